@@ -21,7 +21,6 @@ import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
 type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
   readonly lookupTerm: LookupTerm | undefined;
-  readonly idPrefix?: string | undefined;
   /** Local day, YYYY-MM-DD; without it no day is doubted. */
   readonly today?: string;
 };
@@ -41,17 +40,14 @@ const MAX_LOCAL_ID_LENGTH = 200;
  * Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid
  * header excludes all rows.
  */
-export function mapTable(
-  table: Table,
-  { lookupTerm, idPrefix = '', today, ...context }: MapContext,
-): MappedTable {
+export function mapTable(table: Table, { lookupTerm, today, ...context }: MapContext): MappedTable {
   const { columns, issues: headerIssues } = parseColumns(table);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], collectKeys: () => new Set() };
 
   const { makeKeys, collectKeys } = columns.has('local_id')
-    ? makeLocalIdKeys(table, columns, idPrefix, issues)
-    : makeContentKeys(table, columns, idPrefix, issues);
+    ? makeLocalIdKeys(table, columns, issues)
+    : makeContentKeys(table, columns, issues);
   const rowContext = {
     resolveReference: rememberReferences(lookupTerm),
     findDayDoubt: today === undefined ? undefined : makeDayCheck(table, columns, today),
@@ -96,16 +92,11 @@ type TableKeys = { readonly makeKeys: () => KeyOf; collectKeys(): KeySet };
  * Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its
  * find is ambiguous.
  */
-function makeLocalIdKeys(
-  table: Table,
-  columns: Columns,
-  idPrefix: string,
-  issues: Issue[],
-): TableKeys {
+function makeLocalIdKeys(table: Table, columns: Columns, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
   for (const row of table.rows) {
-    const key = getKeyCell(row, columns, idPrefix);
+    const key = columns.getCell(row, 'local_id');
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
     const where = {
@@ -125,15 +116,10 @@ function makeLocalIdKeys(
     }
   }
   const getKey: KeyOf = (row) => {
-    const key = getKeyCell(row, columns, idPrefix);
+    const key = columns.getCell(row, 'local_id');
     return shared.has(key) || !firstRows.has(key) ? undefined : key;
   };
   return { makeKeys: () => getKey, collectKeys: () => firstRows };
-}
-
-function getKeyCell(row: TableRow, columns: Columns, idPrefix: string): string {
-  const key = columns.getCell(row, 'local_id');
-  return key === '' ? '' : `${idPrefix}${key}`;
 }
 
 function makeSharedIdMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
@@ -153,23 +139,20 @@ export function findKeyProblem(key: string): Message | undefined {
     : undefined;
 }
 
-/**
- * Uses a digest of the content as key: importing the file again changes nothing, but an edited row
- * is a new find.
- */
-function makeContentKeys(
-  table: Table,
-  columns: Columns,
-  idPrefix: string,
-  issues: Issue[],
-): TableKeys {
-  const message = msg`The table has no column local_id, so a row that is edited later will count as another find. Add one.`;
+/** Tells if a key is the digest of a row without a number. */
+export function isContentKey(key: string): boolean {
+  return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
+}
+
+/** Uses a digest of the content as key, by which a row is known again until it is edited. */
+function makeContentKeys(table: Table, columns: Columns, issues: Issue[]): TableKeys {
+  const message = msg`The table has no column local_id, so pas asks about a row that is edited later. Add one.`;
   if (table.rowCount > 0)
     issues.push(makeWarningIssue('local-id-missing', message, getHeaderPlace(table)));
   const makeKeys = (): KeyOf => {
     const seen = new Map<string, number>();
     return (row) => {
-      const digest = `${idPrefix}${digestRow(row, columns)}`;
+      const digest = digestRow(row, columns);
       const occurrence = (seen.get(digest) ?? 0) + 1;
       seen.set(digest, occurrence);
       return occurrence === 1 ? digest : `${digest}-${occurrence}`;

@@ -2,8 +2,9 @@ import type { ExitReason } from '../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
 import { type Command, cmd, type Message, msg } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
+import { findRowAnswers, type RowAnswer } from '../flows/queue/answer-rows.ts';
 import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
-import type { Entry } from '../outbox/entry.ts';
+import type { Entry, HeldQuestion } from '../outbox/entry.ts';
 import type { StopCause } from '../push/push-context.ts';
 import { withoutFullStop } from '../text/characters.ts';
 import { printable } from '../ui/terminal.ts';
@@ -39,8 +40,10 @@ export function findCommandFor({ id, kind, state, held, localId, identCely }: En
  * not to be sent.
  */
 export function listAnswers(entry: Entry): Command[] {
-  const { id, kind, localId, identCely } = entry;
+  const { id, kind, localId, identCely, held } = entry;
   const find = localId ?? identCely ?? '';
+  const ofRow = findRowAnswers(held);
+  if (ofRow !== undefined) return ofRow.map((answer) => cmd`pas resolve ${find} --${answer}`);
   const records = listRecordsMeant(entry);
   if (kind === 'import') {
     const created = records.map((ident) => cmd`pas resolve ${find} --created ${ident}`);
@@ -54,6 +57,13 @@ export function listAnswers(entry: Entry): Command[] {
   ];
 }
 
+/** Returns the answers of `pas resolve` to a question. */
+export function listOfAnswers(held: HeldQuestion | null): readonly RowAnswer[] {
+  if (held === null) return [];
+  const isOneFind = held.basis === 'alike-here' || held.candidates.filter(isLikeIdent).length === 1;
+  return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
+}
+
 /** Returns records that may be the held entry. A number has none: it changes its record. */
 function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
   if (held === null || kind === 'number') return [];
@@ -65,7 +75,8 @@ function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
 export function toHeldJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
   const { question, basis, candidates } = held;
-  return { held: { question: String(question), basis, candidates } };
+  const answers = listOfAnswers(held);
+  return { held: { question: String(question), basis, candidates, answers } };
 }
 
 export function formatStopCause(cause: StopCause): string {

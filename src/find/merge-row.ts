@@ -8,13 +8,12 @@ import {
   getPoint,
   getPointElement,
 } from './fields.ts';
-import { isAsFound } from './harvested-find.ts';
 
 /** Elements for which a table has a column. */
 type CoveredElements = ReadonlySet<ElementName>;
 
 /** Side that wins where the find and the row changed an element to different values. */
-export type MergeSide = 'ours' | 'theirs';
+export type MergeSide = 'mine' | 'table';
 
 /**
  * An element with its texts: as last imported, in the find, and in the row; undefined where it is
@@ -65,7 +64,7 @@ export function mergeRow(
   covered?: CoveredElements,
   side?: MergeSide,
 ): MergedRow {
-  const row = covered === undefined ? read : { ...base, ...pickCovered(read, covered) };
+  const row = overlayRow(base, { elements: read, covered });
   const merged: [string, unknown][] = [];
   const imported: [string, unknown][] = [];
   const differences: Difference[] = [];
@@ -80,7 +79,7 @@ export function mergeRow(
     differences.push(difference);
     const isConflict = !isSamePart(base, find, part);
     if (isConflict) conflicts.push(difference);
-    addPart(merged, isConflict && side !== 'theirs' ? find : row, part);
+    addPart(merged, isConflict && side !== 'table' ? find : row, part);
   }
   return {
     elements: Object.fromEntries(merged),
@@ -90,9 +89,13 @@ export function mergeRow(
   };
 }
 
-/** Returns the elements that have a column; an empty cell is an absent element. */
-function pickCovered(read: FindElements, covered: CoveredElements): FindElements {
-  return Object.fromEntries([...covered].map((name) => [name, read[name]]));
+/** Returns the row's elements over those without a column; an empty cell is an absent element. */
+export function overlayRow(
+  base: FindElements,
+  { elements, covered }: { readonly elements: FindElements; readonly covered?: CoveredElements },
+): FindElements {
+  if (covered === undefined) return elements;
+  return { ...base, ...Object.fromEntries([...covered].map((name) => [name, elements[name]])) };
 }
 
 function addPart(to: [string, unknown][], from: FindElements, part: readonly ElementName[]): void {
@@ -206,9 +209,4 @@ function isElsewhere(one: FindElements, other: FindElements): boolean {
   const a = getPoint(one);
   const b = getPoint(other);
   return a !== undefined && b !== undefined && !isSamePlace(a, b);
-}
-
-/** Selects the differences that concern the find itself, not what happened to it since. */
-export function asFoundDifferences(differences: readonly Difference[]): Difference[] {
-  return differences.filter(({ element }) => isAsFound(element));
 }

@@ -3,7 +3,14 @@ import { msg, serializeValue } from '../base/message.ts';
 import { parseTexts } from '../store/database.ts';
 import { getRetryAt, makeAttempts } from './attempts.ts';
 import type { HeldQuestion } from './entry.ts';
-import { type CurrentBody, type Fact, type FactOf, type FindWish, readStored } from './facts.ts';
+import {
+  type CurrentBody,
+  type Fact,
+  type FactOf,
+  type FindWish,
+  ROW_BASES,
+  readStored,
+} from './facts.ts';
 import {
   type EntryState,
   foldSlot,
@@ -297,11 +304,19 @@ const EDITED_TWICE = JSON.stringify({
   near: [],
 } satisfies Omit<HeldQuestion, 'question'> & { readonly question: unknown });
 
+/** Returns the question about the first row that was left out for this find. */
+function makeRowQuestion({ find }: CurrentBody): string | null {
+  const [asked] = find?.asked ?? [];
+  if (find === undefined || asked === undefined) return null;
+  const { basis, question } = asked;
+  return JSON.stringify({ basis, question, candidates: [find.localId], near: [] });
+}
+
 type Summary = {
   readonly attempts: number;
   readonly unknownAttempts: number;
   readonly notBeforeAt: number;
-  /** The question of two versions; others are not known from the facts. */
+  /** The questions of two versions and of rows; others are not known from the facts. */
   readonly held: string | null;
   readonly reason: string | null;
 };
@@ -328,7 +343,8 @@ function summarize(
       if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
     }
   // A find that the service has cannot be edited once more.
-  const held = wanted.kind === 'disputed' && records.length === 0 ? EDITED_TWICE : null;
+  const isDisputed = wanted.kind === 'disputed' && records.length === 0;
+  const held = isDisputed ? EDITED_TWICE : intent === undefined ? makeRowQuestion(wish) : null;
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );
@@ -416,12 +432,15 @@ const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')}, c
     .map((name) => `:${name}`)
     .join(', ')}, :createdAt, :held, :subject, :key)`;
 
+/** Questions that follow from the facts. */
+const OF_FACTS = ['edited-twice', ...ROW_BASES].map((basis) => `'${basis}'`).join(', ');
+
 /**
  * A question and a lookup stay as long as the entry is what they were about; a question also while
  * the entry is dropped, so that an undo brings it back.
  */
 const UPDATE_ENTRY = `update entries set
-    held = case when :held is not null then :held when intent = :intent and held ->> 'basis' <> 'edited-twice' then held end,
+    held = case when :held is not null then :held when intent = :intent and held ->> 'basis' not in (${OF_FACTS}) then held end,
     lookup = case when :state = 'uncertain' then lookup end,
     ${Object.entries(WRITTEN)
       .map(([column, name]) => `${column} = :${name}`)

@@ -17,12 +17,13 @@ import {
   type FindId,
   type HeldQuestion,
   type ImportEntry,
+  isAboutRow,
   type Lookup,
   type NumberEntry,
   type PhotoEntry,
   type Target,
 } from './entry.ts';
-import { readStored, type StoredPhotograph } from './facts.ts';
+import { ROW_BASES, readStored, type StoredPhotograph } from './facts.ts';
 import { makeRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import {
@@ -80,11 +81,13 @@ function parseEntry(outbox: Outbox, stored: unknown): Entry {
 
 function makeEntry(row: ReturnType<typeof parseRow>): Entry {
   const isWaiting = row.state === 'queued' || row.state === 'draft';
+  const held = deserializeHeld(row.held);
+  const isAsked = held !== null && row.state !== 'dropped' && (isWaiting || isAboutRow(held));
   const { changed, project, value, expects, photograph, document, ...common } = row;
   const base = {
     ...common,
     isChanged: changed === 1,
-    held: isWaiting ? deserializeHeld(row.held) : null,
+    held: isAsked ? held : null,
     lookup: row.lookup === null ? null : deserializeLookup(row.lookup),
     reason: deserializeMessage(row.reason),
     issues: deserializeIssues(row.issues),
@@ -226,6 +229,13 @@ export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry
 /** Returns entries with a question that a person must answer. */
 export function listHeldEntries(outbox: Outbox): Entry[] {
   return selectEntries(outbox, `held is not null and state = 'queued'`, {});
+}
+
+/** Returns entries with a question, also those that were sent and about which a row differs. */
+export function listAskedEntries(outbox: Outbox): Entry[] {
+  return selectEntries(outbox, 'held is not null', {}).filter(
+    ({ held, state }) => held !== null && (state === 'queued' || isAboutRow(held)),
+  );
 }
 
 /** Returns photographs of which the service may not have a copy yet. */
@@ -462,12 +472,13 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
 
 /** Returns entries that only a person or evidence can settle: held ones first, then the oldest. */
 export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
-  const held = listHeldEntries(outbox);
+  const held = listAskedEntries(outbox);
   const otherEntries = selectEntries(
     outbox,
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
-     and state in ('draft', 'refused', 'sending', 'uncertain') and coalesce(finds.hidden, 0) = 0`,
-    { limit },
+     and state in ('draft', 'refused', 'sending', 'uncertain') and coalesce(finds.hidden, 0) = 0
+     and coalesce(held ->> 'basis', '') not in (select value from json_each(:asked))`,
+    { limit, asked: JSON.stringify(ROW_BASES) },
     'order by state, entries.id limit :limit',
   );
   return [...held, ...otherEntries].slice(0, limit);

@@ -2,6 +2,7 @@ import type { ServerMs } from '../base/clock.ts';
 import type { Issue } from '../base/issue.ts';
 import type { Message } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
+import { type AskedRow, ROW_BASES } from './facts.ts';
 import type { EntryState } from './fold.ts';
 import { INTENT_KINDS, type IntentKind } from './intents.ts';
 
@@ -54,8 +55,14 @@ export type HeldQuestion = {
   readonly near: readonly string[];
 };
 
+/** Tells if the question is about a row that was left out of an import, whatever was sent. */
+export function isAboutRow({ basis }: HeldQuestion): boolean {
+  return ROW_BASES.some((each) => each === basis);
+}
+
 export type HeldBasis =
   | 'edited-twice'
+  | AskedRow['basis']
   | 'two-records'
   | 'alike-here'
   | 'local-id-in-use'

@@ -25,6 +25,31 @@ export type FindWish = {
   readonly path: string | null;
   /** The row as last imported, as JSON: for the next import of the table. */
   readonly base: string | null;
+  /** Number that its table gives it, or digest of its row, where that is not the local id. */
+  readonly key?: string | undefined;
+  /** Rows of which a person must say what they are; the find is not sent before. */
+  readonly asked?: readonly AskedRow[] | undefined;
+};
+
+export const ROW_BASES = ['row-near', 'row-another', 'row-changed'] as const;
+
+/** A row that was left out of an import until a person answers. */
+export type AskedRow = {
+  readonly basis: (typeof ROW_BASES)[number];
+  readonly question: StoredMessage;
+  readonly matched: RejectedMatch;
+  /** Number or digest of the row. */
+  readonly key: string;
+  /** Local id of the find that it is, where it is a new one. */
+  readonly localId: string;
+  readonly elements: Readonly<Record<string, unknown>>;
+  /** Elements that have a column; undefined for all. */
+  readonly covered?: readonly string[] | undefined;
+  /** Full paths of its photographs. */
+  readonly photos: readonly string[];
+  readonly file: string | null;
+  readonly row: number | null;
+  readonly path: string | null;
 };
 
 /** Digests are hexadecimal; `original`: of the file before its place was removed. */

@@ -140,11 +140,11 @@ function readOneFind(
   return row === undefined ? undefined : parseFind(outbox, row);
 }
 
-/** Yields finds in the order of entry, without removed ones. */
-export function* iterateFinds(outbox: Outbox): Generator<StoredFind> {
+/** Yields finds in the order of entry, by default without removed ones. */
+export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<StoredFind> {
   const rows = outbox
-    .sql(`select ${COLUMNS} from ${FROM} where hidden = 0 order by finds.id`)
-    .iterate();
+    .sql(`select ${COLUMNS} from ${FROM} where hidden <= ? order by finds.id`)
+    .iterate(withHidden ? 1 : 0);
   for (const row of rows) yield parseFind(outbox, row);
 }
 
@@ -195,11 +195,13 @@ export function listLocalIds(outbox: Outbox): Map<string, string> {
 
 const parseName = createRowParser({ name: isText, localId: isText });
 
-/** Returns the local ids and identifiers of finds, each with the local id. */
+/** Returns the local ids, numbers of tables and identifiers of finds, each with the local id. */
 export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[] {
   const rows = outbox
     .sql(
       `select local_id as name, local_id as localId from finds
+       union all select body ->> '$.find.key', local_id from finds join facts on facts.seq = finds.fact
+         where body ->> '$.find.key' is not null
        union all select entries.ident_cely, finds.local_id from entries join finds on finds.id = entries.find_id
          where entries.kind = 'import' and entries.state = 'accepted'`,
     )
@@ -208,13 +210,12 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
 }
 
 /**
- * Returns local ids of finds from a table.
+ * Returns finds from a table.
  * @param path its full path, with the sheet
  */
-export function listLocalIdsFrom(outbox: Outbox, path: string): string[] {
-  const ids = outbox
-    .sql('select local_id from finds where source_path = ? and hidden = 0 order by id')
-    .pluck()
-    .all(path);
-  return parseTexts(ids);
+export function listFindsFrom(outbox: Outbox, path: string): StoredFind[] {
+  return outbox
+    .sql(`select ${COLUMNS} from ${FROM} where source_path = ? and hidden = 0 order by finds.id`)
+    .all(path)
+    .map((row) => parseFind(outbox, row));
 }

@@ -67,10 +67,10 @@ function wantFindAs(
   { replaces, isNew }: { readonly replaces: readonly string[]; readonly isNew: boolean },
 ): FindId {
   const intent = { kind: 'import', subject, elements } as const;
-  const { localId, namesake, createdAt, file, row, path, base } = find;
+  const { localId, namesake, createdAt, file, row, path, base, key, asked } = find;
   return outbox.change(() => {
     const id = storeIntent(outbox, intent, prepared);
-    const wish = { localId, namesake, createdAt, file, row, path, base };
+    const wish = { localId, namesake, createdAt, file, row, path, base, key, asked };
     const body = { ...makeBody(outbox, id, replaces), find: wish };
     appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
     return findRowOfFind(outbox, subject);

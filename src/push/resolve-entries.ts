@@ -4,7 +4,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { findTarget } from '../flows/queue/resolve-finds.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import { decide } from '../outbox/decisions.ts';
-import type { Entry, EntryState, Target } from '../outbox/entry.ts';
+import { type Entry, type EntryState, isAboutRow, type Target } from '../outbox/entry.ts';
 import { foldEntry, getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
@@ -137,8 +137,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
       const now = findEntryById(outbox, entry.id);
-      if (now !== undefined && now.held?.basis !== 'edited-twice')
-        storeQuestion(outbox, entry.id, null);
+      const isOfFacts =
+        now?.held != null && (now.held.basis === 'edited-twice' || isAboutRow(now.held));
+      if (now !== undefined && !isOfFacts) storeQuestion(outbox, entry.id, null);
       if (entry.held?.basis === 'hidden-records' && entry.kind === 'import')
         releaseProject(outbox, entry.project ?? '');
       return;

@@ -19,9 +19,7 @@ type ImportReport = {
   unchanged: number;
   already_sent: number;
   conflicts: number;
-  other_finds: number;
-  other_table: number;
-  equal: number;
+  questions: number;
   not_in_table: string[];
   photos: number;
   photos_removed: number;
@@ -138,15 +136,8 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
     expect(await readElements('R-1')).not.toHaveProperty('hloubka');
 
-    const mistyped = await home.pas('import', season, '--theirs-of', 'R-9');
-    expect([mistyped.code, mistyped.stderr]).toEqual([
-      2,
-      expect.stringContaining('There is no find R-9.'),
-    ]);
-    expect((await imports(season, '--theirs-of', 'R-1', '--ours-of', 'R-2')).report).toMatchObject({
-      conflicts: 0,
-      updated: 1,
-    });
+    await expectDone(home.pas('resolve', 'R-1', '--table'));
+    await expectDone(home.pas('resolve', 'R-2', '--mine'));
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
     expect(await readElements('R-2')).toMatchObject({ poznamka: 'here' });
     expect((await imports(season)).report).toMatchObject({
@@ -154,19 +145,6 @@ describe('a table that is imported again', () => {
       updated: 0,
       unchanged: 2,
     });
-  });
-
-  test('takes the values of the table with --theirs, and keeps those of the outbox with --ours', async () => {
-    const season = table('season.csv', { id: 'R-1', note: 'old' });
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('edit', 'R-1', '--set', 'poznamka=here'));
-    table('season.csv', { id: 'R-1', note: 'table' });
-    expect((await imports(season, '--ours')).report).toMatchObject({ conflicts: 0 });
-    expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
-    table('season.csv', { id: 'R-1', note: 'table again' });
-    expect((await imports(season, '--theirs')).report).toMatchObject({ conflicts: 0, updated: 1 });
-    expect(await readElements('R-1')).toMatchObject({ poznamka: 'table again' });
-    expect((await home.pas('import', season, '--ours', '--theirs')).code).toBe(2);
   });
 
   test('ignores elements without a column, and empties only what the row had', async () => {
@@ -233,68 +211,59 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report.not_in_table).toEqual([]);
   });
 
-  test('holds a row that matches a find with another local id, and renames that find with --rename', async () => {
+  test('asks about a row that equals a find with another local id, and renames that find', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' }, { id: 'S-2', note: 'b' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'S-11', note: 'přezka' }, { id: 'S-2', note: 'b' });
     const { run, report } = await imports(season);
     expect(run.code).toBe(3);
-    expect(report).toMatchObject({ added: 0, equal: 1, unchanged: 1 });
+    expect(report).toMatchObject({ added: 0, questions: 1, unchanged: 1 });
     expect(report.issues).toContainEqual(
       expect.objectContaining({
-        rule: 'equal-find',
-        message: expect.stringMatching(/^It is the same as find S-l1/),
+        rule: 'question',
+        message: expect.stringMatching(/is equal to S-l1: is it the same find/),
       }),
     );
-    expect((await imports(season, '--rename')).report).toMatchObject({
-      added: 0,
-      updated: 1,
-      equal: 0,
-    });
+    await expectDone(home.pas('resolve', 'S-l1', '--same'));
     expect(
       (await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort(),
     ).toEqual(['S-11', 'S-2']);
     expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
   });
 
-  test('never sends a row again under a new local id, unless it is declared another find', async () => {
+  test('knows a sent find by its old and its new number', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' });
     await expectDone(home.pas('import', season));
     await expectDone(home.pas('push'));
     table('season.csv', { id: 'S-11', note: 'přezka' });
-    const { report } = await imports(season, '--rename');
-    expect(report).toMatchObject({ added: 0, equal: 1 });
-    expect(report.issues).toContainEqual(
-      expect.objectContaining({
-        rule: 'equal-find',
-        message: expect.stringMatching(/S-l1, accepted/),
-      }),
-    );
-    expect((await imports(season, '--as-new')).report).toMatchObject({ added: 1 });
+    expect((await imports(season)).report).toMatchObject({ added: 0, questions: 1 });
+    await expectDone(home.pas('resolve', 'S-l1', '--same'));
+    expect((await imports(season)).report).toMatchObject({ added: 0, unchanged: 1 });
+    expect((await home.json<{ local_id: string }>('show', 'S-11')).local_id).toBe('S-l1');
   });
 
   test('imports two equal rows as two finds', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'střep' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: 'R-1', note: 'střep' }, { id: 'R-2', note: 'střep' });
-    expect((await imports(season)).report).toMatchObject({ added: 1, equal: 0 });
+    expect((await imports(season)).report).toMatchObject({ added: 1, questions: 0 });
   });
 });
 
 describe('another table with the same local ids', () => {
-  test('is refused as other finds, with both tables named, and imported with a prefix, repeatedly', async () => {
+  test('is asked about as other finds, with both places named, and imported with a prefix, repeatedly', async () => {
     await expectDone(
       home.pas('import', table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' })),
     );
     const other = table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice' });
     const { run, report } = await imports(other);
     expect(run.code).toBe(3);
-    expect(report).toMatchObject({ added: 0, updated: 0, other_finds: 1 });
+    expect(report).toMatchObject({ added: 0, updated: 0, questions: 1 });
     expect(report.issues).toContainEqual(
       expect.objectContaining({
-        rule: 'another-find',
+        rule: 'question',
         find: '1',
-        message: expect.stringMatching(/Všesoky.*Petrovice.*--id-prefix.*--same/s),
+        message: expect.stringMatching(/Všesoky → Petrovice.*pas resolve 1/s),
       }),
     );
     expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({ added: 1 });
@@ -310,7 +279,7 @@ describe('another table with the same local ids', () => {
     expect(await readElements('1')).toMatchObject({ lokalizace: 'Všesoky' });
   });
 
-  test('whose prefix is forgotten makes no second find, and names the prefix', async () => {
+  test('whose prefix is forgotten makes no second find, and keeps it', async () => {
     const other = table(
       'petrovice.csv',
       { id: '1', place: 'Petrovice' },
@@ -323,53 +292,15 @@ describe('another table with the same local ids', () => {
       { id: '2', place: 'les', note: 'u cesty' },
       { id: '3', place: 'pole' },
     );
-    const forgotten = await home.pas('import', other);
-    expect([forgotten.code, forgotten.stderr]).toEqual([
-      2,
-      expect.stringContaining('--id-prefix PET-'),
-    ]);
-    expect((await imports(other, '--id-prefix', 'PET-')).report).toMatchObject({
-      added: 1,
-      updated: 1,
-    });
-    expect((await imports(other, '--rename')).report).toMatchObject({
-      added: 0,
-      updated: 3,
-      not_in_table: [],
-    });
-  });
-
-  test('is refused whatever the file name, and accepted with --same', async () => {
-    const season = table('season.csv', { id: '1', object: 'HES-000691', day: '2024-06-01' });
-    await expectDone(home.pas('import', season));
-    table('season.csv', { id: '1', object: 'HES-000693', day: '2024-07-02' });
-    expect((await imports(season)).report).toMatchObject({ other_finds: 1, updated: 0 });
-    expect((await imports(season, '--same')).report).toMatchObject({ other_finds: 0, updated: 1 });
-    expect(await readElements('1')).toMatchObject({ datum_nalezu: '2024-07-02' });
+    expect((await imports(other)).report).toMatchObject({ added: 1, updated: 1, unchanged: 1 });
+    expect(await readElements('PET-3')).toMatchObject({ lokalizace: 'pole' });
   });
 
   test('is the same table if it fills an empty element', async () => {
     const season = table('season.csv', { id: '1', object: '', day: '', place: '' });
     await expectDone(home.pas('import', season));
     table('season.csv', { id: '1' });
-    expect((await imports(season)).report).toMatchObject({ other_finds: 0, updated: 1 });
-  });
-
-  test('with one difference is shown and needs an answer if there is no terminal', async () => {
-    await expectDone(home.pas('import', table('a/season.csv', { id: '1', note: 'a' })));
-    const copied = table('b/season.csv', { id: '1', note: 'b' });
-    const { run, report } = await imports(copied);
-    expect(run.code).toBe(3);
-    expect(report).toMatchObject({ other_table: 1, updated: 0 });
-    expect(report.issues).toContainEqual(
-      expect.objectContaining({
-        rule: 'other-table',
-        message: expect.stringMatching(/poznamka a → b.*--same.*--id-prefix/s),
-      }),
-    );
-    expect((await imports(copied, '--same')).report).toMatchObject({ other_table: 0, updated: 1 });
-    table('b/season.csv', { id: '1', note: 'c' });
-    expect((await imports(copied)).report).toMatchObject({ updated: 1 });
+    expect((await imports(season)).report).toMatchObject({ questions: 0, updated: 1 });
   });
 
   test('that only repeats existing finds is accepted without a question', async () => {
@@ -377,7 +308,7 @@ describe('another table with the same local ids', () => {
     await expectDone(home.pas('export', '--out', 'finds.csv'));
     expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({
       unchanged: 1,
-      other_table: 0,
+      questions: 0,
     });
   });
 });
@@ -390,10 +321,10 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   const header = `${text[0]};evidencni_cislo`;
   home.file('season.csv', `${header}\n${(text[1] ?? '').replace('pole 1', 'les 1')};A 12/2024\n`);
   const path = join(home.folder, 'season.csv');
-  const { run, report } = await imports(path, '--same', '--as-correction', 'corrections.csv');
+  const { run, report } = await imports(path, '--corrections', 'corrections.csv');
   expect(run.code).toBe(3);
   expect(report).toMatchObject({ already_sent: 1, numbers: 1 });
-  expect(JSON.stringify(report)).not.toContain('--as-correction');
+  expect(JSON.stringify(report)).not.toContain('--corrections');
   const lines = readFileSync(join(home.folder, 'corrections.csv'), 'utf8')
     .replace('\ufeff', '')
     .trim()
@@ -405,7 +336,7 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   expect((await home.json<Shown>('show', 'K-1')).entries).toContainEqual(
     expect.objectContaining({ kind: 'number', state: 'queued' }),
   );
-  expect((await home.pas('import', path, '--as-correction', 'corrections.csv')).code).toBe(2);
+  expect((await home.pas('import', path, '--corrections', 'corrections.csv')).code).toBe(2);
 });
 
 test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {
@@ -422,7 +353,7 @@ test('a number that a curator has set since is not replaced, and that of the row
   await expectDone(home.pas('pull'));
   const text = readFileSync(season, 'utf8').split('\n');
   home.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
-  const { report } = await imports(season, '--as-correction', 'corrections.csv');
+  const { report } = await imports(season, '--corrections', 'corrections.csv');
   expect(report).toMatchObject({ already_sent: 1, numbers: 0 });
   expect(readFileSync(join(home.folder, 'corrections.csv'), 'utf8')).toMatch(
     /^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m,
@@ -436,7 +367,7 @@ test('a number that the account may not set is listed as a correction', async ()
   await expectDone(homeCopy.pas('push'));
   const text = readFileSync(season, 'utf8').split('\n');
   homeCopy.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
-  await homeCopy.pas('import', season, '--as-correction', 'corrections.csv');
+  await homeCopy.pas('import', season, '--corrections', 'corrections.csv');
   expect(readFileSync(join(homeCopy.folder, 'corrections.csv'), 'utf8')).toMatch(
     /^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m,
   );

@@ -1022,12 +1022,17 @@ class Scene {
     if (table === undefined) return;
     const content = renamed === true ? table.content.replaceAll(/^F-/gm, 'T-') : table.content;
     const file = this.#machine(machine).file(renamed === true ? 'other.csv' : 'finds.csv', content);
-    const run = (...more: string[]): Promise<Ended> =>
-      this.#run(machine, account ?? table.account, ['import', file, ...more]);
-    let { code, stdout, stderr } = await run();
+    let { code, stdout, stderr } = await this.#run(machine, account ?? table.account, [
+      'import',
+      file,
+    ]);
+    const isAsked = code === 3 && `${stdout}${stderr}`.includes('pas resolve');
+    const { account: own } = table;
+    // Rows under other numbers are no finds of their own.
+    if (isAsked && renamed === true) await this.#run(machine, account ?? own, ['undo']);
     if (account !== undefined || renamed === true) return;
     // Finds that are like others are other finds.
-    if (code !== 0 && `${stdout}${stderr}`.includes('--as-new')) ({ code } = await run('--as-new'));
+    if (isAsked) ({ code } = await this.#run(machine, own, ['resolve', '--all', 'new']));
     if (code !== 0) return;
     table.machines.add(machine);
     // A find that was killed among others may be there as well.

@@ -19,7 +19,9 @@ import {
   openValidationContext,
 } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
+import type { MergeSide } from '../../find/merge-row.ts';
 import { findNearestPeople } from '../../flows/finds/outbox-status.ts';
+import { listAskedFinds } from '../../flows/queue/answer-rows.ts';
 import {
   collapseGpsWarnings,
   collapseUnchecked,
@@ -27,12 +29,17 @@ import {
 } from '../../flows/queue/collapse-issues.ts';
 import type { EnqueuedFind } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
-import type { MergeAnswers } from '../../flows/queue/merge-find.ts';
-import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
-import type { Outbox } from '../../outbox/open-outbox.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { formatPerson } from '../sending/print-new-people.ts';
+import { askAboutRow, importAnsweredRow } from '../sending/resolve-rows.ts';
+
+export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
+type OnConflict = (typeof ON_CONFLICT)[number];
+
+function parseSide(onConflict: OnConflict = 'ask'): MergeSide | undefined {
+  return onConflict === 'ask' ? undefined : onConflict;
+}
 
 export type ImportOptions = GlobalOptions &
   TableOptions & {
@@ -45,15 +52,9 @@ export type ImportOptions = GlobalOptions &
     readonly yes?: boolean;
     readonly issuesTo?: string;
     readonly keepRows?: boolean;
-    readonly ours?: boolean;
-    readonly theirs?: boolean;
-    readonly oursOf?: readonly string[];
-    readonly theirsOf?: readonly string[];
-    readonly same?: boolean;
+    readonly onConflict?: OnConflict;
     readonly idPrefix?: string;
-    readonly rename?: boolean;
-    readonly asNew?: boolean;
-    readonly asCorrection?: string;
+    readonly corrections?: string;
   };
 
 type ImportReport = Awaited<ReturnType<typeof importTable>>;
@@ -69,7 +70,7 @@ export async function importTables(
   options: ImportOptions,
 ): Promise<ExitReason> {
   const corrections =
-    options.asCorrection === undefined ? undefined : openCorrections(options.asCorrection);
+    options.corrections === undefined ? undefined : openCorrections(options.corrections);
   const request = await openRequest(context, files, options);
   const ofMapping = (await readMappingFile(context)).issues;
   const reports: ImportReport[] = [];
@@ -105,6 +106,7 @@ export async function importTables(
       ),
     );
   }
+  await askAboutRows(context, request);
   return imported.hasErrors || unread > 0 || imported.finds.some((find) => find.change === 'sent')
     ? 'dataRefused'
     : 'done';
@@ -120,19 +122,18 @@ async function openRequest(context: Context, files: readonly string[], options: 
   const copy = parseIssuesCopy(files, options);
   const ruleContext = await openValidationContext(context);
   const outbox = await context.openOutbox();
-  const answers = parseMergeAnswers(outbox, options);
   outbox.command.words = 'import';
   const { idPrefix, set, keepRows } = options;
   return {
     ...makeContextKeeping(context, options),
     outbox,
-    answers,
+    side: parseSide(options.onConflict),
     ruleContext,
     copy,
     idPrefix,
     set,
     keepRows,
-    queueNumbers: options.asCorrection !== undefined,
+    queueNumbers: options.corrections !== undefined,
     dryRun: options.dryRun === true,
     map:
       options.map === undefined
@@ -162,22 +163,32 @@ async function importFile(
     map: request.map,
     set: options.set,
   });
-  const importIt = (more: Partial<Request>): Promise<ImportReport> => {
+  const importIt = (): Promise<ImportReport> => {
     const progress = terminal.startProgress(t`Importing ${file}`);
     const onProgress = (done: number): void => progress.update(done, table.rowCount);
     return importTable(table, {
       ...request,
-      ...more,
       ruleContext,
       photoFolder,
       onProgress,
       isPiped: file === '-',
     }).finally(progress.end);
   };
-  const report = await importAsking(context, file, request, importIt);
+  const report = await importIt();
   if (report.missing.length > 0) printMissing(context, file, report.missing);
   if (report.copied !== undefined) printCopied(context, file, report.copied);
   return report;
+}
+
+/** Asks about the rows that were left out, where a person can answer. */
+async function askAboutRows(context: Context, { outbox, dryRun }: Request): Promise<void> {
+  const { terminal } = context;
+  if (dryRun || !terminal.interactive || terminal.json) return;
+  for (const { stored } of listAskedFinds(outbox))
+    for (const asked of stored.wish.asked ?? []) {
+      const answer = await askAboutRow(context, asked);
+      if (answer !== undefined) await importAnsweredRow(context, stored, asked, answer);
+    }
 }
 
 type ImportResult = ReturnType<typeof joinReports>;
@@ -201,67 +212,6 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
       sum(({ unchecked }) => unchecked),
     ),
   };
-}
-
-/** @throws UsageError where flags contradict each other, or name an unknown find */
-function parseMergeAnswers(outbox: Outbox, options: ImportOptions): MergeAnswers {
-  const { ours, theirs, oursOf = [], theirsOf = [], same, rename, asNew } = options;
-  if (ours === true && theirs === true)
-    throw new UsageError(t`--ours and --theirs cannot be combined. Use only one of them.`);
-  if (rename === true && asNew === true)
-    throw new UsageError(t`--rename and --as-new cannot be combined. Use only one of them.`);
-  const resolveIds = (names: readonly string[]): Set<string> =>
-    new Set(resolveFindNames(outbox, names).map(({ localId }) => localId));
-  const keep = resolveIds(oursOf);
-  const take = resolveIds(theirsOf);
-  const both = [...keep].find((find) => take.has(find));
-  if (both !== undefined)
-    throw new UsageError(t`--ours-of and --theirs-of both name ${both}. Use only one of them.`);
-  return {
-    chooseSide: (localId) => {
-      if (keep.has(localId)) return 'ours';
-      if (take.has(localId)) return 'theirs';
-      if (ours === true) return 'ours';
-      return theirs === true ? 'theirs' : undefined;
-    },
-    same: same === true,
-    rename: rename === true,
-    asNew: asNew === true,
-  };
-}
-
-/**
- * Imports a table; where its finds came from another one, a person sees the differences, and
- * decides.
- */
-async function importAsking(
-  context: Context,
-  file: string,
-  { answers, copy, dryRun }: Request,
-  importIt: (more: Partial<Request>) => Promise<ImportReport>,
-): Promise<ImportReport> {
-  const { terminal } = context;
-  const first = await importIt({});
-  const askedCount = first.finds.filter(({ change }) => change === 'asked').length;
-  if (askedCount === 0 || dryRun || !terminal.interactive || terminal.json) return first;
-  printIssues(
-    terminal,
-    first.issues.filter(({ rule }) => rule === 'other-table'),
-    terminal.note,
-  );
-  const question = ngettext(
-    msgid`Use the values of ${file} for ${askedCount} find that came from another table?`,
-    `Use the values of ${file} for ${askedCount} finds that came from another table?`,
-    askedCount,
-  );
-  if (!(await (await context.prompt()).confirm(question, false))) return first;
-  const again = copy === undefined ? {} : { copy: { ...copy, overwrite: true } };
-  const second = await importIt({ ...again, answers: { ...answers, same: true } });
-  // A find that the first run changed is `kept` in the second one, so its first result counts.
-  const finds = second.finds.map((find, index) =>
-    find.change === 'kept' ? (first.finds[index] ?? find) : find,
-  );
-  return { ...second, finds, newPeople: first.newPeople, missing: first.missing };
 }
 
 /**
@@ -389,10 +339,8 @@ function countChanges({ finds, rows }: ImportResult) {
     updated: count('updated'),
     unchanged: count('kept'),
     already_sent: count('sent'),
-    conflicts: count('conflict'),
-    other_finds: count('another'),
-    other_table: count('asked'),
-    equal: count('equal'),
+    questions: count('question'),
+    conflicts: finds.filter(({ isConflict }) => isConflict === true).length,
     photos_removed: finds.reduce((sum, find) => sum + find.photosRemoved, 0),
     numbers: finds.filter(({ numberQueued }) => numberQueued === true).length,
     invalid: rows - finds.length,
@@ -407,12 +355,10 @@ function formatChanges({
   unchanged,
   ...counts
 }: ReturnType<typeof countChanges>): string {
-  const { already_sent: sent, conflicts, invalid } = counts;
+  const { already_sent: sent, questions, invalid } = counts;
   const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
   if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
-  if (conflicts > 0) parts.push(t`${conflicts} changed here and in the table, not updated`);
-  const otherCount = counts.other_finds + counts.other_table + counts.equal;
-  if (otherCount > 0) parts.push(t`${otherCount} skipped until you decide`);
+  if (questions > 0) parts.push(t`${questions} skipped until you decide`);
   if (invalid > 0)
     parts.push(ngettext(msgid`${invalid} row not read`, `${invalid} rows not read`, invalid));
   return parts.join(', ');

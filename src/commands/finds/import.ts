@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { Context } from '../../context/context.ts';
 import { addReadingOptions, collect, defineCommand, type Runner } from '../command.ts';
-import { type ImportOptions, importTables } from './import-tables.ts';
+import { type ImportOptions, importTables, ON_CONFLICT } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
@@ -16,7 +16,7 @@ export function register(program: Command, run: Runner): void {
       'pas import pas_finds.zip',
       'pas import museum.xlsx --wizard',
       'pas import museum.xlsx --map museum.map.toml --issues-to to-mend.xlsx',
-      'pas import season.csv --theirs',
+      'pas import season.csv --on-conflict table',
       'pas import petrovice.csv --id-prefix PET-',
     ],
   })
@@ -52,28 +52,20 @@ export function register(program: Command, run: Runner): void {
 /** Answers to the questions of an import that meets finds. */
 function addMergeOptions(command: Command): Command {
   return command
-    .option('--ours', t`if a row and its find were both changed: keep the find's value`)
-    .option('--theirs', t`if a row and its find were both changed: use the row's value`)
-    .option('--ours-of <find>', t`like --ours, for this find only; may be repeated`, collect)
-    .option('--theirs-of <find>', t`like --theirs, for this find only; may be repeated`, collect)
-    .option(
-      '--same',
-      t`update a find from the row with its local id, even if the row looks like another find or comes from another table`,
+    .addOption(
+      new Option(
+        '--on-conflict <choice>',
+        t`if a row and its find were both changed: ask, or use the values of the table or mine`,
+      )
+        .choices(ON_CONFLICT)
+        .default('ask'),
     )
     .option(
       '--id-prefix <text>',
       t`put this before each local id of the table, if another table uses the same numbers`,
     )
     .option(
-      '--rename',
-      t`treat a row that is identical to a find with another local id as that find, renamed (only if it was never sent)`,
-    )
-    .option(
-      '--as-new',
-      t`treat a row that is identical to a find with another local id as a new find`,
-    )
-    .option(
-      '--as-correction <file>',
+      '--corrections <file>',
       t`write the differences from sent finds to a CSV file for the curator; numbers are queued`,
     );
 }

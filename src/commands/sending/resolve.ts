@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import {
@@ -16,6 +16,15 @@ import {
   withoutHarvesting,
 } from '../../context/open-service.ts';
 import { withLockIfFree } from '../../context/outbox-places.ts';
+import {
+  ANSWER_WORDS,
+  ANSWERS_OF_ROWS,
+  findAskedFind,
+  listAskedFinds,
+  ROW_ANSWERS,
+  type RowAnswer,
+} from '../../flows/queue/answer-rows.ts';
+import { planRemoval, removeFinds } from '../../flows/queue/remove-finds.ts';
 import { asIdent } from '../../flows/queue/resolve-finds.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -28,6 +37,8 @@ import {
 } from '../../push/resolve-entries.ts';
 import { choose } from '../../ui/prompt.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { listOfAnswers } from '../result-texts.ts';
+import { askAboutRow, importAnsweredRow } from './resolve-rows.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -35,18 +46,30 @@ type ResolveOptions = GlobalOptions & {
   readonly drop?: boolean;
   readonly entry?: number;
   readonly yes?: boolean;
-};
+  readonly all?: RowAnswer;
+} & { readonly [Answer in RowAnswer]?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
-    name: 'resolve <find...>',
-    summary: t`Resolve uncertain entries after checking the service; resend or drop refused ones.`,
+    name: 'resolve [find...]',
+    summary: t`Answer the questions about finds, resolve uncertain entries after checking the service, and resend or drop refused ones.`,
     examples: [
       'pas resolve K-017',
       'pas resolve K-017 --created C-202400101-N00042',
       'pas resolve K-017 K-018 --resend',
+      'pas resolve K-017 --same',
+      'pas resolve --all same',
     ],
   })
+    .option('--same', t`the row or find that is asked about is this find`)
+    .option('--new', t`it is another find`)
+    .option('--table', t`use the values of the table, if the find was changed here too`)
+    .option('--mine', t`keep the values here`)
+    .addOption(
+      new Option('--all <answer>', t`give this answer to every question that has it`).choices(
+        ROW_ANSWERS,
+      ),
+    )
     .option('--created <identifier>', t`the service has it, as the record with this identifier`)
     .option('--resend', t`the service does not have it: send it again`)
     .option('--drop', t`do not send it; importing the table again does not change that`)
@@ -66,18 +89,93 @@ async function resolve(
   names: readonly string[],
   options: ResolveOptions,
 ): Promise<ExitReason> {
+  if (options.all !== undefined) return answerAll(context, names, options.all);
+  if (names.length === 0)
+    throw new UsageError(t`Specify the finds, or an answer for all questions: --all same`);
   const isForOne = options.created !== undefined || options.entry !== undefined;
-  const isSaid = options.resend === true || options.drop === true;
+  const isSaid =
+    options.resend === true || options.drop === true || parseAnswer(options) !== undefined;
   if (names.length > 1 && (isForOne || !isSaid))
-    throw new UsageError(t`Several finds can be resolved with --resend or --drop only.`);
-  for (const name of names) await resolveOne(context, name, options);
+    throw new UsageError(t`Several finds need one decision for all, such as --same or --drop.`);
+  let isDone = true;
+  for (const name of names)
+    isDone = (await resolveOne(context, name, options)) !== 'differs' && isDone;
+  return isDone ? 'done' : 'dataRefused';
+}
+
+/** @throws UsageError for two answers */
+function parseAnswer(options: ResolveOptions): RowAnswer | undefined {
+  const [answer, another] = ROW_ANSWERS.filter((each) => options[each] === true);
+  if (another !== undefined)
+    throw new UsageError(t`--${answer} and --${another} cannot be combined. Use only one of them.`);
+  return answer;
+}
+
+/** Gives one answer to every question that has it. */
+async function answerAll(
+  context: Context,
+  names: readonly string[],
+  answer: RowAnswer,
+): Promise<ExitReason> {
+  if (names.length > 0) throw new UsageError(t`--all is for every find. Leave out the names.`);
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'resolve';
+  const open = listAskedFinds(outbox).filter(({ entry }) =>
+    listOfAnswers(entry.held).includes(answer),
+  );
+  if (open.length === 0) throw new UsageError(t`No question has the answer ${answer}.`);
+  let isDone = true;
+  for (const { stored } of open)
+    isDone =
+      (await answerQuestion(context, outbox, stored.localId, answer)) !== 'differs' && isDone;
+  return isDone ? 'done' : 'dataRefused';
+}
+
+/** Answers the question about a find: a row, or another find or record that it may be. */
+async function answerQuestion(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  answer: RowAnswer,
+): Promise<'done' | 'differs'> {
+  const { stored, entry } = findAskedFind(outbox, name) ?? {};
+  const [asked] = stored?.wish.asked ?? [];
+  if (stored !== undefined && asked !== undefined) {
+    assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
+    return importAnsweredRow(context, stored, asked, answer);
+  }
+  assertAnswers(listOfAnswers(entry?.held ?? null), answer, name);
+  const [record = ''] = entry?.held?.candidates ?? [];
+  if (answer === 'same' && entry?.held?.basis === 'alike-here') {
+    removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);
+    context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
+    return 'done';
+  }
+  const options = { yes: true, created: answer === 'same' ? record : undefined };
+  await resolveOne(context, name, answer === 'same' ? options : { resend: true });
   return 'done';
 }
 
-async function resolveOne(context: Context, name: string, options: ResolveOptions): Promise<void> {
+/** @throws UsageError where the question has no such answer */
+function assertAnswers(answers: readonly RowAnswer[], answer: RowAnswer, name: string): void {
+  if (answers.includes(answer)) return;
+  const list = answers.join(', ');
+  throw answers.length === 0
+    ? new UsageError(t`There is no question about ${name}.`)
+    : new UsageError(t`The answers about ${name} are ${list}.`);
+}
+
+async function resolveOne(
+  context: Context,
+  name: string,
+  options: ResolveOptions,
+): Promise<'done' | 'differs'> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'resolve';
+  const answer = parseAnswer(options) ?? (await askAboutFind(context, outbox, name, options));
+  if (answer === 'later') return 'done';
+  if (answer !== undefined) return answerQuestion(context, outbox, name, answer);
   const entryId = options.entry;
   const decisions = parseDecisions(options);
   const [only] = decisions;
@@ -86,7 +184,7 @@ async function resolveOne(context: Context, name: string, options: ResolveOption
   const open =
     only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
-  if (decision === undefined) return;
+  if (decision === undefined) return 'done';
   if (decision.kind === 'created' && open !== undefined)
     await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
 
@@ -112,6 +210,31 @@ async function resolveOne(context: Context, name: string, options: ResolveOption
     find: name,
     settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
   });
+  return 'done';
+}
+
+/**
+ * Asks about the row of a find; undefined where there is none, or another decision is given.
+ * @throws UsageError without a terminal
+ */
+async function askAboutFind(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  { created, resend, drop }: ResolveOptions,
+): Promise<RowAnswer | 'later' | undefined> {
+  const [asked] = findAskedFind(outbox, name)?.stored.wish.asked ?? [];
+  if (asked === undefined || created !== undefined || resend === true || drop === true)
+    return undefined;
+  if (context.terminal.interactive) return (await askAboutRow(context, asked)) ?? 'later';
+  const ways = ANSWERS_OF_ROWS[asked.basis].map((answer) => {
+    const command = composeCommand('pas resolve', [
+      ['', name],
+      [`--${answer}`, true],
+    ]);
+    return joinMessages([ANSWER_WORDS[answer], command], ': ');
+  });
+  throw new UsageError(t`Decide about ${name}:`, { hint: joinMessages(ways, '\n') });
 }
 
 function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {

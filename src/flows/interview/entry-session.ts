@@ -109,13 +109,11 @@ export function openEntrySession(
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
-      const answers = { replaces: true };
       const context = {
         ...keeping,
         outbox,
         validate: withDraftIntent(validate, intent),
         dryRun: false,
-        answers,
       };
       const { finds, issues, unchecked } = await enqueueFinds([find], context);
       if (intent !== 'unfinished') enteredNow.add(find.localId);

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { hasErrors, Issue } from '../../base/issue.ts';
+import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import type { Difference } from '../../find/merge-row.ts';
+import type { Difference, MergeSide } from '../../find/merge-row.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
+import { decide } from '../../outbox/decisions.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
+import type { AskedRow } from '../../outbox/facts.ts';
 import type { Prepared } from '../../outbox/intent-rows.ts';
 import { getDataVersion, type Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -13,6 +17,7 @@ import {
   type StoredFind,
   serializeBase,
 } from '../../outbox/stored-finds.ts';
+import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish, wantFind, wantNewFind } from '../../outbox/wishes.ts';
 import { checkEnteredFinds } from './check-entered.ts';
 import {
@@ -23,26 +28,26 @@ import {
   type RowPhotographs,
 } from './enqueue-change.ts';
 import {
-  type EqualFinds,
   type Existing,
   isMerged,
   isSent,
   type Merge,
-  type MergeAnswers,
+  makeAskedRow,
   makeDroppedIssue,
-  makeEqualIssue,
   makeExistingFind,
+  makeQuestionIssues,
+  makeSentIssue,
   mergeFind,
-  mergeIssues,
-  openEqualFinds,
 } from './merge-find.ts';
+import type { RowPlan } from './plan-rows.ts';
 import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;
   /** Reports the effect, and changes nothing. */
   readonly dryRun: boolean;
-  readonly answers?: MergeAnswers;
+  /** Wins where a find and its row were both changed; undefined leaves a question. */
+  readonly side?: MergeSide | undefined;
   /** Queues numbers that a table changes in sent finds. */
   readonly queueNumbers?: boolean;
   readonly onProgress?: (doneCount: number) => void;
@@ -52,33 +57,25 @@ export type EnqueueOptions = PhotographKeeping & {
 
 export type EnqueueContext = EnqueueOptions & {
   readonly validate: (find: Find) => ValidatedFind;
-  /** Table of the finds; absent for finds that are entered one by one. */
-  readonly table?: FindTable;
+  /** Absent for finds that are entered one by one and replace those of their local ids. */
+  readonly table?: PlannedRows;
 };
 
-type FindTable = {
-  /** Its full path, with the sheet; undefined for standard input. */
+type PlannedRows = {
+  /** Full path of the table, with the sheet; undefined for standard input. */
   readonly path: string | undefined;
-  collectKeys(): { has(localId: string): boolean };
+  readonly plans: ReadonlyMap<Find, RowPlan>;
 };
 
 export type EnqueuedFind = {
   readonly find: string;
   /**
-   * `kept`: no change. The last five leave the find unchanged: `sent`: the table differs from what
-   * was sent; `conflict`: the find and the row changed an element to different values; `another`:
-   * the row seems to describe another find; `asked`: the row comes from another table and differs;
-   * `equal`: the row is equal to a find of another local id.
+   * `kept`: no change. The last two leave the find unchanged: `sent`: the table differs from what
+   * was sent; `question`: a person must say what the row is, or which values are right.
    */
-  readonly change:
-    | 'added'
-    | 'updated'
-    | 'kept'
-    | 'sent'
-    | 'conflict'
-    | 'another'
-    | 'asked'
-    | 'equal';
+  readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'question';
+  /** The find and the row changed an element to different values. */
+  readonly isConflict?: boolean;
   /** Complete for its target state, and so queued for sending. */
   readonly ready: boolean;
   readonly photosAdded: number;
@@ -103,8 +100,7 @@ const BATCH = 100;
 
 /**
  * Validates finds and stores them with their documents in the outbox. An existing find is merged
- * with its row as in {@link mergeFind}; a sent one is never changed. Finds are consumed one by one,
- * so that they need not all be in memory.
+ * with its row as in {@link mergeFind}; a sent one is never changed.
  */
 export async function enqueueFinds(
   finds: Iterable<Find>,
@@ -116,7 +112,6 @@ export async function enqueueFinds(
     unchecked: 0,
   };
   const { onIssue = (issue) => report.issues.push(issue) } = context;
-  const equals = openEqualFinds(context.outbox);
   for (const batch of splitIntoBatches(finds)) {
     const { plans, version } = context.outbox.read(() => ({
       plans: batch.map((find) => ({ find, plan: planFind(find, context) })),
@@ -126,12 +121,12 @@ export async function enqueueFinds(
     for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
     context.outbox.change(() => {
       const isChanged = getDataVersion(context.outbox) !== version;
-      const storedIds = new Set<string>();
+      const storedNames = new Set<string>();
       for (const each of prepared) {
-        const { localId } = each.find;
-        const plan = isChanged || storedIds.has(localId) ? planFind(each.find, context) : each.plan;
-        storedIds.add(localId);
-        const { enqueued, issues } = store({ ...each, plan }, context, equals);
+        const name = getName(each.plan.row);
+        const plan = isChanged || storedNames.has(name) ? planFind(each.find, context) : each.plan;
+        storedNames.add(name);
+        const { enqueued, issues } = store({ ...each, plan }, context);
         report.finds.push(enqueued);
         for (const issue of issues) {
           if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
@@ -142,13 +137,9 @@ export async function enqueueFinds(
     context.onProgress?.(report.finds.length);
   }
   const { id } = context.outbox.command;
-  if (!context.dryRun && id !== undefined) {
-    const keys = context.table?.collectKeys();
-    checkEnteredFinds(context.outbox, {
-      command: id,
-      hasRow: (localId) => keys?.has(localId) === true,
-    });
-  }
+  // The rows of a table were compared when they were planned.
+  if (!context.dryRun && context.table === undefined && id !== undefined)
+    checkEnteredFinds(context.outbox, { command: id, hasRow: () => false });
   return report;
 }
 
@@ -165,6 +156,7 @@ function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
 
 /** Planned change of a find, based on its state when it was read. */
 type Plan = {
+  readonly row: RowPlan;
   readonly existing: Existing | undefined;
   readonly merge: Merge | undefined;
   readonly content: Prepared;
@@ -179,7 +171,8 @@ type PreparedFind = {
 };
 
 async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
-  if (find.photos.length === 0) return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
+  if (find.photos.length === 0 || plan.row.kind === 'question')
+    return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
   const photographs = new Map<string, KeptPhotograph | undefined>();
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
@@ -206,19 +199,21 @@ async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise
 
 const NO_PHOTOGRAPHS: RowPhotographs = new Map();
 
-function planFind(find: Find, { outbox, table, answers = {}, validate }: EnqueueContext): Plan {
-  const stored = findByLocalId(outbox, find.localId);
+function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext): Plan {
+  const { localId } = find;
+  const row = table?.plans.get(find) ?? { kind: 'new', localId, others: [] };
+  const stored = findByLocalId(outbox, row.kind === 'new' ? row.localId : row.find);
   const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
   const merge =
-    existing === undefined ? undefined : mergeFind(existing, find, table?.path, answers);
-  const merged = merge === undefined ? find : { ...find, elements: merge.merged.elements };
+    existing === undefined ? undefined : mergeFind(existing, find, side, table === undefined);
+  const named = stored === undefined ? { ...find, localId: getName(row) } : find;
+  const merged = merge === undefined ? named : { ...find, elements: merge.merged.elements };
   const validated = validate(merged);
-  return {
-    existing,
-    merge,
-    content: makePrepared(validated),
-    issues: validated.issues,
-  };
+  return { row, existing, merge, content: makePrepared(validated), issues: validated.issues };
+}
+
+function getName(row: RowPlan): string {
+  return row.kind === 'same' ? row.find : row.localId;
 }
 
 /** Returns what is sent of a find; one with errors has no document, so it is a draft. */
@@ -228,23 +223,22 @@ export function makePrepared({ document, issues }: ValidatedFind): Prepared {
 
 type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
 
-function store(prepared: PreparedFind, context: EnqueueContext, equals: EqualFinds): StoreResult {
+function store(prepared: PreparedFind, context: EnqueueContext): StoreResult {
   const { find, plan } = prepared;
-  const { existing, merge } = plan;
-  if (existing === undefined || merge === undefined)
-    return storeNew(prepared, plan, context, equals);
+  const { existing, merge, row } = plan;
+  if (existing === undefined || merge === undefined) return storeNew(prepared, context);
   const { stored } = existing;
   if (stored.isHidden || existing.entry?.state === 'dropped')
-    return storeUnchanged(find, plan, 'kept', [makeDroppedIssue(find)]);
-  if (merge.kind === 'taken') return storeMerged(prepared, plan, existing, merge, context);
-  const issues = mergeIssues(merge, find, existing);
+    return storeUnchanged(stored, plan, 'kept', [makeDroppedIssue(stored, find)]);
+  if (row.kind === 'question' || merge.kind === 'conflict')
+    return storeQuestion(find, plan, existing, merge, context);
   return merge.kind === 'sent'
-    ? storeSent(prepared, plan, existing, merge, context)
-    : storeUnchanged(find, plan, merge.kind, issues);
+    ? storeSent(prepared, existing, merge, context)
+    : storeMerged(prepared, existing, merge, context);
 }
 
 function storeUnchanged(
-  { localId }: Find,
+  { localId }: StoredFind,
   { content }: Plan,
   change: EnqueuedFind['change'],
   issues: readonly Issue[],
@@ -261,56 +255,61 @@ function storeUnchanged(
   };
 }
 
-/**
- * Stores a row with a new local id; one that equals a find of another local id is left out unless
- * an answer decides.
- */
-function storeNew(
-  prepared: PreparedFind,
+/** Leaves a row out, and stores it with the find that it may be. */
+function storeQuestion(
+  find: Find,
   plan: Plan,
-  context: EnqueueContext,
-  equals: EqualFinds,
+  existing: Existing,
+  merge: Merge,
+  { outbox, table, dryRun }: EnqueueContext,
 ): StoreResult {
-  const { find } = prepared;
-  const { table, answers = {}, outbox, dryRun } = context;
-  const equal =
-    table === undefined || answers.asNew === true
-      ? undefined
-      : equals.take(find, (id) => table.collectKeys().has(id));
-  if (equal !== undefined && (answers.rename !== true || equal.entry.attempts > 0)) {
-    return storeUnchanged(find, plan, 'equal', [makeEqualIssue(find, equal)]);
-  }
-  if (equal !== undefined) {
-    const existing = makeExistingFind(outbox, equal.stored);
-    const merge = mergeFind(existing, find, table?.path, { ...answers, same: true });
-    if (dryRun) return storeMerged(prepared, plan, existing, merge, context);
-    changeWish(outbox, equal.stored, { localId: find.localId });
-    const renamed = findByLocalId(outbox, find.localId) ?? equal.stored;
-    return storeMerged(prepared, plan, { ...existing, stored: renamed }, merge, context, 'updated');
-  }
-  const findId = dryRun ? undefined : insertNew(find, plan.content, prepared.photographs, context);
+  const { stored } = existing;
+  const asked = makeAskedRow(existing, find, plan.row, merge, table?.path);
+  if (!dryRun)
+    changeWish(outbox, stored, { asked: [...listOtherAsked(stored, find.localId), asked] });
+  const question = readMessage(asked.question);
+  const issues = makeQuestionIssues(asked, question, existing, find, merge);
+  const { enqueued } = storeUnchanged(stored, plan, 'question', issues);
+  return { enqueued: { ...enqueued, isConflict: asked.basis === 'row-changed' }, issues };
+}
+
+/** Returns the rows about which the find is asked, without that of a number. */
+export function listOtherAsked({ wish }: StoredFind, key: string): AskedRow[] {
+  return (wish.asked ?? []).filter((asked) => asked.key !== key);
+}
+
+function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult {
+  const { find, plan } = prepared;
+  const { outbox, table, dryRun } = context;
+  const localId = getName(plan.row);
+  const others = plan.row.kind === 'new' ? plan.row.others : [];
+  const findId = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
+  const entry = findId === undefined ? undefined : findImportOfFind(outbox, findId);
+  if (entry !== undefined && others.length > 0)
+    decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
   const followed = followPhotographs(find, prepared.photographs, undefined, findId, context);
-  return toStoredIssues(prepared, plan, 'added', followed);
+  return toStoredIssues(prepared, localId, 'added', followed);
 }
 
 function insertNew(
-  find: Find,
-  content: Prepared,
-  photographs: RowPhotographs,
-  { outbox, table }: EnqueueContext,
+  localId: string,
+  { find, plan, photographs }: PreparedFind,
+  outbox: Outbox,
+  path: string | undefined,
 ): number {
-  const base = { elements: find.elements, photos: digestPhotographs(find, photographs, undefined) };
-  const { localId, elements } = find;
+  const { elements } = find;
+  const base = { elements, photos: digestPhotographs(find, photographs, undefined) };
   return wantNewFind(
     outbox,
     {
       localId,
+      key: find.localId === localId ? undefined : find.localId,
       elements,
       ...getPlaceOf(find),
-      path: table?.path ?? null,
+      path: path ?? null,
       base: serializeBase(base, elements),
     },
-    content,
+    plan.content,
   );
 }
 
@@ -333,76 +332,77 @@ function digestPhotographs(
 }
 
 function toStoredIssues(
-  { find, issues }: PreparedFind,
-  { content, issues: ofFind }: Plan,
+  { find, plan: { content, issues: ofFind }, issues }: PreparedFind,
+  localId: string,
   change: EnqueuedFind['change'],
   { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
 ): StoreResult {
   const named = [...ofFind, ...issues].map((issue) =>
-    issue.find === undefined ? new Issue({ find: find.localId, ...find.source, ...issue }) : issue,
+    issue.find === undefined ? new Issue({ find: localId, ...find.source, ...issue }) : issue,
   );
-  const enqueued = {
-    find: find.localId,
-    change,
-    ready: content.document !== null,
-    photosAdded,
-    photosRemoved,
-  };
+  const ready = content.document !== null;
+  const enqueued = { find: localId, change, ready, photosAdded, photosRemoved };
   return { enqueued, issues: [...named, ...ofPhotos] };
 }
 
-/** @param forced change of a find that has changed already */
 function storeMerged(
   prepared: PreparedFind,
-  plan: Plan,
   existing: Existing,
   merge: Merge,
   context: EnqueueContext,
-  forced?: EnqueuedFind['change'],
 ): StoreResult {
-  const { find, photographs } = prepared;
+  const { find, photographs, plan } = prepared;
   const { stored, entry } = existing;
-  const change = forced ?? classifyChange(plan.content, existing, merge);
+  const change = classifyChange(plan.content, existing, merge);
   const before = existing.row;
   if (!context.dryRun) {
     const base = {
       elements: isSent(entry) ? (before?.elements ?? {}) : merge.merged.base,
       photos: digestPhotographs(find, photographs, before),
     };
-    writeMerged(
-      find,
-      plan.content,
-      existing,
-      change === 'updated' ? merge.merged.elements : undefined,
-      base,
-      context,
-    );
+    const elements = change === 'updated' ? merge.merged.elements : undefined;
+    writeMerged(prepared, existing, elements, base, context);
   }
-  return toStoredIssues(
-    prepared,
-    plan,
-    change,
-    followPhotographs(find, photographs, before, stored.id, context),
-  );
+  const followed = followPhotographs(find, photographs, before, stored.id, context);
+  return toStoredIssues(prepared, stored.localId, change, followed);
 }
 
 /** @param elements undefined where they stay unchanged */
 function writeMerged(
-  find: Find,
-  content: Prepared,
-  { stored, row }: Existing,
+  { find, plan }: PreparedFind,
+  { stored, entry }: Existing,
   elements: FindElements | undefined,
   base: ImportedRow,
-  { outbox, table, answers }: EnqueueContext,
+  { outbox, table }: EnqueueContext,
 ): void {
-  const isMoved = answers?.same === true && stored.sourcePath !== (table?.path ?? null);
-  if (elements === undefined && !isMoved && isDeepStrictEqual(base, row)) return;
-  const isNewPlace = elements !== undefined || isMoved;
-  const place = isNewPlace ? { ...getPlaceOf(find), path: table?.path ?? null } : {};
-  const kept = elements ?? (stored.elements as FindElements);
-  const wish = { localId: find.localId, ...place, base: serializeBase(base, kept) };
-  if (elements === undefined) changeWish(outbox, stored, wish);
-  else wantFind(outbox, stored, { ...stored.wish, ...wish, elements }, content);
+  const path = table?.path ?? null;
+  const isNewPlace = elements !== undefined || (table !== undefined && stored.sourcePath !== path);
+  const isRenamed = plan.row.kind === 'same' && plan.row.isRenamed === true;
+  const localId =
+    isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
+      ? find.localId
+      : stored.localId;
+  const asked = listOtherAsked(stored, find.localId);
+  const wish = {
+    ...stored.wish,
+    localId,
+    key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
+    asked: asked.length === 0 ? undefined : asked,
+    ...(isNewPlace ? { ...getPlaceOf(find), path } : undefined),
+    base: serializeBase(base, elements ?? stored.elements),
+  };
+  if (elements !== undefined) wantFind(outbox, stored, { ...wish, elements }, plan.content);
+  else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish))) changeWish(outbox, stored, wish);
+}
+
+/** Returns the number of a find that its local id does not show. */
+function getKey(number: string, localId: string, before?: string): string | undefined {
+  return number === localId ? before : number;
+}
+
+/** Removes the properties that are undefined. */
+function toJson(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
 }
 
 /** A waypoint or a feature is known by its name, not by its number. */
@@ -427,35 +427,33 @@ const NO_DOCUMENT = Buffer.alloc(0);
 /** Leaves a sent find unchanged, and queues its photographs and number as writes of their own. */
 function storeSent(
   prepared: PreparedFind,
-  plan: Plan,
   existing: Existing,
   merge: Merge,
   context: EnqueueContext,
 ): StoreResult {
   const { find, photographs } = prepared;
-  const { stored, entry } = existing;
-  const before = existing.row;
-  if (!context.dryRun) {
-    const base = {
-      elements: before?.elements ?? {},
-      photos: digestPhotographs(find, photographs, before),
-    };
-    if (before !== undefined) writeMerged(find, plan.content, existing, undefined, base, context);
+  const { stored, entry, row: before } = existing;
+  if (!context.dryRun && before !== undefined) {
+    const base = { ...before, photos: digestPhotographs(find, photographs, before) };
+    writeMerged(prepared, existing, undefined, base, context);
   }
   const followed = followPhotographs(find, photographs, before, stored.id, context);
   const numberQueued = context.queueNumbers === true && queueNumber(find, existing, merge, context);
-  const corrections = merge.merged.differences.filter(
+  const differences = merge.merged.differences.filter(
     ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
   );
-  const remaining = { ...merge, merged: { ...merge.merged, differences: corrections } };
-  const change = corrections.length === 0 ? 'kept' : 'sent';
-  const issues =
-    corrections.length === 0 ? [] : mergeIssues(remaining, find, existing, context.queueNumbers);
-  const { enqueued } = toStoredIssues(prepared, plan, change, followed);
-  const correction =
-    entry?.identCely == null || corrections.length === 0
-      ? undefined
-      : { record: entry.identCely, differences: corrections };
+  const isCorrect = differences.length === 0;
+  const { enqueued } = toStoredIssues(
+    prepared,
+    stored.localId,
+    isCorrect ? 'kept' : 'sent',
+    followed,
+  );
+  const record = entry?.identCely ?? undefined;
+  const correction = isCorrect || record === undefined ? undefined : { record, differences };
+  const issues = isCorrect
+    ? []
+    : [makeSentIssue(existing, differences, find, context.queueNumbers === true)];
   return {
     enqueued: { ...enqueued, correction, numberQueued },
     issues: [...issues, ...prepared.issues, ...followed.issues],

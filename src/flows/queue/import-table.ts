@@ -5,17 +5,22 @@ import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
-import { type KnownFind, type MappedRow, splitPhotos } from '../../columns/map-row.ts';
-import { type KeySet, mapTable, withoutOtherRows } from '../../columns/map-table.ts';
+import {
+  type KnownFind as KnownTableFind,
+  type MappedRow,
+  splitPhotos,
+} from '../../columns/map-row.ts';
+import { mapTable, withoutOtherRows } from '../../columns/map-table.ts';
 import { parseConstants, withConstants } from '../../columns/settings.ts';
 import { NEW_PERSON } from '../../find/field.ts';
-import { findColumnMeant } from '../../find/fields.ts';
+import { type FindElements, findColumnMeant } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { isDropped, listEntriesOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, listLocalIdsFrom } from '../../outbox/stored-finds.ts';
+import { getImportedRow, iterateFinds, listFindsFrom } from '../../outbox/stored-finds.ts';
+import { changeWish } from '../../outbox/wishes.ts';
 import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
@@ -27,11 +32,13 @@ import {
   type EnqueueReport,
   enqueueFinds,
 } from './enqueue-finds.ts';
+import { type KnownFind, planRows, type RowPlan } from './plan-rows.ts';
+import { createFindLookup, type NamedFind } from './resolve-finds.ts';
 
 type ImportContext = EnqueueOptions & {
   /** The table comes from standard input, without a path. */
   readonly isPiped?: boolean | undefined;
-  /** Prefix of the local ids of the table. */
+  /** A person's prefix of the local ids of the table. */
   readonly idPrefix?: string | undefined;
   readonly ruleContext: ValidationContext;
   /** Base folder of photographs that are not in the table's own archive. */
@@ -110,17 +117,17 @@ async function importRows(
       : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
   const besides = findTable.formExport === undefined ? findBesides(mapped, photoFolder) : undefined;
+  const lookUp = createFindLookup(outbox);
   const {
     issues: ofTable,
     rows,
     collectKeys,
   } = mapTable(withConstants(mapped, constants), {
     lookupTerm: ruleContext.lookupTerm,
-    idPrefix: context.idPrefix,
     resolvePhoto:
       context.resolvePhoto ??
       makePhotoResolver(besides ?? findTable.formExport?.attachments.folder ?? photoFolder),
-    findKnown: (localId) => findKnownFind(outbox, localId),
+    findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });
   const issues = new IssueCollector();
@@ -141,27 +148,26 @@ async function importRows(
     if (count > 0 || ruleContext.lookupTerm?.('osoba', nalezce.text).kind !== 'found')
       newPeople.set(nalezce.text, count + 1);
   };
-  const table = {
-    path: context.isPiped === true ? undefined : makeTablePath(findTable),
-    collectKeys,
-  };
-  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, table);
-  if (context.answers?.rename !== true) assertPrefixKept(findTable.file, outbox, table, missing);
-  const report = await enqueueFinds(collectFinds(rows, onIssue, onFind), {
+  const path = context.isPiped === true ? undefined : makeTablePath(findTable);
+  const finds = [...collectFinds(rows, onIssue, onFind)];
+  const hasKey = (key: string): boolean => collectKeys().has(key);
+  const plans = planRows(finds, listKnownFinds(outbox), { path, prefix: context.idPrefix, hasKey });
+  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, plans, hasKey);
+  if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
+  const report = await enqueueFinds(finds, {
     ...context,
-    table,
+    table: { path, plans: new Map(finds.map((find, at) => [find, plans[at] as RowPlan])) },
     validate,
     onIssue,
   });
   const copied = copying === undefined ? {} : { copied: await copying.write() };
   const rowCount = ofFinds.rowCount + countUnreadRows(findTable);
-  const stillMissing = missing.filter((localId) => findByLocalId(outbox, localId) !== undefined);
   return {
     ...report,
     issues: issues.listAll(),
     rows: rowCount,
     newPeople,
-    missing: stillMissing,
+    missing,
     ...copied,
   };
 }
@@ -183,10 +189,9 @@ function makeFolderIssue(file: string, folder: string): Issue {
 }
 
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */
-function findKnownFind(outbox: Outbox, localId: string): KnownFind | undefined {
-  const stored = findByLocalId(outbox, localId);
-  if (stored === undefined) return undefined;
-  const entries = listEntriesOfFind(outbox, stored.id).filter(({ state }) => state !== 'dropped');
+function findKnownFind(named: NamedFind, outbox: Outbox): KnownTableFind | undefined {
+  if (named === undefined || 'alike' in named) return undefined;
+  const entries = listEntriesOfFind(outbox, named.id).filter(({ state }) => state !== 'dropped');
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
   return {
     identCely,
@@ -194,47 +199,46 @@ function findKnownFind(outbox: Outbox, localId: string): KnownFind | undefined {
   };
 }
 
+function listKnownFinds(outbox: Outbox): KnownFind[] {
+  return [...iterateFinds(outbox, true)].map((stored) => {
+    const { id, localId, wish, sourcePath, isHidden } = stored;
+    return {
+      localId,
+      key: wish.key ?? localId,
+      path: sourcePath,
+      elements: stored.elements as FindElements,
+      base: getImportedRow(stored)?.elements as FindElements | undefined,
+      isGone: () => isHidden || isDropped(outbox, id),
+    };
+  });
+}
+
+/** Forgets the questions about rows of a table that is imported again. */
+function forgetAskedRows(outbox: Outbox, path: string): void {
+  for (const stored of [...iterateFinds(outbox)]) {
+    const { asked } = stored.wish;
+    const others = asked?.filter((row) => row.path !== path);
+    if (asked !== undefined && others?.length !== asked.length)
+      changeWish(outbox, stored, { asked: others?.length === 0 ? undefined : others });
+  }
+}
+
 /** Returns the path of a table; each sheet of a workbook is a table of its own. */
 function makeTablePath({ file, sheet }: Table): string {
   return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
 }
 
+/** Returns the finds of the table's last import of which no row is left. */
 function listMissingFinds(
   outbox: Outbox,
-  { path, collectKeys }: { readonly path: string | undefined; collectKeys(): KeySet },
+  path: string | undefined,
+  plans: readonly RowPlan[],
+  hasKey: (key: string) => boolean,
 ): string[] {
-  const before = path === undefined ? [] : listLocalIdsFrom(outbox, path);
-  return before.length === 0 ? [] : before.filter((localId) => !collectKeys().has(localId));
-}
-
-/**
- * @throws UsageError where all finds of the last import have the local ids of the table behind one
- * prefix
- */
-function assertPrefixKept(
-  file: string,
-  outbox: Outbox,
-  { path, collectKeys }: { readonly path: string | undefined; collectKeys(): KeySet },
-  missing: readonly string[],
-): void {
-  const [first] = missing;
-  if (
-    path === undefined ||
-    first === undefined ||
-    missing.length < listLocalIdsFrom(outbox, path).length
-  )
-    return;
-  const prefix = Array.from(first, (_, at) => first.slice(0, at)).find(
-    (start) =>
-      start !== '' &&
-      missing.every((id) => id.startsWith(start) && collectKeys().has(id.slice(start.length))),
-  );
-  if (prefix === undefined) return;
-  throw new UsageError(
-    msg`${file} was last imported with --id-prefix ${prefix}. Nothing was imported.`,
-    {
-      hint: msg`Use it again: --id-prefix ${prefix}. If the finds now have the local ids of the table: --rename`,
-    },
+  if (path === undefined) return [];
+  const named = new Set(plans.map((plan) => (plan.kind === 'new' ? plan.localId : plan.find)));
+  return listFindsFrom(outbox, path).flatMap(({ localId, wish }) =>
+    named.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
   );
 }
 

@@ -35,7 +35,7 @@ const covered = fc.uniqueArray(
     'nalezce',
   ),
 );
-const side = fc.constantFrom('ours', 'theirs', undefined);
+const side = fc.constantFrom('mine', 'table', undefined);
 
 const same = (one: FindElements, other: FindElements): boolean => isSameFind(one, other);
 
@@ -88,8 +88,8 @@ describe('a row merged with its find and its last import', () => {
         for (const { base: was, ours, theirs } of merged.conflicts) {
           expect(ours === theirs && ours === was).toBe(false);
         }
-        const kept = mergeRow(base, find, row, undefined, 'ours');
-        const taken = mergeRow(base, find, row, undefined, 'theirs');
+        const kept = mergeRow(base, find, row, undefined, 'mine');
+        const taken = mergeRow(base, find, row, undefined, 'table');
         expect(merged.elements).toEqual(kept.elements);
         if (merged.conflicts.length === 0) expect(taken.elements).toEqual(kept.elements);
       }),

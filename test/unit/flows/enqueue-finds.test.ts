@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
+import { planRows } from '../../../src/flows/queue/plan-rows.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
@@ -167,31 +168,29 @@ test('a photograph with new content replaces the unsent one of its file, and is 
   expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);
 });
 
-test('a waypoint never replaces a find of the same name from another file', async () => {
-  using outbox = tempOutbox();
-  const waypoint = (file: string, poznamka: string): Find => ({
-    localId: '001',
-    elements: { poznamka },
+test('a waypoint never replaces a find of the same name from another file', () => {
+  const waypoint = (localId: string, latitude: number): Find => ({
+    localId,
+    elements: { geom_system: '4326', geom_wkt: `POINT(15.1 ${latitude})` },
     photos: [],
-    source: { file, unit: 'waypoint', row: 1 },
   });
-  const enqueue = (find: Find) => {
-    const table = { path: find.source?.file, collectKeys: () => new Set([find.localId]) };
-    return enqueueFinds([find], { ...context(outbox), table });
-  };
-  expect((await enqueue(waypoint('monday.gpx', 'přezka'))).finds).toMatchObject([
-    { change: 'added' },
+  const known = ['001', '002'].map((localId, at) => ({
+    ...waypoint(localId, 49.8 + at / 100),
+    key: localId,
+    path: '/walks/monday.gpx',
+    base: undefined,
+    isGone: () => false,
+  }));
+  const rows = [waypoint('001', 49.6), waypoint('002', 49.5)];
+  const table = { path: '/walks/tuesday.gpx', prefix: undefined, hasKey: () => true };
+  expect(planRows(rows, known, table)).toMatchObject([
+    { kind: 'question', find: '001' },
+    { kind: 'question', find: '002' },
   ]);
-  expect((await enqueue(waypoint('monday.gpx', 'přezka, bronz'))).finds).toMatchObject([
-    { change: 'updated' },
+  expect(planRows(rows, known, { ...table, prefix: 'T-' })).toMatchObject([
+    { kind: 'new', localId: 'T-001' },
+    { kind: 'new', localId: 'T-002' },
   ]);
-  const tuesday = await enqueue(waypoint('tuesday.gpx', 'mince'));
-  expect(tuesday.finds).toMatchObject([{ change: 'asked' }]);
-  expect(tuesday.issues).toMatchObject([
-    { severity: 'error', rule: 'other-table', row: 1, unit: 'waypoint' },
-  ]);
-  expect(findByLocalId(outbox, '001')?.elements).toEqual({ poznamka: 'přezka, bronz' });
-  expect((await enqueue(waypoint('tuesday.gpx', 'přezka, bronz'))).issues).toEqual([]);
 });
 
 test('a sent find is unchanged if only the label of a reference differs', async () => {
@@ -227,10 +226,7 @@ test('finds are read in batches, and a batch is on disk before the next is read'
 test('a find that a person enters again has the entered values, whatever was edited before', async () => {
   using outbox = tempOutbox();
   const enter = (elements: Find['elements']) =>
-    enqueueFinds([{ ...FIND, elements, photos: [] }], {
-      ...context(outbox),
-      answers: { replaces: true },
-    });
+    enqueueFinds([{ ...FIND, elements, photos: [] }], context(outbox));
   await enter({
     poznamka: 'first',
     druh_nalezu: { id: 'HES-000605', text: '' },
@@ -264,6 +260,7 @@ test('a find that changes while its row is prepared, or that comes twice, is mer
   await enqueueFinds([{ ...FIND, photos: [] }], context(outbox));
   const edited: EnqueueContext = {
     ...context(outbox),
+    table: { path: undefined, plans: new Map() },
     storePhotograph: (photograph) => {
       edit(outbox, { ...FIND.elements, hloubka: 20 });
       return context(outbox).storePhotograph(photograph);

@@ -1,0 +1,111 @@
+import { type Message, msg } from '../../base/message.ts';
+import { type FindElements, isElementName } from '../../find/fields.ts';
+import type { Find } from '../../find/find.ts';
+import type { MergeSide } from '../../find/merge-row.ts';
+import { type ValidationContext, validateFind } from '../../find/rules.ts';
+import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
+import { findImportOfFind, listAskedEntries } from '../../outbox/entry-queries.ts';
+import { type AskedRow, ROW_BASES } from '../../outbox/facts.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findById, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { readMessage } from '../../outbox/stored-text.ts';
+import { changeWish } from '../../outbox/wishes.ts';
+import { type EnqueueReport, enqueueFinds, listOtherAsked } from './enqueue-finds.ts';
+import type { RowPlan } from './plan-rows.ts';
+import { findTarget } from './resolve-finds.ts';
+import type { PhotographKeeping } from './store-photographs.ts';
+
+export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
+export type RowAnswer = (typeof ROW_ANSWERS)[number];
+
+/** Answers to each question about a row. */
+export const ANSWERS_OF_ROWS: Readonly<Record<AskedRow['basis'], readonly RowAnswer[]>> = {
+  'row-near': ['same', 'new'],
+  'row-another': ['same', 'new'],
+  'row-changed': ['table', 'mine'],
+};
+
+export const ANSWER_WORDS = {
+  same: msg`the same find: use the row's values`,
+  new: msg`another find: add it`,
+  table: msg`use the values of the table`,
+  mine: msg`keep the values here`,
+} as const;
+
+type AnswerContext = PhotographKeeping & {
+  readonly outbox: Outbox;
+  readonly ruleContext: ValidationContext;
+};
+
+/** A find with its import, about which something is asked. */
+export type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
+
+/** Returns the finds with questions. */
+export function listAskedFinds(outbox: Outbox): AskedFind[] {
+  return listAskedEntries(outbox).flatMap((entry) => {
+    const stored = entry.findId === null ? undefined : findById(outbox, entry.findId);
+    return stored === undefined || entry.kind !== 'import' ? [] : [{ stored, entry }];
+  });
+}
+
+/** @throws UsageError where there is neither a find nor a record of the name */
+export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefined {
+  const { findId } = findTarget(outbox, name);
+  const stored = findId === null ? undefined : findById(outbox, findId);
+  const entry = stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
+  return stored === undefined || entry === undefined ? undefined : { stored, entry };
+}
+
+/** Returns the answers about a row; undefined where the question is about something else. */
+export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
+  const basis = ROW_BASES.find((each) => each === held?.basis);
+  return basis === undefined ? undefined : ANSWERS_OF_ROWS[basis];
+}
+
+export function getQuestion({ question }: AskedRow): Message {
+  return readMessage(question);
+}
+
+/** Imports the first row about which a find is asked, as the answer says. */
+export async function answerRow(
+  stored: StoredFind,
+  asked: AskedRow,
+  answer: RowAnswer,
+  { ruleContext, ...context }: AnswerContext,
+): Promise<EnqueueReport> {
+  const { outbox } = context;
+  const validate = (find: Find) => validateFind(find, ruleContext);
+  const find = makeFindOfRow(asked);
+  const plan = makePlan(stored, asked, answer);
+  const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
+  const table = { path: asked.path ?? undefined, plans: new Map([[find, plan]]) };
+  const report = await enqueueFinds([find], { ...context, dryRun: false, validate, side, table });
+  const now = findByLocalId(outbox, stored.localId);
+  if (plan.kind === 'new' && now !== undefined) {
+    const others = listOtherAsked(now, asked.key);
+    changeWish(outbox, now, { asked: others.length === 0 ? undefined : others });
+  }
+  return report;
+}
+
+function makePlan(
+  { localId, wish }: StoredFind,
+  { key, matched, ...asked }: AskedRow,
+  answer: RowAnswer,
+): RowPlan {
+  if (answer === 'new')
+    return { kind: 'new', localId: asked.localId, others: [{ candidate: localId, matched }] };
+  const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);
+  return { kind: 'same', find: localId, isRenamed };
+}
+
+function makeFindOfRow({ key, elements, covered, photos, file, row }: AskedRow): Find {
+  return {
+    localId: key,
+    elements: elements as FindElements,
+    photos,
+    coversPhotos: photos.length > 0,
+    covered: covered === undefined ? undefined : new Set(covered.filter(isElementName)),
+    source: file === null || row === null ? undefined : { file, row },
+  };
+}
