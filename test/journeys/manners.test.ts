@@ -87,7 +87,7 @@ test.each([[['--lang', 'en']], [['help']], [['--help']]])(
 test('`pas help --all` shows every command and the exit codes', async () => {
   const { code, stdout } = await home.pas('help', '--all');
   expect(stdout).toMatch(
-    /^ {2}resolve \[options\] <find\.{3}> [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m,
+    /^ {2}resolve \[options\] \[find\.{3}\] [\s\S]+^ {2}completion [\s\S]+^Exit codes:\n/m,
   );
   expect(code).toBe(0);
   expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(

@@ -65,6 +65,11 @@ const FIND: Values = {
 };
 
 /** A copy of the empty form, into which finds and photographs come as SQLite writes them. */
+/** Each returned form is of another day, so that its finds are not like earlier ones. */
+let returns = 0;
+
+const getDay = (): string => `2024-05-${String(returns).padStart(2, '0')}`;
+
 function collect(
   name: string,
   finds: Readonly<Record<string, Values>>,
@@ -73,8 +78,9 @@ function collect(
   const folder = join(home.folder, name);
   cpSync(empty, folder, { recursive: true });
   const database = openSqlite(join(folder, 'finds.gpkg'));
+  returns += 1;
   for (const [localId, own] of Object.entries(finds))
-    insert(database, { local_id: localId, ...FIND, ...own });
+    insert(database, { local_id: localId, ...FIND, datum_nalezu: getDay(), ...own });
   for (const [find, path] of photos) {
     database.prepare('insert into photos (find, photo) values (?, ?)').run(find, path);
     if (!path.includes('lost'))
@@ -275,7 +281,7 @@ describe('a returned QField form', () => {
     const { folder, database } = collect('logged', { w1: { hloubka: 41 } }, []);
     database.pragma('journal_mode = wal');
     database.pragma('wal_autocheckpoint = 0');
-    insert(database, { local_id: 'w2', ...FIND, hloubka: 42 });
+    insert(database, { local_id: 'w2', ...FIND, datum_nalezu: getDay(), hloubka: 42 });
     // As it comes from a phone: the file with its log, and without the memory that programs share.
     const copy = join(home.folder, 'logged-copy');
     mkdirSync(copy);

@@ -91,7 +91,7 @@ function openPlanner(
     if (numbered.length > 0 || !isContentKey(row.localId)) return numbered;
     return listAlike(row, () => true).filter(({ matched }) => matched === 'same');
   });
-  if (path !== undefined) editions.add(path);
+  if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
   const isEdition = ({ path: its }: KnownFind): boolean => its !== null && editions.has(its);
   const makeName = makeNamer(rows, compared, prefix, isEdition);
   const taken = new Set<KnownFind>();
@@ -141,6 +141,11 @@ function openPlanner(
         : ask(row, best, 'row-near');
     },
   };
+}
+
+/** Tells if the file has a number of its earlier content; else it has only other finds by now. */
+function isSavedAgain(path: string, compared: ReadonlyMap<Find, readonly Compared[]>): boolean {
+  return [...compared.values()].some((each) => each.some(({ known }) => known.path === path));
 }
 
 function hasNumber({ key }: KnownFind, { localId }: Find): boolean {
