@@ -54,7 +54,7 @@ function addMergeOptions(command: Command): Command {
   return command
     .addOption(
       new Option(
-        '--on-conflict <choice>',
+        '--on-conflict <answer>',
         t`if a row and its find were both changed: ask, or use the values of the table or mine`,
       )
         .choices(ON_CONFLICT)
