@@ -30,9 +30,6 @@ const COLUMNS = {
 } as const;
 type Column = keyof typeof COLUMNS;
 
-/** Possible columns of such a table. */
-export const NUMBER_COLUMNS = Object.keys(COLUMNS) as readonly Column[];
-
 /**
  * Reads the numbers of a table with the columns `local_id` or `ident_cely`, and `evidencni_cislo`;
  * other columns are ignored.
