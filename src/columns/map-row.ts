@@ -269,7 +269,8 @@ function parseElement(
 export function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
   if (cell === '') return NO_PHOTOS;
   return splitNames(cell).flatMap((name) => {
-    const parts = name.split(/\s*(?:[|\r\n]+|,\s)\s*/).filter((part) => part !== '');
+    const pieces = name.split(/[|\r\n]|,\s/).map((piece) => piece.trim());
+    const parts = pieces.filter((piece) => piece !== '');
     const areNames = parts.every((part) => isPictureName(part) || isReadable(resolvePhoto(part)));
     return parts.length > 1 && areNames && !isReadable(resolvePhoto(name)) ? parts : [name];
   });

@@ -138,7 +138,7 @@ describe('secrets', () => {
       request.on('end', () => {
         const output = `${Buffer.concat(chunks)} ${JSON.stringify(request.headers)}`;
         const spelt = [output, encodeURIComponent(output)];
-        const page = `<html><body>debug ${spelt.join('<br>')}</body></html>`;
+        const page = `debug ${spelt.join('<br>')}`;
         response
           .writeHead(418, {
             'content-type': 'text/html',
