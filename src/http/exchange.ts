@@ -404,8 +404,8 @@ function makeTransportError(thrown: unknown): TransportError {
 
 function isRetryable(result: Result): boolean {
   if (result instanceof TransportError || BUSY.has(result.status)) return true;
-  // Redirects have a page for browsers.
-  return (result.status < 300 || result.status >= 400) && isWebPage(result);
+  // A redirect has a page for browsers too, and a page in place of a list is the reader's matter.
+  return result.status >= 400 && isWebPage(result);
 }
 
 function unwrapResponse(result: Result): HttpResponse {

@@ -61,8 +61,8 @@ describe.concurrent('nonsense in the middle of a list is one clear error, and th
   test.each<readonly [string, number, RegExp, (response: ServerResponse) => void]>([
     [
       'a page of HTML',
-      14,
-      /<html>|HTML/,
+      5,
+      /web page/,
       (response) => send(response, '<html><body>Error</body></html>', 'text/html'),
     ],
     [
