@@ -3,6 +3,7 @@ import {
   ConfigError,
   EXIT_CODES,
   type ExitReason,
+  getErrorCode,
   getErrorMessage,
   InterruptedError,
   PasError,
@@ -164,7 +165,7 @@ const LACKS_FILES = /^(?:EMFILE|ENFILE|ERR_MODULE_NOT_FOUND|SQLITE_CANTOPEN)/;
 function findOpenFilesLimit(thrown: unknown): number | undefined {
   let isLacking = false;
   for (let each = thrown; each instanceof Error && !isLacking; each = each.cause)
-    isLacking = 'code' in each && LACKS_FILES.test(`${each.code}`);
+    isLacking = LACKS_FILES.test(getErrorCode(each));
   if (!isLacking) return undefined;
   const { userLimits } = process.report.getReport() as {
     userLimits?: { open_files?: { soft?: number | string } };

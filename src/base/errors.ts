@@ -180,6 +180,11 @@ export function getLocalizedMessage(thrown: unknown): Message {
   return thrown instanceof LocalizedError ? thrown.says : getErrorMessage(thrown);
 }
 
+/** Returns the code of an error of Node or SQLite, such as `ENOENT`; empty where it has none. */
+export function getErrorCode(thrown: unknown): string {
+  return thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+}
+
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
-import { ConfigError, getErrorMessage } from '../base/errors.ts';
+import { ConfigError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
 import { maskProxy, parseProxy } from '../http/proxy.ts';
@@ -111,7 +111,7 @@ function readTable(path: string): TomlTable | undefined {
   try {
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    if (getErrorCode(thrown) === 'ENOENT') return undefined;
     const why = getErrorMessage(thrown);
     throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
   }

@@ -1,7 +1,7 @@
 import { lstatSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { InterruptedError, UsageError } from '../base/errors.ts';
+import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
@@ -63,8 +63,7 @@ function makeLastingPlace(content: string, form: OutputName): Place {
     assertOutputFits(content, form);
     makeFolder(folder);
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-    const words = UNFIT[String(code)];
+    const words = UNFIT[getErrorCode(thrown)];
     if (words === undefined) throw toDatabaseError(folder, thrown);
     throw new UsageError(`${content}: ${words}.`, { hint: t`Use another --out.`, cause: thrown });
   }
@@ -127,7 +126,7 @@ function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) =>
     new Promise((done, fail) => {
       stream.write(content, (error) => {
         if (error == null) done();
-        else if ('code' in error && error.code === 'EPIPE')
+        else if (getErrorCode(error) === 'EPIPE')
           fail(new InterruptedError(t`The program that reads the output closed it.`));
         else fail(toDatabaseError('stdout', error));
       });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromFile } from 'file-type';
-import { FileError, getErrorMessage } from '../base/errors.ts';
+import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {
   type Issue,
   makeErrorIssue,
@@ -151,7 +151,7 @@ function makeRefusal(rule: string, message: Message): InspectedPhotograph {
 }
 
 function explainNotOpened(path: string, error: unknown): Message {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return msg`There is no photograph ${path}. Check the name, letter case included.`;
   if (code === 'EACCES' || code === 'EPERM')

@@ -1,5 +1,6 @@
 import { constants, open } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
+import { getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { reduceJpeg } from './jpeg.ts';
 import { parseExifTags } from './photo-exif.ts';
@@ -171,7 +172,7 @@ async function readHead(path: string, expectedBytes: number): Promise<Buffer | s
       await file.close();
     }
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    const code = getErrorCode(thrown);
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? t`No preview: the file is missing.`
       : t`No preview: the file cannot be read.`;

@@ -7,6 +7,7 @@ import {
   readClock,
   type ServerMs,
 } from '../base/clock.ts';
+import { getErrorCode } from '../base/errors.ts';
 import {
   type AnswerHead,
   type Exchange,
@@ -174,10 +175,7 @@ async function* readKept(path: string): AsyncGenerator<Buffer, void> {
  * Tells if a file is missing, which counts as a change: the user must queue the photograph again.
  */
 function isGone(error: Error): boolean {
-  return (
-    'code' in error &&
-    ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(String(error.code))
-  );
+  return ['ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'EPERM'].includes(getErrorCode(error));
 }
 
 /** Wraps an error of the disk, which a retry may overcome. */

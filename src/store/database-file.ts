@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseError } from '../base/errors.ts';
+import { DatabaseError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
@@ -259,10 +259,6 @@ export function isUnusable(path: string): boolean {
 }
 
 const NO_DATABASE = /^SQLITE_(CORRUPT|NOTADB)/;
-
-function getErrorCode(cause: unknown): string {
-  return cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-}
 
 /** Files that SQLite keeps beside a database. */
 const SIDECAR_SUFFIXES = ['-wal', '-shm', '-journal'] as const;

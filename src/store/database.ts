@@ -2,7 +2,12 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:f
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import type Sqlite from 'better-sqlite3';
-import { DatabaseError, DatabaseTooNewError, getErrorMessage } from '../base/errors.ts';
+import {
+  DatabaseError,
+  DatabaseTooNewError,
+  getErrorCode,
+  getErrorMessage,
+} from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { makeFolder } from './folder.ts';
@@ -201,7 +206,9 @@ function switchToWal(database: Database): void {
 
 /** Tells if an error, or the cause of a DatabaseError, is that another connection has the lock. */
 export function isBusy(thrown: unknown): boolean {
-  return getCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith('SQLITE_BUSY');
+  return getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith(
+    'SQLITE_BUSY',
+  );
 }
 
 /** Maximum pause between two attempts to take the write lock. */
@@ -277,7 +284,7 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
  * unchanged.
  */
 export function toDatabaseError(path: string, thrown: unknown): unknown {
-  const errorCode = getCode(thrown);
+  const errorCode = getErrorCode(thrown);
   const code =
     /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path))
       ? 'SQLITE_FULL'
@@ -293,12 +300,6 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
     passing,
     damaged,
   });
-}
-
-function getCode(thrown: unknown): string {
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string'
-    ? thrown.code
-    : '';
 }
 
 /**
@@ -420,7 +421,7 @@ export function openReplaceable(
   } catch (thrown) {
     if (
       !/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(
-        getCode(thrown instanceof DatabaseError ? thrown.cause : thrown),
+        getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown),
       )
     )
       throw thrown;
@@ -477,8 +478,7 @@ const SCHEMA_DAMAGE =
 export function isSchemaDamage(thrown: unknown): thrown is Error {
   return (
     thrown instanceof Error &&
-    'code' in thrown &&
-    thrown.code === 'SQLITE_ERROR' &&
+    getErrorCode(thrown) === 'SQLITE_ERROR' &&
     SCHEMA_DAMAGE.test(thrown.message)
   );
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigError } from '../base/errors.ts';
+import { ConfigError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd } from '../base/message.ts';
 import { writePrivateFile } from './files.ts';
@@ -121,12 +121,7 @@ function readOrUndefined(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch (thrown) {
-    if (
-      thrown instanceof Error &&
-      'code' in thrown &&
-      (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')
-    )
-      return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return undefined;
     throw new ConfigError(t`${path} cannot be read.`, {
       cause: thrown,
       hint: t`Check its permissions.`,

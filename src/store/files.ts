@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DatabaseError } from '../base/errors.ts';
+import { DatabaseError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { toDatabaseError } from './database.ts';
 import { flushFolder, makeFolder, renameOver } from './folder.ts';
@@ -53,7 +53,7 @@ export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (thrown) {
-    return !(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH');
+    return getErrorCode(thrown) !== 'ESRCH';
   }
 }
 

@@ -8,6 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { getErrorCode } from '../base/errors.ts';
 
 /**
  * Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut
@@ -52,10 +53,7 @@ export function flushFolder(folder: string): void {
       closeSync(file);
     }
   } catch (thrown) {
-    if (
-      !(thrown instanceof Error && 'code' in thrown && CANNOT_FLUSH.includes(String(thrown.code)))
-    )
-      throw thrown;
+    if (!CANNOT_FLUSH.includes(getErrorCode(thrown))) throw thrown;
   }
 }
 
@@ -117,8 +115,7 @@ export function renameOver(
       rename(from, to);
       return;
     } catch (thrown) {
-      const isPassing =
-        thrown instanceof Error && 'code' in thrown && OPEN_ELSEWHERE.includes(String(thrown.code));
+      const isPassing = OPEN_ELSEWHERE.includes(getErrorCode(thrown));
       if (platform !== 'win32' || !isPassing || pauseMs > LAST_PAUSE_MS) throw thrown;
       blockFor(pauseMs);
     }

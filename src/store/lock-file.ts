@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { ConfigError, DatabaseError } from '../base/errors.ts';
+import { ConfigError, DatabaseError, getErrorCode } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import { asDatabaseError, type Database, isBusy, openSqlite } from './database.ts';
@@ -94,7 +94,7 @@ function makeEmptyFile(path: string): void {
     // Closing the descriptor releases no lock: the file is new, so this process holds none of it.
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
-    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST')) throw thrown;
+    if (getErrorCode(thrown) !== 'EEXIST') throw thrown;
   }
 }
 

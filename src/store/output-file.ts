@@ -13,7 +13,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { FileError, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
+import { FileError, getErrorCode, getErrorMessage, PasError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { Message } from '../base/message.ts';
 import { toDatabaseError } from './database.ts';
@@ -125,7 +125,7 @@ export function readBeginning(path: string, bytes: number): string | undefined {
       closeSync(file);
     }
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return undefined;
+    if (getErrorCode(thrown) === 'ENOENT') return undefined;
     throw asOutputError(path, thrown);
   }
 }
@@ -145,9 +145,8 @@ const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
  * Converts an error of the disk to one that names the output; other errors are returned unchanged.
  */
 function asOutputError(path: string, thrown: unknown): unknown {
-  if (thrown instanceof PasError || !(thrown instanceof Error) || !('code' in thrown))
-    return thrown;
-  const code = String(thrown.code);
+  if (thrown instanceof PasError) return thrown;
+  const code = getErrorCode(thrown);
   if (PASSING.includes(code)) return toDatabaseError(path, thrown);
   const folder = dirname(path);
   if (code === 'ENOENT' || code === 'ENOTDIR')
@@ -181,7 +180,7 @@ export async function writeToReader(
     await pipeline(Readable.from(pieces), stdout, { end: false });
     return true;
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EPIPE') return false;
+    if (getErrorCode(thrown) === 'EPIPE') return false;
     throw toDatabaseError('stdout', thrown);
   }
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { AuthError, ConfigError } from '../base/errors.ts';
+import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
@@ -140,7 +140,7 @@ function readAll(path: string): Map<string, StoredSecrets> {
     isOpen = restrictPermissions(path) === 'open';
     text = readFileSync(path, 'utf8');
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return new Map();
+    if (getErrorCode(thrown) === 'ENOENT') return new Map();
     throw new ConfigError(t`${path} cannot be read.`, {
       cause: thrown,
       hint: t`Check its permissions.`,

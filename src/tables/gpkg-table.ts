@@ -1,4 +1,4 @@
-import { DatabaseError, FileError } from '../base/errors.ts';
+import { DatabaseError, FileError, getErrorCode } from '../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import {
@@ -58,7 +58,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
       return { ...table, issues, photographsIn: form === undefined ? undefined : PHOTO_FOLDER };
     });
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+    const code = getErrorCode(thrown);
     if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
     throw new FileError(
       file,

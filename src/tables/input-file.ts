@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FileError, getErrorMessage } from '../base/errors.ts';
+import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
@@ -90,7 +90,7 @@ async function readSome(file: FileHandle): Promise<Buffer | undefined> {
     );
     return buffer.subarray(0, bytesRead);
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EAGAIN') return undefined;
+    if (getErrorCode(thrown) === 'EAGAIN') return undefined;
     throw thrown;
   }
 }
@@ -115,7 +115,7 @@ async function openInputFile(path: string): Promise<FileHandle> {
 }
 
 function explainNotOpened(path: string, error: unknown): Message {
-  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+  switch (getErrorCode(error)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return msg`There is no file ${path}.`;

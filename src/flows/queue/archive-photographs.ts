@@ -1,6 +1,6 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { FileError } from '../../base/errors.ts';
+import { FileError, getErrorCode } from '../../base/errors.ts';
 import { makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../../photo/photograph.ts';
@@ -64,8 +64,7 @@ export function openEnclosedPhotographs(
         rmSync(path, { force: true });
         await archive?.unpack(name, path, PHOTO_MAX_BYTES);
       } catch (thrown) {
-        const isTooLong =
-          thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG';
+        const isTooLong = getErrorCode(thrown) === 'ENAMETOOLONG';
         if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
         const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
         return {

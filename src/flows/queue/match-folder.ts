@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { FileError, getErrorMessage } from '../../base/errors.ts';
+import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
@@ -307,7 +307,7 @@ function isCameraFolder(name: string): boolean {
 }
 
 function explainNotListed(folder: string, thrown: unknown): Message {
-  switch (thrown instanceof Error && 'code' in thrown ? thrown.code : undefined) {
+  switch (getErrorCode(thrown)) {
     case 'ENOENT':
       return msg`The folder ${folder} does not exist.`;
     case 'ENOTDIR':

@@ -1,5 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { getErrorCode } from '../../base/errors.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listUsedPhotographs } from '../../outbox/removal.ts';
 import { toDatabaseError } from '../../store/database.ts';
@@ -55,12 +56,7 @@ function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (thrown) {
-    if (
-      thrown instanceof Error &&
-      'code' in thrown &&
-      (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR')
-    )
-      return [];
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return [];
     throw toDatabaseError(folder, thrown);
   }
 }
