@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
 import {
+  getErrorCode,
   getErrorMessage,
   getLocalizedMessage,
   LocalizedError,
@@ -128,9 +129,14 @@ export function isWebPage({ body }: { readonly body: Buffer }): boolean {
   return /^\ufeff?\s*(?:<!doctype html|<html)\b/i.test(body.subarray(0, 300).toString('utf8'));
 }
 
-/** Names a web page in place of an answer, to follow the address that was asked. */
-export function describeWebPage({ status }: HttpResponse): Message {
-  return msg`answered with a web page (status ${status}) in place of data, as a firewall or the sign-in page of a network does`;
+/** @throws UnavailableError for a web page */
+export function assertNoWebPage(address: string, response: HttpResponse): void {
+  if (!isWebPage(response)) return;
+  const { status } = response;
+  throw new UnavailableError(
+    msg`${address} answered with a web page (status ${status}) in place of data, as a firewall or the sign-in page of a network does.`,
+    { hint: WEB_PAGE_ADVICE },
+  );
 }
 
 export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this computer, or use another network, then run the command again; what was stored is kept. If it is the wrong address, correct it in the profile.`;
@@ -189,10 +195,6 @@ const UNKNOWN_AUTHORITY: NetworkFailure = {
 };
 const NO_ROUTE: NetworkFailure = { words: msg`there is no route to it` };
 const LOST: NetworkFailure = { words: msg`the connection was lost` };
-const WRONG_PROTOCOL: NetworkFailure = {
-  words: msg`it does not speak TLS`,
-  todo: msg`Check the address and its port: behind https:// there is a server for http://.`,
-};
 
 /** Failures of connections by the code of the error. */
 const FAILURES: Readonly<Record<string, NetworkFailure>> = {
@@ -239,15 +241,20 @@ const TLS_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
       todo: msg`pas has no client certificates: ask the operator of the service for an address without them.`,
     },
   ],
-  [/wrong version number|packet length too long|http request/i, WRONG_PROTOCOL],
+  [
+    /wrong version number|packet length too long|http request/i,
+    {
+      words: msg`it does not speak TLS`,
+      todo: msg`Check the address and its port: behind https:// there is a server for http://.`,
+    },
+  ],
   [/EPROTO|SSL routines/, { words: msg`a TLS connection could not be established` }],
 ];
 
-/** For a host with several addresses the first error counts. */
 function findNetworkFailure(thrown: unknown): NetworkFailure | undefined {
-  const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  const first = getFirstError(thrown);
   if (!(first instanceof Error)) return undefined;
-  const code = 'code' in first ? String(first.code) : '';
+  const code = getErrorCode(first);
   const text = `${code} ${first.message}`;
   return (
     FAILURES[code] ??
@@ -256,11 +263,16 @@ function findNetworkFailure(thrown: unknown): NetworkFailure | undefined {
   );
 }
 
-/** Describes a failed connection in words, with its code where it is short. */
+/** Returns the error that counts where a host has several addresses. */
+function getFirstError(thrown: unknown): unknown {
+  return thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+}
+
+/** Describes a failed connection in words, with the code of its error. */
 export function describeNetworkError(thrown: unknown): Message {
-  const first: unknown = thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+  const first = getFirstError(thrown);
   if (first instanceof LocalizedError) return first.says;
-  const code = first instanceof Error && 'code' in first ? String(first.code) : '';
+  const code = getErrorCode(first);
   const words = findNetworkFailure(first)?.words;
   return words === undefined ? getErrorMessage(first) || code : msg`${words} (${code})`;
 }

@@ -9,9 +9,6 @@ import { describeNetworkError } from './exchange.ts';
 /** Variables of the environment, such as HTTPS_PROXY. */
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Thrown where a proxy does not let a connection through; no byte of the request has left. */
-export class ProxyError extends LocalizedError {}
-
 /**
  * Chooses the proxy for an address as curl does: `configured`, else HTTPS_PROXY, HTTP_PROXY or
  * ALL_PROXY; the lower-case name first. NO_PROXY excludes hosts, whatever the proxy is from.
@@ -101,7 +98,7 @@ type ProxyAgentOptions = {
   readonly agent: object;
 };
 
-/** What both libraries have. */
+/** Members that the agents of both libraries have. */
 type ProxyAgent = Agent & {
   connectOpts: object;
   connect(request: ClientRequest, target: object): Promise<Socket>;
@@ -170,7 +167,8 @@ export function describeRefusal(status: number): Message {
     : msg`it refuses the connection (status ${status})`;
 }
 
-export function makeProxyError(proxy: URL, why: Message, cause?: unknown): ProxyError {
+/** Makes the error of a connection that a proxy does not let through; no byte has left. */
+export function makeProxyError(proxy: URL, why: Message, cause?: unknown): LocalizedError {
   const address = formatProxy(proxy);
-  return new ProxyError(msg`the proxy ${address} failed: ${why}`, { cause });
+  return new LocalizedError(msg`the proxy ${address} failed: ${why}`, { cause });
 }

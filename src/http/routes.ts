@@ -44,12 +44,14 @@ type RoutesOptions = {
  */
 const ADDRESS_TIMEOUT_MS = 3000;
 
-/** Opens a pool of connections for each proxy and for none, at first use. */
+/** Opens a pool of connections for each origin, at its first request. */
 export function openRoutes(options: RoutesOptions): Routes {
   const { network, maxConnections, idleMs, clock, connectTimeoutMs } = options;
   const closing = new AbortController();
   const routes = new Map<string, Promise<Route>>();
-  const open = async (isSecure: boolean, proxy: URL | undefined): Promise<Route> => {
+  const open = async ({ origin, protocol }: URL): Promise<Route> => {
+    const proxy = chooseProxy(origin, network.environment, network.proxy);
+    const isSecure = protocol === 'https:';
     // Certificates are verified despite NODE_TLS_REJECT_UNAUTHORIZED.
     const trust = { rejectUnauthorized: true, ca: readAuthorities(network) };
     const pool = {
@@ -68,11 +70,9 @@ export function openRoutes(options: RoutesOptions): Routes {
   };
   return {
     find: async (address) => {
-      const proxy = chooseProxy(address, network.environment, network.proxy);
-      const isSecure = new URL(address).protocol === 'https:';
-      const key = `${isSecure} ${proxy?.href}`;
-      const route = routes.get(key) ?? open(isSecure, proxy);
-      routes.set(key, route);
+      const url = new URL(address);
+      const route = routes.get(url.origin) ?? open(url);
+      routes.set(url.origin, route);
       return route;
     },
     close: () => {

@@ -66,8 +66,7 @@ type ConnectionsOptions = {
 
 /**
  * Opens the connections through which all requests are sent, without redirects or repeats. `send`
- * throws TransportError.
- * @throws ConfigError where the file of certificates cannot be read
+ * throws TransportError, and ConfigError for an unusable proxy or file of certificates.
  */
 export function openConnections({
   maxConnections,

@@ -143,7 +143,6 @@ export function formatUpwards(ms: number, granularity: Granularity): string {
   return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
 }
 
-/** OAI-PMH 2.0, section 2.5. */
 /**
  * Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second.
  */
@@ -152,6 +151,7 @@ export function parseBoundMs(bound: string, granularity: Granularity): number {
   return Date.parse(bound) + spanMs - 1;
 }
 
+/** OAI-PMH 2.0, section 2.5. */
 export type OaiHeader = {
   readonly identifier: string;
   /** Source text. */

@@ -14,12 +14,10 @@ import { cmd, msg } from '../base/message.ts';
 import {
   type AnswerLimits,
   adviseOnNetwork,
-  describeWebPage,
+  assertNoWebPage,
   type Exchange,
   type HttpResponse,
-  isWebPage,
   TransportError,
-  WEB_PAGE_ADVICE,
 } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import {
@@ -220,12 +218,6 @@ function findProtocolAnswer(
     if (thrown instanceof MalformedAnswerError) return undefined;
     throw thrown;
   }
-}
-
-function assertNoWebPage(endpoint: string, response: HttpResponse): void {
-  if (!isWebPage(response)) return;
-  const page = describeWebPage(response);
-  throw new UnavailableError(msg`${endpoint} ${page}.`, { hint: WEB_PAGE_ADVICE });
 }
 
 function assertStatus(endpoint: string, response: HttpResponse): never {

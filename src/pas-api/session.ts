@@ -4,13 +4,11 @@ import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   adviseOnNetwork,
-  describeWebPage,
+  assertNoWebPage,
   type Exchange,
   type HttpRequest,
   type HttpResponse,
-  isWebPage,
   TransportError,
-  WEB_PAGE_ADVICE,
 } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from '../http/request-body.ts';
@@ -263,10 +261,7 @@ export function assertAvailable(address: string, response: HttpResponse): void {
   if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
   if (status === 429 || status >= 500)
     throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
-  if (isWebPage(response)) {
-    const page = describeWebPage(response);
-    throw new UnavailableError(msg`${address} ${page}.`, { hint: WEB_PAGE_ADVICE });
-  }
+  assertNoWebPage(address, response);
 }
 
 /**

@@ -209,13 +209,14 @@ export async function fetchAccount(
   signal?: AbortSignal,
 ): Promise<Account> {
   const question = { ...makeUserInfoRequest(baseUrl), signal };
-  const ask = (token: string): Promise<HttpResponse> =>
-    requireAnswer(baseUrl, () => authorize(token, send)(question));
+  const ask = async (token: string): Promise<HttpResponse> => {
+    const response = await requireAnswer(baseUrl, () => authorize(token, send)(question));
+    assertAvailable(baseUrl, response);
+    return response;
+  };
   const token = await session.token(signal);
   let response = await ask(token);
-  assertAvailable(baseUrl, response);
   if (response.status === 401) response = await ask(await session.renew(token, signal));
-  assertAvailable(baseUrl, response);
   if (response.status === 401 || response.status === 403) {
     throw new AuthError(msg`${baseUrl} refuses this account.`, {
       hint: msg`Run \`${cmd`pas login`}\`, or ask the operator of the service.`,
