@@ -35,7 +35,8 @@ function makeTokenError(reason: string): ProtocolError {
 
 /**
  * Makes tokens that carry their state with a signature: nothing is stored, and they survive a
- * restart. Each tenant, at its own mount, knows only its own. Their form varies with the seed number: some need escaping in a URL.
+ * restart. Each tenant, at its own mount, knows only its own. Their form varies with the seed
+ * number: some need escaping in a URL.
  */
 export function makeSignedTokens({ seedNumber, addresses }: Service): Tokens {
   const key = createHash('sha256')

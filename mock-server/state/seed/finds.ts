@@ -113,17 +113,14 @@ export function makeFindBody(
     const body = orderChildren('samostatny_nalez', {
       ...withoutMissing(values, TEXTS),
       ...Object.fromEntries(
-        REFERRING.flatMap((name) => {
-          const ident = values[name];
-          return ident === undefined ? [] : [[name, references.to(ident, name)]];
-        }),
+        REFERRING.map((name) => [name, references.toOptional(values[name], name)]),
       ),
       projekt: references.to(project, 'projekt'),
-      okres: place?.district && references.to(place.district, 'okres'),
+      okres: references.toOptional(place?.district, 'okres'),
       predano: String(values.predano ?? false),
       geom_system: values.geom_system ?? '4326',
       chranene_udaje: withoutAbsent({
-        katastr: place?.area && references.to(place.area, 'katastr'),
+        katastr: references.toOptional(place?.area, 'katastr'),
         lokalizace: values.lokalizace,
         ...place?.geometry,
       }),

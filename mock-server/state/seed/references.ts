@@ -47,6 +47,11 @@ export class References {
       : { '@id': ident, '#': label };
   }
 
+  /** Returns undefined where there is no identifier. */
+  toOptional(ident: string | undefined, place: string): Body | undefined {
+    return ident === undefined ? undefined : this.to(ident, place);
+  }
+
   getLabel(ident: string): string {
     return this.#labels.get(ident) ?? ident;
   }

@@ -57,7 +57,7 @@ export function makeOrganisationBody(row: SeedRow, references: References): Body
         values.zverejneni_pristupnost ?? 'HES-000867',
         'zverejneni_pristupnost',
       ),
-      soucast: soucast && references.to(soucast, 'soucast'),
+      soucast: references.toOptional(soucast, 'soucast'),
       zanikla: String(values.zanikla ?? false),
       cteni_dokumentu: String(values.cteni_dokumentu ?? false),
     });
@@ -161,7 +161,7 @@ export function makeCadastralAreaBody(
       kod: values.kod,
       nazev: makeLanguageText('cs', values.nazev),
       okres: references.to(values.okres, 'okres'),
-      pian: values.pian && references.to(values.pian, 'pian'),
+      pian: references.toOptional(values.pian, 'pian'),
       ...elements,
     });
     return { body, area: { ident: values.kod, district: values.okres, polygons } };

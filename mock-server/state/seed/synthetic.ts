@@ -1,4 +1,5 @@
 import { makeSeededRandom } from '../../base/random.ts';
+import { withoutAbsent } from '../records/child-order.ts';
 import { makeGeometryElements, parseFindPoint } from '../records/geometry.ts';
 import { type Body, type Entity, getId, getText } from '../records/record.ts';
 import type { SeedContent } from '../seed-content.ts';
@@ -224,7 +225,7 @@ function makeProjectRow(
     organizace: stock.organisation,
     pristupnost_pom: pristupnost,
     geom_system: '5514',
-    chranene_udaje: place === undefined ? {} : { hlavni_katastr: place.katastr },
+    chranene_udaje: withoutAbsent({ hlavni_katastr: place?.katastr }),
     samostatny_nalez: idents.map((find) => ({ '@id': find, '#': find })),
   };
   return {

@@ -48,10 +48,6 @@ export function makeUserBody(row: SeedRow, references: References): Body {
   return runAtRow(row, () => {
     const values = user(row.value);
     const groups = array(text({ min: 1 }))([values.skupina].flat(), 'skupina');
-    const makeReference = (name: 'osoba' | 'organizace'): Body | undefined => {
-      const ident = values[name];
-      return ident === undefined ? undefined : references.to(ident, name);
-    };
     return orderChildren('uzivatel', {
       ...withoutMissing(values, [
         'ident_cely',
@@ -62,8 +58,8 @@ export function makeUserBody(row: SeedRow, references: References): Body {
         'telefon',
         'datum_registrace',
       ]),
-      osoba: makeReference('osoba'),
-      organizace: makeReference('organizace'),
+      osoba: references.toOptional(values.osoba, 'osoba'),
+      organizace: references.toOptional(values.organizace, 'organizace'),
       jazyk: values.jazyk ?? 'cs',
       aktivni: String(values.aktivni ?? true),
       admin: String(values.admin ?? false),
