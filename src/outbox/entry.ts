@@ -56,8 +56,10 @@ export type HeldQuestion = {
 };
 
 /** Tells if the question is about a row that was left out of an import, whatever was sent. */
-export function isAboutRow({ basis }: HeldQuestion): boolean {
-  return ROW_BASES.some((each) => each === basis);
+export function isAboutRow(
+  held: HeldQuestion,
+): held is HeldQuestion & { readonly basis: AskedRow['basis'] } {
+  return ROW_BASES.some((each) => each === held.basis);
 }
 
 export type HeldBasis =

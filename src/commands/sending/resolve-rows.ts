@@ -6,7 +6,7 @@ import {
   ANSWER_WORDS,
   ANSWERS_OF_ROWS,
   answerRow,
-  getQuestion,
+  getRowQuestion,
   type RowAnswer,
 } from '../../flows/queue/answer-rows.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
@@ -23,11 +23,19 @@ export async function askAboutRow(
     value,
     name: String(ANSWER_WORDS[value]),
   }));
-  return choose<RowAnswer | undefined>(
-    await context.prompt(),
-    printable(String(getQuestion(asked))),
-    [...offers, { value: undefined, name: t`decide later` }],
-  );
+  return chooseOrLater(context, printable(String(getRowQuestion(asked))), offers);
+}
+
+/** Asks a person to choose; undefined where they decide later. */
+export async function chooseOrLater<Value>(
+  context: Context,
+  question: string,
+  offers: readonly { readonly value: Value; readonly name: string }[],
+): Promise<Value | undefined> {
+  return choose<Value | undefined>(await context.prompt(), question, [
+    ...offers,
+    { value: undefined, name: t`decide later` },
+  ]);
 }
 
 /** Imports a row as a person said, and says what became of it. */

@@ -35,10 +35,9 @@ import {
   openDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
-import { choose } from '../../ui/prompt.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { listOfAnswers } from '../result-texts.ts';
-import { askAboutRow, importAnsweredRow } from './resolve-rows.ts';
+import { askAboutRow, chooseOrLater, importAnsweredRow } from './resolve-rows.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;
@@ -97,9 +96,22 @@ async function resolve(
     options.resend === true || options.drop === true || parseAnswer(options) !== undefined;
   if (names.length > 1 && (isForOne || !isSaid))
     throw new UsageError(t`Several finds need one decision for all, such as --same or --drop.`);
+  const outbox = await openOutboxToResolve(context);
+  return resolveEach(names, (name) => resolveOne(context, outbox, name, options));
+}
+
+async function openOutboxToResolve(context: Context): Promise<Outbox> {
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'resolve';
+  return outbox;
+}
+
+async function resolveEach(
+  names: readonly string[],
+  resolveFind: (name: string) => Promise<'done' | 'differs'>,
+): Promise<ExitReason> {
   let isDone = true;
-  for (const name of names)
-    isDone = (await resolveOne(context, name, options)) !== 'differs' && isDone;
+  for (const name of names) isDone = (await resolveFind(name)) === 'done' && isDone;
   return isDone ? 'done' : 'dataRefused';
 }
 
@@ -118,17 +130,13 @@ async function answerAll(
   answer: RowAnswer,
 ): Promise<ExitReason> {
   if (names.length > 0) throw new UsageError(t`--all is for every find. Leave out the names.`);
-  const outbox = await context.openOutbox();
-  outbox.command.words = 'resolve';
+  const outbox = await openOutboxToResolve(context);
   const open = listAskedFinds(outbox).filter(({ entry }) =>
     listOfAnswers(entry.held).includes(answer),
   );
   if (open.length === 0) throw new UsageError(t`No question has the answer ${answer}.`);
-  let isDone = true;
-  for (const { stored } of open)
-    isDone =
-      (await answerQuestion(context, outbox, stored.localId, answer)) !== 'differs' && isDone;
-  return isDone ? 'done' : 'dataRefused';
+  const asked = open.map(({ stored }) => stored.localId);
+  return resolveEach(asked, (name) => answerQuestion(context, outbox, name, answer));
 }
 
 /** Answers the question about a find: a row, or another find or record that it may be. */
@@ -152,7 +160,7 @@ async function answerQuestion(
     return 'done';
   }
   const options = { yes: true, created: answer === 'same' ? record : undefined };
-  await resolveOne(context, name, answer === 'same' ? options : { resend: true });
+  await resolveOne(context, outbox, name, answer === 'same' ? options : { resend: true });
   return 'done';
 }
 
@@ -167,12 +175,11 @@ function assertAnswers(answers: readonly RowAnswer[], answer: RowAnswer, name: s
 
 async function resolveOne(
   context: Context,
+  outbox: Outbox,
   name: string,
   options: ResolveOptions,
 ): Promise<'done' | 'differs'> {
   const { terminal } = context;
-  const outbox = await context.openOutbox();
-  outbox.command.words = 'resolve';
   const answer = parseAnswer(options) ?? (await askAboutFind(context, outbox, name, options));
   if (answer === 'later') return 'done';
   if (answer !== undefined) return answerQuestion(context, outbox, name, answer);
@@ -272,18 +279,13 @@ async function ask(
   const { terminal } = context;
   if (!terminal.interactive)
     throw new UsageError(t`Decide about ${name}:`, { hint: formatWays(open, name, entryId) });
-  const prompt = await context.prompt();
-  const offers = [...listOffers(open), { value: undefined, name: t`decide later` }];
-  const chosen = await choose<Decision | 'other' | undefined>(
-    prompt,
-    t`Does the service have ${name}?`,
-    offers,
-  );
+  const chosen = await chooseOrLater(context, t`Does the service have ${name}?`, listOffers(open));
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
     const problem = findRecordProblem(outbox, open.entry, asIdent(text) ?? text.trim());
     return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
   };
+  const prompt = await context.prompt();
   const typed = await prompt.askText({ message: t`Identifier of the record`, findProblem });
   return { kind: 'created', identCely: asIdent(typed) ?? typed.trim() };
 }

@@ -3,14 +3,15 @@ import { type FindElements, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { MergeSide } from '../../find/merge-row.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
+import { type Entry, type HeldQuestion, isAboutRow } from '../../outbox/entry.ts';
 import { findImportOfFind, listAskedEntries } from '../../outbox/entry-queries.ts';
-import { type AskedRow, ROW_BASES } from '../../outbox/facts.ts';
+import type { AskedRow } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish } from '../../outbox/wishes.ts';
-import { type EnqueueReport, enqueueFinds, listOtherAsked } from './enqueue-finds.ts';
+import { type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
+import { withoutAsked } from './merge-find.ts';
 import type { RowPlan } from './plan-rows.ts';
 import { findTarget } from './resolve-finds.ts';
 import type { PhotographKeeping } from './store-photographs.ts';
@@ -58,11 +59,10 @@ export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefin
 
 /** Returns the answers about a row; undefined where the question is about something else. */
 export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
-  const basis = ROW_BASES.find((each) => each === held?.basis);
-  return basis === undefined ? undefined : ANSWERS_OF_ROWS[basis];
+  return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
 }
 
-export function getQuestion({ question }: AskedRow): Message {
+export function getRowQuestion({ question }: AskedRow): Message {
   return readMessage(question);
 }
 
@@ -81,10 +81,8 @@ export async function answerRow(
   const table = { path: asked.path ?? undefined, plans: new Map([[find, plan]]) };
   const report = await enqueueFinds([find], { ...context, dryRun: false, validate, side, table });
   const now = findByLocalId(outbox, stored.localId);
-  if (plan.kind === 'new' && now !== undefined) {
-    const others = listOtherAsked(now, asked.key);
-    changeWish(outbox, now, { asked: others.length === 0 ? undefined : others });
-  }
+  if (plan.kind === 'new' && now !== undefined)
+    changeWish(outbox, now, { asked: withoutAsked(now, ({ key }) => key === asked.key) });
   return report;
 }
 

@@ -32,27 +32,20 @@ type Tables = {
 };
 type Entered = { readonly stored: StoredFind; readonly find: Comparable };
 
-/**
- * Finds that entered by a command, or all that are here after others came by a union; `only`: those
- * of an undo.
- */
-export type Entrance =
-  | {
-      readonly command: string;
-      readonly hasRow: (localId: string) => boolean;
-      readonly only?: undefined;
-    }
-  | {
-      readonly command?: undefined;
-      readonly arrived: ReadonlySet<string>;
-      readonly only?: ReadonlySet<string>;
-    };
+/** Finds that entered; all that are here, if nothing says which. */
+type Entrance = {
+  /** Command by which they entered. */
+  readonly command?: string;
+  /** Their subjects, at an undo. */
+  readonly only?: ReadonlySet<string>;
+  /** Subjects of those that came by a union. */
+  readonly arrived?: ReadonlySet<string>;
+};
 
 /**
  * Compares finds that were never attempted with those of other commands and other tables, and asks
  * about what is the same or nearly so. Within one table, and of one command, equal finds are
- * different ones; but a find whose row the table does not have any more, or that came by a union,
- * may be a row that has another local id now.
+ * different ones; but a find that came by a union may be a row that has another local id now.
  */
 export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): void {
   const { command, only } = entrance;
@@ -101,7 +94,7 @@ export function checkUnited(outbox: Outbox, united: United): United {
 /** Compares the finds that the running command changed. */
 export function checkChangedFinds(outbox: Outbox): void {
   const { id: command } = outbox.command;
-  if (command !== undefined) checkEnteredFinds(outbox, { command, hasRow: () => true });
+  if (command !== undefined) checkEnteredFinds(outbox, { command });
 }
 
 function findEditionsByTable(
@@ -144,7 +137,5 @@ function isOfOneEntry(one: StoredFind, other: Known, entrance: Entrance): boolea
   if (one.id === other.id) return true;
   if (one.command !== null && one.command === other.command) return true;
   if (one.sourcePath === null || one.sourcePath !== other.sourcePath) return false;
-  return entrance.command === undefined
-    ? !entrance.arrived.has(one.uuid) && !entrance.arrived.has(other.uuid)
-    : entrance.hasRow(other.localId);
+  return ![one, other].some(({ uuid }) => entrance.arrived?.has(uuid));
 }

@@ -8,7 +8,6 @@ import type { ValidatedFind } from '../../find/rules.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { decide } from '../../outbox/decisions.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
-import type { AskedRow } from '../../outbox/facts.ts';
 import type { Prepared } from '../../outbox/intent-rows.ts';
 import { getDataVersion, type Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -17,9 +16,8 @@ import {
   type StoredFind,
   serializeBase,
 } from '../../outbox/stored-finds.ts';
-import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish, wantFind, wantNewFind } from '../../outbox/wishes.ts';
-import { checkEnteredFinds } from './check-entered.ts';
+import { checkChangedFinds } from './check-entered.ts';
 import {
   enqueueNumber,
   followPhotographs,
@@ -29,6 +27,7 @@ import {
 } from './enqueue-change.ts';
 import {
   type Existing,
+  getPlaceOf,
   isMerged,
   isSent,
   type Merge,
@@ -38,6 +37,7 @@ import {
   makeQuestionIssues,
   makeSentIssue,
   mergeFind,
+  withoutAsked,
 } from './merge-find.ts';
 import type { RowPlan } from './plan-rows.ts';
 import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
@@ -136,10 +136,8 @@ export async function enqueueFinds(
     });
     context.onProgress?.(report.finds.length);
   }
-  const { id } = context.outbox.command;
   // The rows of a table were compared when they were planned.
-  if (!context.dryRun && context.table === undefined && id !== undefined)
-    checkEnteredFinds(context.outbox, { command: id, hasRow: () => false });
+  if (!context.dryRun && context.table === undefined) checkChangedFinds(context.outbox);
   return report;
 }
 
@@ -266,16 +264,12 @@ function storeQuestion(
   const { stored } = existing;
   const asked = makeAskedRow(existing, find, plan.row, merge, table?.path);
   if (!dryRun)
-    changeWish(outbox, stored, { asked: [...listOtherAsked(stored, find.localId), asked] });
-  const question = readMessage(asked.question);
-  const issues = makeQuestionIssues(asked, question, existing, find, merge);
+    changeWish(outbox, stored, {
+      asked: [...(withoutAsked(stored, ({ key }) => key === asked.key) ?? []), asked],
+    });
+  const issues = makeQuestionIssues(asked, existing, find, merge);
   const { enqueued } = storeUnchanged(stored, plan, 'question', issues);
   return { enqueued: { ...enqueued, isConflict: asked.basis === 'row-changed' }, issues };
-}
-
-/** Returns the rows about which the find is asked, without that of a number. */
-export function listOtherAsked({ wish }: StoredFind, key: string): AskedRow[] {
-  return (wish.asked ?? []).filter((asked) => asked.key !== key);
 }
 
 function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult {
@@ -382,12 +376,11 @@ function writeMerged(
     isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
       ? find.localId
       : stored.localId;
-  const asked = listOtherAsked(stored, find.localId);
   const wish = {
     ...stored.wish,
     localId,
     key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
-    asked: asked.length === 0 ? undefined : asked,
+    asked: withoutAsked(stored, ({ key }) => key === find.localId),
     ...(isNewPlace ? { ...getPlaceOf(find), path } : undefined),
     base: serializeBase(base, elements ?? stored.elements),
   };
@@ -403,12 +396,6 @@ function getKey(number: string, localId: string, before?: string): string | unde
 /** Removes the properties that are undefined. */
 function toJson(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
-}
-
-/** A waypoint or a feature is known by its name, not by its number. */
-export function getPlaceOf({ source }: Find): { file: string | null; row: number | null } {
-  const isRow = source !== undefined && source.unit === undefined;
-  return { file: source?.file ?? null, row: isRow ? (source.row ?? null) : null };
 }
 
 function classifyChange(content: Prepared, existing: Existing, merge: Merge): 'updated' | 'kept' {

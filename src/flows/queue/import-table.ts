@@ -32,6 +32,7 @@ import {
   type EnqueueReport,
   enqueueFinds,
 } from './enqueue-finds.ts';
+import { withoutAsked } from './merge-find.ts';
 import { type KnownFind, planRows, type RowPlan } from './plan-rows.ts';
 import { createFindLookup, type NamedFind } from './resolve-finds.ts';
 
@@ -156,7 +157,7 @@ async function importRows(
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
   const report = await enqueueFinds(finds, {
     ...context,
-    table: { path, plans: new Map(finds.map((find, at) => [find, plans[at] as RowPlan])) },
+    table: { path, plans },
     validate,
     onIssue,
   });
@@ -216,10 +217,8 @@ function listKnownFinds(outbox: Outbox): KnownFind[] {
 /** Forgets the questions about rows of a table that is imported again. */
 function forgetAskedRows(outbox: Outbox, path: string): void {
   for (const stored of [...iterateFinds(outbox)]) {
-    const { asked } = stored.wish;
-    const others = asked?.filter((row) => row.path !== path);
-    if (asked !== undefined && others?.length !== asked.length)
-      changeWish(outbox, stored, { asked: others?.length === 0 ? undefined : others });
+    const asked = withoutAsked(stored, (row) => row.path === path);
+    if (asked?.length !== stored.wish.asked?.length) changeWish(outbox, stored, { asked });
   }
 }
 
@@ -232,11 +231,13 @@ function makeTablePath({ file, sheet }: Table): string {
 function listMissingFinds(
   outbox: Outbox,
   path: string | undefined,
-  plans: readonly RowPlan[],
+  plans: ReadonlyMap<Find, RowPlan>,
   hasKey: (key: string) => boolean,
 ): string[] {
   if (path === undefined) return [];
-  const named = new Set(plans.map((plan) => (plan.kind === 'new' ? plan.localId : plan.find)));
+  const named = new Set(
+    [...plans.values()].map((plan) => (plan.kind === 'new' ? plan.localId : plan.find)),
+  );
   return listFindsFrom(outbox, path).flatMap(({ localId, wish }) =>
     named.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
   );

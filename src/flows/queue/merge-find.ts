@@ -14,7 +14,7 @@ import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.t
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
-import { storeMessage } from '../../outbox/stored-text.ts';
+import { readMessage, storeMessage } from '../../outbox/stored-text.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import type { RowPlan } from './plan-rows.ts';
 
@@ -136,7 +136,6 @@ export function makeAskedRow(
   const { differences } = isQuestion
     ? mergeRow(elements, elements, find.elements, find.covered)
     : merged;
-  const isRow = find.source !== undefined && find.source.unit === undefined;
   return {
     basis,
     question: storeMessage(makeQuestion(basis, stored.localId, find, differences)),
@@ -146,10 +145,24 @@ export function makeAskedRow(
     elements: find.elements,
     covered: find.covered === undefined ? undefined : [...find.covered],
     photos: find.coversPhotos === false ? [] : find.photos,
-    file: find.source?.file ?? null,
-    row: isRow ? (find.source?.row ?? null) : null,
+    ...getPlaceOf(find),
     path: path ?? null,
   };
+}
+
+/** A waypoint or a feature is known by its name, not by its number. */
+export function getPlaceOf({ source }: Find): { file: string | null; row: number | null } {
+  const isRow = source !== undefined && source.unit === undefined;
+  return { file: source?.file ?? null, row: isRow ? (source.row ?? null) : null };
+}
+
+/** Returns the rows about which a find is asked, without the answered ones; undefined for none. */
+export function withoutAsked(
+  { wish }: StoredFind,
+  isAnswered: (row: AskedRow) => boolean,
+): AskedRow[] | undefined {
+  const left = wish.asked?.filter((row) => !isAnswered(row));
+  return left?.length === 0 ? undefined : left;
 }
 
 function makeQuestion(
@@ -176,15 +189,16 @@ function makeQuestion(
 /** Makes the issues of a row that is left out until a person answers. */
 export function makeQuestionIssues(
   asked: AskedRow,
-  question: Message,
   { stored }: Existing,
   find: Find,
   { merged }: Merge,
 ): Issue[] {
   const where = { find: stored.localId, ...find.source };
   const answer = cmd`pas resolve ${stored.localId}`;
-  if (asked.basis !== 'row-changed')
+  if (asked.basis !== 'row-changed') {
+    const question = readMessage(asked.question);
     return [makeErrorIssue('question', msg`Not imported: ${question} Answer: ${answer}`, where)];
+  }
   return merged.conflicts.map(({ element, base, ours, theirs }) => {
     const was = base ?? '–';
     const here = ours ?? '–';

@@ -61,12 +61,12 @@ export function planRows(
   rows: readonly Find[],
   known: readonly KnownFind[],
   table: PlannedTable,
-): RowPlan[] {
+): ReadonlyMap<Find, RowPlan> {
   if (known.length === 0)
-    return rows.map(({ localId }) => makeNew(`${table.prefix ?? ''}${localId}`));
+    return new Map(rows.map((row) => [row, makeNew(`${table.prefix ?? ''}${row.localId}`)]));
   const planner = openPlanner(rows, known, table);
-  const plans = rows.map((row) => planner.planByNumber(row));
-  return rows.map((row, at) => plans[at] ?? planner.planByContent(row));
+  const numbered = rows.map((row) => ({ row, plan: planner.planByNumber(row) }));
+  return new Map(numbered.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
 }
 
 function openPlanner(
@@ -93,7 +93,7 @@ function openPlanner(
   });
   if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
   const isEdition = ({ path: its }: KnownFind): boolean => its !== null && editions.has(its);
-  const makeName = makeNamer(rows, compared, prefix, isEdition);
+  const { makeName, isPrefixed } = makeNamer(rows, compared, prefix, isEdition);
   const taken = new Set<KnownFind>();
   const take = (find: KnownFind, plan: RowPlan): RowPlan => {
     taken.add(find);
@@ -105,7 +105,7 @@ function openPlanner(
       basis,
       find: find.localId,
       localId: makeName(row),
-      matched: matched === 'same' ? 'same' : 'near',
+      matched: getRejectedMatch(matched),
     });
   return {
     /** Returns undefined where no find here has the number. */
@@ -133,7 +133,7 @@ function openPlanner(
         ({ known: find }) => !taken.has(find) && !hasRow(find),
       );
       const isOther = ({ known: find }: Compared): boolean =>
-        makeName.isPrefixed(row) && hasNumber(find, row) && hasOtherTraits(row, find);
+        isPrefixed(row) && hasNumber(find, row) && hasOtherTraits(row, find);
       const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
       if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toRejected));
       return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
@@ -157,7 +157,12 @@ function makeNew(localId: string, others: readonly Rejected[] = []): RowPlan {
 }
 
 function toRejected({ known: { localId }, matched }: Compared): Rejected {
-  return { candidate: localId, matched: matched === 'same' ? 'same' : 'near' };
+  return { candidate: localId, matched: getRejectedMatch(matched) };
+}
+
+/** Finds with one number that are not alike are rejected like those that differ a little. */
+function getRejectedMatch(matched: Matched): RejectedMatch {
+  return matched === 'same' ? 'same' : 'near';
 }
 
 function compareMatches(a: Compared, b: Compared): number {
@@ -258,9 +263,9 @@ function makeNamer(
   const hasOfOther = prefix === undefined && ofEdition === undefined && rows.some(isOfOther);
   const getPrefix = ({ elements: { projekt } }: Find): string =>
     prefix ?? ofEdition ?? (hasOfOther && projekt !== undefined ? `${projekt.id}-` : '');
-  const makeName = (row: Find): string =>
-    isContentKey(row.localId) ? row.localId : `${getPrefix(row)}${row.localId}`;
-  return Object.assign(makeName, {
+  return {
+    makeName: (row: Find): string =>
+      isContentKey(row.localId) ? row.localId : `${getPrefix(row)}${row.localId}`,
     isPrefixed: (row: Find): boolean => getPrefix(row) !== '' && !isContentKey(row.localId),
-  });
+  };
 }

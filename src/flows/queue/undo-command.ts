@@ -100,7 +100,7 @@ export function undoLogged(
   if (command === undefined) return undefined;
   const { subjects, kept } = undoCommand(outbox, command, onProgress);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  checkEnteredFinds(outbox, { arrived: new Set(), only: subjects });
+  checkEnteredFinds(outbox, { only: subjects });
   return { command, finds: subjects.size, kept: nameKept(outbox, kept) };
 }
 

@@ -183,11 +183,11 @@ test('a waypoint never replaces a find of the same name from another file', () =
   }));
   const rows = [waypoint('001', 49.6), waypoint('002', 49.5)];
   const table = { path: '/walks/tuesday.gpx', prefix: undefined, hasKey: () => true };
-  expect(planRows(rows, known, table)).toMatchObject([
+  expect([...planRows(rows, known, table).values()]).toMatchObject([
     { kind: 'question', find: '001' },
     { kind: 'question', find: '002' },
   ]);
-  expect(planRows(rows, known, { ...table, prefix: 'T-' })).toMatchObject([
+  expect([...planRows(rows, known, { ...table, prefix: 'T-' }).values()]).toMatchObject([
     { kind: 'new', localId: 'T-001' },
     { kind: 'new', localId: 'T-002' },
   ]);
