@@ -107,7 +107,7 @@ function getKindTest({ kind, set = '' }: Field): ValueTest | undefined {
 function makeShareTest(fits: (text: string) => boolean, alone = Infinity): ValueTest {
   return (profile, match) => {
     const share = getShare(profile, fits);
-    const least = match === 'exact' ? Number.MIN_VALUE : match === 'like' ? 0.8 : alone;
+    const least = { exact: Number.MIN_VALUE, like: 0.8, none: alone }[match ?? 'none'];
     return share < least ? NO : { says: 'yes', doubt: makeUnreadableDoubt(profile, share) };
   };
 }
@@ -196,7 +196,7 @@ function testDates(profile: ColumnProfile, match: NameMatch | undefined): Verdic
     /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
   if (days + years < 0.6 && getShare(profile, isDayNumber) >= 0.9)
     return { says: 'yes', rule: { date: DAY_NUMBER } };
-  const least = match === 'exact' ? 0.1 : match === 'like' ? 0.6 : 0.9;
+  const least = { exact: 0.1, like: 0.6, none: 0.9 }[match ?? 'none'];
   if (days + (match === undefined ? 0 : years) < least) return NO;
   const isAmbiguous =
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);

@@ -20,7 +20,7 @@ export type ColumnProposal = {
   readonly doubt?: Message;
 };
 
-/** What the table does not answer, so that a person must: the unit, or which column it is. */
+/** Question that a person must answer: which unit it is, or which column. */
 export type ColumnQuestion = {
   readonly asks: 'unit' | 'column';
   readonly element: ColumnName;
@@ -37,7 +37,7 @@ export type TableProposal = {
   readonly questions: readonly ColumnQuestion[];
 };
 
-/** What a person decided: rules by the key of the column, and values for every find. */
+/** Decisions of a person: rules by the key of the column, and values for every find. */
 export type TableAnswers = {
   readonly rules: ReadonlyMap<string, ColumnRule>;
   readonly settings: readonly Setting[];

@@ -89,13 +89,16 @@ export function parseWholeNumber(text: string): number {
   return Number(text);
 }
 
+export function addSheetOption(command: Command): Command {
+  return command.option(
+    '--sheet <name>',
+    t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
+  );
+}
+
 /** Options that replace the detection of a table's form. */
 export function addReadingOptions(command: Command): Command {
-  return command
-    .option(
-      '--sheet <name>',
-      t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
-    )
+  return addSheetOption(command)
     .option(
       '--layer <name>',
       t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,

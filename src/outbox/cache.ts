@@ -196,7 +196,7 @@ function makeImportRow(
   };
 }
 
-/** Of an import: what only a number or a photograph has. */
+/** Columns of an import that only a number or a photograph fills. */
 const NO_CHANGE = { value: null, expects: null, photograph: null } as const;
 
 function findAcceptedIntent({ intents }: SlotState): string | undefined {
@@ -344,7 +344,8 @@ function summarize(
     }
   // A find that the service has cannot be edited once more.
   const isDisputed = wanted.kind === 'disputed' && records.length === 0;
-  const held = isDisputed ? EDITED_TWICE : intent === undefined ? makeRowQuestion(wish) : null;
+  const rowQuestion = intent === undefined ? makeRowQuestion(wish) : null;
+  const held = isDisputed ? EDITED_TWICE : rowQuestion;
   const inForce = facts.filter(
     (fact) => fact.kind !== 'decided' || (fact.body.answer !== 'undo' && decisions.includes(fact)),
   );

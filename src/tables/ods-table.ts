@@ -4,7 +4,7 @@ import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import type { TextLook } from './cell-text.ts';
 import type { HeaderRows } from './header-row.ts';
-import { parseOdsValue, TABLE, type TextStyles } from './ods-values.ts';
+import { NO_STYLES, parseOdsValue, TABLE, type TextStyles } from './ods-values.ts';
 import {
   type CellFaultAt,
   type CellRange,
@@ -147,7 +147,6 @@ function listCells(row: XmlElement): readonly XmlElement[] {
   );
 }
 
-const NO_STYLES: TextStyles = new Map();
 const NO_CELLS: readonly string[] = [];
 
 /** Contents of a sheet so far. */

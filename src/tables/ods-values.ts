@@ -174,7 +174,7 @@ function joinParagraphs(document: XmlDocument, cell: XmlElement): string {
     .join('');
 }
 
-const NO_STYLES: TextStyles = new Map();
+export const NO_STYLES: TextStyles = new Map();
 
 /** Lists the texts of a cell, without its comment. */
 function listTextPieces(document: XmlDocument, cell: XmlElement, styles: TextStyles): TextPiece[] {

@@ -115,7 +115,8 @@ export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileErr
  * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several
  * rows of one column counts in each of them; one that is merged over several columns is an error of
  * its rows. Hidden rows are read, hidden sheets only by name.
- * @param named sheet, in any letter case, or its number; otherwise the first visible one with content
+ * @param named sheet, in any letter case, or its number; otherwise the first visible one with
+ * content
  * @param headerRows rows of the header; otherwise they are detected
  * @throws FileError where there is no such sheet
  */

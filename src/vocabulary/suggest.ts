@@ -74,7 +74,7 @@ export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   };
 }
 
-/** Of equals, the more specific entry is first: `vrcholný středověk` before `středověk`. */
+/** Puts the more specific of equals first: `vrcholný středověk` before `středověk`. */
 function compareNames({ label }: Term, other: Term): number {
   return other.label.length - label.length || compareCzech(label, other.label);
 }

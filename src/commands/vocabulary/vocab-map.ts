@@ -24,7 +24,7 @@ import {
 import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import type { Suggestion } from '../../vocabulary/suggest.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 type ImportOptions = SheetOptions & { readonly confirmed?: boolean };
@@ -37,18 +37,16 @@ export function registerMap(vocab: Command, run: Runner): void {
       t`Map your own terms to entries of the vocabularies, in a table that you may edit: mapping.csv in the data home.`,
     );
   registerSuggest(parent, run);
-  defineCommand(parent, {
-    name: 'import <file>',
-    summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
-    examples: [
-      'pas vocab map import proposals.csv',
-      'pas vocab map import our-terms.csv --confirmed --json',
-    ],
-  })
-    .option(
-      '--sheet <name>',
-      t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
-    )
+  addSheetOption(
+    defineCommand(parent, {
+      name: 'import <file>',
+      summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
+      examples: [
+        'pas vocab map import proposals.csv',
+        'pas vocab map import our-terms.csv --confirmed --json',
+      ],
+    }),
+  )
     .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
     .action((file: string, options: ImportOptions) =>
       run(options, (context) => importMapping(context, file, options)),
@@ -188,18 +186,16 @@ const COLUMNS = [
 ] as const;
 
 function registerSuggest(parent: Command, run: Runner): void {
-  defineCommand(parent, {
-    name: 'suggest <terms>',
-    summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
-    examples: [
-      'pas vocab map suggest terms.csv --out proposals.csv',
-      'pas vocab map suggest periods.txt --set obdobi --json',
-    ],
-  })
-    .option(
-      '--sheet <name>',
-      t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
-    )
+  addSheetOption(
+    defineCommand(parent, {
+      name: 'suggest <terms>',
+      summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
+      examples: [
+        'pas vocab map suggest terms.csv --out proposals.csv',
+        'pas vocab map suggest periods.txt --set obdobi --json',
+      ],
+    }),
+  )
     .option('--set <set>', t`set or element to use for terms that do not specify one`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
