@@ -64,6 +64,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   ioredis: /^src\/http\/redis-pace-store\.ts$/,
   exifreader: /^src\/photo\/photo-exif\.ts$/,
   'iconv-lite': /^src\/tables\/text-encoding\.ts$/,
+  numfmt: /^src\/tables\/number-format\.ts$/,
   yauzl: /^src\/tables\/zip-entries\.ts$/,
   'write-excel-file': /^src\/tables\/write-workbook\.ts$/,
   sharp: /^src\/photo\/thumbnail\.ts$/,

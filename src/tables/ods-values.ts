@@ -3,6 +3,7 @@ import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlDocument, type XmlElement } from '../xml/element.ts';
 import { walkMixedContent } from '../xml/source-text.ts';
 import { makeTextValue, type TextLook, type TextPiece } from './cell-text.ts';
+import { parseStoredDay } from './number-format.ts';
 import {
   type CellValue,
   isOverlong,
@@ -116,7 +117,7 @@ function withoutGroups(shown: string, stored: string): string {
  * Returns the stored day if the cell shows a whole day; else the displayed text, marked as a date.
  */
 function parseDateValue(stored: string, shown: string | undefined): CellValue {
-  const text = parseDay(stored);
+  const text = parseStoredDay(stored);
   if (shown === undefined) return { text, shown: { text, isDate: true } };
   const day = /\d:\d/.test(shown) ? text : text.slice(0, 'YYYY-MM-DD'.length);
   return {
@@ -154,15 +155,6 @@ function normalizeNumberText(value: string): string {
   if (/^-?\d+$/.test(value)) return value;
   const number = Number(value);
   return value === '' || Number.isNaN(number) ? value : formatSpreadsheetNumber(number);
-}
-
-function parseDay(value: string): string {
-  const [, day, hour = '00', minute = '00', second = '00'] =
-    /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(
-      value,
-    ) ?? [];
-  if (day === undefined) return value;
-  return [hour, minute, second].every((part) => part === '00') ? day : `${day} ${hour}:${minute}`;
 }
 
 /** Limit of a text: repeated blanks are counted, and may expand without limit. */

@@ -4,7 +4,12 @@ import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml } from '../xml/parse.ts';
 import { makeTextValue, type TextLook, type TextPiece } from './cell-text.ts';
-import { type CellFormat, parseNumberFormat } from './number-format.ts';
+import {
+  type CellFormat,
+  formatSerialDay,
+  parseNumberFormat,
+  parseStoredDay,
+} from './number-format.ts';
 import {
   type CellRange,
   type ColumnRange,
@@ -213,13 +218,9 @@ function parsePlainValue(
     case 'e':
       return { text: '', fault: makeErrorResult(raw === '' ? '#' : raw) };
     case 'd': {
-      // A time without an offset is read as UTC, so that the computer's time zone does not shift
-      // it.
-      const moment = new Date(raw.endsWith('Z') || !raw.includes('T') ? raw : `${raw}Z`);
-      const day = raw.endsWith('Z')
-        ? formatDay(moment)
-        : (parseDayOfMoment(raw) ?? formatDay(moment));
-      return day === undefined ? { text: raw } : { text: day, shown: { text: day, isDate: true } };
+      const day = raw.endsWith('Z') ? undefined : parseDayOfMoment(raw);
+      const text = day ?? parseStoredDay(raw);
+      return { text, shown: { text, isDate: true } };
     }
     case 'n':
       return raw === ''
@@ -252,17 +253,11 @@ function parseNumberValue(
   const number = Number(raw);
   if (Number.isNaN(number)) return undefined;
   if (isOverlong(number)) return makeOverlongValue(raw);
-  if (!format.isDate && !format.isTime)
-    return makeShownValue(formatSpreadsheetNumber(number), format.show(number));
-  const days = number + (from1904 ? DAYS_BEFORE_1904 : 0);
+  const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
   const shown = format.show(days);
-  if (shown === undefined) return { text: formatSpreadsheetNumber(number) };
-  if (!format.isDate) return makeShownValue(formatSpreadsheetNumber(number), shown);
-  // A spreadsheet rounds to what it shows: a moment less than a millisecond before midnight is
-  // shown as the day that begins.
-  const ms = Math.round((days - DAYS_BEFORE_1970) * DAY_MS);
-  const shownMs = format.isTime ? ms : Math.floor(ms / DAY_MS) * DAY_MS;
-  const day = format.isWholeDay ? formatDay(new Date(shownMs)) : undefined;
+  if (shown === undefined || !format.isDate)
+    return makeShownValue(formatSpreadsheetNumber(number), shown);
+  const day = format.isWholeDay ? formatSerialDay(days, format.isTime) : undefined;
   return { text: day ?? shown, shown: { text: shown, isDate: true } };
 }
 
@@ -270,17 +265,8 @@ function makeShownValue(text: string, shown: string | undefined): CellValue {
   return shown === undefined || shown === text ? { text } : { text, shown: { text: shown } };
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Serial numbers take 1900 for a leap year. */
 const DAYS_BEFORE_1904 = 1462;
-const DAYS_BEFORE_1970 = 25_569;
-
-/** Formats a day, or a day and a time, in UTC; undefined where the calendar has none. */
-function formatDay(moment: Date): string | undefined {
-  if (Number.isNaN(moment.getTime())) return undefined;
-  const [day = '', time = ''] = moment.toISOString().split('T');
-  return time.startsWith('00:00:00') ? day : `${day} ${time.slice(0, 5)}`;
-}
 
 /**
  * Parses `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. A
@@ -318,49 +304,44 @@ function unescapeText(text: string): string {
 }
 
 const GENERAL = parseNumberFormat('General');
-/**
- * Built-in number formats, which files do not contain; East Asian ones are days. 14 is the
- * computer's short date.
- */
-const KNOWN_FORMATS: ReadonlyMap<number, string> = new Map([
-  ...['General', '0', '0.00', '#,##0', '#,##0.00'].map((code, index) => [index, code] as const),
-  ...['0%', '0.00%', '0.00E+00', '# ?/?', '# ??/??'].map(
-    (code, index) => [9 + index, code] as const,
-  ),
-  ...[
-    'd.m.yyyy',
-    'd-mmm-yy',
-    'd-mmm',
-    'mmm-yy',
-    'h:mm" "AM/PM',
-    'h:mm:ss" "AM/PM',
-    'h:mm',
-    'h:mm:ss',
-    'd.m.yyyy h:mm',
-  ].map((code, index) => [14 + index, code] as const),
-  ...['#,##0', '#,##0', '#,##0.00', '#,##0.00'].map((code, index) => [37 + index, code] as const),
-  ...['mm:ss', '[h]:mm:ss', 'mm:ss.0', '##0.0E+0', '@'].map(
-    (code, index) => [45 + index, code] as const,
-  ),
-  ...[
-    ...listNumbersBetween(27, 36),
-    ...listNumbersBetween(50, 58),
-    ...listNumbersBetween(71, 81),
-  ].map((id) => [id, 'yyyy-mm-dd'] as const),
-]);
-
-function listNumbersBetween(first: number, last: number): number[] {
-  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
-}
+/** Built-in number formats, which files do not contain. 14 is the computer's short date. */
+const KNOWN_FORMATS: Readonly<Record<number, string>> = {
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  14: 'd.m.yyyy',
+  15: 'd-mmm-yy',
+  16: 'd-mmm',
+  17: 'mmm-yy',
+  18: 'h:mm" "AM/PM',
+  19: 'h:mm:ss" "AM/PM',
+  20: 'h:mm',
+  21: 'h:mm:ss',
+  22: 'd.m.yyyy h:mm',
+  37: '#,##0',
+  38: '#,##0',
+  39: '#,##0.00',
+  40: '#,##0.00',
+  45: 'mm:ss',
+  46: '[h]:mm:ss',
+  47: 'mm:ss.0',
+  48: '##0.0E+0',
+};
 
 /** @param root of the part that lists the styles */
 export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
-  const codes = new Map(KNOWN_FORMATS);
+  const codes = { ...KNOWN_FORMATS };
   for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
-    codes.set(Number(getAttribute(format, 'numFmtId')), getAttribute(format, 'formatCode') ?? '');
+    codes[Number(getAttribute(format, 'numFmtId'))] = getAttribute(format, 'formatCode') ?? '';
   const formats = new Map<number, CellFormat>();
   const getFormat = (id: number): CellFormat => {
-    const format = formats.get(id) ?? parseNumberFormat(codes.get(id) ?? 'General');
+    const format = formats.get(id) ?? parseNumberFormat(codes[id] ?? 'General');
     formats.set(id, format);
     return format;
   };

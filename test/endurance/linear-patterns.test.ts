@@ -2,7 +2,6 @@ import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { parseDateForm } from '../../src/columns/apply-column-rule.ts';
 import { parsePlainNumber } from '../../src/columns/column-profile.ts';
-import { parseNumberFormat } from '../../src/tables/number-format.ts';
 import { parseHtml } from '../../src/text/characters.ts';
 import { processorMsSince } from '../support/processor-time.ts';
 import { type Attack, attacksOn, attackText } from './pattern-attacks.ts';
@@ -129,10 +128,6 @@ test.each([
   ],
   ['blanks in HTML without a line break', (count: number) => parseHtml(`<p>${' '.repeat(count)}x`)],
   ['hidden elements of HTML', (count: number) => parseHtml('<script></script>'.repeat(count))],
-  [
-    'placeholders of a number format',
-    (count: number) => parseNumberFormat(`${'0'.repeat(count)}x/0`).show(1.5),
-  ],
 ])('%s take time in proportion to their length', (_, work) => {
   expect(isSuperlinear(work)).toBe(false);
 });
