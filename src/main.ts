@@ -13,7 +13,7 @@ import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from './ba
 import { addToCommands } from './base/message.ts';
 import { getPackageVersion } from './base/package-root.ts';
 import type { Runner } from './commands/command.ts';
-import { translateCommanderText } from './commands/commander-texts.ts';
+import { readOutline } from './commands/outline.ts';
 import {
   buildProgram,
   indentText,
@@ -21,6 +21,7 @@ import {
   resolveAlias,
   withoutHelpWord,
 } from './commands/program.ts';
+import { makeUsageError } from './commands/usage-errors.ts';
 import type { Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
@@ -59,7 +60,12 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
     }
     const ordered = resolveAlias(moveGlobalFlags(args));
     const program = await buildProgram(run, world.streams, getLanguage(), ordered);
-    await program.parseAsync([...withoutHelpWord(program, ordered)], { from: 'user' });
+    const words = withoutHelpWord(program, ordered);
+    await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
+      const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
+      if (!isRefused || thrown.exitCode === 0) throw thrown;
+      throw makeUsageError(thrown, words, readOutline(getLanguage()));
+    });
   } catch (thrown) {
     return fail(thrown, json, world);
   }
@@ -134,7 +140,7 @@ function asFailure(thrown: unknown): Failure | 'help-or-version' {
     if (thrown.exitCode === 0) return 'help-or-version';
     return {
       code: EXIT_CODES.usage[0],
-      message: translateCommanderText(thrown.message),
+      message: t`Name a command of this group.`,
       hint: undefined,
       printed: true,
     };

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { LANGUAGES, t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 
 /**
@@ -14,6 +15,7 @@ export type Runner = (
 
 export function withGlobalOptions(command: Command): Command {
   return command
+    .optionsGroup(formatCommonHeading())
     .addOption(new Option('--profile <name>', t`use this profile`))
     .addOption(new Option('--json', t`print results as JSON`))
     .addOption(new Option('-q, --quiet', t`print results and failures only`))
@@ -28,7 +30,7 @@ export function getExamples(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
-/** Defines a command with the global flags, its examples and its possible exit codes. */
+/** Defines a command with its examples. {@link completeCommands} adds the global flags. */
 export function defineCommand(
   program: Command,
   definition: {
@@ -38,7 +40,6 @@ export function defineCommand(
   },
 ): Command {
   const command = program.command(definition.name).description(definition.summary);
-  withGlobalOptions(command);
   EXAMPLES.set(command, definition.examples);
   command.addHelpText('after', `\n${formatExamples(definition.examples)}`);
   return command;
@@ -68,14 +69,87 @@ const SHORT_FLAGS: Readonly<Record<string, string>> = {
   '--yes': '-y',
 };
 
-export function addShortFlags(command: Command): void {
-  for (const option of command.options) {
-    const short = SHORT_FLAGS[option.long ?? ''];
-    if (short === undefined) continue;
-    option.short = short;
-    option.flags = `${short}, ${option.flags}`;
+/**
+ * Groups of flags in the help, the same in every command; other flags are under Options. A flag
+ * that has several meanings is named with its value.
+ */
+const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[]])[] = [
+  [
+    msg`Table:`,
+    [
+      '--sheet',
+      '--layer',
+      '--encoding',
+      '--header-row',
+      '--map',
+      '--wizard',
+      '--keep-rows',
+      '--id-prefix',
+    ],
+  ],
+  [
+    msg`Photographs:`,
+    ['--photo', '--photos', '--no-photos', '--strip-gps', '--keep-gps', '--again', '--recursive'],
+  ],
+  [
+    msg`Conflicts and questions:`,
+    [
+      '--on-conflict',
+      '--on-question',
+      '--accept-new-people',
+      '--corrections',
+      '--same',
+      '--new',
+      '--table',
+      '--mine',
+      '--all <answer>',
+      '--created',
+      '--resend',
+      '--drop',
+    ],
+  ],
+  [
+    msg`Selection:`,
+    [
+      '--state',
+      '--project',
+      '--from <date>',
+      '--until',
+      '--since',
+      '--text',
+      '--where',
+      '--limit',
+      '--only',
+      '--set <set>',
+    ],
+  ],
+  [
+    msg`Output:`,
+    ['--out', '--format', '--separator', '--codes', '--for', '--issues-to', '--xml', '--force'],
+  ],
+];
+
+/** Heading of the flags that every command takes; they are last. */
+export function formatCommonHeading(): string {
+  return t`Common:`;
+}
+
+/** Adds to each command what all have in common: short forms, groups in the help, global flags. */
+export function completeCommands(program: Command): void {
+  for (const command of program.commands) {
+    for (const option of command.options) {
+      const group = FLAG_GROUPS.find(([, flags]) =>
+        flags.some((flag) => option.flags === flag || option.flags.startsWith(`${flag} `)),
+      );
+      if (group !== undefined) option.helpGroup(String(group[0]));
+      const short = SHORT_FLAGS[option.long ?? ''];
+      if (short === undefined) continue;
+      option.short = short;
+      option.flags = `${short}, ${option.flags}`;
+    }
+    if (command.commands.length === 0) withGlobalOptions(command);
+    completeCommands(command);
   }
-  for (const child of command.commands) addShortFlags(child);
 }
 
 /** Collects the values of a flag that may be repeated. */

@@ -106,13 +106,13 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   ],
   [
     /^option '(.+)' cannot be used with option '(.+)'$/,
-    (one, other) => t`option '${one}' cannot be used with option '${other}'`,
+    (one, other) => t`Option '${one}' cannot be used with option '${other}'.`,
   ],
-  [/^unknown option '(.*)'$/s, (flag) => t`unknown option '${flag}'`],
-  [/^unknown command '(.*)'$/s, (name) => t`unknown command '${name}'`],
+  [/^unknown option '(.*)'$/s, (flag) => t`Unknown option '${flag}'.`],
+  [/^unknown command '(.*)'$/s, (name) => t`Unknown command '${name}'.`],
   [
     /^too many arguments(?: for '(.+)')?\. Expected (\d+) arguments? but got (\d+)\.$/,
-    (_, most, count) => t`too many arguments: ${count} given, at most ${most} expected`,
+    (_, most, count) => t`Too many arguments: ${count} given, at most ${most} expected.`,
   ],
   [
     /^option '([^']+)' argument '(.*)' is invalid\. (.*)$/s,
@@ -127,19 +127,19 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
 ];
 
 function formatMissingArgument(name: Message): string {
-  return t`missing required argument '${name}'`;
+  return t`Missing required argument '${name}'.`;
 }
 
 function formatMissingValue(flags: string): string {
-  return t`option '${flags}' argument missing`;
+  return t`The value of option '${flags}' is missing.`;
 }
 
 function formatMissingOption(flags: string): string {
-  return t`required option '${flags}' not specified`;
+  return t`Missing required option '${flags}'.`;
 }
 
 function formatInvalidValue(flags: string, value: string, why: string): string {
-  return t`option '${flags}' argument '${value}' is invalid. ${why}`;
+  return t`The value '${value}' of option '${flags}' is invalid. ${why}`;
 }
 
 function formatInvalidArgument(name: Message, value: string, why: string): string {
@@ -152,22 +152,12 @@ function translateReason(why: string): string {
   return choices === undefined ? why : t`Allowed choices are ${choices}.`;
 }
 
-/** Translates an error of commander: `error: unknown option '--jsn'\n(Did you mean --json?)` */
-export function translateCommanderText(text: string): string {
-  const [, message = '', several, similar] =
-    /^error: ([\s\S]*?)(?:\n\(Did you mean (one of )?(.+)\?\))?$/.exec(text) ?? [];
-  const translation = translateMessage(message);
-  if (translation === undefined) return text;
-  if (similar === undefined) return t`error: ${translation}`;
-  const suggestion =
-    several === undefined ? t`(Did you mean ${similar}?)` : t`(Did you mean one of ${similar}?)`;
-  return `${t`error: ${translation}`}\n${suggestion}`;
-}
-
-function translateMessage(message: string): string | undefined {
+/** Returns an error of commander as a sentence: `error: unknown option '--jsn'` */
+export function translateCommanderError(text: string): string {
+  const message = text.replace(/^error: /, '');
   for (const [pattern, say] of MESSAGES) {
     const parts = pattern.exec(message);
     if (parts !== null) return say(...parts.slice(1));
   }
-  return undefined;
+  return message;
 }

@@ -111,6 +111,46 @@ export function readOutline(language: Language): Outline | undefined {
   }
 }
 
+type WalkedCommand = {
+  readonly command: CommandOutline;
+  readonly path: readonly string[];
+  readonly options: readonly OptionOutline[];
+  readonly position: number;
+  /** The flag whose value comes next. */
+  readonly pending: OptionOutline | undefined;
+  readonly flagsAreOver: boolean;
+};
+
+/** Follows the words of a command line to the command that they name. */
+export function walkOutline(
+  program: CommandOutline,
+  globalOptions: readonly OptionOutline[],
+  words: readonly string[],
+): WalkedCommand {
+  let command = program;
+  let position = 0;
+  let pending: OptionOutline | undefined;
+  let flagsAreOver = false;
+  const path: string[] = [];
+  const listOptions = () => [...command.options, ...globalOptions];
+  for (const word of words) {
+    if (pending !== undefined) pending = undefined;
+    else if (word === '--') flagsAreOver = true;
+    else if (word.startsWith('-') && !flagsAreOver) {
+      const option = listOptions().find(({ flags }) => flags.split(/[ ,]+/).includes(word));
+      pending = option?.value === null ? undefined : option;
+    } else if (word !== 'help' || path.length > 0) {
+      const child = command.commands.find(({ name }) => name === word);
+      if (child === undefined) position += 1;
+      else {
+        command = child;
+        path.push(word);
+      }
+    }
+  }
+  return { command, path, options: listOptions(), position, pending, flagsAreOver };
+}
+
 /** Registers the commands by name and summary: enough for the help, and for an unknown word. */
 export function registerOutline(program: Command, outline: Outline): void {
   for (const command of outline.program.commands) {

@@ -7,12 +7,13 @@ import { displayWidth, padText, toPrintable, wrapText } from '../text/characters
 import type { TextOutput } from '../ui/terminal.ts';
 import {
   addExamplesOfGroups,
-  addShortFlags,
+  completeCommands,
+  formatCommonHeading,
   formatExamples,
   type Runner,
   withGlobalOptions,
 } from './command.ts';
-import { HELP_TEXTS, translateCommanderText } from './commander-texts.ts';
+import { HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
 
 /** Streams of the help and of its errors. */
@@ -80,10 +81,11 @@ function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
       throw new CommanderError(0, 'commander.version', '');
     })
     .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
-    .helpOption('-h, --help', t`display help for command`)
+    .addHelpOption(
+      new Option('-h, --help', t`display help for command`).helpGroup(formatCommonHeading()),
+    )
     .helpCommand('help [command]', t`display help for command`)
-    .showSuggestionAfterError()
-    .showHelpAfterError(t`(run with --help for usage)`)
+    .showSuggestionAfterError(false)
     .configureHelp({
       helpWidth: Math.min(stdout.columns ?? 100, 120),
       showGlobalOptions: false,
@@ -93,7 +95,8 @@ function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(toPrintable(text)),
-      outputError: (text, write) => write(`${translateCommanderText(text.trimEnd())}\n`),
+      // The caller prints it, with a hint.
+      outputError: () => {},
     })
     .exitOverride();
 }
@@ -214,7 +217,7 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
   addExamplesOfGroups(program);
-  addShortFlags(program);
+  completeCommands(program);
 }
 
 /**

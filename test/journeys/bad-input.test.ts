@@ -304,7 +304,7 @@ test('a production profile is not written to without confirmation', async () => 
 test('wrong usage is reported in one line, with the probably intended command', async () => {
   const run = await home.pas('imprt', 'x.csv');
   expect(run.code).toBe(2);
-  expect(run.stderr).toMatch(/Did you mean import/);
+  expect(run.stderr).toMatch(/Did you mean `pas import`/);
 });
 
 test('under --json the last line on stderr gives the result', async () => {

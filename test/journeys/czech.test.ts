@@ -160,16 +160,14 @@ describe('a Czech pas', () => {
     const unknown = await home.pas('list', '--limti', '3');
     expect(unknown).toMatchObject({ code: 2, stdout: '' });
     expect(unknown.stderr).toBe(
-      'chyba: neznámý přepínač „--limti“\n(Neměli jste na mysli --limit?)\n(použití vypíše --help)\n',
+      'pas: Neznámý přepínač „--limti“.\n     Neměli jste na mysli --limit?\n',
     );
-    expect((await home.pas('show')).stderr).toContain('chyba: chybí povinný argument „nález“');
+    expect((await home.pas('show')).stderr).toContain('pas: Chybí povinný argument „nález“.');
     expect((await home.pas('list', '--limit', 'x')).stderr).toContain(
-      'hodnota „x“ přepínače „--limit <n>“ je neplatná. Zadejte celé číslo.',
+      'Hodnota „x“ přepínače „--limit <n>“ je neplatná. Zadejte celé číslo.',
     );
     const tooMany = await home.pas('show', 'a', 'b', '--json');
-    expect(tooMany.stderr).toContain(
-      '"message":"chyba: příliš mnoho argumentů: zadáno 2, nejvýše 1"',
-    );
+    expect(tooMany.stderr).toContain('"message":"Příliš mnoho argumentů: zadáno 2, nejvýše 1."');
   });
 });
 

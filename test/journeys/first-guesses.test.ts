@@ -33,6 +33,32 @@ test('pas search TEXT searches the vocabularies', async () => {
   expect(run.stdout).toContain('brooch');
 });
 
+test.each([
+  [['match', 'photos'], 'Did you mean `pas photo match`?'],
+  [['send'], 'Did you mean `pas push`?'],
+  [['export', '--output', 'x.csv'], 'Did you mean --out?'],
+  [['list', '--watch'], 'It is an option of `pas push`.'],
+  [['show'], 'See `pas show --help`.'],
+])('%j is refused with what was meant', async (args, hint) => {
+  const run = await home.pas(...args);
+  expect(run.code).toBe(2);
+  expect(run.stderr).toMatch(/^pas: .+\.\n {5}.+\n$/);
+  expect(run.stderr).toContain(hint);
+});
+
+test('the help groups the flags, and those of every command are last', async () => {
+  const { stdout } = await home.pas('import', '--help');
+  expect(stdout.match(/^\p{Lu}.*:$/gmu)).toEqual([
+    'Options:',
+    'Table:',
+    'Conflicts and questions:',
+    'Photographs:',
+    'Output:',
+    'Common:',
+    'Examples:',
+  ]);
+});
+
 test('a set may be called by its element', async () => {
   const named = await home.pas('search', 'latén', '--set', 'obdobi');
   expect(named.stdout).toContain('heslo:obdobi');

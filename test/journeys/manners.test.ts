@@ -37,12 +37,12 @@ test.skipIf(process.platform !== 'linux')(
 );
 
 test.each([
-  [['vocb'], /Did you mean vocab/],
-  [['vocab', 'serch', 'x'], /Did you mean search/],
+  [['vocb'], /Did you mean `pas vocab`\?/],
+  [['vocab', 'serch', 'x'], /Did you mean `pas vocab search`/],
   [['push', '--dryrun'], /Did you mean --dry-run/],
-  [['help', 'imprt'], /unknown command 'imprt'\n\(Did you mean import/],
-  [['help', 'vocab', 'serch'], /Did you mean search/],
-  [['vocab', 'help', 'map', 'sugest'], /Did you mean suggest/],
+  [['help', 'imprt'], /^pas: Unknown command 'imprt'\.\n {5}Did you mean `pas import`\?\n$/],
+  [['help', 'vocab', 'serch'], /Did you mean `pas vocab search`/],
+  [['vocab', 'help', 'map', 'sugest'], /Did you mean `pas vocab map suggest`/],
 ])('a mistyped %j suggests the intended one', async (args, suggestion) => {
   const run = await home.pas(...args);
   expect(run.stderr).toMatch(suggestion);

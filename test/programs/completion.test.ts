@@ -273,7 +273,7 @@ test('the script of each shell is printed; an unknown shell is refused with the 
   });
   const czech = await home.with({ PAS_LANG: 'cs' }).pas('completion', 'tcsh');
   expect(czech.stderr).toContain(
-    'chyba: „tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.',
+    '„tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.',
   );
 });
 

@@ -19,13 +19,7 @@ export function register(program: Command, run: Runner): void {
       'pas import season.csv --on-conflict table',
       'pas import petrovice.csv --id-prefix PET-',
     ],
-  })
-    .option('--dry-run', t`show what would happen and change nothing`)
-    .option(
-      '--strip-gps',
-      t`remove the position (GPS) from the queued copies; the original files are not changed`,
-    )
-    .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`);
+  }).option('--dry-run', t`show what would happen and change nothing`);
   addReadingOptions(command)
     .option(
       '--set <element=value>',
@@ -39,6 +33,11 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--yes', t`with --wizard: accept the proposals without asking`);
   addMergeOptions(command)
+    .option(
+      '--strip-gps',
+      t`remove the position (GPS) from the queued copies; the original files are not changed`,
+    )
+    .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`)
     .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
     .option(
       '--issues-to <file>',

@@ -3,7 +3,7 @@ import { getLanguage } from '../../base/language.ts';
 import { listKnownNames, type NameKind } from '../../context/complete-names.ts';
 import { type Environment, makePlaces } from '../../context/places.ts';
 import type { Runner } from '../command.ts';
-import { type CommandOutline, type OptionOutline, type Outline, readOutline } from '../outline.ts';
+import { type OptionOutline, type Outline, readOutline, walkOutline } from '../outline.ts';
 
 type CompleteOptions = {
   /** The command line of bash, in place of the words. */
@@ -124,7 +124,7 @@ export function makeSuggestions(
   typed: readonly string[],
 ): Suggestions {
   const partial = typed.at(-1) ?? '';
-  const walked = walk(program, globalOptions, typed.slice(0, -1));
+  const walked = walkOutline(program, globalOptions, typed.slice(0, -1));
   const { command, options } = walked;
   if (walked.pending !== undefined) return suggestValue(walked.pending, partial, '');
   const flag = /^(--[\w-]+=)(.*)$/.exec(partial);
@@ -155,45 +155,6 @@ export function makeSuggestions(
   const choices = argument.choices.map((text) => ({ text, summary: '' }));
   const isProfile = argument.name === 'name' && walked.path[0] === 'profile';
   return suggest(choices, isProfile ? PROFILES : (VALUES[argument.name] ?? NOTHING), partial);
-}
-
-type WalkedCommand = {
-  readonly command: CommandOutline;
-  readonly path: readonly string[];
-  readonly options: readonly OptionOutline[];
-  readonly position: number;
-  /** The flag whose value comes next. */
-  readonly pending: OptionOutline | undefined;
-  readonly flagsAreOver: boolean;
-};
-
-function walk(
-  program: CommandOutline,
-  globalOptions: readonly OptionOutline[],
-  words: readonly string[],
-): WalkedCommand {
-  let command = program;
-  let position = 0;
-  let pending: OptionOutline | undefined;
-  let flagsAreOver = false;
-  const path: string[] = [];
-  const listOptions = () => [...command.options, ...globalOptions];
-  for (const word of words) {
-    if (pending !== undefined) pending = undefined;
-    else if (word === '--') flagsAreOver = true;
-    else if (word.startsWith('-') && !flagsAreOver) {
-      const option = listOptions().find(({ long }) => long === word);
-      pending = option?.value === null ? undefined : option;
-    } else if (word !== 'help' || path.length > 0) {
-      const child = command.commands.find(({ name }) => name === word);
-      if (child === undefined) position += 1;
-      else {
-        command = child;
-        path.push(word);
-      }
-    }
-  }
-  return { command, path, options: listOptions(), position, pending, flagsAreOver };
 }
 
 function suggestValue(
