@@ -72,7 +72,7 @@ const reference = [
   '',
   '<!-- Written by `npm run reference` from the definitions of the commands. Do not edit. -->',
   '',
-  'Every command of `pas` with its flags and examples, as `pas COMMAND --help` shows it. [Exit codes](exit-codes.md) have a page of their own.',
+  'Every command of `pas` with its flags and examples, as `pas COMMAND --help` shows it. [Exit codes](running.md#exit-codes) are on another page.',
   '',
   'Every command takes',
   '',

@@ -10,7 +10,7 @@ const readText = (page: string): string => readFileSync(join(ROOT, page), 'utf8'
 
 test('the pages for users name no tests', () => {
   // These are for people who work on pas.
-  const otherNames = ['architecture.md', 'languages.md'];
+  const otherNames = ['architecture.md', 'running.md'];
   const inDocs = readdirSync(join(ROOT, 'docs')).filter(
     (name) => name.endsWith('.md') && !otherNames.includes(name),
   );
@@ -37,7 +37,7 @@ test('README, documentation and man page together stay under 19,500 words', () =
 });
 
 test('the page of exit codes matches the program', () => {
-  const page = readText('docs/exit-codes.md');
+  const page = readText('docs/running.md');
   const rows = [...page.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code, meaning]) => [
     Number(code),
     meaning,

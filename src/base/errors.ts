@@ -6,7 +6,7 @@ import { cmd, type Message, msg } from './message.ts';
  * programs and an exit code for shells.
  */
 
-/** Exit codes of `pas`, as `--help` and docs/exit-codes.md print them. */
+/** Exit codes of `pas`, as `--help` and docs/running.md print them. */
 export const EXIT_CODES = {
   done: [0, msg`everything requested is done`],
   bug: [1, msg`a bug in pas`],

@@ -25,7 +25,7 @@ type Flags = {
   readonly json?: boolean;
 };
 
-/** As docs/exit-codes.md has them for `pas`. */
+/** As docs/running.md has them for `pas`. */
 const EXIT = { pass: 0, usage: 2, signIn: 4, outage: 5, break: 15 } as const;
 
 /** The program `pas-conformance`. @returns its exit code */

@@ -8,7 +8,7 @@ import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
-const PAGE = readFileSync(join(PROJECT, 'docs', 'timers.md'), 'utf8');
+const PAGE = readFileSync(join(PROJECT, 'docs', 'running.md'), 'utf8');
 
 /** The file that the page shows under this name. */
 function shownFile(name: string): string {
