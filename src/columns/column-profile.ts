@@ -69,6 +69,11 @@ export function getShare({ values }: ColumnProfile, fits: (text: string) => bool
   return all === 0 ? 0 : fitting / all;
 }
 
+/** Tells if a column has numbers of finds: at least half of its values name one. */
+export function isOfFinds(profile: ColumnProfile, isFind: (text: string) => boolean): boolean {
+  return getShare(profile, isFind) >= 0.5;
+}
+
 /** Reports how many values cannot be used without a conversion. */
 export function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message | undefined {
   const all = filled;

@@ -11,6 +11,7 @@ import {
   isStoredColumn,
 } from '../find/fields.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
+import { findNumberDoubt } from '../find/value-rules.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
 import {
   getDisplayedText,
@@ -20,7 +21,7 @@ import {
   type Table,
   type TablePlace,
 } from '../tables/table.ts';
-import { normalizeId, normalizeText } from '../text/characters.ts';
+import { normalizeId, normalizeNumber, normalizeText } from '../text/characters.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
 
 /** Parts of the record that the service makes; a table may contain them. */
@@ -252,6 +253,7 @@ export const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 /** Normalises the text of a cell for storage; file names keep the form of the file system. */
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();
+  if (name === 'evidencni_cislo') return normalizeNumber(text);
   return OF_ONE_FIND.includes(name) ? normalizeId(text) : normalizeText(text);
 }
 
@@ -311,6 +313,8 @@ export function findCellDoubt(
     return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
   }
   if (!isOfFind) return undefined;
+  const lookalike = name === 'evidencni_cislo' ? findNumberDoubt(text) : undefined;
+  if (lookalike !== undefined) return { severity: 'warning', ...lookalike };
   if (/^['’`´]\d/.test(text)) {
     const problem = msg`"${text}" begins with an apostrophe, by which spreadsheets mark a text. It is kept: remove it if it is only that mark.`;
     return { severity: 'warning', rule: 'cell-apostrophe', problem };

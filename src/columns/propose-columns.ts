@@ -6,7 +6,7 @@ import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { findNamedColumns, NAMED_COLUMNS, type NameMatch } from './column-names.ts';
-import { type ColumnProfile, profileColumns } from './column-profile.ts';
+import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
 import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { judgeValues, type Verdict } from './column-tests.ts';
 import { isWrittenByPas } from './columns.ts';
@@ -82,9 +82,13 @@ const DERIVED: readonly string[] = [
 ];
 
 /** Makes the function that proposes a foreign table's columns; a person answers and confirms. */
-export function makeColumnProposer(table: Table, lookupTerm: LookupTerm) {
+export function makeColumnProposer(
+  table: Table,
+  lookupTerm: LookupTerm,
+  isFind: (text: string) => boolean = () => false,
+) {
   const profiles = profileColumns(table);
-  const meanings = listMeanings(profiles, NAMED_COLUMNS, lookupTerm);
+  const meanings = listMeanings(profiles, lookupTerm, isFind);
   const pair = findPointPair(profiles);
   const isSJtsk = [...pair.values()].some(({ element }) => element === 'geom_x');
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
@@ -114,45 +118,25 @@ export function makeColumnProposer(table: Table, lookupTerm: LookupTerm) {
   };
 }
 
-const NUMBER_COLUMNS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cislo'];
-
-/**
- * Proposes the columns of a table of registration numbers; `undecided` has those that no column of
- * the table fits. The candidates for one of them are in the question about it.
- */
-export function proposeNumberColumns(
-  table: Table,
-  rules: ReadonlyMap<string, ColumnRule>,
-  lookupTerm: LookupTerm,
-): TableProposal {
-  const profiles = profileColumns(table);
-  const meanings = listMeanings(profiles, NUMBER_COLUMNS, lookupTerm);
-  const { columns, questions } = assignMeanings(profiles, meanings, rules, []);
-  const isOfNumber = ({ rule }: ColumnProposal): boolean =>
-    rule.kind === 'read' && NUMBER_COLUMNS.includes(rule.element);
-  const read = columns.map(
-    (column): ColumnProposal =>
-      isOfNumber(column) ? column : { profile: column.profile, rule: { kind: 'ignored' } },
-  );
-  const has = (name: ColumnName): boolean =>
-    read.some(({ rule }) => rule.kind === 'read' && rule.element === name);
-  const undecided: ColumnName[] = has('evidencni_cislo') ? [] : ['evidencni_cislo'];
-  if (!has('local_id') && !has('ident_cely')) undecided.push('local_id');
-  return { columns: read, fixed: [], undecided, questions };
-}
+const NUMBERS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cislo'];
 
 type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
 
+/** Lists what each column may be; one that names finds which are here has their numbers. */
 function listMeanings(
   profiles: readonly ColumnProfile[],
-  elements: readonly ColumnName[],
   lookupTerm: LookupTerm,
+  isFind: (text: string) => boolean,
 ): ColumnMeanings {
+  const ofFinds = profiles.filter((profile) => isOfFinds(profile, isFind));
   return new Map(
     profiles.map((profile) => {
+      if (ofFinds.includes(profile)) return [profile, [FIND_NUMBER]];
       const matches = findNamedColumns(profile.header);
       const isRead = profile.filled > 0 && !isDerived(profile) && !isWrittenByPas(profile.header);
-      const listed = (isRead ? elements : []).flatMap((element): Meaning[] => {
+      const elements = isRead ? NAMED_COLUMNS : [];
+      const listed = elements.flatMap((element): Meaning[] => {
+        if (element === 'local_id' && ofFinds.length > 0) return [];
         const match = matches.get(element);
         const verdict = judgeValues(profile, element, match, lookupTerm);
         const rank = verdict && RANKS[match ?? 'none'][verdict.says];
@@ -164,6 +148,8 @@ function listMeanings(
     }),
   );
 }
+
+const FIND_NUMBER: Meaning = { says: 'yes', element: 'local_id', rank: 0, isOnly: true };
 
 /**
  * Gives each column its surest meaning that no other column has; the find's number first, since
@@ -242,7 +228,7 @@ function listClaims(
  */
 function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly Claim[] {
   const sure = claims.filter(({ meaning }) => meaning.isOnly);
-  const isAsked = JOINED.includes(element) || NUMBER_COLUMNS.includes(element);
+  const isAsked = JOINED.includes(element) || NUMBERS.includes(element);
   return sure.length === 1 && !isAsked ? sure : claims;
 }
 

@@ -70,3 +70,6 @@ export type ProjectLookup =
   | { readonly kind: 'hidden' | 'deleted' | 'not-harvested' };
 
 export type LookupProject = (ident: string) => ProjectLookup;
+
+/** Finds another find or record that has the number, by its name. */
+export type LookupNumber = (number: string, find: string) => string | undefined;

@@ -316,7 +316,7 @@ export const RULES: readonly Rule[] = [
 export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
   const issues: Issue[] = [];
   for (const rule of RULES) {
-    for (const finding of rule.judge(find.elements, context))
+    for (const finding of rule.judge(find.elements, context, find.localId))
       issues.push(toIssue(rule, finding, find));
   }
   return issues;

@@ -1,11 +1,23 @@
 import { makeUnreadable, type Unreadable } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { formatCodePoint, trimText } from '../text/characters.ts';
+import {
+  describeInvisible,
+  describeLookalike,
+  formatCodePoint,
+  normalizeNumber,
+  trimText,
+} from '../text/characters.ts';
 import { joinAlternatives } from '../text/names.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
-import type { LookupArea, LookupProject, LookupTerm, TermCandidate } from './lookup.ts';
+import type {
+  LookupArea,
+  LookupNumber,
+  LookupProject,
+  LookupTerm,
+  TermCandidate,
+} from './lookup.ts';
 import { isRealDate } from './parse-cell.ts';
 import {
   adviseNearest,
@@ -39,10 +51,14 @@ const DAYS_WITHOUT_CLOCK = [
   '1904-01-01',
 ];
 
+/** Rule of the error that another find has a find's number. */
+export const NUMBER_USED = 'number-used';
+
 /** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
 export const VALUE_RULES: readonly Rule[] = [
   { name: 'text-characters', judge: checkCharacters },
   { name: 'number-form', judge: checkNumberForm },
+  { name: NUMBER_USED, judge: checkNumberUse },
   { name: 'depth-range', judge: checkDepthRange },
   { name: 'date', judge: checkRealDate },
   { name: 'date-plausible', judge: checkPlausibleDate },
@@ -86,18 +102,35 @@ export function findNumberProblem(value: string): Unreadable | undefined {
   return findUnseenCharacter(value);
 }
 
-/**
- * Control characters, lone surrogates, non-characters and line separators, by which two numbers
- * would look equal and differ.
- */
-const UNSEEN_CHARACTER = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u;
-
+/** By a character that cannot be seen, two numbers would look equal and differ. */
 function findUnseenCharacter(value: string): Unreadable | undefined {
-  const [character] = UNSEEN_CHARACTER.exec(value) ?? [];
-  if (character === undefined) return undefined;
-  const code = formatCodePoint(character);
-  const problem = msg`The number contains the invisible character ${code}. Remove it.`;
-  return makeUnreadable('number-form', problem);
+  const unseen = describeInvisible(value);
+  if (unseen === undefined) return undefined;
+  return makeUnreadable('number-form', msg`The number contains ${unseen}. Remove it.`);
+}
+
+/** Names a character of a written number that a person may take for another one. */
+export function findNumberDoubt(written: string): Unreadable | undefined {
+  const lookalike = describeLookalike(written);
+  if (lookalike === undefined) return undefined;
+  const isPlainNow = describeLookalike(normalizeNumber(written)) === undefined;
+  const problem = isPlainNow
+    ? msg`The number has ${lookalike}; it is read as a plain character.`
+    : msg`The number has ${lookalike}, which looks like another character. Correct it if it is not meant.`;
+  return makeUnreadable('number-lookalike', problem);
+}
+
+/** Explains why a number cannot be that of a find: another one has it. */
+export function findNumberUse(
+  value: string,
+  find: string,
+  { lookupNumber }: Pick<RuleContext, 'lookupNumber'>,
+): Unreadable | undefined {
+  const number = normalizeNumber(value);
+  const other = number === '' ? undefined : lookupNumber?.(number, find);
+  if (other === undefined) return undefined;
+  const problem = msg`${number} is also the number of ${other}. Give each find its own.`;
+  return makeUnreadable(NUMBER_USED, problem);
 }
 
 /**
@@ -110,6 +143,15 @@ function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Findin
       ? findUnseenCharacter(trimText(number))
       : undefined;
   return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
+}
+
+function checkNumberUse(
+  { evidencni_cislo: number = '' }: FindElements,
+  context: RuleContext,
+  find: string,
+): Finding[] {
+  const used = findNumberUse(number, find, context);
+  return used === undefined ? [] : [{ element: 'evidencni_cislo', message: used.problem }];
 }
 
 function checkDepthRange({ hloubka }: FindElements): Finding[] {
@@ -289,6 +331,7 @@ export type RuleContext = {
   readonly lookupTerm?: LookupTerm;
   readonly lookupArea?: LookupArea;
   readonly lookupProject?: LookupProject;
+  readonly lookupNumber?: LookupNumber;
   /** Local day, YYYY-MM-DD. */
   readonly today: string;
 };
@@ -305,7 +348,11 @@ export type Finding = {
 export type Rule = {
   /** Stable, kebab-case; the `rule` of the issues. */
   readonly name: string;
-  readonly judge: (elements: FindElements, context: RuleContext) => readonly Finding[];
+  readonly judge: (
+    elements: FindElements,
+    context: RuleContext,
+    localId: string,
+  ) => readonly Finding[];
 };
 
 /**

@@ -1,6 +1,13 @@
+import type { Issue } from '../base/issue.ts';
+import { NUMBER_USED } from '../find/value-rules.ts';
 import { countEntryTotals } from '../flows/finds/outbox-status.ts';
 import { resolveRecordNames } from '../flows/queue/resolve-finds.ts';
-import { findEntryById, listDraftImports, listHeldEntries } from '../outbox/entry-queries.ts';
+import {
+  findEntryById,
+  listDraftImports,
+  listEntriesInState,
+  listHeldEntries,
+} from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { countQueued, countWaiting, listDroppedWithDependents } from '../outbox/overview.ts';
 import type { PushSettings, StopCause } from './push-context.ts';
@@ -70,7 +77,15 @@ export function planPush(outbox: Outbox, names: readonly string[]) {
     queued: countQueued(outbox, subjects),
     /** Incomplete finds that are named, or block numbers or photographs. */
     drafts: listDraftImports(outbox, subjects).flatMap(({ localId }) => localId ?? []),
+    usedNumbers: listUsedNumbers(outbox, subjects),
   };
+}
+
+/** Returns the errors of finds that are not sent, because another one has their number. */
+function listUsedNumbers(outbox: Outbox, subjects: readonly string[] | undefined): Issue[] {
+  return listEntriesInState(outbox, 'draft')
+    .filter(({ subject }) => subjects === undefined || subjects.includes(subject))
+    .flatMap(({ issues }) => issues.filter(({ rule }) => rule === NUMBER_USED));
 }
 
 export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {

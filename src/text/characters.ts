@@ -1,4 +1,4 @@
-import type { Message } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 
 /**
  * White space of the service, which is Unicode's: unlike JavaScript's it has U+001C to U+001F and
@@ -37,11 +37,20 @@ export function normalizeText(text: string): string {
 }
 
 /**
+ * Normalises a registration number for storage: composed accents, plain blanks, trimmed. Invisible
+ * characters stay, so that they are refused.
+ */
+export function normalizeNumber(text: string): string {
+  return trimText(text.replace(BLANKS, ' ').normalize('NFC'));
+}
+
+/**
  * Dashes and minus signs, which programs write in place of a hyphen, and the full-width forms of
  * ASCII characters.
  */
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63]/g;
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const FULL_WIDTH_ONE = /^[\uff01-\uff5e]$/;
 const TO_ASCII = 0xfee0;
 
 /**
@@ -59,6 +68,86 @@ export function normalizeId(text: string): string {
 /** Returns the key by which a typed identifier is found: case and blanks do not count. */
 export function makeIdKey(text: string): string {
   return normalizeId(text).replaceAll(' ', '').toLowerCase();
+}
+
+const VISIBLE_NAMES: Readonly<Record<string, Message>> = {
+  ' ': msg`a space`,
+  '-': msg`a hyphen`,
+  '\u00a0': msg`a no-break space`,
+  '\u202f': msg`a narrow no-break space`,
+  '\u2011': msg`a no-break hyphen`,
+  '\u2013': msg`an en dash`,
+  '\u2014': msg`an em dash`,
+  '\u2212': msg`a minus sign`,
+};
+
+/** Characters that cannot be seen, whatever stands beside them. */
+const INVISIBLE_CHARACTER =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffe\uffff]/u;
+
+/** Characters that look like a plain letter, digit, space or hyphen. */
+const LOOKALIKE = new RegExp(
+  `${BLANKS.source}|${DASHES.source}|${FULL_WIDTH.source}|[\\p{Script=Cyrillic}\\p{Script=Greek}\\p{M}]`,
+  'u',
+);
+
+/** Names a character for a person who sees another one; undefined for a plain one. */
+function nameCharacter(character: string): Message | undefined {
+  const name = VISIBLE_NAMES[character];
+  if (name !== undefined) return name;
+  const code = formatCodePoint(character);
+  if (INVISIBLE_CHARACTER.test(character)) return msg`the invisible character ${code}`;
+  if (/\p{M}/u.test(character)) return msg`a combining mark (${code})`;
+  if (/\p{Script=Cyrillic}/u.test(character)) return msg`a Cyrillic ${character}`;
+  if (/\p{Script=Greek}/u.test(character)) return msg`a Greek ${character}`;
+  if (FULL_WIDTH_ONE.test(character)) return msg`a full-width ${character}`;
+  if (/\p{Zs}/u.test(character)) return msg`an unusual space (${code})`;
+  return LOOKALIKE.test(character) ? msg`an unusual dash (${code})` : undefined;
+}
+
+/** Names the first invisible character of a text, and its place. */
+export function describeInvisible(text: string): Message | undefined {
+  return describeFirst(text, INVISIBLE_CHARACTER);
+}
+
+/** Names the first character of a text that looks like another one, and its place. */
+export function describeLookalike(text: string): Message | undefined {
+  return describeFirst(text, LOOKALIKE);
+}
+
+function describeFirst(text: string, pattern: RegExp): Message | undefined {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const name = nameCharacter(match[0]) ?? match[0];
+  const before = [...text.slice(0, match.index).trimEnd()].at(-1);
+  return before === undefined ? msg`${name} at the beginning` : msg`${name} after ${before}`;
+}
+
+/** Cyrillic and Greek letters, and the Latin ones that they look like. */
+const FOREIGN = 'АВЕЅІЈКМНОРСТУХасеорхуѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧον';
+const LATIN = 'ABESIJKMHOPCTYXaceopxysijABEZHIKMNOPTYXov';
+
+function makeLookKey(text: string): string {
+  const visible = normalizeId([...text].filter((each) => !INVISIBLE_CHARACTER.test(each)).join(''));
+  return visible.replace(/[^\u0000-\u007f]/g, (each) => LATIN[FOREIGN.indexOf(each)] ?? each);
+}
+
+/** Adds to a message about two texts where they differ, if they look the same. */
+export function withHiddenDifference(message: Message, one: string, other: string): Message {
+  if (one === other || makeLookKey(one) !== makeLookKey(other)) return message;
+  const first = [...one];
+  const second = [...other];
+  const index = first.findIndex((character, at) => character !== second[at]);
+  const at = index === -1 ? first.length : index;
+  const here = describeCharacter(first[at]);
+  const there = describeCharacter(second[at]);
+  const position = at + 1;
+  return msg`${message} They look the same, but differ in character ${position}: ${here} and ${there}.`;
+}
+
+function describeCharacter(character: string | undefined): Message {
+  if (character === undefined) return msg`nothing`;
+  return nameCharacter(character) ?? `"${character}"`;
 }
 
 /** Returns a sentence as part of another one. */

@@ -15,9 +15,11 @@ import {
   previewLines,
 } from '../../flows/interview/table-texts.ts';
 import {
+  openNumberTable,
   type PreviewedTable,
-  previewNumbers,
   previewTable,
+  proposeNumbers,
+  writeNumberMap,
 } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { toPrintable, wrapText } from '../../text/characters.ts';
@@ -122,13 +124,14 @@ export async function runNumberWizard(
   const { terminal } = context;
   const { file, mapFile, asks } = resolveWizardFiles(context, [givenMapFile], options);
   const table = await readTableOrInput(context, file, options);
-  const { lookupTerm } = await openValidationContext(context);
-  const { proposed, write } = previewNumbers(table, mapFile, lookupTerm);
+  const { chooseNumberColumns } = await import('../../flows/interview/ask-about-table.ts');
+  const found = openNumberTable(await context.openOutbox(), table);
   const say = makeLinePrinter(context);
   printReadNotes(table, say);
+  const proposed = proposeNumbers(asks ? await chooseNumberColumns(found, context.prompt) : found);
   say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
-  await write();
+  await writeNumberMap(table, mapFile, proposed);
   for (const element of proposed.undecided)
     terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
   for (const { problem } of proposed.questions)
@@ -176,6 +179,7 @@ async function openPreview(
   const table = await readTableOrInput(context, file, options);
   const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
   return previewTable(table, {
+    outbox: await context.openOutbox(),
     mapFile,
     set,
     photoFolder,

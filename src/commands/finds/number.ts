@@ -6,10 +6,17 @@ import { type Command as CommandText, cmd, composeCommand } from '../../base/mes
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { announceInstance, openLookups } from '../../context/open-service.ts';
 import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
+import { chooseNumberColumns } from '../../flows/interview/ask-about-table.ts';
 import { assertMayNumber, enqueueNumber, planNumber } from '../../flows/queue/enqueue-change.ts';
-import { planNumbers, queueNumbers, type TableNumber } from '../../flows/queue/enqueue-numbers.ts';
+import {
+  checkWrittenNumber,
+  planNumbers,
+  queueNumbers,
+  type TableNumber,
+} from '../../flows/queue/enqueue-numbers.ts';
 import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
-import { trimText } from '../../text/characters.ts';
+import { openNumberTable } from '../../flows/queue/table-columns.ts';
+import { normalizeNumber, withHiddenDifference } from '../../text/characters.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { addReadingOptions, defineCommand, type Runner } from '../command.ts';
 import { formatNumberCount } from '../result-texts.ts';
@@ -59,8 +66,10 @@ async function set(
   const outbox = await context.openOutbox();
   assertMayNumber(outbox);
   outbox.command.words = 'number-set';
-  const number = trimText(value);
+  const number = normalizeNumber(value);
   const target = findTargetForChange(outbox, find);
+  const doubt = checkWrittenNumber(outbox, target, value);
+  if (doubt !== undefined) context.terminal.warn(String(doubt));
   const { replaces } = planNumber(outbox, target, number);
   if (replaces !== undefined && number !== '') {
     const replacement = { find, value: number, replaces };
@@ -110,7 +119,11 @@ async function mayReplace({ terminal, prompt }: Context, count: number): Promise
 
 function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
   return new UsageError(
-    t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
+    withHiddenDifference(
+      t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
+      replaces,
+      value,
+    ),
     {
       hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
     },
@@ -139,7 +152,12 @@ export async function importNumbers(
   const dryRun = options.dryRun === true;
   const map = options.map === undefined ? undefined : await readNumberMap(context, options.map);
   const table = await readTableOrInput(context, file, options);
-  const planned = planNumbers(outbox, table, map);
+  const numberTable = openNumberTable(outbox, table, map);
+  const asks = terminal.interactive && !terminal.json;
+  const planned = planNumbers(
+    outbox,
+    asks ? await chooseNumberColumns(numberTable, context.prompt) : numberTable,
+  );
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
     replaces === null ? [] : [{ ...number, replaces }],
   );

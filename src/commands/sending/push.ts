@@ -20,7 +20,7 @@ import {
   planPush,
 } from '../../push/push-result.ts';
 import { sendHeld } from '../../push/resolve-entries.ts';
-import { printable } from '../../ui/terminal.ts';
+import { printable, printIssues } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatRequestCount, formatStopCause, listAnswers, STOP_REASONS } from '../result-texts.ts';
 import {
@@ -104,6 +104,7 @@ export async function pushCommand(
   const plan = planPush(outbox, names);
   printDrafts(context, plan.drafts);
   if (options.dryRun === true) {
+    printIssues(terminal, plan.usedNumbers);
     const people = kinds.includes('import')
       ? await findNewPeople(context, outbox, plan.subjects)
       : [];

@@ -63,7 +63,9 @@ function isAcceptingFinds({ ident, details }: Term, rules: RuleContext): boolean
   const elements = { projekt: { id: ident, text: ident } };
   return (
     details.survey === true &&
-    PROJECT_RULES.every(({ judge }) => judge(elements, rules).every(({ warning }) => warning))
+    PROJECT_RULES.every(({ judge }) =>
+      judge(elements, rules, ident).every(({ warning }) => warning),
+    )
   );
 }
 

@@ -9,6 +9,7 @@ import {
   LABELLED,
   type ReadColumn,
 } from '../../columns/column-rule.ts';
+import { chooseNumberColumn, type NumberColumns } from '../../columns/number-rows.ts';
 import type {
   ColumnProposal,
   ColumnQuestion,
@@ -24,8 +25,9 @@ import {
   isElementName,
 } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
+import type { Table } from '../../tables/table.ts';
 import { choose, type Prompt, type PromptOffer } from '../../ui/prompt.ts';
-import { checkFixedValues, type PreviewedTable } from '../queue/table-columns.ts';
+import { checkFixedValues, type NumberTable, type PreviewedTable } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
 import { formatColumnRule, formatNameOrder, getGloss, previewLines } from './table-texts.ts';
 
@@ -235,4 +237,24 @@ async function askFixed(
   const settings = answers.settings.filter((each) => each.name !== name);
   if (value !== '') settings.push({ name, givenName: name, value });
   return { ...answers, settings };
+}
+
+/** Asks which columns of a table of registration numbers are meant. */
+export async function chooseNumberColumns(
+  { table, columns: found }: NumberTable,
+  openPrompt: () => Promise<Prompt>,
+): Promise<NumberTable> {
+  let columns = found;
+  while (columns.questions.length > 0)
+    columns = await answerFirst(table, columns, await openPrompt());
+  return { table, columns };
+}
+
+async function answerFirst(table: Table, columns: NumberColumns, prompt: Prompt) {
+  const [question] = columns.questions;
+  if (question === undefined) return columns;
+  const { element, keys } = question;
+  const offers = keys.map((key) => ({ value: key, name: key }));
+  const key = await choose(prompt, t`Which column is ${element}?`, offers);
+  return chooseNumberColumn(table, columns, element, key);
 }

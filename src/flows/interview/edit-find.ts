@@ -34,6 +34,7 @@ import { ENTRY_STATES } from '../finds/entry-words.ts';
 import { formatAnswer } from '../finds/find-texts.ts';
 import type { FindChoice } from '../finds/select-finds.ts';
 import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
+import { openNumberLookup } from '../queue/number-owners.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
 import { review } from './interview.ts';
@@ -81,8 +82,9 @@ export type FindEdit = ReturnType<typeof openEdit>;
  * Opens an edit; a complete find is queued after it.
  * @throws UsageError, as each edit, where it was sent or changed meanwhile
  */
-export function openEdit(context: EditContext, stored: StoredFind) {
-  const { outbox, ruleContext } = context;
+export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) {
+  const ruleContext = { ...given.ruleContext, lookupNumber: openNumberLookup(outbox) };
+  const context = { outbox, ruleContext };
   findEditableImport(outbox, stored);
   const find = asFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);

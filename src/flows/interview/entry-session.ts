@@ -27,6 +27,7 @@ import { makePhotoResolver } from '../../photo/photograph.ts';
 import { type Position, parsePosition, writePosition } from '../../place/read-position.ts';
 import { collapseUnchecked } from '../queue/collapse-issues.ts';
 import { enqueueFinds } from '../queue/enqueue-finds.ts';
+import { openNumberLookup } from '../queue/number-owners.ts';
 import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import type { PhotographKeeping } from '../queue/store-photographs.ts';
 import { withPosition } from './answer.ts';
@@ -84,7 +85,8 @@ export function openEntrySession(
     resolvePhoto: makePhotoResolver(folder),
   };
   const enteredNow = new Set<string>();
-  const validate = (find: Find): ValidatedFind => validateFind(find, ruleContext);
+  const validate = (find: Find): ValidatedFind =>
+    validateFind(find, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
   const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
   const { inspectPhotograph } = keeping;
   const defaults = parseDefaults(sources.configFile, sources.defaults);

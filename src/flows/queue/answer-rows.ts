@@ -12,6 +12,7 @@ import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish } from '../../outbox/wishes.ts';
 import { type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { withoutAsked } from './merge-find.ts';
+import { openNumberLookup } from './number-owners.ts';
 import type { RowPlan } from './plan-rows.ts';
 import { findTarget } from './resolve-finds.ts';
 import type { PhotographKeeping } from './store-photographs.ts';
@@ -74,7 +75,8 @@ export async function answerRow(
   { ruleContext, ...context }: AnswerContext,
 ): Promise<EnqueueReport> {
   const { outbox } = context;
-  const validate = (find: Find) => validateFind(find, ruleContext);
+  const lookupNumber = openNumberLookup(outbox);
+  const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
   const find = makeFindOfRow(asked);
   const plan = makePlan(stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;

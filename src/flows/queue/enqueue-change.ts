@@ -27,7 +27,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import { findById, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../../outbox/wishes.ts';
-import { trimText } from '../../text/characters.ts';
+import { normalizeNumber } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
 import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
 
@@ -116,7 +116,7 @@ export function enqueueNumber(
   mayReplace: MayReplace = () => true,
 ): NumberChange | undefined {
   assertMayNumber(outbox);
-  const value = trimText(rawValue);
+  const value = normalizeNumber(rawValue);
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, {
       hint: msg`A number cannot be removed, only changed.`,

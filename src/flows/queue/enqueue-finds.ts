@@ -5,7 +5,7 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { Difference, MergeSide } from '../../find/merge-row.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
-import { NOT_HARVESTED } from '../../find/value-rules.ts';
+import { NOT_HARVESTED, NUMBER_USED } from '../../find/value-rules.ts';
 import { decide } from '../../outbox/decisions.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Prepared } from '../../outbox/intent-rows.ts';
@@ -204,8 +204,8 @@ function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext)
   const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
   const merge =
     existing === undefined ? undefined : mergeFind(existing, find, side, table === undefined);
-  const named = stored === undefined ? { ...find, localId: getName(row) } : find;
-  const merged = merge === undefined ? named : { ...find, elements: merge.merged.elements };
+  const named = { ...find, localId: stored?.localId ?? getName(row) };
+  const merged = merge === undefined ? named : { ...named, elements: merge.merged.elements };
   const validated = validate(merged);
   return { row, existing, merge, content: makePrepared(validated), issues: validated.issues };
 }
@@ -418,14 +418,15 @@ function storeSent(
   merge: Merge,
   context: EnqueueContext,
 ): StoreResult {
-  const { find, photographs } = prepared;
+  const { find, photographs, plan } = prepared;
   const { stored, entry, row: before } = existing;
   if (!context.dryRun && before !== undefined) {
     const base = { ...before, photos: digestPhotographs(find, photographs, before) };
     writeMerged(prepared, existing, undefined, base, context);
   }
   const followed = followPhotographs(find, photographs, before, stored.id, context);
-  const numberQueued = context.queueNumbers === true && queueNumber(find, existing, merge, context);
+  const numberQueued =
+    context.queueNumbers === true && queueNumber(prepared, existing, merge, context);
   const differences = merge.merged.differences.filter(
     ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
   );
@@ -441,9 +442,10 @@ function storeSent(
   const issues = isCorrect
     ? []
     : [makeSentIssue(existing, differences, find, context.queueNumbers === true)];
+  const used = plan.issues.filter(({ rule }) => rule === NUMBER_USED);
   return {
     enqueued: { ...enqueued, correction, numberQueued },
-    issues: [...issues, ...prepared.issues, ...followed.issues],
+    issues: [...issues, ...used, ...prepared.issues, ...followed.issues],
   };
 }
 
@@ -453,7 +455,7 @@ function storeSent(
  * one that a curator set.
  */
 function queueNumber(
-  find: Find,
+  { find, plan }: PreparedFind,
   { stored, entry, elements }: Existing,
   { merged }: Merge,
   context: EnqueueContext,
@@ -463,6 +465,7 @@ function queueNumber(
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
   if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox))
     return false;
+  if (plan.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
   const target = { findId: stored.id, identCely: entry.identCely };
   const { change, replaces } = planNumber(outbox, target, number);
   if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))

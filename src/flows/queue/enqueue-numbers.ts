@@ -1,27 +1,20 @@
+import { UsageError } from '../../base/errors.ts';
 import { groupBy } from '../../base/group-by.ts';
-import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
-import { cmd, joinMessages, msg } from '../../base/message.ts';
-import { withColumnMap } from '../../columns/apply-column-map.ts';
-import type { ColumnMap } from '../../columns/column-rule.ts';
-import { withoutOtherRows } from '../../columns/map-table.ts';
+import { type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
+import { findNumberDoubt, findNumberUse } from '../../find/value-rules.ts';
 import {
   findImportOfFind,
   getSubject,
   isDropped,
-  listEffectiveNumbers,
   type Target,
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import type { Table } from '../../tables/table.ts';
-import {
-  assertMayNumber,
-  enqueueNumber,
-  getNumberOfFind,
-  type NumberChange,
-  planNumber,
-} from './enqueue-change.ts';
+import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
+import { withHiddenDifference } from '../../text/characters.ts';
+import { assertMayNumber, enqueueNumber, type NumberChange, planNumber } from './enqueue-change.ts';
+import { openNumberLookup } from './number-owners.ts';
 import {
   asIdent,
   createFindLookup,
@@ -29,6 +22,7 @@ import {
   GONE_HINT,
   type NamedFind,
 } from './resolve-finds.ts';
+import type { NumberTable } from './table-columns.ts';
 
 export type TableNumber = {
   readonly find: string;
@@ -59,16 +53,13 @@ const BATCH = 100;
 
 /**
  * Plans the numbers of a table. A number that a find has already is skipped, so that the table can
- * be imported again, also after an interruption. A find with two numbers gets neither; a number of
- * two finds gives a warning.
+ * be imported again, also after an interruption. Of a find with two numbers, or a number of two
+ * finds, nothing is taken.
  * @throws UsageError where the account may not set numbers
  */
-export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): NumbersPlan {
+export function planNumbers(outbox: Outbox, { table, columns }: NumberTable): NumbersPlan {
   assertMayNumber(outbox);
-  const ofFinds = withoutOtherRows(table, map);
-  const { rows, issues: unreadable } = parseNumbers(
-    map === undefined ? ofFinds : withColumnMap(ofFinds, map),
-  );
+  const { rows, issues: unreadable } = parseNumbers(table, columns);
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): AddressedNumber[] => {
@@ -77,8 +68,8 @@ export function planNumbers(outbox: Outbox, table: Table, map?: ColumnMap): Numb
     return 'rule' in meant ? [] : [{ row, ...meant }];
   });
   const single = withoutContradictions(outbox, meant, issues);
-  warnOfTwice(outbox, single, issues);
-  const planned = single.map((each) => {
+  const own = withoutUsed(outbox, single, issues);
+  const planned = own.map((each) => {
     const { find, target, row } = each;
     const { change, replaces = null } = planNumber(outbox, target, row.value);
     return {
@@ -112,7 +103,7 @@ export function queueNumbers(
       if (mayReplace && replaces === planned.replaces) return true;
       const message = msg`${find} has the number ${replaces}, but the row has ${row.value}. The number was not changed.`;
       issues.push(
-        makeErrorIssue('number-replaces', message, {
+        makeErrorIssue('number-replaces', withHiddenDifference(message, replaces, row.value), {
           ...row.place,
           find,
           element: 'evidencni_cislo',
@@ -222,54 +213,50 @@ function withoutContradictions(
     if (other === undefined) return [first];
     const row = first.row.place.row;
     const otherRow = other.row.place.row;
-    const message = msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`;
+    const message = withHiddenDifference(
+      msg`Rows ${row} and ${otherRow} give ${first.find} two numbers, ${first.row.value} and ${other.row.value}. Keep one; neither was queued.`,
+      first.row.value,
+      other.row.value,
+    );
     issues.push(makeErrorIssue('number-twice', message, { ...other.row.place, find: first.find }));
     return [];
   });
 }
 
-/** Warns of duplicate numbers: the service accepts them, but museums use unique ones. */
-function warnOfTwice(outbox: Outbox, meant: readonly AddressedNumber[], issues: Issue[]): void {
-  const owners = listOwnNumbers(outbox);
-  const ofTable = new Set(meant.map(({ target }) => getSubject(outbox, target)));
-  const first = new Map<string, AddressedNumber>();
-  for (const each of meant) {
-    const { value, place } = each.row;
-    const before = first.get(value);
-    const elsewhere = owners.get(value)?.find(({ key }) => !ofTable.has(key));
-    first.set(value, before ?? each);
-    const other = before?.find ?? elsewhere?.find;
-    if (other === undefined) continue;
-    const message = msg`${value} is also the number of ${other}. Check that both are right.`;
-    issues.push(
-      makeWarningIssue('number-used', message, {
-        ...place,
-        find: each.find,
-        element: 'evidencni_cislo',
-      }),
-    );
-  }
+/**
+ * Checks a number as a person wrote it.
+ * @returns what to warn of
+ * @throws UsageError where another find or record has it
+ */
+export function checkWrittenNumber(
+  outbox: Outbox,
+  { findId, identCely }: Target,
+  value: string,
+): Message | undefined {
+  const find = (findId === null ? undefined : findById(outbox, findId)?.localId) ?? identCely ?? '';
+  const used = findNumberUse(value, find, { lookupNumber: openNumberLookup(outbox) });
+  if (used !== undefined) throw new UsageError(used.problem);
+  return findNumberDoubt(value)?.problem;
 }
 
-/** Returns the known numbers of all finds, and of records without a find here. */
-function listOwnNumbers(
+/** Leaves out a number that another find of the table, or one that is here, has as well. */
+function withoutUsed(
   outbox: Outbox,
-): Map<string, { readonly key: string; readonly find: string }[]> {
-  const numbers = new Map<string, { readonly key: string; readonly find: string }[]>();
-  const note = (value: string | undefined, key: string, find: string): void => {
-    if (value !== undefined && value !== '')
-      numbers.set(value, [...(numbers.get(value) ?? []), { key, find }]);
-  };
-  const queued = new Map<string, { value: string; find: string }>();
-  for (const entry of listEffectiveNumbers(outbox)) {
-    queued.set(entry.subject, {
-      value: entry.value,
-      find: entry.localId ?? entry.identCely ?? '',
-    });
-  }
-  for (const [key, { value, find }] of queued) note(value, key, find);
-  for (const find of iterateFinds(outbox)) {
-    if (!queued.has(find.uuid)) note(getNumberOfFind(find), find.uuid, find.localId);
-  }
-  return numbers;
+  meant: readonly AddressedNumber[],
+  issues: Issue[],
+): AddressedNumber[] {
+  const coming = new Map(meant.map(({ find, row }) => [find, row.value]));
+  const lookupNumber = openNumberLookup(outbox, coming);
+  return meant.filter(({ find, row }) => {
+    const used = findNumberUse(row.value, find, { lookupNumber });
+    if (used !== undefined)
+      issues.push(
+        makeErrorIssue(used.rule, used.problem, {
+          ...row.place,
+          find,
+          element: 'evidencni_cislo',
+        }),
+      );
+    return used === undefined;
+  });
 }

@@ -33,6 +33,7 @@ import {
   enqueueFinds,
 } from './enqueue-finds.ts';
 import { withoutAsked } from './merge-find.ts';
+import { openNumberLookup } from './number-owners.ts';
 import { type KnownFind, planRows, type RowPlan } from './plan-rows.ts';
 import { createFindLookup, type NamedFind } from './resolve-finds.ts';
 
@@ -141,7 +142,6 @@ async function importRows(
   const ofFolder = besides === undefined ? [] : [makeFolderIssue(findTable.file, besides)];
   for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
     onIssue(issue);
-  const validate = (find: Find) => validateFind(find, ruleContext);
   const newPeople = new Map<string, number>();
   const onFind = ({ elements: { nalezce } }: Find): void => {
     if (nalezce?.id !== NEW_PERSON) return;
@@ -155,6 +155,8 @@ async function importRows(
   const plans = planRows(finds, listKnownFinds(outbox), { path, prefix: context.idPrefix, hasKey });
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, plans, hasKey);
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
+  const lookupNumber = openNumberLookup(outbox, listComingNumbers(plans));
+  const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
   const report = await enqueueFinds(finds, {
     ...context,
     table: { path, plans },
@@ -171,6 +173,17 @@ async function importRows(
     missing,
     ...copied,
   };
+}
+
+/** Returns the numbers of a table's finds, by their names; a find without a column keeps its own. */
+function listComingNumbers(plans: ReadonlyMap<Find, RowPlan>): Map<string, string> {
+  return new Map(
+    [...plans].flatMap(([{ elements, covered }, plan]) => {
+      const name = plan.kind === 'new' ? plan.localId : plan.find;
+      const hasNumber = covered === undefined || covered.has('evidencni_cislo');
+      return hasNumber ? [[name, elements.evidencni_cislo ?? ''] as const] : [];
+    }),
+  );
 }
 
 /** Returns the folder beside a table that has all photographs that it names, if not its own. */

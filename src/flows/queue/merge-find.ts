@@ -15,6 +15,7 @@ import type { AskedRow } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
 import { readMessage, storeMessage } from '../../outbox/stored-text.ts';
+import { withHiddenDifference } from '../../text/characters.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import type { RowPlan } from './plan-rows.ts';
 
@@ -118,7 +119,9 @@ export function makeSentIssue(
 /** Formats `hloubka 30 → 35, poznamka – → okraj`. */
 function formatDifferences(differences: readonly Difference[]): Message {
   return joinMessages(
-    differences.map(({ element, ours, theirs }) => `${element} ${ours ?? '–'} → ${theirs ?? '–'}`),
+    differences.map(({ element, ours = '–', theirs = '–' }) =>
+      withHiddenDifference(`${element} ${ours} → ${theirs}`, ours, theirs),
+    ),
     ', ',
   );
 }

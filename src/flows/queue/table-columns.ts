@@ -1,14 +1,17 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
+import { withColumnMap } from '../../columns/apply-column-map.ts';
+import { profileColumns } from '../../columns/column-profile.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
+import { findNumberColumns, type NumberColumns } from '../../columns/number-rows.ts';
 import { listUnmappedTerms, previewImport, type UnmappedTerm } from '../../columns/preview.ts';
 import {
+  type ColumnProposal,
   makeColumnProposer,
   makeMapOfProposal,
-  proposeNumberColumns,
   type TableAnswers,
   type TableProposal,
 } from '../../columns/propose-columns.ts';
@@ -18,17 +21,20 @@ import {
   parseColumnMap,
 } from '../../columns/read-column-map.ts';
 import { parseConstants, parseSettings } from '../../columns/settings.ts';
+import type { ColumnName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
 import { checkRules } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import { makePhotoResolver } from '../../photo/photograph.ts';
 import { writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { requireUtf8 } from '../../tables/text-encoding.ts';
 import { toPrintable } from '../../text/characters.ts';
 import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
+import { asIdent, createFindLookup } from './resolve-finds.ts';
 
 /** Parses a column map; only issues where it has an error. */
 export function parseMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
@@ -54,21 +60,55 @@ export function checkFixedValues(
   return issues.filter(({ severity }) => severity === 'error');
 }
 
-/** Proposes the columns of a table of registration numbers, with a function that writes the map. */
-export function previewNumbers(table: Table, mapFile: string, lookupTerm: LookupTerm) {
-  const proposed = proposeNumberColumns(table, new Map(), lookupTerm);
-  return {
-    proposed,
-    async write(): Promise<void> {
-      const map = makeMapOfProposal(mapFile, proposed);
-      await writeOutputFile(mapFile, [formatMap(table.file, map, { ...proposed, undecided: [] })], {
-        overwrite: false,
-      });
-    },
-  };
+export type NumberTable = { readonly table: Table; readonly columns: NumberColumns };
+
+/** Finds the columns of a table of registration numbers by the finds that are here. */
+export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
+  const ofFinds = withoutOtherRows(read, map);
+  const table = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
+  const columns = findNumberColumns(table, {
+    isFind: makeFindTest(outbox),
+    isIdent: (text) => asIdent(text) !== undefined,
+  });
+  return { table, columns };
+}
+
+function makeFindTest(outbox: Outbox): (text: string) => boolean {
+  const lookUp = createFindLookup(outbox);
+  return (text) => lookUp(text) !== undefined;
+}
+
+/** Makes the proposal of a table of registration numbers; its other columns are ignored. */
+export function proposeNumbers({ table, columns: { places, questions } }: NumberTable) {
+  const elements = new Map([...places].map(([element, index]) => [index, element]));
+  const columns = profileColumns(table).map((profile, index): ColumnProposal => {
+    const element = elements.get(index);
+    return {
+      profile,
+      rule: element === undefined ? { kind: 'ignored' } : { kind: 'read', element },
+    };
+  });
+  const hasNumber = places.has('evidencni_cislo');
+  const hasFind = places.has('local_id') || places.has('ident_cely');
+  const isAsked = (name: ColumnName): boolean => questions.some(({ element }) => element === name);
+  const undecided: ColumnName[] = [];
+  if (!hasNumber && !isAsked('evidencni_cislo')) undecided.push('evidencni_cislo');
+  if (!hasFind && !isAsked('local_id')) undecided.push('local_id');
+  return { columns, fixed: [], undecided, questions };
+}
+
+export async function writeNumberMap(
+  { file }: Table,
+  mapFile: string,
+  proposal: TableProposal,
+): Promise<void> {
+  const map = makeMapOfProposal(mapFile, proposal);
+  const text = formatMap(file, map, { ...proposal, undecided: [] });
+  await writeOutputFile(mapFile, [text], { overwrite: false });
 }
 
 type LookOptions = {
+  readonly outbox: Outbox;
   readonly mapFile: string;
   /** `element=value`, for every find. */
   readonly set: readonly string[];
@@ -81,7 +121,7 @@ export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 /** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
 export async function previewTable(
   read: Table,
-  { mapFile, set, photoFolder, knowledge }: LookOptions,
+  { outbox, mapFile, set, photoFolder, knowledge }: LookOptions,
 ) {
   const rows = await convertFormRows(read, true);
   const { lookupTerm } = knowledge;
@@ -91,7 +131,7 @@ export async function previewTable(
     resolvePhoto: makePhotoResolver(rows.formExport?.attachments.folder ?? photoFolder),
     check,
   };
-  const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm);
+  const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm, makeFindTest(outbox));
   const answers: TableAnswers = { rules: new Map(), settings: parseConstants(set) };
   const proposed = propose(answers);
   const table = withoutOtherRows(rows, makeMapOfProposal(mapFile, proposed));

@@ -16,6 +16,7 @@ import { findById, iterateFinds, type StoredFind } from '../../outbox/stored-fin
 import { storePrepared } from '../../outbox/wishes.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { asFind, makePrepared } from './enqueue-finds.ts';
+import { openNumberLookup } from './number-owners.ts';
 import { createFindLookup, resolveFindNames } from './resolve-finds.ts';
 
 type FindVerdict = {
@@ -48,10 +49,11 @@ export function validateAll(
   const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) =>
     checkDocument(name, bytes, ruleContext),
   );
+  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
   const all = finds === undefined ? [...iterateFinds(outbox)] : resolveFindNames(outbox, finds);
   for (const [index, stored] of all.entries()) {
     onProgress(index, all.length);
-    verdicts.push(validateStored(outbox, stored, ruleContext));
+    verdicts.push(validateStored(outbox, stored, findContext));
   }
   const invalid = verdicts.filter(hasErrors).length;
   // A conflict of the mapping does not invalidate stored finds, only later imports.

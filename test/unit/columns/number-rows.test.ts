@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseNumbers } from '../../../src/columns/number-rows.ts';
+import { findNumberColumns, parseNumbers } from '../../../src/columns/number-rows.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { enqueueNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { parseTable } from '../../../src/tables/csv-table.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../find/a-find.ts';
 
+const NO_FINDS = { isFind: () => false, isIdent: () => false };
+
 /**
- * C0, DEL, C1, half of a pair, the separators of lines and paragraphs, the two that are no
+ * C0, DEL, C1, half of a pair, format characters, the separators, the two that are no
  * characters.
  */
 const unseen = fc
@@ -16,24 +19,25 @@ const unseen = fc
     fc.integer({ min: 0, max: 0x1f }),
     fc.integer({ min: 0x7f, max: 0x9f }),
     fc.integer({ min: 0xd800, max: 0xdfff }),
-    fc.constantFrom(0x2028, 0x2029, 0xfffe, 0xffff),
+    fc.constantFrom(0xad, 0x200b, 0x202e, 0x2028, 0x2029, 0xfffe, 0xffff),
   )
   .map((code) => String.fromCharCode(code));
 const spoilt = unseen.map((character) => `A 12${character}/2024`);
 const sound = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
-  .map((value) => value.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/gu, '').trim())
+  .map((value) =>
+    value.replace(
+      /[\p{C}\p{M}\p{Z}\p{Pd}\p{Script=Cyrillic}\p{Script=Greek}\p{Default_Ignorable_Code_Point}\uff01-\uff5e\u2212]/gu,
+      '',
+    ),
+  )
   .filter((value) => value !== '');
 
 function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
-  return parseNumbers({
-    file: 'a.csv',
-    header: ['local_id', 'evidencni_cislo'],
-    rows,
-    rowCount: 1,
-    issues: [],
-  });
+  const header = ['local_id', 'evidencni_cislo'];
+  const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
+  return parseNumbers(table, findNumberColumns(table, NO_FINDS));
 }
 
 function inFind(value: string): readonly string[] {
@@ -78,4 +82,63 @@ test('blanks around a number are removed', () => {
   expect(inTable('\tA 1\n')).toMatchObject({ rows: [{ value: 'A 1' }], issues: [] });
   expect(inFind('\tA 1\r\n')).toEqual([]);
   expect(queue(outbox, '\tA 1\n')).toBe('queued');
+});
+
+function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
+  const table = parseTable('t.csv', Buffer.from(lines.join('\n')));
+  const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
+  const { places, questions } = findNumberColumns(table, { isFind, isIdent });
+  return {
+    columns: Object.fromEntries([...places].map(([name, index]) => [name, table.header[index]])),
+    asked: Object.fromEntries(questions.map(({ element, keys }) => [element, keys])),
+  };
+}
+
+const isHere = (text: string): boolean => text.startsWith('T-');
+
+test.each<[string, string[], object, object]>([
+  [
+    'the finds that are here, whatever the columns are called',
+    ['Inv. č.;Terénní číslo', '1;T-1', '2;T-2', '3;X'],
+    { local_id: 'Terénní číslo', evidencni_cislo: 'Inv. č.' },
+    {},
+  ],
+  [
+    'the identifiers of the service',
+    ['záznam;ev. č.', 'C-202400101-N00012;E 1'],
+    { ident_cely: 'záznam', evidencni_cislo: 'ev. č.' },
+    {},
+  ],
+  [
+    'the names of museums, where no find is here',
+    ['inv. č.;ev. č.', '1;A 1', '2;A 2'],
+    { local_id: 'inv. č.', evidencni_cislo: 'ev. č.' },
+    {},
+  ],
+  [
+    'their own names before all',
+    ['č. nálezu;local_id;evidencni_cislo;ev. č.', 'T-1;T-2;A 1;E 1'],
+    { local_id: 'local_id', evidencni_cislo: 'evidencni_cislo' },
+    {},
+  ],
+  [
+    'a person, where two numbers may be the registration number',
+    ['č. nálezu;inv. č.;ev. č.', 'T-1;A 1;E 1'],
+    { local_id: 'č. nálezu' },
+    { evidencni_cislo: ['inv. č.', 'ev. č.'] },
+  ],
+  [
+    'a person, where two columns name finds',
+    ['první;druhý;ev. č.', 'T-1;T-2;E 1'],
+    { evidencni_cislo: 'ev. č.' },
+    { local_id: ['první', 'druhý'] },
+  ],
+  [
+    'a person, where no name says that a column is a number',
+    ['nález;popis', 'T-1;A 1'],
+    { local_id: 'nález' },
+    { evidencni_cislo: ['popis'] },
+  ],
+])('the columns of a table of numbers are decided by %s', (_, lines, columns, asked) => {
+  expect(findColumns(isHere, ...lines)).toEqual({ columns, asked });
 });

@@ -3,7 +3,6 @@ import { listUnmappedTerms } from '../../../src/columns/preview.ts';
 import {
   makeColumnProposer,
   makeMapOfProposal,
-  proposeNumberColumns,
   type TableProposal,
 } from '../../../src/columns/propose-columns.ts';
 import type { LookupTerm } from '../../../src/find/lookup.ts';
@@ -349,35 +348,6 @@ describe('what two columns could be', () => {
       předmět: 'druh_nalezu',
       typ: { poznamka: { label: 'typ' } },
     });
-  });
-});
-
-describe('a table of registration numbers', () => {
-  const proposeNumbers = (...lines: string[]) =>
-    proposeNumberColumns(parseTable('t.csv', Buffer.from(lines.join('\n'))), new Map(), lookupTerm);
-
-  test.each([
-    ['Terénní číslo;Přír. č.', 'A-1;12/2024', 'A-2;13/2024'],
-    ['Číslo nálezu;Inv. č.', '1;A 1', '2;A 2'],
-    ['inv. č.;ev. č.', '1;A 1', '2;A 2'],
-  ])('with %s has the number of the find and that of the museum', (...lines) => {
-    const { columns, questions, undecided } = proposeNumbers(...lines);
-    expect(columns.map(({ rule }) => rule.kind === 'read' && rule.element)).toEqual([
-      'local_id',
-      'evidencni_cislo',
-    ]);
-    expect([questions, undecided]).toEqual([[], []]);
-  });
-
-  test('with two numbers of a museum asks which one is meant', () => {
-    const { questions } = proposeNumbers('č. nálezu;inv. č.;ev. č.', '1;A 1;E 1', '2;A 2;E 2');
-    expect(questions).toMatchObject([{ element: 'evidencni_cislo', keys: ['inv. č.', 'ev. č.'] }]);
-  });
-
-  test('may name the finds by their identifiers, whatever the column is called', () => {
-    const { columns, undecided } = proposeNumbers('záznam;ev. č.', 'C-202400101-N00012;E 1');
-    expect(columns[0]?.rule).toMatchObject({ element: 'ident_cely' });
-    expect(undecided).toEqual([]);
   });
 });
 

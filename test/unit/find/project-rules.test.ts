@@ -17,7 +17,7 @@ const SURVEY: Found = {
 function judge(project: ProjectLookup, account: Partial<RuleContext> = {}): string[] {
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => project, ...account };
-  return PROJECT_RULES.flatMap((rule) => rule.judge(elements, context)).map(
+  return PROJECT_RULES.flatMap((rule) => rule.judge(elements, context, 'K-1')).map(
     ({ warning, message }) => `${warning === true ? 'warning' : 'error'}: ${message}`,
   );
 }
@@ -41,7 +41,7 @@ test('the rules keep their names, and their issues concern the project', () => {
   ]);
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => ({ kind: 'unknown' }) };
-  expect(inWords(PROJECT_RULES.flatMap((rule) => rule.judge(elements, context)))).toEqual([
+  expect(inWords(PROJECT_RULES.flatMap((rule) => rule.judge(elements, context, 'K-1')))).toEqual([
     {
       element: 'projekt',
       message:
@@ -73,7 +73,7 @@ test('a project that differs only by small letters is refused', () => {
   const lookupProject = (ident: string): ProjectLookup =>
     ident === 'C-202400101' ? SURVEY : { kind: 'unknown' };
   const findings = PROJECT_RULES.flatMap((rule) =>
-    rule.judge(elements, { today: '2024-06-01', lookupProject }),
+    rule.judge(elements, { today: '2024-06-01', lookupProject }, 'K-1'),
   );
   expect(inWords(findings)).toEqual([
     { element: 'projekt', message: expect.stringContaining('Write C-202400101.') },
@@ -97,7 +97,7 @@ test('nothing is reported about a find without a project, or if no project can b
     organisation: 'Archeologický ústav',
   };
   const judged = (elements: FindElements, context: RuleContext) =>
-    PROJECT_RULES.flatMap((rule) => rule.judge(elements, context));
+    PROJECT_RULES.flatMap((rule) => rule.judge(elements, context, 'K-1'));
   expect(judged({}, { ...account, lookupProject: () => ({ ...SURVEY, stav: 5 }) })).toEqual([]);
   expect(judged({ projekt: { id: 'C-202400101', text: '' } }, account)).toEqual([]);
 });

@@ -7,6 +7,7 @@ import {
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { findTarget, findTargetForChange } from '../../../src/flows/queue/resolve-finds.ts';
+import { openNumberTable } from '../../../src/flows/queue/table-columns.ts';
 import { ENTRY_KINDS, type Entry, type Photograph } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
@@ -194,12 +195,14 @@ describe('a new number', () => {
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, findTarget(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
-    expect(planNumbers(outbox, table).numbers).toMatchObject([{ change: 'current' }]);
+    expect(planNumbers(outbox, openNumberTable(outbox, table)).numbers).toMatchObject([
+      { change: 'current' },
+    ]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
-    expect(queueNumbers(outbox, planNumbers(outbox, table), true).numbers).toMatchObject([
-      { change: 'queued' },
-    ]);
+    expect(
+      queueNumbers(outbox, planNumbers(outbox, openNumberTable(outbox, table)), true).numbers,
+    ).toMatchObject([{ change: 'queued' }]);
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
@@ -258,14 +261,16 @@ test('a number replaces no other one than a person was shown', () => {
     'numbers.csv',
     Buffer.from(`ident_cely;evidencni_cislo\n${RECORD.identCely};B 2`),
   );
-  const planned = planNumbers(outbox, table);
+  const planned = planNumbers(outbox, openNumberTable(outbox, table));
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
   expect(queueNumbers(outbox, planned, true)).toMatchObject({
     numbers: [],
     issues: [{ rule: 'number-replaces' }],
   });
-  expect(queueNumbers(outbox, planNumbers(outbox, table), true)).toMatchObject({
+  expect(
+    queueNumbers(outbox, planNumbers(outbox, openNumberTable(outbox, table)), true),
+  ).toMatchObject({
     numbers: [{ replaces: 'CURATOR' }],
     issues: [],
   });
@@ -296,12 +301,18 @@ test('the numbers of a large table are queued in small transactions, and once fo
     Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')),
   );
   expect(
-    queueNumbers(counting, planNumbers(counting, table), true).numbers.filter(
-      ({ change }) => change === 'queued',
-    ),
+    queueNumbers(
+      counting,
+      planNumbers(counting, openNumberTable(counting, table)),
+      true,
+    ).numbers.filter(({ change }) => change === 'queued'),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(100);
-  const again = queueNumbers(outbox, planNumbers(outbox, table), true).numbers;
+  const again = queueNumbers(
+    outbox,
+    planNumbers(outbox, openNumberTable(outbox, table)),
+    true,
+  ).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);
 });
 
