@@ -143,7 +143,9 @@ function* parseRecords(
     }
     start += readBytes;
     if (error !== undefined) {
-      yield { row, broken: makeBrokenQuoteMessage(error, line) };
+      const nextLine = bytes.indexOf('\n', start);
+      const lineBytes = (nextLine === -1 ? bytes.length : nextLine) - start;
+      yield { row, broken: makeBrokenRowMessage(error, line, lineBytes) };
       row += 1;
       brokenRows += isUnclosed(error) ? UNCLOSED_COUNTS : 1;
       if (brokenRows >= MAX_BROKEN_ROWS) {
@@ -153,7 +155,6 @@ function* parseRecords(
         };
         return;
       }
-      const nextLine = bytes.indexOf('\n', start);
       if (nextLine === -1) return;
       start = nextLine + 1;
       line += 1;
@@ -246,7 +247,9 @@ function isUnclosed({ code }: CsvError): boolean {
   return code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE';
 }
 
-function makeBrokenQuoteMessage(error: CsvError, line: number): Message {
+function makeBrokenRowMessage(error: CsvError, line: number, lineBytes: number): Message {
+  if (lineBytes > MAX_RECORD_BYTES)
+    return msg`Line ${line} of the file has ${lineBytes} bytes, which is too much for one find. Check if the line breaks were lost.`;
   return isUnclosed(error)
     ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;

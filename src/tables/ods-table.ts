@@ -6,25 +6,14 @@ import type { TextLook } from './cell-text.ts';
 import type { HeaderRows } from './header-row.ts';
 import { NO_STYLES, parseOdsValue, TABLE, type TextStyles } from './ods-values.ts';
 import {
-  type CellFaultAt,
-  type CellRange,
-  type ColumnRange,
-  type FaultyCell,
+  type CellAt,
   formatCellName,
-  LAST_ROW,
   makeDamagedSheetError,
-  makeTableOfSheets,
-  type Sheet,
+  SheetBuilder,
   type SheetContents,
-  settleStruckCells,
-} from './sheet-table.ts';
-import {
-  assertTableSize,
-  type ShownCell,
-  type ShownCells,
-  type Table,
-  type TablePlace,
-} from './table.ts';
+} from './sheet-builder.ts';
+import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
+import { assertTableSize, type Table, type TablePlace } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
@@ -147,112 +136,71 @@ function listCells(row: XmlElement): readonly XmlElement[] {
   );
 }
 
-const NO_CELLS: readonly string[] = [];
-
-/** Contents of a sheet so far. */
-type GrowingSheet = {
-  readonly rows: (readonly string[])[];
-  readonly merged: CellRange[];
-  readonly hiddenRows: number[];
-  readonly hiddenColumns: ColumnRange[];
-  readonly withoutValue: FaultyCell[];
-  readonly shown: Map<number, ShownCells>;
-  readonly struckRows: number[];
-  readonly comments: string[];
-  readonly pictures: string[];
-  /** Number of the last row, with empty ones. */
-  row: number;
-  rowCount: number;
-  cellCount: number;
-  columnCount: number;
-};
-
 /** @param start offset of the sheet's element */
 function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
-  const sheet: GrowingSheet = {
-    rows: [],
-    merged: [],
-    hiddenRows: [],
-    hiddenColumns: [],
-    withoutValue: [],
-    shown: new Map(),
-    struckRows: [],
-    comments: [],
-    pictures: [],
-    row: 0,
-    rowCount: 0,
-    cellCount: 0,
-    columnCount: 0,
-  };
+  const sheet = new SheetBuilder(place);
   const styles = new Map<string, TextLook>();
+  let column = 0;
+  let row = 0;
   for (const { element, around } of document.readParts(PARTS)) {
     if (element.name === 'style')
       styles.set(getAttribute(element, 'name', STYLE) ?? '', parseLook(element));
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
-    if (element.name === 'shapes')
-      sheet.pictures.push(...element.children.filter(isPicture).map(() => formatCellName(1, 1)));
-    if (element.name === 'table-column') addColumns(place, sheet, element);
-    if (element.name === 'table-row')
-      addRows(place, sheet, element, parseCells(place, document, element, styles));
+    if (element.name === 'shapes') {
+      for (const shape of element.children)
+        if (isPicture(shape)) sheet.addPicture(formatCellName(1, 1));
+    } else if (element.name === 'table-column') {
+      const firstColumn = column + 1;
+      column += parseCount(place, element, 'number-columns-repeated');
+      if (isHidden(element)) sheet.addHiddenColumns({ firstColumn, lastColumn: column });
+    } else {
+      const repeated = parseCount(place, element, 'number-rows-repeated');
+      addRows(
+        sheet,
+        row,
+        repeated,
+        isHidden(element),
+        parseCells(place, document, element, styles),
+      );
+      row += repeated;
+    }
   }
-  return sheet;
+  return sheet.getContents();
 }
 
 function isHidden(element: XmlElement): boolean {
   return ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
 }
 
-function addColumns(place: TablePlace, sheet: GrowingSheet, element: XmlElement): void {
-  const firstColumn = sheet.columnCount + 1;
-  sheet.columnCount += parseCount(place, element, 'number-columns-repeated');
-  if (isHidden(element)) sheet.hiddenColumns.push({ firstColumn, lastColumn: sheet.columnCount });
-  assertTableSize(place.file, { columns: sheet.hiddenColumns.length });
-}
-
-/** Adds a row as often as it is repeated. */
-function addRows(place: TablePlace, sheet: GrowingSheet, element: XmlElement, read: Cells): void {
-  const { file } = place;
-  const repeated = parseCount(place, element, 'number-rows-repeated');
-  for (const column of read.comments) sheet.comments.push(formatCellName(column, sheet.row + 1));
-  for (const column of read.pictures) sheet.pictures.push(formatCellName(column, sheet.row + 1));
-  if (read.cells.length === 0 && read.faults.length === 0) {
-    sheet.row += repeated;
-    return;
-  }
-  if (sheet.row + repeated > LAST_ROW) throw makeDamagedSheetError(place);
-  sheet.rowCount += repeated;
-  assertTableSize(file, { rows: sheet.rowCount - 1 });
-  sheet.cellCount += repeated * (read.cells.length + read.faults.length);
-  assertTableSize(file, { cells: sheet.cellCount });
-  while (sheet.rows.length < sheet.row) sheet.rows.push(NO_CELLS);
-  for (const { columns, height, column } of read.spans) {
-    const lastColumn = column + columns - 1;
-    sheet.merged.push(makeRange(sheet.row + 1, sheet.row + height, column, lastColumn));
-    assertTableSize(file, { cells: sheet.merged.length });
-  }
-  const isHiddenRow = isHidden(element);
-  for (let times = 0; times < repeated; times++) {
-    sheet.row += 1;
-    const { row } = sheet;
-    sheet.rows.push(read.cells);
-    if (isHiddenRow) sheet.hiddenRows.push(row);
-    if (read.isStruck) sheet.struckRows.push(row);
-    if (read.shown !== undefined) sheet.shown.set(row, read.shown);
-    for (const { column, fault } of read.faults) sheet.withoutValue.push({ row, column, fault });
-  }
+/** Adds a row as often as it is repeated; blank rows may be repeated to the end of the sheet. */
+function addRows(
+  sheet: SheetBuilder,
+  before: number,
+  repeated: number,
+  areHidden: boolean,
+  { values, spans, comments, pictures }: Cells,
+): void {
+  for (const column of comments) sheet.addComment(formatCellName(column, before + 1));
+  for (const column of pictures) sheet.addPicture(formatCellName(column, before + 1));
+  for (const { columns, height, column } of spans)
+    sheet.addMerged({
+      firstRow: before + 1,
+      lastRow: before + height,
+      firstColumn: column,
+      lastColumn: column + columns - 1,
+    });
+  for (let row = before + 1; row <= before + repeated && values.length > 0; row++)
+    sheet.addRow(row, values, areHidden);
 }
 
 type Cells = {
-  /** Cells up to the last with a value. */
-  readonly cells: readonly string[];
-  readonly faults: readonly CellFaultAt[];
+  /** Cells with a value or a fault. */
+  readonly values: readonly CellAt[];
   readonly spans: readonly {
     readonly column: number;
     readonly columns: number;
     readonly height: number;
   }[];
-  readonly shown: ShownCells | undefined;
-  readonly isStruck: boolean;
   /** Columns from 1. */
   readonly comments: readonly number[];
   readonly pictures: readonly number[];
@@ -290,59 +238,31 @@ function parseCells(
   row: XmlElement,
   styles: TextStyles,
 ): Cells {
-  const cells: string[] = [];
-  const faults: CellFaultAt[] = [];
+  const values: CellAt[] = [];
   const spans: { column: number; columns: number; height: number }[] = [];
   const comments: number[] = [];
   const pictures: number[] = [];
-  let shown: Map<number, ShownCell> | undefined;
-  let column = 0;
-  const struck: number[] = [];
+  let column = 1;
   for (const cell of listCells(row)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');
     const value = parseOdsValue(document, cell, styles);
-    const { text, shown: shownHere, fault } = value;
-    if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column + 1);
-    if (cell.children.some(isPicture)) pictures.push(column + 1);
-    if (text !== '' || fault !== undefined) {
-      assertTableSize(place.file, { columns: column + repeated });
+    if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column);
+    if (cell.children.some(isPicture)) pictures.push(column);
+    if (value.text !== '' || value.fault !== undefined) {
+      assertTableSize(place.file, { columns: column + repeated - 1 });
       const columns = parseCount(place, cell, 'number-columns-spanned');
       const height = parseCount(place, cell, 'number-rows-spanned');
-      if (columns > 1 || height > 1) spans.push({ column: column + 1, columns, height });
-      while (cells.length < column) cells.push('');
-      for (let times = 0; times < repeated; times++) {
-        if (shownHere !== undefined) shown = (shown ?? new Map()).set(cells.length, shownHere);
-        cells.push(text);
-        if (value.isStruck === true && text !== '') struck.push(cells.length);
-        if (fault !== undefined) faults.push({ column: cells.length, fault });
-      }
+      if (columns > 1 || height > 1) spans.push({ column, columns, height });
+      for (let times = 0; times < repeated; times++)
+        values.push({ ...value, column: column + times });
     }
     column += repeated;
   }
-  for (const column of struck) shown?.delete(column - 1);
-  return {
-    isStruck: settleStruckCells(cells, struck, (column, fault) => faults.push({ column, fault })),
-    cells,
-    faults,
-    spans,
-    shown,
-    comments,
-    pictures,
-  };
+  return { values, spans, comments, pictures };
 }
 
 function parseCount(place: TablePlace, element: XmlElement, name: string): number {
   const text = getAttribute(element, name, TABLE) ?? '1';
   if (!/^[1-9]\d{0,8}$/.test(text)) throw makeDamagedSheetError(place);
   return Number(text);
-}
-
-function makeRange(
-  firstRow: number,
-  lastRow: number,
-  firstColumn: number,
-  lastColumn: number,
-): CellRange {
-  const name = `${formatCellName(firstColumn, firstRow)}:${formatCellName(lastColumn, lastRow)}`;
-  return { name, firstRow, lastRow, firstColumn, lastColumn };
 }

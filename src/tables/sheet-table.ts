@@ -3,11 +3,10 @@ import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
-import { makeStruckCellFault } from './cell-text.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
+import { formatCellName, type SheetContents } from './sheet-builder.ts';
 import {
   assertTableSize,
-  type CellFault,
   checkCells,
   getTablePlace,
   listUnreadSheets,
@@ -27,89 +26,6 @@ export type Sheet = {
   /** @throws FileError where it is too large, or malformed */
   read(): SheetContents;
 };
-
-export type SheetContents = SheetCells & Remarks;
-
-export type SheetCells = {
-  /**
-   * Cells by row and column, from 0: each row up to its last value, rows up to the last with a
-   * value.
-   */
-  readonly rows: readonly (readonly string[])[];
-  readonly merged: readonly CellRange[];
-  readonly hiddenRows: readonly number[];
-  readonly hiddenColumns: readonly ColumnRange[];
-  /** Cells whose value is an error such as `#DIV/0!`, or a formula without a saved result. */
-  readonly withoutValue: readonly FaultyCell[];
-  /** Displayed texts by row number, from 1. */
-  readonly shown: ReadonlyMap<number, ShownCells>;
-  /** Numbers of the rows whose cells are all struck through. */
-  readonly struckRows: readonly number[];
-};
-
-/** Addresses of cells, such as `B4`. */
-export type Remarks = {
-  readonly comments: readonly string[];
-  readonly pictures: readonly string[];
-};
-
-/** Rows and columns from 1, both ends included. */
-export type CellRange = {
-  readonly name: string;
-  readonly firstRow: number;
-  readonly lastRow: number;
-  readonly firstColumn: number;
-  readonly lastColumn: number;
-};
-
-/** Columns from 1, both ends included. */
-export type ColumnRange = { readonly firstColumn: number; readonly lastColumn: number };
-
-export type CellFaultAt = { readonly column: number; readonly fault: CellFault };
-export type FaultyCell = CellFaultAt & { readonly row: number };
-
-/** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
-export function formatCellName(column: number, row: number): string {
-  return `${toColumnLetters(column)}${row}`;
-}
-
-function toColumnLetters(column: number): string {
-  const rest = Math.floor((column - 1) / 26);
-  return (rest > 0 ? toColumnLetters(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
-}
-
-/**
- * Empties the struck cells of a row, whose columns count from 1, and reports them; a row that is
- * struck through as a whole stays.
- * @returns true for such a row
- */
-export function settleStruckCells(
-  cells: string[],
-  struck: readonly number[],
-  report: (column: number, fault: CellFault) => void,
-): boolean {
-  if (struck.length === 0) return false;
-  if (struck.length === cells.filter((text) => text !== '').length) return true;
-  for (const column of struck) {
-    report(column, makeStruckCellFault(cells[column - 1] ?? ''));
-    cells[column - 1] = '';
-  }
-  while (cells.at(-1) === '') cells.pop();
-  return false;
-}
-
-/** Last row of a spreadsheet; a higher number is malformed. */
-export const LAST_ROW = 1_048_576;
-
-export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
-  return new FileError(
-    file,
-    msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`,
-    {
-      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
-    },
-  );
-}
 
 /**
  * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several
@@ -272,7 +188,7 @@ function fillMerged(
   const filled = rows.map((cells) => [...cells]);
   const filledShown = new Map(shown);
   let mergedRows = 0;
-  for (const { name, firstRow, lastRow, firstColumn, lastColumn } of merged) {
+  for (const { firstRow, lastRow, firstColumn, lastColumn } of merged) {
     const value = rows[firstRow - 1]?.[firstColumn - 1] ?? '';
     if (value === '' || firstRow <= frame.headerRow || firstColumn > frame.width) continue;
     mergedRows += Math.min(lastRow, rows.length) - firstRow;
@@ -287,6 +203,7 @@ function fillMerged(
         if (first !== undefined)
           filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
       } else {
+        const name = `${formatCellName(firstColumn, firstRow)}:${formatCellName(lastColumn, lastRow)}`;
         const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
         report(row, makeErrorIssue('table-merged', message, { ...place, row }));
       }

@@ -159,10 +159,10 @@ export function getHeaderPlace(table: Table): TablePlace & { readonly row?: numb
  */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
-/** @throws FileError where it is more than {@link MAX_INPUT_BYTES} */
-export function assertInputSize(name: string, size: number): void {
-  if (size <= MAX_INPUT_BYTES) return;
-  throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${MAX_INPUT_BYTES}.`, {
+/** @throws FileError where it is more than the format's limit */
+export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT_BYTES): void {
+  if (size <= maxBytes) return;
+  throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${maxBytes}.`, {
     hint: msg`Split the table, or remove what is not part of it.`,
   });
 }
@@ -175,6 +175,8 @@ const MAX_ROWS = 100_000;
 const MAX_COLUMNS = 1000;
 const MAX_CELLS = 3_000_000;
 const MAX_TEXTS = 750_000;
+/** A workbook stores a text once, and may use it in every cell. */
+const MAX_CHARACTERS = 30_000_000;
 /** Limit for issues of the format, before any cell is interpreted. */
 const MAX_FAULTS = 100_000;
 
@@ -186,10 +188,12 @@ export function assertTableSize(
     readonly columns?: number;
     readonly cells?: number;
     readonly texts?: number;
+    readonly characters?: number;
     readonly faults?: number;
   },
 ): void {
-  const { rows = 0, columns = 0, cells = rows * columns, texts = 0, faults = 0 } = size;
+  const { rows = 0, columns = 0, cells = rows * columns } = size;
+  const { texts = 0, characters = 0, faults = 0 } = size;
   const refuse = (message: Message): never => {
     throw new FileError(file, message, {
       hint: msg`Split the table, or remove what is not part of it.`,
@@ -203,6 +207,10 @@ export function assertTableSize(
     refuse(msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`);
   if (texts > MAX_TEXTS)
     refuse(msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`);
+  if (characters > MAX_CHARACTERS)
+    refuse(
+      msg`${file} has more than ${MAX_CHARACTERS} characters in its cells, which is too many to read.`,
+    );
   if (faults > MAX_FAULTS)
     refuse(msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`);
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { FileError, UsageError } from '../base/errors.ts';
+import { FileError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 
@@ -8,16 +8,15 @@ type Encoding = { readonly name: string; readonly codec: string };
 
 const UTF_8: Encoding = { name: 'UTF-8', codec: 'utf8' };
 const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
-const WINDOWS_1252: Encoding = { name: 'Windows-1252', codec: 'win1252' };
-/** Encodings of Czech tables besides Unicode; where a text fits several, the first wins. */
-const EIGHT_BIT: readonly Encoding[] = [
+/** Encodings of Czech tables; where a text fits several, the first wins. */
+const ENCODINGS: readonly Encoding[] = [
   WINDOWS_1250,
   { name: 'ISO 8859-2', codec: 'iso88592' },
   { name: 'Mac-CE', codec: 'maccenteuro' },
-  WINDOWS_1252,
+  { name: 'Windows-1252', codec: 'win1252' },
+  { name: 'CP852', codec: 'cp852' },
+  UTF_8,
 ];
-/** Encoding of DOS, for old databases. */
-const CP_852: Encoding = { name: 'CP852', codec: 'cp852' };
 /** Aliases that the library does not know. */
 const ALSO_CALLED: Readonly<Record<string, string>> = {
   macce: 'maccenteuro',
@@ -49,111 +48,71 @@ const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůý�
 const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
 
 const SAMPLE_BYTES = 256 * 1024;
-const PIECE_BYTES = 4 * 1024 * 1024;
 const WORDS_SHOWN = 2;
 const MAX_WORD_CHARACTERS = 40;
 
 /**
- * Converts a text to UTF-8. Other bytes are read in the encoding that gives the most plausible
- * Czech, and a warning shows two of its words, since only a person can notice wrong letters. Bytes
- * that are no text of any encoding stay unchanged.
- * @param encoding given by the user
- * @throws UsageError for an unknown encoding; FileError where the bytes do not fit it
+ * Converts a text to UTF-8. Bytes that are no text of any encoding stay unchanged.
+ * @throws FileError as {@link chooseTextDecoder}
  */
 export async function toUtf8(
   file: string,
   bytes: Buffer,
-  encoding?: string,
+  stated?: string,
 ): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
-  const unicode = encoding === undefined ? detectUtf16(bytes) : undefined;
-  if (encoding === undefined && unicode === undefined && isUtf8(bytes))
+  if (stated === undefined && detectUtf16(bytes) === undefined && isUtf8(bytes))
     return { text: bytes, issues: [] };
-  const { default: iconv } = await import('iconv-lite');
-  const decode = (codec: string, from = bytes): Buffer => {
-    const decoder = iconv.getDecoder(codec);
-    const pieces: Buffer[] = [];
-    for (let at = 0; at < from.length; at += PIECE_BYTES)
-      pieces.push(Buffer.from(decoder.write(from.subarray(at, at + PIECE_BYTES))));
-    return Buffer.concat([...pieces, Buffer.from(decoder.end() ?? '')]);
-  };
-  if (encoding !== undefined) {
-    const plain = encoding.toLowerCase().replace(/[^a-z0-9]/g, '');
-    const codec = ALSO_CALLED[plain] ?? encoding;
-    if (!iconv.encodingExists(codec)) {
-      throw new UsageError(msg`"${encoding}" is not a known encoding.`, {
-        hint: msg`Give one such as utf-8, utf-16, windows-1250, iso-8859-2, mac-ce or cp852.`,
-      });
-    }
-    const text = decode(codec);
-    if (!text.includes('\uFFFD')) return { text, issues: [] };
-    throw new FileError(
-      file,
-      msg`${file} is not in ${encoding}: some of its bytes are not letters in that encoding.`,
-      {
-        hint: msg`Leave --encoding out to have it recognised.`,
-      },
-    );
-  }
-  const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const likely =
-    unicode ??
-    chooseBest([...EIGHT_BIT, UTF_8], ({ codec }) =>
-      scoreAsCzech(decode(codec, sample).toString()),
-    );
-  // The bytes are damaged or mixed: no other encoding gives a more plausible text.
-  if (likely === UTF_8) return { text: bytes, issues: [] };
-  const text = decode(likely.codec);
-  return { text, issues: [makeEncodingIssue(file, likely.name, text)] };
+  const { encoding, decode, issues } = await chooseTextDecoder(file, bytes, stated);
+  return { text: encoding === UTF_8 ? bytes : Buffer.from(decode(bytes)), issues };
 }
 
 /**
- * Chooses one decoder for many short texts: the given encoding, else UTF-8 where all of them are
- * valid, else the most plausible one.
- * @param texts all or many of them
- * @param statedEncoding encoding given by the user or by the file
- * @throws FileError where the given encoding is unknown, or does not fit
+ * Chooses a decoder: the stated encoding, else Unicode where the bytes are valid, else the encoding
+ * that gives the most plausible Czech. A warning shows two of its words, since only a person can
+ * notice wrong letters.
+ * @param bytes all or many of the texts
+ * @param stated by the user or by the file
+ * @throws FileError where the stated encoding is unknown, or does not fit
  */
 export async function chooseTextDecoder(
   file: string,
-  texts: Buffer,
-  statedEncoding: string | undefined,
-): Promise<{ readonly decode: (bytes: Buffer) => string; readonly issues: readonly Issue[] }> {
+  bytes: Buffer,
+  stated: string | undefined,
+): Promise<{
+  readonly encoding: Encoding;
+  readonly decode: (bytes: Buffer) => string;
+  readonly issues: readonly Issue[];
+}> {
   const { default: iconv } = await import('iconv-lite');
-  const decodeAs = (codec: string) => (bytes: Buffer) =>
-    iconv.decode(bytes, codec, { stripBOM: false });
-  if (statedEncoding === undefined) {
-    if (isUtf8(texts)) return { decode: decodeAs(UTF_8.codec), issues: [] };
-    const sample = texts.subarray(0, SAMPLE_BYTES);
-    const likely = chooseBest([...EIGHT_BIT, CP_852], ({ codec }) =>
-      scoreAsCzech(iconv.decode(sample, codec)),
-    );
-    const decode = decodeAs(likely.codec);
-    return { decode, issues: [makeEncodingIssue(file, likely.name, Buffer.from(decode(sample)))] };
+  const decodeAs = (codec: string) => (encoded: Buffer) =>
+    iconv.decode(encoded, codec, { stripBOM: false });
+  const unicode = detectUtf16(bytes) ?? (isUtf8(bytes) ? UTF_8 : undefined);
+  if (stated === undefined) {
+    const sample = bytes.subarray(0, SAMPLE_BYTES);
+    const encoding =
+      unicode ?? chooseBest(ENCODINGS, ({ codec }) => scoreAsCzech(decodeAs(codec)(sample)));
+    const decode = decodeAs(encoding.codec);
+    const issues =
+      encoding === UTF_8 ? [] : [makeEncodingIssue(file, encoding.name, decode(sample))];
+    return { encoding, decode, issues };
   }
-  const codec =
-    ALSO_CALLED[statedEncoding.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? statedEncoding;
-  if (!iconv.encodingExists(codec)) {
-    throw new FileError(
-      file,
-      msg`${file} declares the encoding "${statedEncoding}", which is not a known encoding.`,
-      {
-        hint: SAY_ENCODING,
-      },
-    );
-  }
-  // A text that fills its column may be cut within a letter; a wrong .cpg breaks far more.
-  const broken = decodeAs(codec)(texts).search(/\uFFFD(?![\s\uFFFD])/);
-  if (broken === -1) return { decode: decodeAs(codec), issues: [] };
+  const codec = ALSO_CALLED[stated.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? stated;
+  if (!iconv.encodingExists(codec))
+    throw new FileError(file, msg`${file}: "${stated}" is not a known encoding.`, {
+      hint: NAME_ENCODING,
+    });
+  const decode = decodeAs(codec);
+  // A text that fills its column may be cut within a letter; a wrong encoding breaks far more.
+  if (!/\uFFFD(?![\s\uFFFD])/.test(decode(bytes)))
+    return { encoding: { name: stated, codec }, decode, issues: [] };
   throw new FileError(
     file,
-    msg`${file} is not in ${statedEncoding}: some of its bytes are not letters in that encoding.`,
-    {
-      hint: SAY_ENCODING,
-    },
+    msg`${file} is not in ${stated}: some of its bytes are not letters in that encoding.`,
+    { hint: NAME_ENCODING },
   );
 }
 
-const SAY_ENCODING = msg`Name the encoding: --encoding windows-1250, cp852 or utf-8.`;
+const NAME_ENCODING = msg`Leave --encoding out to have it recognised, or name it: --encoding windows-1250, cp852 or utf-8.`;
 
 /** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
 function detectUtf16(bytes: Buffer): Encoding | undefined {
@@ -183,11 +142,15 @@ function scoreAsCzech(text: string): number {
     );
     const isOddThere = ODD_BEHIND.test(`${before}${small}`) || ODD_BEFORE.test(`${small}${after}`);
     const isOdd = (isInWord && (!isLetter || isLoud)) || isOddThere;
-    if (frequency === undefined) sum -= isOdd || isLetter || /[\p{C}]/u.test(letter) ? 6 : 1;
+    if (DRAWN_LINE.test(letter)) sum -= 24;
+    else if (frequency === undefined) sum -= isOdd || isLetter || /[\p{C}]/u.test(letter) ? 6 : 1;
     else sum += isOdd ? -6 : Math.log(1 + frequency);
   }
   return sum;
 }
+
+/** Characters of CP852 that only its screens have; bytes of UTF-8 are such. */
+const DRAWN_LINE = /[\u2500-\u259f]/;
 
 function chooseBest(all: readonly Encoding[], getScore: (each: Encoding) => number): Encoding {
   let bestEncoding = WINDOWS_1250;
@@ -199,9 +162,9 @@ function chooseBest(all: readonly Encoding[], getScore: (each: Encoding) => numb
   return bestEncoding;
 }
 
-function makeEncodingIssue(file: string, encoding: string, text: Buffer): Issue {
+function makeEncodingIssue(file: string, encoding: string, sample: string): Issue {
   const words = new Set<string>();
-  for (const [word] of text.toString('utf8', 0, SAMPLE_BYTES).matchAll(/\p{L}+/gu)) {
+  for (const [word] of sample.matchAll(/\p{L}+/gu)) {
     if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= MAX_WORD_CHARACTERS)
       words.add(word);
     if (words.size === WORDS_SHOWN) break;
@@ -222,13 +185,6 @@ const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the ch
  */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
-  if (startsWith(bytes, [0x50, 0x4b, 0x03, 0x04])) {
-    throw new FileError(
-      file,
-      msg`${file} is a spreadsheet or an archive (ZIP), not a text table.`,
-      { hint: SAVE_AS_UTF8 },
-    );
-  }
   const nulAt = bytes.indexOf(0);
   if (nulAt !== -1) {
     const byte = nulAt + 1;
@@ -241,7 +197,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
     const cause = msg`The file is cut short, damaged, or combined from files in different encodings.`;
     throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
   }
-  return startsWith(bytes, [0xef, 0xbb, 0xbf]) ? bytes.subarray(3) : bytes;
+  return bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
 }
 
 /** Describes bytes that are not UTF-8, with the position of the first invalid one. */
@@ -259,34 +215,16 @@ export function describeNotUtf8(
   };
 }
 
-/**
- * Finds the first invalid byte by bisection: a prefix is valid UTF-8 up to the sequence that this
- * byte breaks.
- */
+/** Finds the first invalid byte: it decodes as a replacement character that no text has. */
 function findFirstInvalidByte(bytes: Buffer): number {
-  let valid = 0;
-  let invalid = bytes.length;
-  while (invalid - valid > 1) {
-    const middle = (valid + invalid) >> 1;
-    if (isUtf8(bytes.subarray(0, findCharacterStart(bytes, middle)))) valid = middle;
-    else invalid = middle;
-  }
-  return valid;
+  const text = bytes.toString('utf8');
+  return Buffer.byteLength(text.slice(0, text.indexOf('\uFFFD')));
 }
 
-/** Returns the start of the UTF-8 sequence that a byte continues. */
-function findCharacterStart(bytes: Buffer, at: number): number {
-  let start = at;
-  while (start > 0 && at - start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start--;
-  return start;
-}
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 function getLineAt(bytes: Buffer, at: number): number {
   let line = 1;
   for (let i = bytes.indexOf(0x0a); i !== -1 && i < at; i = bytes.indexOf(0x0a, i + 1)) line++;
   return line;
-}
-
-function startsWith(bytes: Buffer, signature: readonly number[]): boolean {
-  return signature.every((byte, index) => bytes[index] === byte);
 }

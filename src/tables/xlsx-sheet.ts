@@ -11,23 +11,16 @@ import {
   parseStoredDay,
 } from './number-format.ts';
 import {
+  type CellAt,
   type CellRange,
-  type ColumnRange,
-  type FaultyCell,
-  LAST_ROW,
   makeDamagedSheetError,
-  type SheetCells,
-  settleStruckCells,
-} from './sheet-table.ts';
+  type SheetBuilder,
+} from './sheet-builder.ts';
 import {
-  assertTableSize,
-  type CellFault,
   type CellValue,
   isOverlong,
   makeErrorResult,
   makeOverlongValue,
-  type ShownCell,
-  type ShownCells,
   type TablePlace,
   UNSAVED_RESULT,
 } from './table.ts';
@@ -35,76 +28,36 @@ import {
 /** Limit for the nodes of a row. */
 const MAX_NODES = 100_000;
 const PARTS = new Set(['col', 'row', 'mergeCell']);
-const NO_CELLS: readonly string[] = [];
 
 /** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
-export function parseSheetPart(place: TablePlace, bytes: Buffer, values: BookValues): SheetCells {
-  const { file } = place;
-  const rows: (readonly string[])[] = [];
-  const merged: CellRange[] = [];
-  const hiddenRows: number[] = [];
-  const withoutValue: FaultyCell[] = [];
-  const shown: Map<number, ShownCells> = new Map();
-  const struckRows: number[] = [];
-  const hiddenColumns: ColumnRange[] = [];
+export function parseSheetPart(
+  place: TablePlace,
+  bytes: Buffer,
+  values: BookValues,
+  sheet: SheetBuilder,
+): void {
   let row = 0;
-  let rowCount = 0;
-  let cellCount = 0;
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
     const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
     if (element.name === 'col') {
       const firstColumn = Number(getAttribute(element, 'min'));
       const lastColumn = Number(getAttribute(element, 'max'));
-      if (isHidden) hiddenColumns.push({ firstColumn, lastColumn });
-      assertTableSize(file, { columns: hiddenColumns.length });
-      continue;
-    }
-    if (element.name === 'mergeCell') {
+      if (isHidden) sheet.addHiddenColumns({ firstColumn, lastColumn });
+    } else if (element.name === 'mergeCell') {
       const range = parseRange(element);
-      if (range !== undefined) merged.push(range);
-      assertTableSize(file, { cells: merged.length });
-      continue;
+      if (range !== undefined) sheet.addMerged(range);
+    } else {
+      const next = parseRowNumber(element) ?? row + 1;
+      if (!(next > row)) throw makeDamagedSheetError(place);
+      row = next;
+      sheet.addRow(row, parseCells(place, element, values), isHidden);
     }
-    const next = parseRowNumber(element) ?? row + 1;
-    if (!(next > row && next <= LAST_ROW)) throw makeDamagedSheetError(place);
-    row = next;
-    assertTableSize(file, { rows: rowCount });
-    rowCount += 1;
-    if (isHidden) hiddenRows.push(row);
-    const {
-      cells,
-      shown: ofRow,
-      isStruck,
-    } = readCells(place, element, values, (column, fault) =>
-      withoutValue.push({ row, column, fault }),
-    );
-    if (ofRow !== undefined) shown.set(row, ofRow);
-    if (isStruck) struckRows.push(row);
-    cellCount += cells.length;
-    assertTableSize(file, { cells: cellCount + withoutValue.length });
-    if (cells.length === 0) continue;
-    while (rows.length < row - 1) rows.push(NO_CELLS);
-    rows.push(cells);
   }
-  return { rows, merged, hiddenRows, hiddenColumns, withoutValue, shown, struckRows };
 }
 
-type RowCells = {
-  readonly cells: readonly string[];
-  readonly shown: ShownCells | undefined;
-  readonly isStruck: boolean;
-};
-
 /** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
-function readCells(
-  place: TablePlace,
-  row: XmlElement,
-  values: BookValues,
-  report: (column: number, fault: CellFault) => void,
-): RowCells {
-  const cells: string[] = [];
-  let shown: Map<number, ShownCell> | undefined;
-  const struck: number[] = [];
+function parseCells(place: TablePlace, row: XmlElement, values: BookValues): CellAt[] {
+  const cells: CellAt[] = [];
   let column = 0;
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
@@ -116,16 +69,9 @@ function readCells(
     const value = parseCellValue(cell, values);
     if (next <= column || value === undefined) throw makeDamagedSheetError(place);
     column = next;
-    if (value.fault !== undefined) report(column, value.fault);
-    if (value.text === '') continue;
-    assertTableSize(place.file, { columns: column });
-    while (cells.length < column - 1) cells.push('');
-    cells.push(value.text);
-    if (value.isStruck === true) struck.push(column);
-    if (value.shown !== undefined) shown = (shown ?? new Map()).set(column - 1, value.shown);
+    cells.push({ ...value, column });
   }
-  for (const column of struck) shown?.delete(column - 1);
-  return { cells, shown, isStruck: settleStruckCells(cells, struck, report) };
+  return cells;
 }
 
 /** Returns the number of a row, from its own attribute or its first cell's. */
@@ -138,11 +84,10 @@ function parseRowNumber(row: XmlElement): number | undefined {
 }
 
 function parseRange(mergeCell: XmlElement): CellRange | undefined {
-  const [name, from = '', top, to = '', bottom] =
+  const [whole, from = '', top, to = '', bottom] =
     /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(getAttribute(mergeCell, 'ref') ?? '') ?? [];
-  if (name === undefined) return undefined;
+  if (whole === undefined) return undefined;
   return {
-    name,
     firstRow: Number(top),
     lastRow: Number(bottom),
     firstColumn: parseColumnLetters(from),

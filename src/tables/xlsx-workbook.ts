@@ -4,7 +4,8 @@ import { msg } from '../base/message.ts';
 import { getAttribute, getChildren, walkDescendants, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
-import { formatCellName, makeTableOfSheets, type Remarks, type Sheet } from './sheet-table.ts';
+import { formatCellName, SheetBuilder } from './sheet-builder.ts';
+import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
 import { assertTableSize, type Table } from './table.ts';
 import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
 import { unpackZip, type ZipEntry } from './zip-entries.ts';
@@ -47,12 +48,13 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
           const bytes = part.unpack();
           return ['<v>', '<is>', ':v>', ':is>'].some((tag) => bytes.includes(tag));
         },
-        read: () => ({
-          ...parsePart(file, part, (bytes) =>
-            parseSheetPart({ file, sheet: name }, bytes, readBookValues()),
-          ),
-          ...parseRemarks(file, part, parts),
-        }),
+        read: () => {
+          const place = { file, sheet: name };
+          const builder = new SheetBuilder(place);
+          parsePart(file, part, (bytes) => parseSheetPart(place, bytes, readBookValues(), builder));
+          addRemarks(file, part, parts, builder);
+          return builder.getContents();
+        },
       },
     ];
   });
@@ -101,30 +103,23 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
   });
 }
 
-/** Returns the cells with comments and pictures of a sheet. */
-function parseRemarks(file: string, sheet: ZipEntry, parts: Parts): Remarks {
-  const listParts = (kind: string) =>
-    parseRelations(file, sheet, parts).flatMap(({ type, part }) =>
-      type.endsWith(`/${kind}`) && part !== undefined ? [part] : [],
-    );
-  const comments: string[] = [];
-  for (const part of listParts('comments'))
-    parsePartElements(file, part, ['comment'], (comment) =>
-      comments.push(getAttribute(comment, 'ref') ?? ''),
-    );
-  const pictures: string[] = [];
-  for (const part of listParts('drawing'))
-    parsePartElements(
-      file,
-      part,
-      ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'],
-      (anchor) => {
+/** Adds the places of comments and pictures of a sheet. */
+function addRemarks(file: string, sheet: ZipEntry, parts: Parts, builder: SheetBuilder): void {
+  for (const { type, part } of parseRelations(file, sheet, parts)) {
+    if (part === undefined) continue;
+    if (type.endsWith('/comments'))
+      parsePartElements(file, part, ['comment'], (comment) =>
+        builder.addComment(getAttribute(comment, 'ref') ?? ''),
+      );
+    if (type.endsWith('/drawing'))
+      parsePartElements(file, part, ANCHORS, (anchor) => {
         if (anchor.children.some(({ name }) => name === 'pic'))
-          pictures.push(getAnchorCell(anchor));
-      },
-    );
-  return { comments, pictures };
+          builder.addPicture(getAnchorCell(anchor));
+      });
+  }
 }
+
+const ANCHORS: readonly string[] = ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'];
 
 function parsePartElements(
   file: string,

@@ -90,7 +90,7 @@ describe('an unreadable file is one error with advice', () => {
   test.each([
     ['csv/empty.csv', 'is empty'],
     ['csv/named.xlsx', 'is not a workbook'],
-    ['geojson/cut-short.geojson', 'line 3'],
+    ['geojson/cut-short.geojson', 'JSON at position 300'],
     ['geojson/other-json.json', 'no GeoJSON features'],
     ['geojson/other-system.geojson', 'EPSG::32633'],
     ['gpkg/not-sqlite.gpkg', 'is not a GeoPackage'],

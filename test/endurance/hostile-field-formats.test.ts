@@ -85,7 +85,7 @@ describe.skipIf(!MEASURES_MEMORY)(
         'walk.geojsonl',
         () =>
           `{"type":"Feature","properties":{},"geometry":null}\n{"type":"Feature","geometry":{"coordinates":[${line('[1,2],')}[1,2]]}}`,
-        /The feature has more than 1048576 bytes/,
+        /pas reads at most 16777216/,
       ],
       [
         'a line of ten million points in well-known text',

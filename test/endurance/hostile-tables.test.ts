@@ -6,9 +6,10 @@ import { openSqlite } from '../../src/store/database.ts';
 import { parseTable } from '../../src/tables/csv-table.ts';
 import { parseTableBytes } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
-import { makeWorkbook, type WorkbookCell } from '../support/make-workbook.ts';
+import { makeWorkbook, type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
+import { MEASURES_MEMORY, readPeak } from './peak-memory.ts';
 
 const HEADER = ['local_id', 'projekt', 'stav'];
 
@@ -151,31 +152,12 @@ describe('a text table beyond all real sizes is one clear error:', () => {
   test.each([
     ['more features than any season has', '{"type":"Feature"}', 100_001, 'more than 100000 rows'],
     ['features that are none', '[]', 3_000_000, 'more than 100000 rows'],
-    ['values without end', '1', 20_000_002, 'more than 100000 rows'],
+    ['values without end', '1', 20_000_002, 'pas reads at most 16777216'],
   ])('%s', async (_, feature, count, message) => {
     const bytes = Buffer.from(
       `{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`,
     );
     expect(await refusal('season.geojson', bytes)).toContain(message);
-  });
-
-  test.each([
-    [
-      'a feature in no list',
-      JSON.stringify({
-        type: 'Feature',
-        properties: { poznamka: 'x'.repeat(1_100_000) },
-        geometry: null,
-      }),
-    ],
-    [
-      'an outline that is no feature',
-      `{"type":"Polygon","coordinates":[[${'[15,49],'.repeat(200_000)}[15,49]]]}`,
-    ],
-  ])('%s, with more than a find has', async (_, text) => {
-    expect(await refusal('season.geojson', Buffer.from(text))).toContain(
-      'bytes outside any list of features',
-    );
   });
 
   test('features with different property names each', async () => {
@@ -189,16 +171,13 @@ describe('a text table beyond all real sizes is one clear error:', () => {
   });
 
   test.each([
-    [
-      'a feature of more names than any has',
-      `{"type":"Feature","properties":{${Array.from({ length: 150_000 }, (_, at) => `"${at}":1`).join()}}}`,
-    ],
-    ['a feature that goes ever deeper', '['.repeat(600_000) + ']'.repeat(600_000)],
+    ['a feature that goes ever deeper', '['.repeat(600_000) + ']'.repeat(600_000), 'feature'],
     [
       'a text that is longer than any note',
-      JSON.stringify({ type: 'Feature', properties: { poznamka: 'x'.repeat(1_100_000) } }),
+      JSON.stringify({ type: 'Feature', properties: { local_id: 'x'.repeat(1_100_000) } }),
+      'table-cell-length',
     ],
-  ])('but %s is an error of its row, and the other rows are read', async (_, feature) => {
+  ])('but %s is an error of its row, and the other rows are read', async (_, feature, rule) => {
     const sound = '{"type":"Feature","geometry":null,"properties":{"local_id":"A, ]} \\\\"}}';
     const table = await parseTableBytes(
       'season.geojson',
@@ -207,7 +186,7 @@ describe('a text table beyond all real sizes is one clear error:', () => {
     expect([...table.rows].map(({ row, cells }) => [row, ...cells])).toEqual(
       [1, 3].map((row) => [row, 'A, ]} \\']),
     );
-    expect(table.issues).toMatchObject([{ rule: 'feature', row: 2 }]);
+    expect(table.issues).toMatchObject([{ rule, row: 2 }]);
   });
 
   test('but a text longer than any spreadsheet cell is an error of its row, and the other rows are read', () => {
@@ -224,6 +203,103 @@ describe('a text table beyond all real sizes is one clear error:', () => {
       `${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`,
     );
     expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 syntax errors');
+  });
+});
+
+/** Five million bytes may take so many seconds of the processor. */
+const MAX_BYTES = 5_000_000;
+const MAX_SECONDS = 20;
+const long = 'x'.repeat(32_000);
+const sharedText = (cells: string): Buffer => {
+  const [types, book, relations, styles, sheet] = workbookParts([{ name: 'a', rows: [HEADER] }]);
+  const related = `${relations?.content}`.replace(
+    '</Relationships>',
+    '<Relationship Id="rId98" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+  );
+  const content = `${sheet?.content}`.replace('</sheetData>', `${cells}</sheetData>`);
+  const texts = { name: 'xl/sharedStrings.xml', content: `<sst><si><t>${long}</t></si></sst>` };
+  const parts = [types, book, { name: 'xl/_rels/workbook.xml.rels', content: related }, styles];
+  return makeZip(
+    [...parts, { name: 'xl/worksheets/sheet1.xml', content }, texts].flatMap((part) => part ?? []),
+  );
+};
+
+describe.skipIf(!MEASURES_MEMORY)('a small file takes little time, whatever is in it:', () => {
+  test.each<readonly [string, string, () => Buffer | string, RegExp]>([
+    [
+      'a workbook with one long text in 900,000 cells',
+      'season.xlsx',
+      () => sharedText(`<row>${'<c t="s"><v>0</v></c>'.repeat(9)}</row>`.repeat(100_000)),
+      /more than 30000000 characters in its cells/,
+    ],
+    [
+      'a row of millions of characters without a quote',
+      'season.csv',
+      () => `local_id;poznamka\nA;${'x'.repeat(4_900_000)}\n`,
+      /Line 2 of the file has 4900002 bytes/,
+    ],
+    [
+      'rows that each open a quote',
+      'season.csv',
+      () => `local_id;poznamka\n${'A;"x\n'.repeat(900_000)}`,
+      /table-quote/,
+    ],
+    [
+      'nothing but line breaks',
+      'season.csv',
+      () => `local_id;poznamka\nA;x\n${'\n'.repeat(1_900_000)}`,
+      /projekt/,
+    ],
+    [
+      'GeoJSON that goes ever deeper',
+      'season.geojson',
+      () =>
+        `{"type":"FeatureCollection","features":[${'['.repeat(2_400_000)}${']'.repeat(2_400_000)}]}`,
+      /not a GeoJSON feature/,
+    ],
+    [
+      'KML that goes ever deeper',
+      'season.kml',
+      () =>
+        `<kml xmlns="http://www.opengis.net/kml/2.2">${'<Folder>'.repeat(290_000)}${'</Folder>'.repeat(290_000)}</kml>`,
+      /is not valid XML/,
+    ],
+    [
+      'an archive of line breaks',
+      'season.xlsx',
+      () =>
+        makeZip([
+          { name: 'xl/workbook.xml', content: '<workbook/>' },
+          ...Array.from({ length: 20 }, (_, at) => ({
+            name: `xl/media/${at}.xml`,
+            content: Buffer.alloc(60_000_000, 0x0a),
+          })),
+        ]),
+      /unpacks to more than/,
+    ],
+    [
+      'a workbook of as many rows as are read',
+      'season.xlsx',
+      () =>
+        makeWorkbook([
+          {
+            name: 'a',
+            rows: [HEADER, ...Array.from({ length: 99_000 }, (_, at) => [`A-${at}`, 'C-1', 1])],
+          },
+        ]),
+      /99000/,
+    ],
+  ])('%s', async (_, name, makeContent, message) => {
+    const home = await homeWithoutNetwork();
+    const file = join(home.folder, name);
+    const content = makeContent();
+    expect(content.length).toBeLessThanOrEqual(MAX_BYTES);
+    writeFileSync(file, content);
+    const { run, processorSeconds } = await readPeak(home, 'import', file, '--dry-run');
+    expect(run.stdout + run.stderr).toMatch(message);
+    expect(run.stderr).not.toMatch(/\n\s+at |heap/);
+    expect([2, 3]).toContain(run.code);
+    expect(processorSeconds).toBeLessThan(MAX_SECONDS);
   });
 });
 

@@ -253,7 +253,7 @@ describe('an OpenDocument file without a table is one clear error:', () => {
       'cells',
     ],
     ['a count that is none', sheet(wide('-1')), 'that no spreadsheet program writes'],
-    ['rows beyond every sheet', sheet(long('99999999')), 'that no spreadsheet program writes'],
+    ['rows beyond every sheet', sheet(long('99999999')), 'more than 100000 rows'],
     [
       'a document',
       makeZip([

@@ -24,6 +24,7 @@ const ENCODINGS = [
   ['Windows-1250', 'win1250'],
   ['ISO 8859-2', 'iso88592'],
   ['Mac-CE', 'maccenteuro'],
+  ['CP852', 'cp852'],
   ['UTF-16', 'utf16le'],
   ['UTF-16', 'utf16be'],
 ] as const;
