@@ -6,8 +6,6 @@ import {
   type ElementName,
   FIELDS,
   findColumnMeant,
-  getLabelColumns,
-  isLabelColumn,
   isStoredColumn,
 } from '../find/fields.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
@@ -32,16 +30,10 @@ const ISSUES_COLUMN = 'issues';
 
 /** Tells if a column of pas's own exports is ignored on import. */
 export function isWrittenByPas(header: string): boolean {
-  return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN || isLabelColumn(header);
+  return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
 }
 
 type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
-
-type LabelColumn = {
-  readonly element: ElementName;
-  readonly header: string;
-  readonly index: number;
-};
 
 export type Columns = {
   readonly place: TablePlace;
@@ -70,8 +62,6 @@ export type Columns = {
   readonly covered: ReadonlySet<ElementName>;
   /** A position with axes or signs in another order is read, with a warning. */
   readonly turnsPositions: boolean;
-  /** Columns that repeat the code of an element in words. */
-  readonly labels: readonly LabelColumn[];
 };
 
 /**
@@ -97,15 +87,6 @@ export function parseColumns(table: Table): {
       );
     else positions.set(name, index);
   });
-  const labels = labelColumnsIn(table);
-  for (const { element, header, index } of labels) {
-    if (positions.has(element)) continue;
-    positions.set(element, index);
-    const message = msg`There is no column ${element}: "${header}" is used for it.`;
-    issues.push(
-      makeWarningIssue('label-column', message, { ...getHeaderPlace(table), column: header }),
-    );
-  }
   const getHeader = (name: ColumnName): string | undefined =>
     table.header[positions.get(name) ?? -1];
   const columns: Columns = {
@@ -125,7 +106,6 @@ export function parseColumns(table: Table): {
       findCellDoubt(row, positions.get(name) ?? -1, name),
     covered: listCovered(new Set(positions.keys())),
     turnsPositions: table.turnsPositions === true,
-    labels: labels.filter(({ element, index }) => positions.get(element) !== index),
   };
   return { columns, issues };
 }
@@ -148,16 +128,6 @@ function listCovered(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
     FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field))).map(
       ({ name }) => name,
     ),
-  );
-}
-
-function labelColumnsIn({ header }: Table): LabelColumn[] {
-  const folded = header.map(foldName);
-  return FIELDS.filter(({ kind }) => kind === 'term').flatMap(({ name }) =>
-    getLabelColumns(name).flatMap((label) => {
-      const index = folded.indexOf(label);
-      return index === -1 ? [] : [{ element: name, header: header[index] ?? label, index }];
-    }),
   );
 }
 

@@ -14,7 +14,6 @@ import {
   FIELDS,
   type Field,
   type FindElements,
-  getField,
   isElementName,
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
@@ -22,9 +21,9 @@ import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
 import { getRowPlace, type TableRow } from '../tables/table.ts';
-import { makeIdKey, normalizeText, parseHtml } from '../text/characters.ts';
+import { makeIdKey, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
-import { foldName, isPictureName } from '../text/names.ts';
+import { isPictureName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
 import { parsePointColumns } from './point-columns.ts';
 
@@ -100,7 +99,6 @@ export function mapRow(
   }
   const values = parseElements(row, columns, context.resolveReference, report);
   checkDay(values, context, report);
-  checkLabels(row, columns, values, context.resolveReference, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   else if (point.value.remark !== undefined)
@@ -149,37 +147,6 @@ function withPoint(covered: Columns['covered']): Columns['covered'] {
   const coveredWithPoint = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
   COVERED_WITH_POINT.set(covered, coveredWithPoint);
   return coveredWithPoint;
-}
-
-/** Rules of a label that does not contradict its code. */
-const UNCERTAIN_LABELS = ['term-ambiguous', 'term-not-harvested', 'term-mapping-conflict'];
-
-/** Compares labels with their codes; a difference means that only one of the two was edited. */
-function checkLabels(
-  row: TableRow,
-  columns: Columns,
-  values: FindElements,
-  resolve: ResolveReference,
-  report: Report,
-): void {
-  for (const { element, header, index } of columns.labels) {
-    const label = normalizeText(row.cells[index] ?? '');
-    const code = columns.getCell(row, element);
-    if (label === '') continue;
-    if (code === '') {
-      const alone = msg`${header} has "${label}", but ${element} is empty. Write the code, or empty the label.`;
-      report('error', 'label-alone', alone, element, element);
-      continue;
-    }
-    const value = values[element];
-    const meant = resolve(getField(element), label);
-    if (typeof value !== 'object' || (!isReadable(meant) && UNCERTAIN_LABELS.includes(meant.rule)))
-      continue;
-    if (isReadable(meant) ? meant.value.id === value.id : foldName(label) === foldName(value.text))
-      continue;
-    const message = msg`${header} has "${label}", but the code ${code} means another term. pas reads the code: change it, or correct the label.`;
-    report('error', 'label-contradicts', message, element, element);
-  }
 }
 
 function parseElements(

@@ -1,21 +1,24 @@
 import { dirname, join, resolve } from 'node:path';
 import { formatLocalDate } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
+import { isReadable } from '../base/issue.ts';
 import { t } from '../base/language.ts';
 import { type FindDefaults, mergeDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
 import { parseConstants } from '../columns/settings.ts';
 import { type DocumentProfile, getSchemaLocation } from '../find/build-document.ts';
+import { formatReferenceCell } from '../find/field.ts';
 import type { Find } from '../find/find.ts';
 import { openFindSchema, type ReadOwnSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';
+import { rememberReferences } from '../find/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../find/rules.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
 import type { AddingSources } from '../flows/interview/entry-session.ts';
 import { makePhotographKeeping, type PhotographKeeping } from '../flows/queue/store-photographs.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
 import { readKept } from '../store/file-cache.ts';
-import type { LabelsOf } from '../tables/exported-find.ts';
+import { chooseLabel, type FormatReference, type LabelsOf } from '../tables/exported-find.ts';
 import { findTermByIdent } from '../vocabulary/terms.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
@@ -70,6 +73,26 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
       );
     }
     return labelsById.get(id);
+  };
+}
+
+/**
+ * Opens the words for references in a table: the label, if `pas import` reads the same entry from
+ * it, else the identifier.
+ */
+export async function openReferenceWords(
+  context: Context,
+  getLabels: LabelsOf,
+): Promise<FormatReference> {
+  const { lookupTerm } = await openLookups(context);
+  const resolve = rememberReferences(withMapping(lookupTerm, await readMappingFile(context)));
+  return (field, reference) => {
+    const labels = getLabels(reference.id);
+    if (labels === undefined) return formatReferenceCell(reference);
+    const label = chooseLabel(labels);
+    const reading = resolve(field, label);
+    const isSame = isReadable(reading) && reading.value.id === reference.id;
+    return isSame ? label : formatReferenceCell(reference);
   };
 }
 

@@ -359,19 +359,6 @@ export function isStoredColumn(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
 }
 
-/** Label columns of `pas export --labels`, which repeat a code in words. */
-export function getLabelColumns(name: ElementName): readonly string[] {
-  return [`${name}_cs`, `${name}_en`];
-}
-
-/** Tells if a column is a label of the code beside it. */
-export function isLabelColumn(name: string): boolean {
-  const folded = foldName(name);
-  return FIELDS.some(
-    (field) => field.kind === 'term' && getLabelColumns(field.name).includes(folded),
-  );
-}
-
 /**
  * Finds a column by its name, independent of case, accents and language; undefined for an unknown
  * name.

@@ -22,13 +22,9 @@ type Separator = keyof typeof SEPARATORS;
  * texts. With semicolons it has decimal commas, which such locales use. `pas import` reads the same
  * finds from it.
  */
-export function* exportCsv(
-  finds: Iterable<ExportedFind>,
-  separator: Separator,
-  labels = false,
-): Generator<string> {
+export function* exportCsv(finds: Iterable<ExportedFind>, separator: Separator): Generator<string> {
   const delimiter = SEPARATORS[separator];
-  const columns = exportColumns(labels);
+  const columns = exportColumns();
   yield `${BYTE_ORDER_MARK}${columns.join(delimiter)}\r\n`;
   for (const find of finds) {
     const values = collectValues(find);

@@ -1,5 +1,6 @@
-import { formatReferenceCell } from '../find/field.ts';
-import { FIELDS, type FindElements, getLabelColumns, getPoint } from '../find/fields.ts';
+import { getLanguage } from '../base/language.ts';
+import { formatReferenceCell, type Reference } from '../find/field.ts';
+import { FIELDS, type Field, type FindElements, getPoint } from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import {
   findRangeProblem,
@@ -27,11 +28,22 @@ export type ExportedFind = {
    */
   readonly changed?: readonly Change[];
   readonly getLabels?: LabelsOf;
+  /** Formats a reference for a table; by default as its identifier. */
+  readonly formatReference?: FormatReference | undefined;
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 
 /** Labels of a harvested vocabulary entry; empty where it has none. */
-export type LabelsOf = (id: string) => { readonly cs: string; readonly en: string } | undefined;
+export type LabelsOf = (id: string) => Labels | undefined;
+
+type Labels = { readonly cs: string; readonly en: string };
+
+export type FormatReference = (field: Field, reference: Reference) => string;
+
+/** Returns the label in the language of the output, or the Czech one, which every entry has. */
+export function chooseLabel({ cs, en }: Labels): string {
+  return getLanguage() === 'en' && en !== '' ? en : cs;
+}
 
 /** Column of a map layer with the state of a find's import; it is ignored on import. */
 export const STATE_COLUMN = 'sending_state';
@@ -47,17 +59,15 @@ export function collectValues({
   identCely,
   elements,
   photos,
-  getLabels,
+  formatReference,
 }: ExportedFind): Map<string, ExportValue> {
   const values = new Map<string, ExportValue>([['local_id', localId]]);
   if (identCely !== undefined) values.set('ident_cely', identCely);
-  for (const { name, kind } of FIELDS) {
-    const value = elements[name];
-    if (value === undefined || value === '' || kind === 'point') continue;
-    values.set(name, typeof value === 'object' ? formatReferenceCell(value) : value);
-    const labels = kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
-    for (const [language, label] of Object.entries(labels ?? {}))
-      if (label !== '') values.set(`${name}_${language}`, label);
+  for (const field of FIELDS) {
+    const value = elements[field.name];
+    if (value === undefined || value === '' || field.kind === 'point') continue;
+    if (typeof value !== 'object') values.set(field.name, value);
+    else values.set(field.name, formatReference?.(field, value) ?? formatReferenceCell(value));
   }
   if (photos.length > 0) values.set('photos', joinNames(photos));
   return values;
@@ -75,15 +85,11 @@ export function formatCoordinates(elements: FindElements): ReadonlyMap<string, s
   ]);
 }
 
-/**
- * Returns the columns of a table of finds, in the order of the schema.
- * @param labels adds labels beside codes
- */
-export function exportColumns(labels: boolean): readonly string[] {
-  const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name, kind }) => {
-    if (name === 'geom_system') return [name, 'geom_x', 'geom_y'];
-    return labels && kind === 'term' ? [name, ...getLabelColumns(name)] : [name];
-  });
+/** Returns the columns of a table of finds, in the order of the schema. */
+export function exportColumns(): readonly string[] {
+  const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }) =>
+    name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
+  );
   return ['local_id', 'ident_cely', ...ofFields, 'photos'];
 }
 

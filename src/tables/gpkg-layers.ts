@@ -198,17 +198,17 @@ export const LAYER = 'finds';
  * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was
  * measured in S-JTSK has its own coordinates among the attributes as well.
  * @param nowIso time of creation, ISO 8601 in UTC
- * @param options columns for labels and for the state of the import
+ * @param options a column for the state of the import
  */
 export function exportGeoPackage(
   database: Database,
   finds: Iterable<ExportedFind>,
   nowIso: string,
-  { labels = false, states = false }: { readonly labels?: boolean; readonly states?: boolean } = {},
+  { states = false }: { readonly states?: boolean } = {},
 ): void {
   beginGeoPackage(database);
   const names = [
-    ...exportColumns(labels).filter((name) => name !== 'geom_x' && name !== 'geom_y'),
+    ...exportColumns().filter((name) => name !== 'geom_x' && name !== 'geom_y'),
     ...['geom_wkt', 'geom_sjtsk_wkt', ...(states ? [STATE_COLUMN] : [])],
   ];
   const columns = names.map((name) => ({ name, type: getColumnType(name) }));

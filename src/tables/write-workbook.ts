@@ -98,8 +98,8 @@ function escapeMarkup(character: string): string {
  * Writes a workbook with one sheet. Days are dates and numbers are numbers, except coordinates that
  * would lose digits.
  */
-export async function exportXlsx(finds: Iterable<ExportedFind>, labels = false): Promise<Buffer> {
-  const columns = exportColumns(labels);
+export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer> {
+  const columns = exportColumns();
   const header = columns.map(makeHeadingCell);
   const rows: Cell[][] = [header];
   for (const find of finds) {

@@ -70,27 +70,28 @@ describe('an export', () => {
     return readFileSync(path, 'utf8');
   };
 
-  test('with labels has them in Czech and English beside the codes, and can be imported again unchanged', async () => {
-    const [header = '', first = ''] = (await exported('labels.csv', '--labels', 'K-1')).split(
+  test.each(['en', 'cs'])('has labels in %s, and is imported again unchanged', async (language) => {
+    const reader = home.with({ PAS_LANG: language });
+    const [header = '', first = ''] = (await exported('labels.csv', '--lang', language)).split(
       '\r\n',
     );
     const cell = (column: string) =>
       first.split(';')[header.replace('\ufeff', '').split(';').indexOf(column)];
-    expect(cell('obdobi')).toMatch(/^HES-\d+$/);
-    expect(cell('obdobi_cs')).toMatch(/^\p{L}/u);
-    expect(cell('obdobi_en')).toMatch(/^\p{L}/u);
-    expect(cell('obdobi_en')).not.toBe(cell('obdobi_cs'));
-    expect(cell('okolnosti_cs')).toBe('');
-    const again = await home.json<{ unchanged: number }>('import', join(home.folder, 'labels.csv'));
-    expect(again).toMatchObject({ unchanged: 1 });
-    for (const name of ['labels.xlsx', 'labels.gpkg', 'labels.geojson']) {
-      await exported(name, '--labels', 'K-1');
-      expect(await home.json('import', join(home.folder, name))).toMatchObject({ unchanged: 1 });
+    const period = String(cell('obdobi'));
+    expect((await reader.pas('search', period, '--set', 'obdobi')).stdout).toContain(period);
+    expect(period).not.toMatch(/HES-/);
+    expect(cell('okolnosti')).toMatch(/^HES-\d+$/);
+    for (const name of ['labels.csv', 'labels.xlsx', 'labels.gpkg', 'labels.geojson']) {
+      await exported(name, '--lang', language);
+      const finds = (await home.json<unknown[]>('list')).length;
+      expect(await home.json('import', join(home.folder, name))).toMatchObject({
+        unchanged: finds,
+      });
     }
   });
 
-  test('without labels is unchanged for programs', async () => {
-    expect((await exported('plain.csv')).split('\r\n')[0]).not.toMatch(/_cs|_en/);
+  test('with --codes has identifiers', async () => {
+    expect(await exported('codes.csv', '--codes', 'K-1')).toMatch(/;HES-\d+;.*;HES-\d+;/);
   });
 
   test('for people has names and labels in their language, one line per find', async () => {

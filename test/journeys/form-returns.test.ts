@@ -108,7 +108,7 @@ const listIndexes = (): number[] => Array.from({ length: COUNT }, (_, index) => 
 
 async function expectExact(home: Home): Promise<void> {
   const path = join(home.folder, 'exported.csv');
-  await expectDone(home.pas('export', '--out', path, '--force'));
+  await expectDone(home.pas('export', path, '--codes', '--force'));
   const { header, rows } = parseTable(path, readFileSync(path));
   const exported = [...rows].map(({ cells }) =>
     Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])),

@@ -412,32 +412,3 @@ describe('photographs', () => {
     expect(await names('K-1')).toEqual([name]);
   });
 });
-
-describe('an export with labels', () => {
-  test('is refused if a label contradicts its code, or has no code', async () => {
-    await expectDone(home.pas('harvest-vocab'));
-    const path = home.file(
-      'finds.csv',
-      [
-        'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu;druh_nalezu_cs',
-        'R-1;C-202400101;1;HES-000867;4326;HES-000605;spona',
-        'R-2;C-202400101;1;HES-000867;4326;HES-000605;mince',
-        'R-3;C-202400101;1;HES-000867;4326;;spona\n',
-      ].join('\n'),
-    );
-    const { report } = await imports(path);
-    expect(report).toMatchObject({ added: 1 });
-    expect(listRules(report)).toEqual(['label-contradicts', 'label-alone']);
-  });
-
-  test('whose codes were removed is read by its labels, with a message', async () => {
-    await expectDone(home.pas('harvest-vocab'));
-    const path = home.file(
-      'finds.csv',
-      'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu_cs\nR-1;C-202400101;1;HES-000867;4326;spona\n',
-    );
-    const { report } = await imports(path);
-    expect(listRules(report)).toEqual(['label-column']);
-    expect(await readElements('R-1')).toMatchObject({ druh_nalezu: { id: 'HES-000605' } });
-  });
-});

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { getDocumentProfile, openLabels } from '../../context/validation.ts';
+import { getDocumentProfile, openLabels, openReferenceWords } from '../../context/validation.ts';
 import { ENTRY_STATES } from '../../flows/finds/entry-words.ts';
 import { exportFinds } from '../../flows/finds/export-finds.ts';
 import {
@@ -22,7 +22,7 @@ type ExportOptions = GlobalOptions &
   FindScope & {
     readonly format?: ExportFormat;
     readonly out?: string;
-    readonly labels?: boolean;
+    readonly codes?: boolean;
     readonly for?: ExporterName;
     readonly separator: 'semicolon' | 'comma' | 'tab';
     readonly force?: boolean;
@@ -57,7 +57,7 @@ export function register(program: Command, run: Runner): void {
         .choices(['semicolon', 'comma', 'tab'])
         .default('semicolon'),
     )
-    .option('--labels', t`Czech and English labels in columns beside the codes of vocabularies`)
+    .option('--codes', t`identifiers of vocabulary entries in place of their labels`)
     .addOption(
       new Option(
         '--for <form>',
@@ -90,12 +90,14 @@ async function exportCommand(
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
   const documents = getDocumentProfile(context.getProfile());
-  const getLabels =
-    options.for !== undefined || options.labels === true ? await openLabels(context) : undefined;
+  const getLabels = await openLabels(context);
+  const formatReference =
+    options.codes === true ? undefined : await openReferenceWords(context, getLabels);
   const request = {
     ...options,
     exporter: options.for,
     getLabels,
+    formatReference,
     photosFolder: context.getOutboxPlaces().photosFolder,
     format,
     documents,

@@ -5,7 +5,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { writeOutputFile, writeToReader } from '../../store/output-file.ts';
-import type { ExportedFind, LabelsOf } from '../../tables/exported-find.ts';
+import type { ExportedFind, FormatReference, LabelsOf } from '../../tables/exported-find.ts';
 import { EXPORTERS, type ExporterName, type ExportSettings, getRenderer } from './exporters.ts';
 import { makeFindAtService } from './remote-state.ts';
 import { type FindScope, isChosen } from './select-finds.ts';
@@ -15,8 +15,9 @@ type ExportRequest = FindScope &
     /** Purpose of the file; undefined for one that `pas import` reads again. */
     readonly exporter: ExporterName | undefined;
     readonly finds: readonly StoredFind[] | undefined;
-    /** Labels of vocabulary codes, for columns beside them. */
-    readonly getLabels: LabelsOf | undefined;
+    readonly getLabels: LabelsOf;
+    /** Words for references; undefined where identifiers are wanted. */
+    readonly formatReference: FormatReference | undefined;
     readonly photosFolder: string;
     readonly nowMs: number;
     readonly onProgress: (doneCount: number, total: number) => void;
@@ -49,12 +50,8 @@ export async function exportFinds(
       yield find;
     }
   };
-  const { exporter, format, getLabels, nowMs } = request;
-  const source = {
-    ...request,
-    labels: getLabels !== undefined,
-    nowIso: new Date(nowMs).toISOString(),
-  };
+  const { exporter, format, nowMs } = request;
+  const source = { ...request, nowIso: new Date(nowMs).toISOString() };
   const pieces = await getRenderer(exporter, format)(counted(), source);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToReader(to.stream, pieces))) return undefined;
@@ -63,7 +60,7 @@ export async function exportFinds(
 
 function* makeExportedFinds(
   outbox: Outbox,
-  { finds, getLabels, exporter, photosFolder, ...choice }: ExportRequest,
+  { finds, getLabels, formatReference, exporter, photosFolder, ...choice }: ExportRequest,
 ): Generator<ExportedFind> {
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
   const store = openContentStore(photosFolder);
@@ -82,6 +79,7 @@ function* makeExportedFinds(
       localId: find.localId,
       state: sent?.state,
       getLabels,
+      formatReference,
       identCely: sent?.identCely ?? undefined,
       elements,
       changed: changes.length === 0 ? undefined : changes,

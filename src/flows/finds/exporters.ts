@@ -12,11 +12,7 @@ export type ExportSettings = {
   readonly documents: DocumentProfile;
 };
 
-type ExportSource = ExportSettings & {
-  /** Adds columns with the labels of codes. */
-  readonly labels: boolean;
-  readonly nowIso: string;
-};
+type ExportSource = ExportSettings & { readonly nowIso: string };
 
 type Render = (
   finds: Iterable<ExportedFind>,
@@ -33,13 +29,13 @@ type Format = {
 const FORMATS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
-    render: async (finds, { separator, labels }) =>
-      (await import('../../tables/export-text.ts')).exportCsv(finds, separator, labels),
+    render: async (finds, { separator }) =>
+      (await import('../../tables/export-text.ts')).exportCsv(finds, separator),
   },
   xlsx: {
     extensions: ['xlsx'],
-    render: async (finds, { labels }) => [
-      await (await import('../../tables/write-workbook.ts')).exportXlsx(finds, labels),
+    render: async (finds) => [
+      await (await import('../../tables/write-workbook.ts')).exportXlsx(finds),
     ],
   },
   geojson: {
@@ -48,11 +44,9 @@ const FORMATS = {
   },
   gpkg: {
     extensions: ['gpkg'],
-    render: async (finds, { nowIso, labels }) => {
+    render: async (finds, { nowIso }) => {
       const { exportGeoPackage } = await import('../../tables/gpkg-layers.ts');
-      return [
-        makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso, { labels })),
-      ];
+      return [makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso))];
     },
   },
   xml: {

@@ -1,10 +1,10 @@
-import { forEachLanguage, getLanguage, t } from '../../base/language.ts';
+import { forEachLanguage, t } from '../../base/language.ts';
 import { NEW_PERSON } from '../../find/field.ts';
 import { FIELDS, type Field, getElementLabel, getPoint } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { formatExportValue, type RowCell } from '../../tables/export-text.ts';
-import { type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';
+import { chooseLabel, type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';
 import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { formatElementValue, formatPointOfFind } from './find-texts.ts';
@@ -114,5 +114,5 @@ function formatField({ elements, getLabels }: ExportedFind, field: Field): strin
   const labels =
     field.kind === 'term' && typeof value === 'object' ? getLabels?.(value.id) : undefined;
   if (labels === undefined) return formatElementValue(field, value) ?? '';
-  return (getLanguage() === 'cs' ? labels.cs : labels.en) || labels.cs;
+  return chooseLabel(labels);
 }

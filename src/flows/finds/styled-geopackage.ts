@@ -1,4 +1,4 @@
-import { getLanguage, t } from '../../base/language.ts';
+import { t } from '../../base/language.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { renderLabels, renderPoints } from '../../qgis/layer.ts';
 import { fillTemplate } from '../../qgis/template.ts';
@@ -44,9 +44,9 @@ export function exportStyledGeoPackage(
       yield find;
     }
   };
-  exportGeoPackage(database, noted(), nowIso, { labels: true, states: true });
+  exportGeoPackage(database, noted(), nowIso, { states: true });
   addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
-  const called = `coalesce("druh_nalezu_${getLanguage()}", "druh_nalezu_cs", "local_id")`;
+  const called = 'coalesce("druh_nalezu", "local_id")';
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({
     value: state,
     label: String(STATE_WORDS[state as EntryState]),
