@@ -50,6 +50,57 @@ export function removeTiffGps(bytes: Buffer): GpsTrace {
   return trace;
 }
 
+export function isTiff(bytes: Buffer): boolean {
+  return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
+}
+
+/** Tags that locate the data of a picture: strips or tiles, and their lengths. */
+const PICTURE_TAGS: readonly (readonly [offsets: number, lengths: number])[] = [
+  [0x0111, 0x0117],
+  [0x0144, 0x0145],
+  [0x0201, 0x0202],
+];
+
+/** Tells if a directory or data of a picture are missing in a TIFF. */
+export function isTiffDamaged(bytes: Buffer): boolean {
+  const tiff = openTiff(bytes);
+  if (tiff === undefined) return false;
+  const seen = new Set<number>();
+  let at = tiff.u32(4);
+  let hasPicture = false;
+  while (at !== 0 && !seen.has(at) && seen.size < MAX_DIRECTORIES) {
+    seen.add(at);
+    const next = at + 2 + (at + 2 > bytes.length ? 0 : tiff.u16(at)) * ENTRY_BYTES;
+    if (next + 4 > bytes.length) return true;
+    for (const [offsetTag, lengthTag] of PICTURE_TAGS) {
+      const offsets = readNumbers(tiff, at, offsetTag);
+      const lengths = readNumbers(tiff, at, lengthTag);
+      if (offsets === undefined || lengths === undefined) return true;
+      if (offsets.some((offset, index) => offset + (lengths[index] ?? 0) > bytes.length))
+        return true;
+      hasPicture ||= offsets.length > 0;
+    }
+    at = tiff.u32(next);
+  }
+  return !hasPicture;
+}
+
+/** Returns the numbers of a tag; undefined where they lie outside the file. */
+function readNumbers(tiff: Tiff, at: number, wanted: number): number[] | undefined {
+  const { bytes, u16, u32 } = tiff;
+  for (let index = 0; index < countEntriesAt(tiff, at); index++) {
+    const entry = at + 2 + index * ENTRY_BYTES;
+    if (u16(entry) !== wanted) continue;
+    const isShort = u16(entry + 2) === 3;
+    const size = isShort ? 2 : 4;
+    const count = u32(entry + 4);
+    const from = count * size <= 4 ? entry + 8 : u32(entry + 8);
+    if (from + count * size > bytes.length) return undefined;
+    return Array.from({ length: count }, (_, each) => (isShort ? u16 : u32)(from + each * size));
+  }
+  return [];
+}
+
 function openTiff(bytes: Buffer): Tiff | undefined {
   if (bytes.length < 8) return undefined;
   const order = bytes.toString('latin1', 0, 2);

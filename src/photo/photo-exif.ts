@@ -28,7 +28,11 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * @throws Error when it cannot be read
  */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
-  const tags = await parseExifTags(await readBeginning(path));
+  return parsePhotoExif(await readBeginning(path));
+}
+
+export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
+  const tags = await parseExifTags(bytes);
   return tags === undefined ? {} : { ...getPlace(tags), ...getTakenAt(tags) };
 }
 
@@ -90,10 +94,15 @@ type ExifTags = ExpandedTags;
 /** Parses the tags of a picture; undefined where it is no picture, or has no tags. */
 export async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
   const { default: reader } = await import('exifreader');
+  const { warn } = console;
   try {
+    // The library reports oddities of a picture on the console, where they tell a person nothing.
+    console.warn = () => {};
     return reader.load(bytes, { expanded: true });
   } catch {
     return undefined;
+  } finally {
+    console.warn = warn;
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
-import { fileTypeFromFile } from 'file-type';
+import { fileTypeFromBuffer } from 'file-type';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {
   type Issue,
@@ -13,6 +13,9 @@ import {
 } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
+import { isTiff, isTiffDamaged } from './gps-tags.ts';
+import { describeJpeg } from './jpeg.ts';
+import { detectGps, type PhotoGps } from './remove-gps.ts';
 
 export type Photograph = {
   readonly path: string;
@@ -20,6 +23,9 @@ export type Photograph = {
   readonly mimeType: string;
   /** Digest of the file's bytes, lower-case hexadecimal. */
   readonly sha512Hex: string;
+  readonly gps: PhotoGps;
+  /** A video follows the picture, which pas does not search for a place. */
+  readonly hasVideo: boolean;
 };
 /** A photograph with optional warnings, or at least one error. */
 export type InspectedPhotograph = {
@@ -47,7 +53,9 @@ const ACCEPTED_TYPES: readonly string[] = [
   'image/heif',
 ];
 
-const CHUNK_BYTES = 256 * 1024;
+/** Rules for a video behind a picture, and for several pictures in a file. */
+export const VIDEO_RULE = 'photo-video';
+export const PICTURES_RULE = 'photo-pictures';
 
 /**
  * Checks a photograph as the service will: a regular file, not too large, an image by its bytes.
@@ -81,9 +89,8 @@ export async function inspectPhotograph(
 async function inspectOpen(
   file: FileHandle,
   path: string,
-  options: InspectOptions,
+  { maxBytes = PHOTO_MAX_BYTES, signal }: InspectOptions,
 ): Promise<InspectedPhotograph> {
-  const { maxBytes = PHOTO_MAX_BYTES, signal } = options;
   const stat = await file.stat();
   if (stat.isDirectory())
     return makeRefusal(
@@ -106,8 +113,21 @@ async function inspectOpen(
       msg`The photograph ${path} has ${stat.size} bytes; the service accepts at most ${maxBytes}. Make it smaller.`,
     );
   }
-  // Reads the whole file: the end of a TIFF distinguishes it from a raw image.
-  const mimeType = (await fileTypeFromFile(path))?.mime;
+  const bytes = await file.readFile({ signal });
+  if (bytes.length !== stat.size) {
+    return makeRefusal(
+      'photo-changed',
+      msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
+    );
+  }
+  // The end of a TIFF distinguishes it from a raw image.
+  const mimeType = (await fileTypeFromBuffer(bytes))?.mime;
+  if (mimeType === undefined && isTiff(bytes)) {
+    return makeRefusal(
+      'photo-damaged',
+      msg`The photograph ${path} is a damaged TIFF: a part of it is missing. Copy it again from its source.`,
+    );
+  }
   if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
     const typeText = mimeType ?? msg`an unknown format`;
     return makeRefusal(
@@ -115,35 +135,14 @@ async function inspectOpen(
       msg`The content of ${path} is ${typeText}. The service accepts JPEG, PNG, TIFF, HEIC and HEIF; convert the file.`,
     );
   }
-  const { sha512Hex, sizeBytes } = await digestContent(file, signal);
-  if (sizeBytes !== stat.size) {
-    return makeRefusal(
-      'photo-changed',
-      msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
-    );
-  }
-  const issues = (await isCutOff(file, mimeType, sizeBytes))
-    ? [
-        makeWarningIssue(
-          'photo-cut-off',
-          msg`The photograph ${path} is cut off: its end is missing. It is queued as it is; copy it again from the camera if you can.`,
-        ),
-      ]
-    : [];
-  return { photograph: { path, sizeBytes, mimeType, sha512Hex }, issues };
-}
-
-async function digestContent(file: FileHandle, signal: AbortSignal | undefined) {
-  const hash = createHash('sha512');
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  let sizeBytes = 0;
-  for (;;) {
-    signal?.throwIfAborted();
-    const { bytesRead } = await file.read(chunk, 0, chunk.length, sizeBytes);
-    if (bytesRead === 0) return { sha512Hex: hash.digest('hex'), sizeBytes };
-    hash.update(chunk.subarray(0, bytesRead));
-    sizeBytes += bytesRead;
-  }
+  const sha512Hex = createHash('sha512').update(bytes).digest('hex');
+  const { isCutOff, pictures, end } = describeContents(bytes, mimeType);
+  const hasVideo = hasVideoBehind(bytes, end);
+  const issues = checkContents(path, isCutOff, pictures, hasVideo);
+  // Last, since removing the place from them, to know the digest without it, changes the bytes.
+  const gps = await detectGps(bytes, mimeType);
+  const sizeBytes = stat.size;
+  return { photograph: { path, sizeBytes, mimeType, sha512Hex, gps, hasVideo }, issues };
 }
 
 function makeRefusal(rule: string, message: Message): InspectedPhotograph {
@@ -160,74 +159,72 @@ function explainNotOpened(path: string, error: unknown): Message {
   return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
 
-const SCAN_BYTES = 64 * 1024;
-const START_OF_SCAN = 0xda;
-const END_OF_IMAGE = 0xd9;
-const END_OF_IMAGE_BYTES = Buffer.from([0xff, END_OF_IMAGE]);
+/**
+ * Follows the parts of a photograph, since cameras write data behind the end, and a thumbnail with
+ * an end of its own before it. A video can only be behind `end`.
+ */
+function describeContents(bytes: Buffer, mimeType: string): ReturnType<typeof describeJpeg> {
+  switch (mimeType) {
+    case 'image/jpeg':
+      return describeJpeg(bytes);
+    case 'image/png':
+      return { isCutOff: isPngCutOff(bytes), pictures: 1, end: bytes.length };
+    case 'image/tiff':
+      return { isCutOff: isTiffDamaged(bytes), pictures: 1, end: bytes.length };
+    default:
+      return { isCutOff: false, pictures: 1, end: BOX_HEAD_BYTES };
+  }
+}
+
 const PNG_SIGNATURE_BYTES = 8;
 /** Length, type and checksum of a PNG chunk. */
 const PNG_CHUNK_BYTES = 12;
-/** No picture has so many parts; each costs a read, and a crafted file could have millions. */
-const MAX_PARTS = 50_000;
 
-/**
- * Tells if a photograph is truncated, as by an interrupted copy. Cameras write data behind the end,
- * and a thumbnail with an end of its own before it, so the parts are followed (ITU-T T.81, annex B;
- * PNG, "Datastream structure").
- */
-async function isCutOff(file: FileHandle, mimeType: string, sizeBytes: number): Promise<boolean> {
-  switch (mimeType) {
-    case 'image/jpeg':
-      return isJpegCutOff(file, sizeBytes);
-    case 'image/png':
-      return isPngCutOff(file, sizeBytes);
-    default:
-      return false;
-  }
-}
-
-async function isJpegCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
-  let at = 2;
-  for (let parts = 0; at < sizeBytes; parts += 1) {
-    const head = await readAt(file, at, 4);
-    const [mark, marker = 0] = head;
-    // Bytes other than a marker are malformed, but no truncation.
-    if (mark !== 0xff || marker === END_OF_IMAGE || parts === MAX_PARTS) return false;
-    if (marker === 0xff) {
-      at += 1;
-      continue;
-    }
-    if (head.length < 4) return true;
-    at += 2 + head.readUInt16BE(2);
-    if (marker === START_OF_SCAN) return !(await hasEnd(file, at));
-  }
-  return true;
-}
-
-async function hasEnd(file: FileHandle, from: number): Promise<boolean> {
-  for (let at = from; ; at += SCAN_BYTES) {
-    // One byte more, so that an end across two blocks is found.
-    const chunk = await readAt(file, at, SCAN_BYTES + 1);
-    if (chunk.includes(END_OF_IMAGE_BYTES)) return true;
-    if (chunk.length <= SCAN_BYTES) return false;
-  }
-}
-
-async function isPngCutOff(file: FileHandle, sizeBytes: number): Promise<boolean> {
+function isPngCutOff(bytes: Buffer): boolean {
   let at = PNG_SIGNATURE_BYTES;
-  for (let parts = 0; at < sizeBytes; parts += 1) {
-    const head = await readAt(file, at, 8);
-    if (parts === MAX_PARTS) return false;
-    if (head.length < 8) return true;
-    at += PNG_CHUNK_BYTES + head.readUInt32BE(0);
-    if (head.toString('latin1', 4) === 'IEND') return at > sizeBytes;
+  while (at + 8 <= bytes.length) {
+    const end = at + PNG_CHUNK_BYTES + bytes.readUInt32BE(at);
+    if (bytes.toString('latin1', at + 4, at + 8) === 'IEND') return end > bytes.length;
+    at = end;
   }
   return true;
 }
 
-async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
-  return buffer.subarray(0, bytesRead);
+const BOX_HEAD_BYTES = 8;
+const MAX_FIRST_BOX_BYTES = 256;
+
+/** Tells if a file of ISO/IEC 14496-12 begins behind the picture: its first box is `ftyp`. */
+function hasVideoBehind(bytes: Buffer, end: number): boolean {
+  for (let at = bytes.indexOf('ftyp', end); at !== -1; at = bytes.indexOf('ftyp', at + 1)) {
+    const length = bytes.readUInt32BE(at - 4);
+    if (length > BOX_HEAD_BYTES && length <= MAX_FIRST_BOX_BYTES) return true;
+  }
+  return false;
+}
+
+function checkContents(
+  path: string,
+  isCutOff: boolean,
+  pictures: number,
+  hasVideo: boolean,
+): Issue[] {
+  const issues: Issue[] = [];
+  const warn = (rule: string, message: Message): void => {
+    issues.push(makeWarningIssue(rule, message));
+  };
+  if (isCutOff)
+    warn(
+      'photo-cut-off',
+      msg`The photograph ${path} is cut off or damaged: a part of it is missing. It is queued as it is; copy it again from the camera if you can.`,
+    );
+  if (hasVideo)
+    warn(
+      VIDEO_RULE,
+      msg`${path} is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
+    );
+  if (pictures > 1)
+    warn(PICTURES_RULE, msg`${path} contains ${pictures} pictures (as MPO does). All are sent.`);
+  return issues;
 }
 
 /** Rules for a name without a file, and for a file with another spelling. */

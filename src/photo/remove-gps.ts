@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { crc32, deflateSync, inflateSync } from 'node:zlib';
 import {
   type GpsTrace,
   hasXmpPlace,
+  isTiff,
   mergeTraces,
   NO_GPS,
   removeTiffGps,
   removeXmpGps,
 } from './gps-tags.ts';
-import { readPhotoExif } from './photo-exif.ts';
+import { parsePhotoExif } from './photo-exif.ts';
 
 /** `parts`, concatenated, are the photograph without GPS data. */
 type WithoutGps = { readonly trace: GpsTrace; readonly parts: readonly Buffer[] };
@@ -24,7 +24,8 @@ function canRemoveGps(mimeType: string): boolean {
 /**
  * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
  * properties of XMP. All other bytes stay: the picture, its orientation, its time. The result is
- * deterministic. Maker notes and a video behind the picture are not searched.
+ * deterministic. Maker notes are not searched, nor a video behind the picture, with which
+ * `--strip-gps` refuses a photograph.
  * @param bytes may be changed
  */
 export function removeGps(bytes: Buffer, mimeType: string): WithoutGps {
@@ -57,10 +58,11 @@ const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
  * @param bytes changed in place; the length stays
  */
 function removeJpegGps(bytes: Buffer): GpsTrace {
-  const exif = listSegments(bytes, EXIF).map((segment) => removeTiffGps(segment.subarray(1)));
   const packets = listSegments(bytes, XMP);
   return mergeTraces(
-    ...exif,
+    ...groupExif(listSegments(bytes, EXIF).map((segment) => segment.subarray(1))).map((parts) =>
+      editJoined(parts, removeTiffGps),
+    ),
     ...packets.map(removeXmpGps),
     removeFromExtended(listSegments(bytes, EXTENDED_XMP), packets),
   );
@@ -77,33 +79,50 @@ function listSegments(bytes: Buffer, signature: Buffer): Buffer[] {
   return segments;
 }
 
-/**
- * Joins the parts of a packet, whose properties may cross a border, removes GPS data, and renames
- * it by its new digest.
- */
+/** A segment without the head of a TIFF continues the block of the one before it. */
+function groupExif(segments: readonly Buffer[]): Buffer[][] {
+  const blocks: Buffer[][] = [];
+  for (const segment of segments) {
+    const last = blocks.at(-1);
+    if (last === undefined || isTiff(segment)) blocks.push([segment]);
+    else last.push(segment);
+  }
+  return blocks;
+}
+
+/** Changes a text in place that is stored in several parts, across whose borders values lie. */
+function editJoined(parts: readonly Buffer[], edit: (whole: Buffer) => GpsTrace): GpsTrace {
+  const whole = Buffer.concat(parts);
+  const trace = edit(whole);
+  let from = 0;
+  for (const part of parts) from += whole.copy(part, 0, from);
+  return trace;
+}
+
+/** Removes GPS data from packets in parts, and renames each by its new digest. */
 function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsTrace {
-  let trace = NO_GPS;
   const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
-  for (const guid of new Set(whole.map(parseGuid))) {
+  const traces = [...new Set(whole.map(parseGuid))].map((guid) => {
     const parts = whole
       .filter((segment) => parseGuid(segment) === guid)
       .sort((a, b) => a.readUInt32BE(GUID_BYTES + 4) - b.readUInt32BE(GUID_BYTES + 4));
-    const packet = Buffer.concat(parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)));
-    const removed = removeXmpGps(packet);
-    if (!removed.found) continue;
-    trace = mergeTraces(trace, removed);
-    const name = createHash('md5').update(packet).digest('hex').toUpperCase();
-    let from = 0;
-    for (const part of parts) {
-      from += packet.copy(part, EXTENDED_HEAD_BYTES, from);
-      part.write(name, 0, 'latin1');
-    }
+    let name = guid;
+    const trace = editJoined(
+      parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)),
+      (packet) => {
+        const removed = removeXmpGps(packet);
+        if (removed.found) name = createHash('md5').update(packet).digest('hex').toUpperCase();
+        return removed;
+      },
+    );
+    for (const part of parts) part.write(name, 0, 'latin1');
     for (const main of packets) {
       const at = main.indexOf(guid, 0, 'latin1');
       if (at !== -1) main.write(name, at, 'latin1');
     }
-  }
-  return trace;
+    return trace;
+  });
+  return mergeTraces(...traces);
 }
 
 function parseGuid(segment: Buffer): string {
@@ -262,24 +281,18 @@ export type PhotoGps =
   /** A place that pas cannot remove, or data that it cannot search for one. */
   | { readonly kind: 'fixed' | 'unknown' };
 
-/** @throws Error when the file cannot be read */
-export async function detectGps(path: string, mimeType: string): Promise<PhotoGps> {
+/** @param bytes may be changed */
+export async function detectGps(bytes: Buffer, mimeType: string): Promise<PhotoGps> {
   if (!canRemoveGps(mimeType)) {
-    const hasPlace =
-      (await readPhotoExif(path)).place !== undefined || hasXmpPlace(await readFile(path));
+    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPlace(bytes);
     return { kind: hasPlace ? 'fixed' : 'unknown' };
   }
-  const { trace, parts } = removeGps(await readFile(path), mimeType);
+  const { trace, parts } = removeGps(bytes, mimeType);
   if (!trace.found) return { kind: 'none' };
   const hash = createHash('sha512');
   for (const part of parts) hash.update(part);
   const withoutBytes = parts.reduce((sum, { length }) => sum + length, 0);
   const { tells, tellsOutsideExif } = trace;
-  return {
-    kind: 'removable',
-    tells,
-    tellsOutsideExif,
-    withoutSha512Hex: hash.digest('hex'),
-    withoutBytes,
-  };
+  const withoutSha512Hex = hash.digest('hex');
+  return { kind: 'removable', tells, tellsOutsideExif, withoutSha512Hex, withoutBytes };
 }

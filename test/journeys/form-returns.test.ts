@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -124,7 +125,7 @@ function makeCsv(rows: readonly (readonly string[])[]): string {
 }
 
 /** The archive of Central's "Download submissions (.zip)". */
-function makeCentralArchive(getAnswers = makeAnswers): Buffer {
+function makeCentralArchive(getAnswers = makeAnswers, shade = 0): Buffer {
   const header = questions.flatMap(({ row, name, groups }) => {
     const path = [...groups.map((group) => group['name'] ?? ''), name].join('-');
     if (row['type'] !== 'geopoint') return [path];
@@ -154,7 +155,7 @@ function makeCentralArchive(getAnswers = makeAnswers): Buffer {
     ...listIndexes().flatMap((index) =>
       makePhotoNames(index).map((photo, at) => ({
         name: `media/${photo}`,
-        content: tinyPng(index * 2 + at),
+        content: tinyPng(index * 2 + at + shade),
       })),
     ),
   ]);
@@ -226,6 +227,25 @@ test('a correction at ODK Central updates an unsent find', async () => {
     unchanged: COUNT - 1,
   });
   expect((await home.pas('show', makeLocalId(1))).stdout).toContain('77');
+});
+
+test('a question about a row is answered with the photographs of its archive', async () => {
+  const home = prepared.copy();
+  await expectDone(home.pas('import', home.file('finds.zip', makeCentralArchive())));
+  await expectDone(home.pas('edit', makeLocalId(1), '--set', 'hloubka=55'));
+  const changed = makeCentralArchive(
+    (index) => ({ ...makeAnswers(index), hloubka: index === 1 ? '77' : String(index) }),
+    50,
+  );
+  const imported = await home.pas('import', home.file('finds.zip', changed));
+  expect(imported.stdout).toContain('1 skipped until you decide');
+  await expectDone(home.pas('resolve', makeLocalId(1), '--table'));
+  const { stdout } = await home.pas('show', makeLocalId(1), '--json');
+  expect(stdout).toContain(
+    createHash('sha512')
+      .update(tinyPng(2 + 50))
+      .digest('hex'),
+  );
 });
 
 describe('finds of a form return from KoboToolbox', () => {

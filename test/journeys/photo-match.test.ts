@@ -342,7 +342,7 @@ test('truncated, empty and too large photographs are named, and the others are q
   truncateSync(join(home.folder, 'card', 'K-2 c.png'), 262_144_001);
   const { code, stdout } = await home.pas('photo', 'match', 'card', '--strip-gps');
   expect(code).toBe(3);
-  expect(stdout).toContain('card/K-1.jpg is cut off: its end is missing');
+  expect(stdout).toContain('card/K-1.jpg is cut off or damaged: a part of it is missing');
   expect(stdout).toMatch(/card\/K-2 c\.png has 262144001 bytes/);
   expect(stdout).toContain('card/K-2.jpg is empty');
   expect(stdout).toContain('Queued 2 of 4 files, for 2 finds.');
@@ -353,3 +353,25 @@ test('truncated, empty and too large photographs are named, and the others are q
     'Nothing to queue: 1 photograph was queued before; the list shows what happened to it.',
   );
 });
+
+test('a picture of several finds is not called known, nor shows the find of its neighbours', async () => {
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  const picture = await placedPhotograph('jpeg', { shade: 1, taken: TAKEN });
+  home.file('card/both.jpg', picture);
+  home.file('card/next.jpg', await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }));
+  for (const find of ['K-1', 'K-2'])
+    await expectDone(home.pas('photo', 'add', find, join(home.folder, 'card/both.jpg')));
+  const { stdout } = await home.pas('photo', 'match', 'card', '--dry-run');
+  expect(stdout).toMatch(/both\.jpg +K-1, K-2 +several +already here for 2 finds: queued/);
+  expect(stdout).not.toContain('s from both.jpg');
+});
+
+test.skipIf(process.platform === 'win32')(
+  'a line break in the name of a photograph breaks no line',
+  async () => {
+    await expectDone(home.pas('import', writeSeason(home, 1)));
+    const path = home.file('card/two\nlines.png', tinyPng(1));
+    await expectDone(home.pas('photo', 'add', 'K-1', path));
+    expect((await home.pas('show', 'K-1')).stdout).toContain('photograph two lines.png (');
+  },
+);

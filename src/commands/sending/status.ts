@@ -252,7 +252,7 @@ const STEPS: readonly Step[] = [
     command: undefined,
   },
   {
-    title: msg`Send these again with another value or file, or drop them; the service refused them:`,
+    title: msg`Send these again with another value or file, or drop them:`,
     takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
     command: undefined,
   },

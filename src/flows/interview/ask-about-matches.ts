@@ -145,9 +145,13 @@ export function formatMatchRow(fate: FileStatus): readonly string[] {
       ];
     }
     case 'known': {
-      const finds = [...new Set(fate.entries.map(getFindName))].join(', ');
+      const names = new Set(fate.entries.map(getFindName));
+      const finds = [...names].join(', ');
       const states = [...new Set(fate.entries.map(({ state }) => STATE_WORDS[state]))].join(', ');
-      return [fate.file, finds, t`known`, t`already here: ${states}`];
+      const count = names.size;
+      return count > 1
+        ? [fate.file, finds, t`several`, t`already here for ${count} finds: ${states}`]
+        : [fate.file, finds, t`known`, t`already here: ${states}`];
     }
     case 'copy':
       return [fate.file, '', t`copy`, t`the same picture as ${fate.of}`];

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { type Message, msg } from '../../base/message.ts';
 import { type FindElements, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -10,6 +12,8 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish } from '../../outbox/wishes.ts';
+import { openAttachments } from '../../tables/zip-entries.ts';
+import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { withoutAsked } from './merge-find.ts';
 import { openNumberLookup } from './number-owners.ts';
@@ -81,11 +85,36 @@ export async function answerRow(
   const plan = makePlan(stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
   const table = { path: asked.path ?? undefined, plans: new Map([[find, plan]]) };
-  const report = await enqueueFinds([find], { ...context, dryRun: false, validate, side, table });
+  const enclosed = openPhotographsOfRow(asked, context);
+  const report = await enqueueFinds([find], {
+    ...context,
+    ...enclosed,
+    dryRun: false,
+    validate,
+    side,
+    table,
+  }).finally(() => enclosed?.close());
   const now = findByLocalId(outbox, stored.localId);
   if (plan.kind === 'new' && now !== undefined)
     changeWish(outbox, now, { asked: withoutAsked(now, ({ key }) => key === asked.key) });
   return report;
+}
+
+/** Opens the archive of a row's photographs, whose paths lead from its top. */
+function openPhotographsOfRow(
+  { path, photos }: AskedRow,
+  context: PhotographKeeping & { readonly outbox: Outbox },
+): EnclosedPhotographs | undefined {
+  const enclosed = photos.filter((photo) => !isAbsolute(photo));
+  if (enclosed.length === 0 || path === null) return undefined;
+  const archive = findExisting(path);
+  const attachments = openAttachments(archive, enclosed);
+  return openEnclosedPhotographs(archive, attachments, dirname(context.outbox.path), context);
+}
+
+/** Returns what exists of a path, which may lead on into an archive. */
+function findExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
 }
 
 function makePlan(

@@ -3,6 +3,7 @@ import { msgid } from '../../base/language.ts';
 import { cmd, joinMessages, type Message, msg, nmsg } from '../../base/message.ts';
 import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
+import { PICTURES_RULE, VIDEO_RULE } from '../../photo/photograph.ts';
 import { LOCATION_KEPT_RULE, LOCATION_RULE, XMP_LOCATION_RULE } from './store-photographs.ts';
 
 /** Rules whose warnings about photographs are summed up in one. */
@@ -34,9 +35,27 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
         keptCount,
       ),
   ],
+  [
+    VIDEO_RULE,
+    (count) =>
+      nmsg(
+        msgid`${count} photograph is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
+        msgid`${count} photographs are Motion Photos: a video follows each picture. Both are sent, and pas does not search the videos for places.`,
+        count,
+      ),
+  ],
+  [
+    PICTURES_RULE,
+    (count) =>
+      nmsg(
+        msgid`${count} photograph contains several pictures (as MPO does). All are sent.`,
+        msgid`${count} photographs contain several pictures each (as MPO does). All are sent.`,
+        count,
+      ),
+  ],
 ];
 
-/** Sums up warnings about GPS data: a camera writes them into every photograph. */
+/** Sums up warnings about what a camera writes into every photograph. */
 export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] {
   return OF_PHOTOGRAPHS.reduce((remaining, [rule, message]) => {
     const otherIssues = remaining.filter((issue) => issue.rule !== rule);

@@ -87,12 +87,11 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
       fates.set(file, { file, path, kind: 'known', entries, photograph });
-      const [first] = entries;
-      if (first?.localId != null)
-        knownPhotos.push({
-          ...toPhotoInfo(file, await readExifOrNothing(path)),
-          knownFor: first.localId,
-        });
+      const [first, ...others] = entries;
+      const knownFor = first?.localId ?? undefined;
+      // A picture of several finds does not show which find its neighbours belong to.
+      if (knownFor !== undefined && others.every(({ localId }) => localId === knownFor))
+        knownPhotos.push({ ...toPhotoInfo(file, await readExifOrNothing(path)), knownFor });
       continue;
     }
     issues.push(...inspected.issues);

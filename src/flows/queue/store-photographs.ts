@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
-import { getErrorMessage, UsageError } from '../../base/errors.ts';
+import { UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Photograph } from '../../outbox/entry.ts';
@@ -11,7 +11,7 @@ import {
   OTHER_SPELLING,
   type Photograph as PhotographFile,
 } from '../../photo/photograph.ts';
-import { detectGps, type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
+import { type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
 import { openContentStore } from '../../store/content-store.ts';
 
 /** A photograph to be queued, with size and digest of what would be sent. */
@@ -65,24 +65,11 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
       const { path = givenPath, remark } = findOtherSpelling(givenPath) ?? {};
       const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
       if (photograph === undefined) return { issues };
-      let gps: PhotoGps;
-      try {
-        gps = await detectGps(path, photograph.mimeType);
-      } catch (thrown) {
-        const problem = getErrorMessage(thrown);
-        return {
-          issues: [
-            makeErrorIssue(
-              'photo-unreadable',
-              msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
-            ),
-          ],
-        };
-      }
-      const isStuck = gps.kind === 'fixed' || gps.kind === 'unknown';
-      if (stripGps && isStuck && !keepGps) return { issues: [makeStuckIssue(path)] };
+      const { gps } = photograph;
+      const stuckIssue = stripGps && !keepGps ? findStuckIssue(photograph) : undefined;
+      if (stuckIssue !== undefined) return { issues: [stuckIssue] };
       return {
-        photograph: { ...photograph, ...describeSendable(photograph, gps, stripGps) },
+        photograph: { ...photograph, ...describeSendable(photograph, stripGps) },
         issues: [
           ...(remark === undefined ? [] : [makeWarningIssue(OTHER_SPELLING, remark)]),
           ...issues,
@@ -92,7 +79,8 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
     },
     async storePhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
       const keptPhotograph = {
-        name: basename(path),
+        // A line break would end a line of a list, and is nothing to send.
+        name: basename(path).replace(/\p{Cc}+/gu, ' '),
         source: resolve(path),
         mediaType: mimeType,
         counterpartSha512Hex,
@@ -127,8 +115,7 @@ function assertUnchanged(
 }
 
 function describeSendable(
-  photograph: PhotographFile,
-  gps: PhotoGps,
+  { sha512Hex, gps }: PhotographFile,
   stripGps: boolean,
 ): Partial<Sendable> {
   if (gps.kind !== 'removable') return {};
@@ -137,15 +124,26 @@ function describeSendable(
     ? {
         sha512Hex: withoutSha512Hex,
         sizeBytes: withoutBytes,
-        counterpartSha512Hex: photograph.sha512Hex,
+        counterpartSha512Hex: sha512Hex,
         isStripped: true,
       }
     : { counterpartSha512Hex: withoutSha512Hex };
 }
 
-function makeStuckIssue(path: string): Issue {
-  const message = msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`;
-  return makeErrorIssue('photo-gps-stuck', message);
+/** Explains why a place may stay in the photograph whatever pas removes. */
+function findStuckIssue({ path, gps, hasVideo }: PhotographFile): Issue | undefined {
+  const rule = 'photo-gps-stuck';
+  if (gps.kind === 'fixed' || gps.kind === 'unknown')
+    return makeErrorIssue(
+      rule,
+      msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`,
+    );
+  return hasVideo
+    ? makeErrorIssue(
+        rule,
+        msg`pas cannot remove a place from the video in ${path} (Motion Photo), so --strip-gps does not queue it. Save the picture without its video, or queue it with a place that the video may have: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`,
+      )
+    : undefined;
 }
 
 function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {

@@ -29,6 +29,8 @@ function context(outbox: Outbox): EnqueueContext {
         mimeType: 'image/jpeg',
         sizeBytes: path.length,
         sha512Hex: hashSha512(Buffer.from(path)).toString('hex'),
+        gps: { kind: 'none' },
+        hasVideo: false,
       },
       issues: [],
     }),

@@ -124,6 +124,18 @@ describe('a photograph with a position', () => {
     ]);
   });
 
+  test('and a video is stripped only with --keep-gps, which keeps the video', async () => {
+    const video = Buffer.from('\0\0\0\x14ftypmp42\0\0\0\0mp42', 'latin1');
+    writeFileSync(at('motion.jpg'), Buffer.concat([readFileSync(at('placed.jpg')), video]));
+    expect(await keeping({ stripGps: true }).inspectPhotograph(at('motion.jpg'))).toMatchObject({
+      issues: [{ rule: 'photo-gps-stuck', severity: 'error' }],
+    });
+    const both = keeping({ stripGps: true, keepGps: true });
+    const { photograph, issues } = await both.inspectPhotograph(at('motion.jpg'));
+    expect(issues).toMatchObject([{ rule: 'photo-video', severity: 'warning' }]);
+    expect(photograph?.isStripped).toBe(true);
+  });
+
   test('is copied without it, and the file stays unchanged', async () => {
     const before = readFileSync(at('placed.jpg'));
     const stripping = keeping({ stripGps: true });

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
 import { inWords } from '../../support/in-words.ts';
 import { photoWithGps } from '../../support/photo-with-gps.ts';
@@ -35,4 +35,15 @@ test('a missing photograph gives no point', async () => {
   expect(await readPhotoPosition(join(folder, 'none.jpg'))).toMatchObject({
     rule: 'photo-unreadable',
   });
+});
+
+test('a library that reads a photograph prints nothing', async () => {
+  const warn = vi.spyOn(console, 'warn');
+  const whole = photoWithGps(50.0871, 14.4208);
+  const segment = whole.subarray(2, -2);
+  await readPhotoPosition(
+    file('two.jpg', Buffer.concat([whole.subarray(0, 2), segment, segment, whole.subarray(-2)])),
+  );
+  expect(warn).not.toHaveBeenCalled();
+  warn.mockRestore();
 });

@@ -14,6 +14,30 @@ const JPEG = Buffer.from([
   0xff, 0xd8, 0xff, 0xe0, 0, 16, 0x4a, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 0xff, 0xd9,
 ]);
 
+const tiff = (): Buffer => {
+  const pixels = Buffer.alloc(10_000, 7);
+  const entries = [
+    [256, 3, 100],
+    [257, 3, 100],
+    [258, 3, 8],
+    [259, 3, 1],
+    [262, 3, 1],
+    [273, 4, 8],
+    [279, 4, 10_000],
+  ] as const;
+  const directory = Buffer.alloc(2 + entries.length * 12 + 4);
+  directory.writeUInt16LE(entries.length, 0);
+  entries.forEach(([tag, type, value], index) => {
+    directory.writeUInt16LE(tag, 2 + index * 12);
+    directory.writeUInt16LE(type, 4 + index * 12);
+    directory.writeUInt32LE(1, 6 + index * 12);
+    directory.writeUInt32LE(value, 10 + index * 12);
+  });
+  const header = Buffer.from([0x49, 0x49, 42, 0, 0, 0, 0, 0]);
+  header.writeUInt32LE(header.length + pixels.length, 4);
+  return Buffer.concat([header, pixels, directory]);
+};
+
 let folder = '';
 const at = (name: string): string => join(folder, name);
 
@@ -24,29 +48,6 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a check of a photograph', () => {
-  const tiff = (): Buffer => {
-    const pixels = Buffer.alloc(10_000, 7);
-    const entries = [
-      [256, 3, 100],
-      [257, 3, 100],
-      [258, 3, 8],
-      [259, 3, 1],
-      [262, 3, 1],
-      [273, 4, 8],
-      [279, 4, 10_000],
-    ] as const;
-    const directory = Buffer.alloc(2 + entries.length * 12 + 4);
-    directory.writeUInt16LE(entries.length, 0);
-    entries.forEach(([tag, type, value], index) => {
-      directory.writeUInt16LE(tag, 2 + index * 12);
-      directory.writeUInt16LE(type, 4 + index * 12);
-      directory.writeUInt32LE(1, 6 + index * 12);
-      directory.writeUInt32LE(value, 10 + index * 12);
-    });
-    const header = Buffer.from([0x49, 0x49, 42, 0, 0, 0, 0, 0]);
-    header.writeUInt32LE(header.length + pixels.length, 4);
-    return Buffer.concat([header, pixels, directory]);
-  };
   const heic = Buffer.concat([
     Buffer.from([0, 0, 0, 24]),
     Buffer.from('ftypheic\0\0\0\0mif1heic'),
@@ -73,6 +74,8 @@ describe('a check of a photograph', () => {
         mimeType,
         sizeBytes: bytes().length,
         sha512Hex: createHash('sha512').update(bytes()).digest('hex'),
+        gps: { kind: mimeType.startsWith('image/hei') ? 'unknown' : 'none' },
+        hasVideo: false,
       },
       issues: [],
     });
@@ -86,6 +89,12 @@ describe('a check of a photograph', () => {
       'an unknown format',
     ],
     ['a GIF', Buffer.from('GIF89a\x01\0\x01\0\0\0\0;'), 'photo-type', 'image/gif'],
+    [
+      'a TIFF without its directory',
+      Buffer.from('II*\0\xff\xff\xff\x7f', 'latin1'),
+      'photo-damaged',
+      'a damaged TIFF',
+    ],
     ['a PDF', Buffer.from('%PDF-1.7\n'), 'photo-type', 'application/pdf'],
     ['nothing', Buffer.alloc(0), 'photo-empty', 'empty'],
   ])('refuses %s', async (_, bytes, rule, message) => {
@@ -140,25 +149,26 @@ describe('a truncated photograph', () => {
   const jpeg = (...parts: number[][]): Buffer =>
     Buffer.concat([JPEG.subarray(0, -2), Buffer.from(parts.flat())]);
 
+  test('is a TIFF whose directory leads to a place behind its end, or to no picture', async () => {
+    const whole = tiff();
+    expect(await cut(whole)).toBe(false);
+    const strip = Buffer.from(whole);
+    strip.writeUInt32LE(9_000, 10_008 + 2 + 5 * 12 + 8);
+    expect(await cut(strip)).toBe(true);
+    const pages = Buffer.from(whole);
+    pages.writeUInt32LE(90_000, whole.length - 4);
+    expect(await cut(pages)).toBe(true);
+    const withoutStrip = Buffer.from(whole);
+    withoutStrip.writeUInt16LE(274, 10_008 + 2 + 5 * 12);
+    expect(await cut(withoutStrip)).toBe(true);
+  });
+
   test('is recognised by its missing end, wherever it was cut', async () => {
     const whole = jpeg(thumbnail, scan);
     for (let length = JPEG.length; length < whole.length; length += 1)
       expect(await cut(whole.subarray(0, length))).toBe(true);
     for (let length = 40; length < PNG.length; length += 1)
       expect(await cut(PNG.subarray(0, length))).toBe(true);
-  });
-
-  test('is not one of many parts, which would each be read from the disk', async () => {
-    writeFileSync(
-      at('filled.jpg'),
-      Buffer.concat([JPEG.subarray(0, 2), Buffer.alloc(200_000, 0xff)]),
-    );
-    writeFileSync(at('chunks.png'), PNG.subarray(0, 33));
-    truncateSync(at('chunks.png'), 2_400_000);
-    for (const name of ['filled.jpg', 'chunks.png']) {
-      const { photograph, issues } = await inspectPhotograph(at(name));
-      expect([photograph === undefined, issues]).toEqual([false, []]);
-    }
   });
 
   test('is not one that has an end, or data after it', async () => {
@@ -168,4 +178,20 @@ describe('a truncated photograph', () => {
     expect(await cut(PNG)).toBe(false);
     expect(await cut(Buffer.concat([PNG, Buffer.from(trailer)]))).toBe(false);
   });
+});
+
+test('a video behind a picture and further pictures are named', async () => {
+  const picture = Buffer.concat([
+    JPEG.subarray(0, -2),
+    Buffer.from([0xff, 0xda, 0, 2, 1, 2, 0xff, 0xd9]),
+  ]);
+  const video = Buffer.from('\0\0\0\x14ftypmp42\0\0\0\0mp42', 'latin1');
+  const rules = async (...parts: Buffer[]): Promise<string[]> => {
+    writeFileSync(at('parts.jpg'), Buffer.concat(parts));
+    return (await inspectPhotograph(at('parts.jpg'))).issues.map(({ rule }) => rule);
+  };
+  expect(await rules(picture)).toEqual([]);
+  expect(await rules(picture, video)).toEqual(['photo-video']);
+  expect(await rules(picture, picture)).toEqual(['photo-pictures']);
+  expect(await rules(picture, picture, video)).toEqual(['photo-video', 'photo-pictures']);
 });

@@ -296,3 +296,25 @@ test('XMP that opens an element a million times and closes none is handled at on
   );
   expect(stripped(before, 'png').trace.found).toBe(true);
 });
+
+test('a position in EXIF that continues in a second segment is removed', () => {
+  const before = photograph('jpeg');
+  const at = before.indexOf('Exif\0\0', 0, 'latin1');
+  const end = at - 2 + before.readUInt16BE(at - 2);
+  const segment = (block: Buffer): Buffer => {
+    const head = Buffer.from([0xff, 0xe1, 0, 0]);
+    head.writeUInt16BE(block.length + 8, 2);
+    return Buffer.concat([head, Buffer.from('Exif\0\0', 'latin1'), block]);
+  };
+  const block = before.subarray(at + 6, end);
+  const split = Buffer.concat([
+    before.subarray(0, at - 4),
+    segment(block.subarray(0, 40)),
+    segment(block.subarray(40)),
+    before.subarray(end),
+  ]);
+  const { trace, bytes: after } = stripped(split, 'jpeg');
+  expect(trace.tells).toBe(true);
+  expect(after.length).toBe(split.length);
+  expect(stripped(after, 'jpeg').trace.found).toBe(false);
+});
