@@ -17,7 +17,13 @@ import {
   isElementName,
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
-import { parseBoolean, parseDateCell, parseInteger, parseTargetState } from '../find/parse-cell.ts';
+import {
+  isConfirmed,
+  parseBoolean,
+  parseDateCell,
+  parseInteger,
+  parseTargetState,
+} from '../find/parse-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
 import { getRowPlace, type TableRow } from '../tables/table.ts';
@@ -98,7 +104,7 @@ export function mapRow(
       );
   }
   const values = parseElements(row, columns, context.resolveReference, report);
-  checkDay(values, context, report);
+  checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
   else if (point.value.remark !== undefined)
@@ -178,13 +184,23 @@ function parseElements(
   return values;
 }
 
+/** Asks about a doubtful day, unless its cell confirms it. */
 function checkDay(
   { datum_nalezu: day }: FindElements,
+  cell: string,
   { findDayDoubt }: RowContext,
   report: Report,
-) {
-  const doubt = day === undefined ? undefined : findDayDoubt?.(day);
-  if (doubt !== undefined) report('error', 'date-unlikely', doubt, 'datum_nalezu', 'datum_nalezu');
+): void {
+  const doubt = day === undefined || isConfirmed(cell) ? undefined : findDayDoubt?.(day);
+  if (day === undefined || doubt === undefined) return;
+  const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
+  report(
+    'error',
+    'date-plausible',
+    joinMessages([doubt, confirm], ' '),
+    'datum_nalezu',
+    'datum_nalezu',
+  );
 }
 
 /** Removes HTML, which maps and devices write into descriptions. */

@@ -7,11 +7,11 @@ import {
   makeWarningIssue,
 } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
+import { findDayDoubt, isOldDay } from '../find/day-doubt.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { parseDateCell } from '../find/parse-cell.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
-import { findDayDoubt, isOldDay } from '../find/value-rules.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import type { ColumnMap } from './column-rule.ts';
@@ -78,7 +78,8 @@ function makeDayCheck(table: Table, columns: Columns, today: string) {
     if (isOldDay(reading.value)) old += 1;
     else recent += 1;
   }
-  return (day: string) => findDayDoubt(day, today, old > recent);
+  const context = { today, areOldUsual: old > recent, isOfDevice: table.unit === 'waypoint' };
+  return (day: string) => findDayDoubt(day, context);
 }
 
 /** Local id of each row, called in the order of the rows. */

@@ -162,9 +162,10 @@ const FORMS: readonly Form[] = [
  * Parses a day into YYYY-MM-DD, after the form of a column map, if any
  * (columns/apply-column-rule.ts). It reads that form, also with slashes (as GDAL writes it), the
  * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
- * an optional midnight. A moment is read by {@link parseDayOfMoment}.
+ * an optional midnight. A moment is read by {@link parseDayOfMoment}. A `!` behind it confirms it.
  */
-export function parseDateCell(cell: string): Reading<string> {
+export function parseDateCell(written: string): Reading<string> {
+  const cell = isConfirmed(written) ? written.slice(0, -1).trimEnd() : written;
   const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
   const day = cell.replace(MIDNIGHT, '').trim();
@@ -182,6 +183,11 @@ export function parseDateCell(cell: string): Reading<string> {
   }
   const why = explainNoDate(cell);
   return makeUnreadable('date', msg`"${cell}" ${why}`);
+}
+
+/** Tells if a person confirms a day that pas would doubt: `1936-05-01!`. */
+export function isConfirmed(cell: string): boolean {
+  return cell.endsWith('!');
 }
 
 const MOMENT =

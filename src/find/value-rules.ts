@@ -9,6 +9,7 @@ import {
 } from '../text/characters.ts';
 import { joinAlternatives } from '../text/names.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
+import { findDayDoubt } from './day-doubt.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type {
@@ -29,27 +30,6 @@ import {
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
-
-/** No find in the service is older; an earlier year is a typing error, such as 0204. */
-export const EARLIEST_YEAR = 1700;
-
-/**
- * First days of clocks that were never set: computers, cameras, satellites, GPS devices,
- * spreadsheets.
- */
-const DAYS_WITHOUT_CLOCK = [
-  '1970-01-01',
-  '1980-01-01',
-  '1980-01-06',
-  '1989-12-31',
-  '1999-08-22',
-  '2000-01-01',
-  '2019-04-07',
-  '1899-12-30',
-  '1899-12-31',
-  '1900-01-01',
-  '1904-01-01',
-];
 
 /** Rule of the error that another find has a find's number. */
 export const NUMBER_USED = 'number-used';
@@ -179,40 +159,9 @@ function checkPlausibleDate(
   { today }: RuleContext,
 ): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
-  if (DAYS_WITHOUT_CLOCK.includes(date)) {
-    const message = msg`The date ${date} is a default of devices and spreadsheets, not a real date. Write the right one, or leave it empty.`;
-    return [{ element: 'datum_nalezu', message, warning: true }];
-  }
-  if (date <= today && Number(date.slice(0, 4)) >= EARLIEST_YEAR) return [];
-  const message = msg`The date ${date} is in the future or very long ago. Check the year, or this computer's clock.`;
-  return [{ element: 'datum_nalezu', message, warning: true }];
+  const doubt = findDayDoubt(date, { today, areOldUsual: true, isOfDevice: false });
+  return doubt === undefined ? [] : [{ element: 'datum_nalezu', message: doubt, warning: true }];
 }
-
-/** Days before it are rare outside a table of old finds. */
-const EARLIEST_LIKELY_DAY = '1950-01-01';
-const DAY_MS = 86_400_000;
-
-export function isOldDay(day: string): boolean {
-  return day < EARLIEST_LIKELY_DAY;
-}
-
-/**
- * Explains why a day of a table is hardly the one that was meant.
- * @param isOld most days of the table are old
- */
-export function findDayDoubt(day: string, today: string, isOld: boolean): Message | undefined {
-  const dayNumber = (Date.parse(day) - Date.UTC(1899, 11, 30)) / DAY_MS;
-  if (dayNumber >= EARLIEST_YEAR && dayNumber < 2100)
-    return msg`${day} is what a spreadsheet makes of the year ${dayNumber} in a cell of dates. Write the whole day, or leave the cell empty and write the year in poznamka.`;
-  if (DAYS_WITHOUT_CLOCK.includes(day))
-    return msg`${day} is what a device or a spreadsheet writes without a clock. Write the right day, or leave the cell empty. ${IF_RIGHT}`;
-  if (day > today) return msg`${day} is in the future. Check the year, or this computer's clock.`;
-  return isOldDay(day) && !isOld
-    ? msg`${day} is long before the other days of the table. Check the year. ${IF_RIGHT}`
-    : undefined;
-}
-
-const IF_RIGHT = msg`If it is right, enter this find with ${cmd`pas add`}.`;
 
 function checkFinderName({ nalezce }: FindElements): Finding[] {
   if (nalezce?.id !== NEW_PERSON) return [];

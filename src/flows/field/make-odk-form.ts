@@ -2,6 +2,7 @@ import { dirname, extname, join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
+import { EARLIEST_YEAR } from '../../find/day-doubt.ts';
 import { formatReferenceCell, type Reference } from '../../find/field.ts';
 import {
   type ElementName,
@@ -25,7 +26,7 @@ import {
 import { QUESTIONS, type Question } from '../../find/questions.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
-import { EARLIEST_YEAR, getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
+import { getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { makeWorkbookOfSheets } from '../../tables/write-workbook.ts';
 import { formatPlainCsvCell } from '../../text/csv.ts';

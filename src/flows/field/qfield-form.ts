@@ -1,5 +1,6 @@
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
+import { EARLIEST_YEAR } from '../../find/day-doubt.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type ElementName, FIELDS, type Field, getElementLabel } from '../../find/fields.ts';
 import {
@@ -14,7 +15,7 @@ import {
 } from '../../find/form-names.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { HANDOVER_REQUIRED } from '../../find/rules.ts';
-import { EARLIEST_YEAR, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
+import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/geometry.ts';
 import type { Constraint, FormTab, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { getColumnType } from '../../tables/gpkg-layers.ts';

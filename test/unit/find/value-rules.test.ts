@@ -81,11 +81,11 @@ describe('an issue about a value', () => {
     ],
     [
       { datum_nalezu: '1699-12-31' },
-      "date-plausible: The date 1699-12-31 is in the future or very long ago. Check the year, or this computer's clock.",
+      'date-plausible: 1699-12-31 is very long ago. Check the year, of which a digit may be missing.',
     ],
     [
       { datum_nalezu: '2024-11-21' },
-      "date-plausible: The date 2024-11-21 is in the future or very long ago. Check the year, or this computer's clock.",
+      "date-plausible: 2024-11-21 is in the future. Perhaps 2023-11-21 is meant, or this computer's clock is wrong.",
     ],
     [
       { obdobi: { id: 'HES-1x', text: '' } },
