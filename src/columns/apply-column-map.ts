@@ -98,8 +98,11 @@ function convertRow(row: TableRow, layout: Layout, places: ColumnPlaces): TableR
     if (text !== '') texts.set(place, [...(texts.get(place) ?? []), text]);
   };
   const dates = new Set<number>();
+  let hasAddedSigns = false;
   for (const { index, rule, home } of columns) {
-    const text = applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
+    const written = getTrimmedCell(row, index, rule.element);
+    const text = applyColumnRule(written, rule);
+    if (rule.sign !== undefined && text !== written) hasAddedSigns = true;
     if (isMisplacedDate(row, index, rule)) dates.add(home);
     if (!isJoined(rule)) cells[index] = text;
     else add(home, text === '' || rule.label === undefined ? text : `${rule.label}: ${text}`);
@@ -116,7 +119,8 @@ function convertRow(row: TableRow, layout: Layout, places: ColumnPlaces): TableR
     );
     if (isDate) dates.add(localId.place);
   }
-  return { ...row, cells, shown: row.shown && mapShownCells(row.shown, cells, rules, dates) };
+  const shown = row.shown && mapShownCells(row.shown, cells, rules, dates);
+  return { ...row, cells, shown, hasAddedSigns };
 }
 
 /**

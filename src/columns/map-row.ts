@@ -26,6 +26,7 @@ import {
 } from '../find/parse-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
+import type { PositionChange } from '../place/read-position.ts';
 import { getRowPlace, type TableRow } from '../tables/table.ts';
 import { makeIdKey, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
@@ -57,7 +58,12 @@ export type KnownFind = {
 };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
-export type MappedRow = { readonly find?: Find; readonly issues: readonly Issue[] };
+export type MappedRow = {
+  readonly find?: Find;
+  readonly issues: readonly Issue[];
+  /** The point differs from its spelling, as a column map says. */
+  readonly positionChange?: PositionChange;
+};
 
 type Value = string | number | boolean | Reference;
 
@@ -92,17 +98,7 @@ export function mapRow(
         : makeErrorIssue(rule, message, where),
     );
   };
-  for (const name of columns.names) {
-    const doubt = columns.findDoubt(row, name, context.above?.get(name));
-    if (doubt !== undefined)
-      report(
-        doubt.severity,
-        doubt.rule,
-        doubt.problem,
-        name,
-        isElementName(name) ? name : undefined,
-      );
-  }
+  reportDoubts(row, columns, context, report);
   const values = parseElements(row, columns, context.resolveReference, report);
   checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
@@ -142,7 +138,17 @@ export function mapRow(
     source: getRowPlace(columns.place, row),
     columns: columns.getHeaders(point.value.element, point.value.columns),
   };
-  return { find, issues };
+  const { change } = point.value;
+  return { find, issues, positionChange: row.hasAddedSigns ? (change ?? 'signs') : change };
+}
+
+function reportDoubts(row: TableRow, columns: Columns, { above }: RowContext, report: Report) {
+  for (const name of columns.names) {
+    const doubt = columns.findDoubt(row, name, above?.get(name));
+    if (doubt === undefined) continue;
+    const element = isElementName(name) ? name : undefined;
+    report(doubt.severity, doubt.rule, doubt.problem, name, element);
+  }
 }
 
 const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];

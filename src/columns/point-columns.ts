@@ -4,11 +4,13 @@ import {
   type ColumnName,
   type ElementName,
   type FindElements,
+  getPoint,
   getPointElement,
 } from '../find/fields.ts';
 import { parseGeomSystem } from '../find/parse-cell.ts';
 import {
   DRAWN_WITHIN_M,
+  findRangeProblem,
   formatPoint,
   type GeomSystem,
   isSamePlace,
@@ -21,6 +23,7 @@ import {
 } from '../place/geometry.ts';
 import {
   type Position,
+  type PositionChange,
   parseCoordinate,
   parsePosition,
   writePosition,
@@ -50,6 +53,7 @@ type ReadPoint = {
   readonly columns: readonly ColumnName[];
   /** Change of the position as it was written. */
   readonly remark?: Unreadable;
+  readonly change?: PositionChange;
 };
 type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
@@ -103,63 +107,75 @@ function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem 
 }
 
 /**
- * Reads the point in the columns of a row. Its coordinate system is that of the columns, else
- * `geom_system`, an SRID in the text, or the one that its notation shows; a point without any is an
- * error. Of several notations, `geom_system` selects one.
+ * Reads the point in the columns of a row. Several notations must mean one place; `geom_system`
+ * selects those of its system.
  */
 function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   const systemCell = columns.getCell(row, 'geom_system');
-  const stated = systemCell === '' ? undefined : parseGeomSystem(systemCell);
-  if (stated !== undefined && !isReadable(stated))
-    return { ...stated, element: 'geom_system', column: 'geom_system' };
-
+  const reading = systemCell === '' ? undefined : parseGeomSystem(systemCell);
+  if (reading !== undefined && !isReadable(reading))
+    return { ...reading, element: 'geom_system', column: 'geom_system' };
+  const stated = reading?.value;
   const filled = SOURCES.filter((source) =>
     source.columns.some((name) => getPointCell(row, columns, name) !== ''),
   );
-  const fitting = filled.filter(
-    (source) => stated === undefined || (source.system ?? stated.value) === stated.value,
-  );
-  const [source, another] = fitting;
-  if (another !== undefined) {
-    const names = fitting
-      .map((each) => enumerate(each.columns))
-      .reduce((all, name) => msg`${all}, and in ${name}`);
-    return makeProblem(
-      'point-twice',
-      msg`The point is given twice, in ${names}. Leave one empty, or state in geom_system which one to use.`,
-      another,
-    );
-  }
-  if (source === undefined) return withoutPoint(stated?.value, filled, columns);
+  const fitting = filled.filter(({ system = stated }) => stated === undefined || system === stated);
+  const points = fitting.map((source) => parseSource(row, columns, source, stated));
+  const [first, ...others] = points;
+  if (first === undefined) return withoutPoint(stated, filled, columns);
+  const problem = points.find((point) => !isReadable(point));
+  if (problem !== undefined) return problem;
+  const elsewhere = others.findIndex((point) => !isOfOnePlace(first, point));
+  const source = fitting[elsewhere + 1];
+  if (elsewhere === -1 || source === undefined) return first;
+  const names = fitting
+    .map((each) => enumerate(each.columns))
+    .reduce((all, name) => msg`${all}, and in ${name}`);
+  const message = msg`The point is given twice, in ${names}. Leave one empty, or state in geom_system which one to use.`;
+  return makeProblem('point-twice', message, source);
+}
 
+function isOfOnePlace(one: PointReading, other: PointReading): boolean {
+  const points = [one, other].map((reading) =>
+    isReadable(reading) ? getPoint(reading.value.elements) : undefined,
+  );
+  const [a, b] = points;
+  return a !== undefined && b !== undefined && isSamePlace(a, b);
+}
+
+/**
+ * Reads the point of one notation. Its coordinate system is that of the columns, else the stated
+ * one, an SRID in the text, or S-JTSK beside degrees; a point without any is an error.
+ */
+function parseSource(
+  row: TableRow,
+  columns: Columns,
+  source: PointColumns,
+  stated: GeomSystem | undefined,
+): PointReading {
   const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
   const { epsg } = written === '' ? {} : parseGisText(written);
   const isPlain = written !== '' && (columns.turnsPositions || !WELL_KNOWN.test(written));
   const position = isPlain ? parsePlainPosition(written, columns.turnsPositions) : undefined;
   if (position !== undefined && !isReadable(position))
-    return makeProblem(
-      position.rule,
-      position.problem,
-      source,
-      getPointElement(stated?.value ?? '4326'),
-    );
-  const statedSystem = epsg === undefined ? position?.value.system : toGeomSystem(epsg);
-  if (epsg !== undefined && statedSystem === undefined) {
+    return makeProblem(position.rule, position.problem, source, getPointElement(stated ?? '4326'));
+  const shown = epsg === undefined ? position?.value.system : toGeomSystem(epsg);
+  if (epsg !== undefined && shown === undefined) {
     const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
     return makeProblem('coordinate-system', message, source);
   }
-  if (statedSystem !== undefined && stated !== undefined && stated.value !== statedSystem) {
-    return findDisagreement(stated.value, statedSystem);
-  }
-  const system = source.system ?? stated?.value ?? statedSystem;
-  if (system === undefined) {
-    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
-    return makeProblem('coordinate-system', message, source);
-  }
+  if (shown !== undefined && stated !== undefined && stated !== shown)
+    return findDisagreement(stated, shown);
   const point =
     position === undefined
       ? parseCoordinates(row, columns, source.columns)
       : { value: position.value.point };
+  const beside = isReadable(point) ? findSystemBeside(columns, point.value) : undefined;
+  const system = source.system ?? stated ?? shown ?? beside;
+  if (system === undefined) {
+    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
+    return makeProblem('coordinate-system', message, source);
+  }
   if (!isReadable(point))
     return makeProblem(point.rule, point.problem, source, getPointElement(system));
   const element = getPointElement(system);
@@ -169,8 +185,17 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
       element,
       columns: source.columns,
       remark: position && makeTurnedRemark(position.value),
+      change: position?.value.change,
     },
   };
+}
+
+/** Beside columns of degrees, those of metres are S-JTSK. */
+function findSystemBeside(columns: Columns, { x, y }: PointText): GeomSystem | undefined {
+  const isBeside = columns.has('lon') && columns.has('lat');
+  return isBeside && findRangeProblem('5514', Number(x), Number(y)) === undefined
+    ? '5514'
+    : undefined;
 }
 
 /**

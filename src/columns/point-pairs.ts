@@ -30,30 +30,36 @@ const AXIS_WORDS = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitud
 const MOST = 0.6;
 
 /**
- * Finds the two columns with coordinates. A measurement may have the numbers of an axis, so a
- * column with the name of an axis counts first; of two pairs, the fuller one is the point.
+ * Finds the columns with coordinates. A measurement may have the numbers of an axis, so a column
+ * with the name of an axis counts first. Of two pairs the fuller one is the point, and the other one
+ * as well, if some rows have only that.
+ * @param isAlone tells if a row has a text in one column, and none in the other
  */
-export function findPointPair(
+export function findPointPairs(
   profiles: readonly ColumnProfile[],
+  isAlone: (column: ColumnProfile, other: ColumnProfile) => boolean,
 ): ReadonlyMap<ColumnProfile, ReadColumn> {
   const pairs = PAIRS.flatMap((axes): ColumnProfile[][] => {
-    const columns = axes.flatMap(
-      (axis) =>
-        profiles
-          .filter((profile) => isOfAxis(profile, axis))
-          .sort(
-            (a, b) => Number(isNamedAsAxis(b)) - Number(isNamedAsAxis(a)) || b.filled - a.filled,
-          )[0] ?? [],
-    );
+    const columns = axes.flatMap((axis) => findAxisColumn(profiles, axis) ?? []);
     return columns.length === axes.length ? [columns] : [];
   });
-  const [pair = []] = pairs.sort(([a], [b]) => (b?.filled ?? 0) - (a?.filled ?? 0));
-  return new Map(pair.map((profile) => [profile, makeAxisRule(profile)]));
+  const [pair = [], other = []] = pairs.sort(([a], [b]) => (b?.filled ?? 0) - (a?.filled ?? 0));
+  const [first] = pair;
+  const [second] = other;
+  const isOther =
+    first !== undefined && second !== undefined && first !== second && isAlone(second, first);
+  const columns = isOther ? [...pair, ...other] : pair;
+  return new Map(columns.map((profile) => [profile, makeAxisRule(profile)]));
+}
+
+function findAxisColumn(profiles: readonly ColumnProfile[], axis: Axis): ColumnProfile | undefined {
+  return profiles
+    .filter((profile) => isOfAxis(profile, axis))
+    .sort((a, b) => Number(isNamedAsAxis(b)) - Number(isNamedAsAxis(a)) || b.filled - a.filled)[0];
 }
 
 function makeAxisRule(profile: ColumnProfile): ReadColumn {
-  const axes = Object.keys(AXES) as Axis[];
-  const element = axes.find((axis) => isOfAxis(profile, axis)) ?? 'geom_x';
+  const element = (Object.keys(AXES) as Axis[]).find((axis) => isOfAxis(profile, axis)) ?? 'geom_x';
   const isPositive = (text: string): boolean =>
     isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;
   const isSJtsk = element === 'geom_x' || element === 'geom_y';
@@ -62,6 +68,7 @@ function makeAxisRule(profile: ColumnProfile): ReadColumn {
 }
 
 function isOfAxis(profile: ColumnProfile, axis: Axis): boolean {
+  if (isOfBothSystems(profile, axis)) return true;
   if (getShare(profile, (text) => isInRange(text, axis)) < MOST) return false;
   if (axis === 'geom_x' || axis === 'geom_y') return true;
   // Numbers from 12 to 19 are frequent; degrees have a name that says so, or three decimals.
@@ -69,6 +76,20 @@ function isOfAxis(profile: ColumnProfile, axis: Axis): boolean {
     ? /[.,]\d|^[^°º\s]*[°º\s].*\d/
     : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
   return getShare(profile, (text) => isFine.test(text)) >= 0.5;
+}
+
+/** Tells if all coordinates of an axis are metres of S-JTSK. */
+export function isOfOneSystem(profile: ColumnProfile): boolean {
+  return !isOfBothSystems(profile, 'geom_x');
+}
+
+/** A column with the name of an axis may have degrees in some rows and metres in others. */
+function isOfBothSystems(profile: ColumnProfile, axis: Axis): boolean {
+  const other = { geom_x: 'lon', geom_y: 'lat', lon: undefined, lat: undefined } as const;
+  const degrees = other[axis];
+  if (degrees === undefined || !isNamedAsAxis(profile)) return false;
+  const shares = [axis, degrees].map((each) => getShare(profile, (text) => isInRange(text, each)));
+  return shares.every((share) => share > 0) && (shares[0] ?? 0) + (shares[1] ?? 0) >= MOST;
 }
 
 function isInRange(text: string, axis: Axis): boolean {

@@ -10,7 +10,7 @@ import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.
 import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
 import { judgeValues, type Verdict } from './column-tests.ts';
 import { isWrittenByPas } from './columns.ts';
-import { findPointPair, isOfPlaces } from './point-pairs.ts';
+import { findPointPairs, isOfOneSystem, isOfPlaces } from './point-pairs.ts';
 import type { Setting } from './settings.ts';
 
 export type ColumnProposal = {
@@ -89,8 +89,11 @@ export function makeColumnProposer(
 ) {
   const profiles = profileColumns(table);
   const meanings = listMeanings(profiles, lookupTerm, isFind);
-  const pair = findPointPair(profiles);
-  const isSJtsk = [...pair.values()].some(({ element }) => element === 'geom_x');
+  const pair = findPointPairs(profiles, makeAloneTest(table, profiles));
+  const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
+  const isSJtsk =
+    axes.length === 1 &&
+    axes.every(([profile, rule]) => rule.element === 'geom_x' && isOfOneSystem(profile));
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map(answers.rules);
@@ -112,13 +115,23 @@ export function makeColumnProposer(
     };
     propose('stav', '1');
     propose('geom_system', isSJtsk ? '5514' : findSystem(columns));
-    if (hasPoints || read.has('lon') || columns.some(isPosition)) decided.add('geom_system');
+    if (hasPoints || read.has('lon') || pair.size > 0 || columns.some(isPosition))
+      decided.add('geom_system');
     const undecided = NEEDED.filter((name) => !decided.has(name));
     return { columns, fixed, undecided, questions };
   };
 }
 
 const NUMBERS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cislo'];
+
+function makeAloneTest({ rows }: Table, profiles: readonly ColumnProfile[]) {
+  return (column: ColumnProfile, other: ColumnProfile): boolean => {
+    const [here, there] = [column, other].map((profile) => profiles.indexOf(profile));
+    for (const { cells } of rows)
+      if ((cells[here ?? -1] ?? '') !== '' && (cells[there ?? -1] ?? '') === '') return true;
+    return false;
+  };
+}
 
 type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
 

@@ -1,10 +1,11 @@
-import { isSamePlace } from '../place/geometry.ts';
+import { isSamePlace, parsePointNumbers } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { NEW_PERSON } from './field.ts';
 import {
   type ElementName,
   FIELDS,
   type FindElements,
+  getField,
   getPoint,
   getPointElement,
 } from './fields.ts';
@@ -103,7 +104,18 @@ function addPart(to: [string, unknown][], from: FindElements, part: readonly Ele
 }
 
 function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {
-  return part.every((name) => isSameValue(one[name], other[name]));
+  return part.every(
+    (name) => isSameValue(one[name], other[name]) || isSamePoint(name, one[name], other[name]),
+  );
+}
+
+/** Points are equal if their numbers are: `15.10` is `15.1`. */
+function isSamePoint(name: ElementName, one: Value, other: Value): boolean {
+  if (getField(name).kind !== 'point' || typeof one !== 'string' || typeof other !== 'string')
+    return false;
+  const a = parsePointNumbers(one);
+  const b = parsePointNumbers(other);
+  return a !== undefined && a[0] === b?.[0] && a[1] === b[1];
 }
 
 export function isSameFind(one: FindElements, other: FindElements): boolean {

@@ -23,7 +23,11 @@ export type Position = {
    * a person confirms it.
    */
   readonly isTurned?: true;
+  readonly change?: PositionChange;
 };
+
+/** Difference of a position from its spelling. */
+export type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
 
@@ -215,7 +219,16 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
       ? msg`"${text}" has whole degrees only, which may be a measure or a number.`
       : undefined);
   const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
-  return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd } };
+  const change = findChange({ x, y }, fitting);
+  return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd, change } };
+}
+
+function findChange(written: PointText, read: PointText): PositionChange | undefined {
+  const withoutSigns = ({ x, y }: PointText): string => `${x} ${y}`.replaceAll('-', '');
+  const isSwapped = withoutSigns(written) !== withoutSigns(read);
+  const same = isSwapped ? { x: written.y, y: written.x } : written;
+  if (same.x !== read.x || same.y !== read.y) return isSwapped ? 'axes-and-signs' : 'signs';
+  return isSwapped ? 'axes' : undefined;
 }
 
 /** Writes a position with all its digits, so that {@link parsePosition} reads the same point. */

@@ -100,6 +100,8 @@ type BesideColumns = {
    * other.
    */
   readonly isDrawn?: boolean;
+  /** A column map added minus signs to the coordinates. */
+  readonly hasAddedSigns?: boolean;
   readonly photos?: readonly string[];
 };
 

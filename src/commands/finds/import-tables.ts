@@ -206,12 +206,19 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
     rows: sum(({ rows }) => rows),
     missing: reports.flatMap(({ missing }) => missing),
     newPeople,
+    positions: countPositions(reports),
     hasErrors: hasErrors(issues),
     issues: collapseUnchecked(
       issues,
       sum(({ unchecked }) => unchecked),
     ),
   };
+}
+
+function countPositions(reports: readonly ImportReport[]) {
+  const count = (how: 'axes' | 'signs' | 'axes-and-signs'): number =>
+    reports.reduce((sum, { positions }) => sum + (positions.get(how) ?? 0), 0);
+  return { axes: count('axes'), signs: count('signs'), both: count('axes-and-signs') };
 }
 
 /**
@@ -370,7 +377,7 @@ function printSummary(
   { dryRun, ruleContext: { lookupTerm } }: Request,
 ): void {
   const { terminal } = context;
-  const { finds, newPeople, missing, issues } = imported;
+  const { finds, newPeople, positions, missing, issues } = imported;
   const counts = countChanges(imported);
   const { photos_removed: photosRemoved, numbers, drafts } = counts;
   const all = formatFindCount(finds.length);
@@ -381,6 +388,11 @@ function printSummary(
       ? t`Would import ${all}: ${changes}; ${photographs}.`
       : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
+  const { axes, signs, both } = positions;
+  if (axes + signs + both > 0)
+    terminal.printLine(
+      t`Positions read as the column map says: ${axes} with the axes exchanged, ${signs} with other signs, ${both} with both.`,
+    );
   if (photosRemoved > 0) {
     terminal.printLine(
       ngettext(
@@ -407,6 +419,7 @@ function printSummary(
   terminal.printValue({
     dry_run: dryRun,
     ...counts,
+    positions,
     not_in_table: missing,
     new_people: [...newPeople].map(([name, count]) => {
       const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({

@@ -22,6 +22,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsFrom } from '../../outbox/stored-finds.ts';
 import { changeWish } from '../../outbox/wishes.ts';
 import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
+import type { PositionChange } from '../../place/read-position.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
@@ -60,6 +61,8 @@ export type ImportReport = EnqueueReport & {
   readonly rows: number;
   /** Finders whom the service would create, by name, with their number of finds. */
   readonly newPeople: ReadonlyMap<string, number>;
+  /** Positions that differ from their spelling, by how. */
+  readonly positions: ReadonlyMap<PositionChange, number>;
   /** Finds from an earlier import of this table that it no longer has. */
   readonly missing: readonly string[];
 };
@@ -142,15 +145,8 @@ async function importRows(
   const ofFolder = besides === undefined ? [] : [makeFolderIssue(findTable.file, besides)];
   for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
     onIssue(issue);
-  const newPeople = new Map<string, number>();
-  const onFind = ({ elements: { nalezce } }: Find): void => {
-    if (nalezce?.id !== NEW_PERSON) return;
-    const count = newPeople.get(nalezce.text) ?? 0;
-    if (count > 0 || ruleContext.lookupTerm?.('osoba', nalezce.text).kind !== 'found')
-      newPeople.set(nalezce.text, count + 1);
-  };
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
-  const finds = [...collectFinds(rows, onIssue, onFind)];
+  const { finds, newPeople, positions } = collectFinds(rows, ruleContext, onIssue);
   const hasKey = (key: string): boolean => collectKeys().has(key);
   const plans = planRows(finds, listKnownFinds(outbox), { path, prefix: context.idPrefix, hasKey });
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, plans, hasKey);
@@ -170,6 +166,7 @@ async function importRows(
     issues: issues.listAll(),
     rows: rowCount,
     newPeople,
+    positions,
     missing,
     ...copied,
   };
@@ -276,17 +273,27 @@ function checkUnnamedAttachments(
 
 const MAX_NAMES = 10;
 
-function* collectFinds(
+function collectFinds(
   rows: Iterable<MappedRow>,
+  { lookupTerm }: ValidationContext,
   onIssue: (issue: Issue) => void,
-  onFind: (find: Find) => void,
-): Generator<Find> {
-  for (const row of rows) {
-    for (const issue of row.issues) onIssue(issue);
-    if (row.find === undefined) continue;
-    onFind(row.find);
-    yield row.find;
+) {
+  const finds: Find[] = [];
+  const newPeople = new Map<string, number>();
+  const positions = new Map<PositionChange, number>();
+  for (const { find, issues, positionChange } of rows) {
+    for (const issue of issues) onIssue(issue);
+    if (find === undefined) continue;
+    finds.push(find);
+    if (positionChange !== undefined)
+      positions.set(positionChange, (positions.get(positionChange) ?? 0) + 1);
+    const { nalezce } = find.elements;
+    if (nalezce?.id !== NEW_PERSON) continue;
+    const count = newPeople.get(nalezce.text) ?? 0;
+    if (count > 0 || lookupTerm?.('osoba', nalezce.text).kind !== 'found')
+      newPeople.set(nalezce.text, count + 1);
   }
+  return { finds, newPeople, positions };
 }
 
 function countUnreadRows({ issues }: Table): number {

@@ -173,7 +173,7 @@ describe('points', () => {
     ['half a point', 'local_id,lon,lat\na,14.42,\n', 'coordinate', 'lon', 'lat is empty'],
     [
       'two points',
-      'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 50)\n',
+      'local_id,lon,lat,geom_wkt\na,14,50,POINT (14 51)\n',
       'point-twice',
       'geom_wkt',
       'is given twice',

@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { useMock } from '../support/use-mock.ts';
+
+const mock = useMock('--min-interval', '0');
+let home: Home;
+
+beforeEach(async () => {
+  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+});
+
+const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865'].flatMap((setting) => [
+  '--set',
+  setting,
+]);
+
+type Shown = { readonly elements: Readonly<Record<string, unknown>> };
+
+async function showPoints(...finds: string[]): Promise<unknown[]> {
+  const shown = await Promise.all(finds.map((find) => home.json<Shown>('show', find)));
+  return shown.map(({ elements }) => elements['geom_wkt'] ?? elements['geom_sjtsk_wkt']);
+}
+
+const DEGREES = 'POINT (15.1712 49.8405)';
+const METRES = 'POINT (-693174.81 -1077354.27)';
+
+describe('positions that a column map changes', () => {
+  test.each([
+    [
+      'in one cell',
+      'local_id;gps\nQ-1;POINT(49.8405 15.1712)\nQ-2;15.1712 49.8405\nQ-3;693174.81 1077354.27\nQ-4;1077354.27 693174.81',
+      '[columns]\n"gps" = { element = "wkt", form = "position" }',
+      { axes: 1, signs: 1, both: 1 },
+    ],
+    [
+      'without their signs',
+      'local_id;X;Y\nQ-1;693174.81;1077354.27\nQ-2;-693174.81;-1077354.27',
+      '[fixed]\ngeom_system = "5514"\n[columns]\n"X" = { element = "geom_x", sign = "minus" }\n"Y" = { element = "geom_y", sign = "minus" }',
+      { axes: 0, signs: 1, both: 0 },
+    ],
+  ])('are counted in the summary: %s', async (_, rows, columns, positions) => {
+    const file = home.file('t.csv', rows);
+    const map = home.file('t.toml', `version = 1\n${columns}\n`);
+    const words = ['import', file, '--map', map, ...SET, '--dry-run'];
+    expect(await home.json(...words)).toMatchObject({ positions });
+    const { axes, signs, both } = positions;
+    expect((await home.pas(...words)).stdout).toContain(
+      `${axes} with the axes exchanged, ${signs} with other signs, ${both} with both`,
+    );
+  });
+});
+
+describe('a table with two coordinate systems keeps the point of every row', () => {
+  test.each([
+    ['named in a column', 'č.;crs;X;Y\nA1;4326;15.1712;49.8405\nB2;S-JTSK;-693174.81;-1077354.27'],
+    ['in pairs of columns', 'č.;lon;lat;X;Y\nA1;15.1712;49.8405;;\nB2;;;-693174.81;-1077354.27'],
+  ])('by the wizard: %s', async (_, rows) => {
+    const file = home.file('t.csv', rows);
+    await expectDone(home.pas('import', file, '--wizard', '--yes', ...SET));
+    await expectDone(home.pas('import', file, '--map', file.replace('.csv', '.map.toml')));
+    expect(await showPoints('A1', 'B2')).toEqual([DEGREES, METRES]);
+  });
+
+  test('by their own columns, also where both pairs mean one place', async () => {
+    const file = home.file(
+      't.csv',
+      'local_id;lon;lat;geom_x;geom_y\nA1;15.1712;49.8405;;\nB2;;;-693174.81;-1077354.27\nC3;15.1712;49.8405;-693081.34;-1077309.55',
+    );
+    await expectDone(home.pas('import', file, ...SET));
+    expect(await showPoints('A1', 'B2', 'C3')).toEqual([DEGREES, METRES, DEGREES]);
+  });
+});
+
+test('a coordinate without its trailing zero is no difference of a sent find', async () => {
+  const importWith = (x: string) =>
+    home.json('import', home.file('t.csv', `local_id;lon;lat\nA1;${x};49.8405`), ...SET);
+  await importWith('15.1710');
+  await expectDone(home.pas('push'));
+  expect(await importWith('15.171')).toMatchObject({ unchanged: 1, already_sent: 0 });
+});
