@@ -50,11 +50,11 @@ export function makePlaces(env, address) {
 
 /**
  * The outbox of a file with its ledger, bound to an account that pushes it from here.
- * @param {Places & { readonly id?: string }} places `id`: of a new outbox
+ * @param {Places} places
  * @param {(ledger: import('../dist/src/outbox/ledger.js').Ledger) =>
  * import('../dist/src/outbox/ledger.js').Ledger} [wrapped]
  */
-export function openFilled({ file, ledgerFile, address, id }, wrapped = (ledger) => ledger) {
+export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => ledger) {
   for (const path of [file, ledgerFile]) mkdirSync(dirname(path), { recursive: true });
   const outbox = openOutbox(file, systemClock, {
     binding: {
@@ -64,7 +64,6 @@ export function openFilled({ file, ledgerFile, address, id }, wrapped = (ledger)
       schemaVersion: '2.2',
       username: ACCOUNT.email,
     },
-    id,
     ledger: () => wrapped(openLedger(ledgerFile, { machine: () => '' })),
   });
   rememberAccount(outbox, ACCOUNT.email, ACCOUNT);

@@ -110,7 +110,7 @@ const ENVIRONMENT = [
 ];
 const FILES = [
   ['config.toml', 'profiles and defaults'],
-  ['outboxes/UUID/outbox.sqlite', 'finds, what is queued and what was sent'],
+  ['outboxes/NAME/outbox.sqlite', 'finds, what is queued and what was sent'],
   ['vocabulary.sqlite', 'harvested vocabularies'],
   ['mapping.csv', 'your own terms'],
   ['secrets.json', 'password and token, without a keyring'],

@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { msg } from '../base/message.ts';
 import { writePrivateFile } from '../store/files.ts';
 import { lockForChange } from '../store/lock-file.ts';
 import { tomlText } from '../store/toml.ts';
-import { type ConfigFile, getSetting, type ProfileSettings, readConfigFile } from './config.ts';
+import { type ConfigFile, type ProfileSettings, readConfigFile } from './config.ts';
 import type { Places } from './places.ts';
 
 function writeConfigFile(
@@ -63,57 +62,14 @@ export function withSettings(
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-export function setProfilesOutbox(
+export function changeProfiles(
   config: ConfigFile,
   names: readonly string[],
-  id: string,
+  changes: ProfileSettings,
 ): ConfigFile {
   return names.reduce(
-    (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), outbox: id }),
+    (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), ...changes }),
     config,
-  );
-}
-
-/**
- * Assigns an outbox to a profile and to others of the same account: one that any of them has, or a
- * new one. Of concurrent commands the first decides.
- * @param unlike an outbox that must not be used
- */
-export function assignOutbox(places: Places, clock: Clock, name: string, unlike?: string): string {
-  let id: string | undefined;
-  changeConfigFile(places, clock, (config) => {
-    const settings = config.profiles.get(name) ?? {};
-    const alike = findSimilarProfiles(config, name, settings);
-    const all = [name, ...alike];
-    id = all
-      .map((each) => config.profiles.get(each)?.outbox)
-      .find((its) => its !== undefined && its !== unlike)
-      ?.toString();
-    if (id !== undefined && settings.outbox === id) return config;
-    id ??= randomUUID();
-    return setProfilesOutbox(
-      config,
-      all.filter((each) => (config.profiles.get(each)?.outbox ?? unlike) === unlike),
-      id,
-    );
-  });
-  return id ?? '';
-}
-
-/** Settings that profiles of one outbox have in common. */
-const OF_AN_OUTBOX = ['base_url', 'username', 'kind', 'prefix', 'schema_version'] as const;
-
-/** Returns other profiles of the same account at the same service. */
-export function findSimilarProfiles(
-  { profiles }: ConfigFile,
-  name: string,
-  settings: ProfileSettings,
-): string[] {
-  return [...profiles].flatMap(([other, its]) =>
-    other !== name &&
-    OF_AN_OUTBOX.every((key) => getSetting(its, key) === getSetting(settings, key))
-      ? [other]
-      : [],
   );
 }
 

@@ -39,13 +39,14 @@ export async function listKnownNames(
 }
 
 async function findOutboxFile(places: Places): Promise<string | undefined> {
-  const [{ readConfigFile }, { makeOutboxPlaces }] = await Promise.all([
+  const [{ findOutboxName, readConfigFile }, { makeOutboxPlaces }] = await Promise.all([
     import('./config.ts'),
     import('./places.ts'),
   ]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);
-  const { outbox } = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '') ?? {};
-  return outbox === undefined ? undefined : makeOutboxPlaces(places, String(outbox)).outboxFile;
+  const settings = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '');
+  const outbox = findOutboxName(settings ?? {});
+  return outbox === undefined ? undefined : makeOutboxPlaces(places, outbox).outboxFile;
 }
 
 async function findNames(file: string | undefined, partial: string): Promise<KnownName[]> {

@@ -6,7 +6,7 @@ import { type Command, cmd, composeCommand, type Message, msg } from '../base/me
 import { maskProxy, parseProxy } from '../http/proxy.ts';
 import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../http/redis-address.ts';
 import { parseToml, type TomlTable } from '../store/toml.ts';
-import { type Environment, isOutboxId, type Places } from './places.ts';
+import { type Environment, makeOutboxName, type Places } from './places.ts';
 
 export type Profile = {
   readonly name: string;
@@ -30,8 +30,8 @@ export type Profile = {
   readonly lookBackDays: number;
   readonly answerTimeoutMs: number;
   readonly allowHttp: boolean;
-  /** UUID of its outbox; undefined before its first use. */
-  readonly outbox: string | undefined;
+  /** Name of its outbox, which profiles of one service and user share. */
+  readonly outbox: string;
 };
 
 /** Keys of config.toml, for all profiles or for one. */
@@ -235,11 +235,23 @@ export function toProfile(
     lookBackDays: count('look_back_days'),
     answerTimeoutMs: count('answer_timeout_ms'),
     allowHttp: settings.allow_http === true,
-    outbox: getText('outbox'),
+    outbox: findOutboxName(settings) ?? '',
   };
   for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
     requireTls(where, address, profile.allowHttp);
   return Object.freeze(profile);
+}
+
+/** Returns the name of the outbox of these settings; undefined without an address. */
+export function findOutboxName({ base_url: address, username }: ProfileSettings) {
+  return address === undefined
+    ? undefined
+    : makeOutboxName(String(address), username?.toString() ?? '');
+}
+
+/** Returns the profiles whose outbox has this name. */
+export function listProfilesOfOutbox({ profiles }: ConfigFile, outbox: string): string[] {
+  return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
 }
 
 function parseOaiAuth(value: string | undefined): Profile['oaiAuth'] {
@@ -263,15 +275,7 @@ export function requireTls(where: string, address: string, allowHttp: boolean): 
   });
 }
 
-type Kind =
-  | 'url'
-  | 'text'
-  | 'proxy'
-  | 'pacing'
-  | 'count'
-  | 'boolean'
-  | 'outbox'
-  | readonly string[];
+type Kind = 'url' | 'text' | 'proxy' | 'pacing' | 'count' | 'boolean' | readonly string[];
 
 type KeyRule = {
   readonly kind: Kind;
@@ -302,8 +306,6 @@ export const PROFILE_KEYS = {
   /** Empty: no proxy, whatever the environment says. */
   proxy: { kind: 'proxy' },
   ca_file: { kind: 'text' },
-  /** pas writes it itself. */
-  outbox: { kind: 'outbox' },
 } as const satisfies Record<string, KeyRule>;
 
 export type ProfileKey = keyof typeof PROFILE_KEYS;
@@ -325,32 +327,26 @@ export function isDecided(key: ProfileKey): key is DecidedKey {
 }
 
 /**
- * Parses `key=value` of `pas init --set`; an error does not quote the value, which may contain a
- * password.
- * @throws ConfigError for another text or an unknown key
+ * Parses `key=value` as typed, for {@link checkSettings}; an error does not quote the value, which
+ * may contain a password.
+ * @throws ConfigError for another text
  */
-export function parseSetting(text: string): readonly [ProfileKey, string | boolean] {
+export function parseSetting(text: string): readonly [string, string | boolean] {
   const at = text.indexOf('=');
-  const key = text.slice(0, Math.max(at, 0)).trim();
+  if (at < 0) throw new ConfigError(t`A setting needs a key and a value: key=value.`);
+  const key = text.slice(0, at).trim();
   const value = text.slice(at + 1).trim();
-  const keys = (Object.keys(PROFILE_KEYS) as ProfileKey[]).filter((each) => each !== 'outbox');
-  const known = keys.find((each) => each === key);
-  if (known === undefined) {
-    const keyNames = keys.join(', ');
-    throw new ConfigError(
-      at < 0 ? t`--set needs a key and a value: key=value.` : t`--set: unknown key ${key}.`,
-      { hint: t`Known are ${keyNames}.` },
-    );
-  }
-  const isBoolean = PROFILE_KEYS[known].kind === 'boolean' && /^(?:true|false)$/.test(value);
-  return [known, isBoolean ? value === 'true' : value];
+  const isBoolean =
+    Object.hasOwn(PROFILE_KEYS, key) &&
+    PROFILE_KEYS[key as ProfileKey].kind === 'boolean' &&
+    /^(?:true|false)$/.test(value);
+  return [key, isBoolean ? value === 'true' : value];
 }
 
-/** Makes the command that creates a profile with these settings, without its outbox. */
+/** Makes the command that creates a profile with these settings. */
 export function makeInitCommand(name: string, settings: ProfileSettings): Command {
   const flags = Object.entries(settings).flatMap(([setting, value]) => {
     const key = setting as ProfileKey;
-    if (key === 'outbox') return [];
     const pair: readonly [string, string] = isDecided(key)
       ? [toFlag(key), String(value)]
       : ['--set', `${key}=${key === 'proxy' ? maskProxy(String(value)) : value}`];
@@ -406,11 +402,6 @@ function checkValue(where: string, kind: Kind, value: unknown): string | number 
     case 'boolean':
       if (typeof value === 'boolean') return value;
       throw new ConfigError(t`${where} must be true or false.`);
-    case 'outbox':
-      if (typeof value === 'string' && isOutboxId(value)) return value;
-      throw new ConfigError(
-        t`${where} must be a UUID in lower case: it is the name of the outbox's folder.`,
-      );
   }
 }
 
@@ -451,10 +442,6 @@ export function getSetting(
 ): string | number | boolean | undefined {
   const { fallback }: KeyRule = PROFILE_KEYS[key];
   return settings[key] ?? fallback;
-}
-
-export function listProfilesOfOutbox({ profiles }: ConfigFile, id: string): string[] {
-  return [...profiles].flatMap(([name, { outbox }]) => (outbox === id ? [name] : []));
 }
 
 /**

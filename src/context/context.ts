@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -9,7 +8,7 @@ import { addToCommands, quoteShellWord } from '../base/message.ts';
 import { labelAndName } from '../find/fields.ts';
 import type { NetworkSettings } from '../http/routes.ts';
 import type { Connections } from '../http/send.ts';
-import type { Binding, Outbox } from '../outbox/open-outbox.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
 import { restrictPermissions } from '../store/folder.ts';
 import { getOwner, openSecrets, openSystemKeyring, type SecretStore } from '../store/secrets.ts';
@@ -17,7 +16,7 @@ import { learnWidths } from '../text/characters.ts';
 import type { Prompt } from '../ui/prompt.ts';
 import { makeTerminal, type Streams, type Terminal } from '../ui/terminal.ts';
 import type { VocabularyStore } from '../vocabulary/vocabulary-store.ts';
-import { assignOutbox, changeConfigFile } from './change-config.ts';
+import { changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import { type ConnectionAccess, makeConnectionAccess } from './network.ts';
 import {
@@ -35,7 +34,7 @@ import {
   type System,
   thisSystem,
 } from './places.ts';
-import type { ProfileSources } from './profile-outbox.ts';
+import type { OutboxSources } from './profile-outbox.ts';
 
 export type GlobalOptions = {
   readonly profile?: string;
@@ -59,7 +58,6 @@ export type Runtime = {
 type FixedParts = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
-  readonly outboxId?: string;
   readonly ledger?: LedgerLayout;
 };
 
@@ -94,18 +92,13 @@ export type Context = Runtime &
     getProfile(): Profile;
     /** Returns the identifier of this machine; empty where it has none. */
     getMachineId(): string;
-    /** Returns the UUID of the profile's outbox, which is assigned at its first use. */
-    getOutboxId(): string;
-    /**
-     * Returns the files of the profile's outbox, or of another one.
-     * @throws ConfigError where the id is no UUID
-     */
-    getOutboxPlaces(id?: string): OutboxPlaces;
-    getLedgerPlaces(id?: string): LedgerPlaces;
+    /** Returns the files of the profile's outbox, or of another one. */
+    getOutboxPlaces(name?: string): OutboxPlaces;
+    getLedgerPlaces(name?: string): LedgerPlaces;
     /** Returns the options for the lock of the profile's outbox, or of another one. */
-    pushLock(id?: string): PushLockOptions;
+    pushLock(name?: string): PushLockOptions;
     /**
-     * Opens the outbox of the profile.
+     * Opens the outbox of the profile, which is created at its first use.
      * @throws ConfigError where it is for another service
      */
     openOutbox(): Promise<Outbox>;
@@ -116,11 +109,7 @@ export type Context = Runtime &
     openOutboxToPush(): Promise<Outbox>;
     /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
     openOutboxToRead(): Promise<Outbox>;
-    /**
-     * Opens any outbox of the data home, with the ledger.
-     * @param binding creates a missing one
-     */
-    openOutboxById(id: string, binding?: Binding): Promise<Outbox>;
+    /** Changes the configuration, of which the profile is chosen anew. */
     changeConfig(change: (config: ConfigFile) => ConfigFile): void;
     /**
      * Makes a context of the same command for another profile, without the environment's credentials.
@@ -151,9 +140,11 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
       : { ...systemPlaces, outboxesFolder: fixed.outboxesFolder };
   const { onClose, close } = createClosers();
   const readConfig = (): ConfigFile => readConfigFile(places.configFile);
-  const getProfile = memoize(() =>
-    chooseProfile(readConfig(), places, { flag: options.profile, environment }),
-  );
+  let profile: Profile | undefined;
+  const getProfile = (): Profile => {
+    profile ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
+    return profile;
+  };
   const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
   // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
@@ -168,6 +159,10 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     terminal,
     getConfig: readConfig,
     getProfile,
+    changeConfig: (change: (config: ConfigFile) => ConfigFile): void => {
+      changeConfigFile(places, clock, change);
+      profile = undefined;
+    },
     onClose,
   };
   const secrets = memoize(() =>
@@ -283,20 +278,17 @@ function withoutAccountVariables(environment: Environment): Environment {
 }
 
 function makeOutboxAccess(
-  parts: ProfileSources,
+  parts: Omit<OutboxSources, 'getOutboxPlaces' | 'getLedgerPlaces'>,
   { system, holder }: Dependencies,
   fixed: FixedParts,
 ) {
-  const { clock, getConfig, places, getProfile } = parts;
-  const findOutboxId = (): string | undefined =>
-    fixed.outboxId ?? getConfig().profiles.get(getProfile().name)?.outbox?.toString();
-  const getOutboxId = (): string =>
-    findOutboxId() ?? assignOutbox(places, clock, getProfile().name);
+  const { clock, places, getProfile } = parts;
   const layout = memoize(() => fixed.ledger ?? chooseLedgerLayout(places, system));
-  const getPlaces = (id = getOutboxId()): OutboxPlaces => makeOutboxPlaces(places, id);
-  const getLedgerPlaces = (id = getOutboxId()): LedgerPlaces =>
-    makeLedgerPlaces(places, layout(), getPlaces(id).folder);
-  const sources = { ...parts, findOutboxId, getOutboxPlaces: getPlaces, getLedgerPlaces };
+  const getOutboxPlaces = (name = getProfile().outbox): OutboxPlaces =>
+    makeOutboxPlaces(places, name);
+  const getLedgerPlaces = (name = getProfile().outbox): LedgerPlaces =>
+    makeLedgerPlaces(places, layout(), getOutboxPlaces(name).folder);
+  const sources = { ...parts, getOutboxPlaces, getLedgerPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
   const openOutboxToPush = memoize(() => {
@@ -309,14 +301,12 @@ function makeOutboxAccess(
   const openOutbox = (): Promise<Outbox> => pushing ?? ordinary();
   return {
     getMachineId: parts.getMachineId,
-    getOutboxId,
-    getOutboxPlaces: getPlaces,
+    getOutboxPlaces,
     getLedgerPlaces,
-    pushLock: (id = getOutboxId()): PushLockOptions => ({
-      folder: getLedgerPlaces(id).locksFolder,
-      scope: makeLockName(getProfile()),
-      outboxFolder: getPlaces(id).folder,
-      outboxId: id,
+    pushLock: (name = getProfile().outbox): PushLockOptions => ({
+      folder: getLedgerPlaces(name).locksFolder,
+      scope: name,
+      outboxFolder: getOutboxPlaces(name).folder,
       clock,
       holder,
     }),
@@ -326,16 +316,7 @@ function makeOutboxAccess(
       const { openProfileOutboxReadOnly } = await loaded();
       return openProfileOutboxReadOnly(sources, openOutbox);
     }),
-    openOutboxById: async (id: string, binding?: Binding): Promise<Outbox> =>
-      (await loaded()).openOutboxWithLedger(sources, id, 'push', binding),
-    changeConfig: (change: (config: ConfigFile) => ConfigFile): void =>
-      void changeConfigFile(places, clock, change),
   };
-}
-
-/** Profiles of one account share the lock, whatever their outboxes. */
-export function makeLockName({ baseUrl, username }: Pick<Profile, 'baseUrl' | 'username'>): string {
-  return hash('sha256', `${baseUrl} ${username?.toLowerCase() ?? ''}`, 'hex').slice(0, 32);
 }
 
 /** Returns the keys of a profile's secrets: its account's, and its pacing store's. */

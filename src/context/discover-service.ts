@@ -301,10 +301,6 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
     throw new ConfigError(t`${from} is not a profile: it is not valid TOML.`, { cause: thrown });
   }
   const settings = checkSettings(from, table);
-  if ('outbox' in settings)
-    throw new ConfigError(t`${from} names an outbox, which belongs to one data home only.`, {
-      hint: t`Remove the key outbox from it.`,
-    });
   if (PRIVATE_KEYS in settings)
     throw new ConfigError(t`${from} allows addresses without TLS.`, {
       hint: t`If the network is your own, add --set allow_http=true.`,

@@ -13,8 +13,14 @@ import type { Harvesting, SyncContext } from '../push/push-all.ts';
 import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';
-import { findSimilarProfiles, freeProfileName } from './change-config.ts';
-import { isProtected, makeInitCommand, type Profile } from './config.ts';
+import { freeProfileName } from './change-config.ts';
+import {
+  findOutboxName,
+  isProtected,
+  listProfilesOfOutbox,
+  makeInitCommand,
+  type Profile,
+} from './config.ts';
 import type { Context } from './context.ts';
 
 /** Opens the write interface for the account of the environment or the profile. */
@@ -58,7 +64,10 @@ export function makeProfileUser(context: Context): ProfileUser {
     name,
     username: settings.username?.toString(),
     adviseProfileFor: (username) => {
-      const [existing] = findSimilarProfiles(config, name, { ...settings, username });
+      const [existing] = listProfilesOfOutbox(
+        config,
+        findOutboxName({ ...settings, username }) ?? '',
+      );
       if (existing !== undefined)
         return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
       const command = makeInitCommand(freeProfileName(config, username), { ...settings, username });
@@ -275,8 +284,7 @@ export function getHarvestBase(profile: Profile): string {
 export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
   const { readMappingFile } = await import('./user-files.ts');
   const { rows } = await readMappingFile(context);
-  const { outbox: id } = context.getProfile();
-  const hasOutbox = id !== undefined && existsSync(context.getOutboxPlaces(id).outboxFile);
+  const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
   const queued = hasOutbox ? listReferencesOfQueued(await context.openOutboxToRead()) : [];
   return new Set([...rows.map((row) => row.id), ...queued]);
 }

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
-import { ConfigError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
 
 /** Queries to the operating system, which tests replace. */
 export type System = {
@@ -107,7 +106,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export type Places = {
   readonly home: string;
   readonly configFile: string;
-  /** Has a folder for each outbox, named by its UUID; see {@link OutboxPlaces}. */
+  /** Has a folder for each outbox, see {@link makeOutboxName}. */
   readonly outboxesFolder: string;
   readonly vocabularyFile: string;
   readonly mappingFile: string;
@@ -245,23 +244,25 @@ export type LedgerPlaces = {
   readonly layout: LedgerLayout;
 };
 
-const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
-
-/** Tells if a text from a file is safe as a folder name. */
-export function isOutboxId(text: string): boolean {
-  return UUID.test(text);
+/**
+ * Returns the name of the folder and of the lock of an outbox: an account at a service has one.
+ * @param address normalised
+ * @param username empty where only a token is known
+ */
+export function makeOutboxName(address: string, username: string): string {
+  return hash('sha256', `${address} ${username.trim().toLowerCase()}`, 'hex').slice(0, 32);
 }
 
-/** @throws ConfigError where the identifier is no UUID */
-export function makeOutboxPlaces({ outboxesFolder }: Places, id: string): OutboxPlaces {
-  if (!isOutboxId(id))
-    throw new ConfigError(
-      msg`"${id}" cannot be the identifier of an outbox: it must be a UUID in lower case.`,
-    );
-  return makeFilePlaces(join(outboxesFolder, id));
+/** Returns the names of the outboxes of a data home. */
+export function listOutboxNames({ outboxesFolder }: Places): string[] {
+  if (!existsSync(outboxesFolder)) return [];
+  return readdirSync(outboxesFolder)
+    .filter((name) => /^[\da-f]{32}$/.test(name))
+    .sort();
 }
 
-function makeFilePlaces(folder: string): OutboxPlaces {
+export function makeOutboxPlaces({ outboxesFolder }: Places, name: string): OutboxPlaces {
+  const folder = join(outboxesFolder, name);
   return {
     folder,
     outboxFile: join(folder, 'outbox.sqlite'),

@@ -89,16 +89,17 @@ export function openRoutes(options: RoutesOptions): Routes {
  */
 function readAuthorities({ caFile, environment }: NetworkSettings): string[] | undefined {
   if (caFile === undefined) return undefined;
-  const own = readCertificates(caFile);
+  const own = readCertificates(caFile, 'ca_file');
   // Since Node 22.15; includes NODE_EXTRA_CA_CERTS, and the system's store where it is used.
   const { getCACertificates } = tls as { getCACertificates?: (kind: string) => string[] };
   if (getCACertificates !== undefined) return [...getCACertificates('default'), own];
   const extraFile = environment['NODE_EXTRA_CA_CERTS'];
-  const extra = extraFile === undefined ? [] : [readCertificates(extraFile)];
+  const extra = extraFile === undefined ? [] : [readCertificates(extraFile, 'NODE_EXTRA_CA_CERTS')];
   return [...tls.rootCertificates, ...extra, own];
 }
 
-function readCertificates(path: string): string {
+/** @param setting names the file */
+function readCertificates(path: string, setting: string): string {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -106,11 +107,11 @@ function readCertificates(path: string): string {
     const why = getErrorMessage(thrown);
     throw new ConfigError(t`The certificates of ${path} cannot be read: ${why}.`, {
       cause: thrown,
-      hint: t`Correct ca_file in config.toml.`,
+      hint: t`Correct ${setting}, which names it.`,
     });
   }
   if (/-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;
   throw new ConfigError(t`${path} has no certificate.`, {
-    hint: t`ca_file is a text file with certificates that begin with -----BEGIN CERTIFICATE-----.`,
+    hint: t`${setting} must name a text file with certificates that begin with -----BEGIN CERTIFICATE-----.`,
   });
 }

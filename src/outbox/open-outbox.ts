@@ -75,8 +75,6 @@ export type Header = Binding & {
 type OpenOptions = {
   /** Creates a missing outbox with this binding. */
   readonly binding?: Binding;
-  /** UUID of a new outbox; random by default. */
-  readonly id?: string;
   readonly ledger?: () => Ledger;
 };
 
@@ -111,12 +109,12 @@ function openLedgerIfUsable(open: (() => Ledger) | undefined): UsableLedger {
 }
 
 /** Makes a missing header, and gives the outbox the service's id in this ledger. */
-function prepareHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptions): void {
+function prepareHeader(outbox: Outbox, { binding }: OpenOptions): void {
   if (outbox.sql('select 1 from header').get() === undefined) {
     if (binding === undefined) return;
     outbox.change(() => {
       if (outbox.sql('select 1 from header').get() === undefined)
-        writeHeader(outbox, makeHeader(binding, id));
+        writeHeader(outbox, makeHeader(binding));
     });
   }
   const { ledger } = outbox;
@@ -126,10 +124,10 @@ function prepareHeader(outbox: Outbox, { binding, id = randomUUID() }: OpenOptio
     outbox.change(() => updateHeader(outbox, { service: known, unitedSeq: 0, unitedFact: '' }));
 }
 
-function makeHeader(binding: Binding, outbox: string): Header {
+function makeHeader(binding: Binding): Header {
   return {
     ...binding,
-    outbox,
+    outbox: randomUUID(),
     service: '',
     account: null,
     ledger: '',

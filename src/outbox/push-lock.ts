@@ -15,8 +15,6 @@ type LockedOutbox = {
   readonly folder: string;
   readonly scope: string;
   readonly outboxFolder: string;
-  /** UUID in the header of the outbox. */
-  readonly outboxId: string;
   readonly clock: Clock;
 };
 

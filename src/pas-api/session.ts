@@ -166,13 +166,14 @@ export function openSession(options: SessionOptions): Session {
   return {
     token: async (signal) => current ?? fetchToken(signal),
     renew: async (refused, signal) => {
+      if (current !== undefined && current !== refused) return current;
       const first = signIns.length < MAX_QUICK_SIGN_INS ? undefined : signIns[0];
       if (first !== undefined && measureElapsedMs(options.clock, first) < QUICK_MS)
         throw new AuthError(msg`${options.baseUrl} refuses each token that it gives.`, {
           hint: msg`Ask the operator of the service; the queue is kept.`,
         });
-      if (current === refused) current = undefined;
-      return current ?? fetchToken(signal);
+      current = undefined;
+      return fetchToken(signal);
     },
   };
 }

@@ -161,13 +161,14 @@ function getUsername(
 
 /**
  * Signs in with a password.
+ * @param open opens the outbox for the account
  * @param keep called with the token once the password is proven
  * @throws ConfigError where the outbox is bound to another account; the token is stored for a
  * profile of that account
  */
 export async function signIn(
   service: PasswordSignIn,
-  outbox: () => Promise<Outbox>,
+  open: (account: Account) => Promise<Outbox>,
   keep: (token: string) => void,
 ): Promise<Account> {
   const send = withTimeout(service.answerTimeoutMs, service.send);
@@ -178,7 +179,7 @@ export async function signIn(
   });
   const account = await fetchAccount({ ...service, session, send });
   keep(await session.token());
-  const opened = await outbox();
+  const opened = await open(account);
   const signer = { ...service, usesExternalToken: false };
   // A password for another user than the profile's may be stored, but sending requires the
   // profile's user.

@@ -87,7 +87,10 @@ export type PushAllOptions = SyncContext &
      * Asks if a service that this machine knows by these addresses has another address now;
      * undefined where no person can be asked.
      */
-    readonly confirmSameService?: (addresses: readonly string[]) => Promise<boolean>;
+    readonly confirmSameService?: (
+      addresses: readonly string[],
+      account: string,
+    ) => Promise<boolean>;
     /** Takes over an outbox of another place; false asks, where a person can be asked. */
     readonly takesOver?: boolean;
     readonly confirmTakeOver?: () => Promise<boolean>;
@@ -180,7 +183,7 @@ async function identifyService(options: PushAllOptions, account: string): Promis
       { hint: msg`Push once on a terminal: pas asks, and remembers the answer.` },
     );
   }
-  if (!(await options.confirmSameService(addresses))) return;
+  if (!(await options.confirmSameService(addresses, account))) return;
   ledger.moveAddress(address, other);
   outbox.change(() => updateHeader(outbox, { service: other, unitedSeq: 0, unitedFact: '' }));
 }
@@ -192,9 +195,8 @@ function makeForeignError({ path }: Outbox): UsageError {
 }
 
 /** @throws ConfigError where the file was replaced by another outbox since it was opened */
-function assertSameOutbox({ outbox, service, lock }: PushAllOptions): void {
-  const { address, outbox: id } = readHeader(outbox);
-  if (address === service.baseUrl && id === lock.outboxId) return;
+function assertSameOutbox({ outbox, service }: PushAllOptions): void {
+  if (readHeader(outbox).address === service.baseUrl) return;
   throw new ConfigError(
     msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`,
     {

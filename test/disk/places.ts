@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Image } from './recorded-disk.ts';
 
-const OUTBOX = /^pas\/outboxes\/[\da-f-]{36}\/outbox\.sqlite$/;
+const OUTBOX = /^pas\/outboxes\/[\da-f]{32}\/outbox\.sqlite$/;
 const JOURNAL = /(?:^|\/)journal\.sqlite$/;
 
 /** The folder of the one outbox that a home has; one that there is not where it has none. */

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
@@ -49,8 +49,6 @@ function makeSecondHome(): Home {
   const folder = join(home.folder, 'second');
   for (const name of ['config.toml', 'secrets.json'])
     cpSync(join(home.folder, 'pas', name), join(folder, name));
-  const config = join(folder, 'config.toml');
-  writeFileSync(config, readFileSync(config, 'utf8').replace(/^outbox = .*\n/m, ''));
   return home.with({ PAS_HOME: folder });
 }
 

@@ -3,6 +3,7 @@ import { createServer as createPlainServer, type RequestListener } from 'node:ht
 import { createServer, type ServerOptions } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
+import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
@@ -232,3 +233,21 @@ test.each([
   const run = await home.pas('login');
   expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(says)]);
 });
+
+// A newer Node reads that file itself.
+test.skipIf('getCACertificates' in tls)(
+  'an unreadable file of NODE_EXTRA_CA_CERTS is reported with that name',
+  async () => {
+    const home = makeHome({ PAS_PASSWORD: 'a' });
+    const address = 'https://127.0.0.1:9';
+    const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
+    const flags = [...addressFlags(service), '--set', `ca_file=${pem('authority')}`];
+    await expectDone(home.pas('init', '--kind', 'training', '--username', 'a', ...flags));
+    const missing = join(home.folder, 'missing.pem');
+    const run = await home.with({ NODE_EXTRA_CA_CERTS: missing }).pas('login');
+    expect([run.code, run.stderr]).toEqual([
+      12,
+      expect.stringMatching(/missing\.pem cannot be read[\s\S]*NODE_EXTRA_CA_CERTS/),
+    ]);
+  },
+);

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
-import { configFile, getOutboxId } from '../support/outbox-files.ts';
+import { configFile, getOutboxName, outboxFolder } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -66,7 +66,7 @@ async function sendFromAdvisedProfile(refused: Run, as: Home): Promise<void> {
     season.replaceAll('K-', 'L-').replaceAll('2024-06-01', '2024-07-02'),
   );
   await expectDone(as.pas('import', table, '--profile', profile));
-  expect(getOutboxId(home, profile)).not.toBe(getOutboxId(home));
+  expect(getOutboxName(home, profile)).not.toBe(getOutboxName(home));
   await expectDone(as.pas('push', '--profile', profile));
 }
 
@@ -122,12 +122,12 @@ describe('an outbox bound to one account', () => {
   );
 
   test('is not given to another user, and both ways out work', async () => {
-    const before = getOutboxId(home);
+    const before = getOutboxName(home);
     const config = readFileSync(configFile(home), 'utf8');
     const refused = await home.pas(...initFlags('mock', 'archivist'));
     expect([refused.code, readFileSync(configFile(home), 'utf8')]).toEqual([12, config]);
     await sendFromAdvisedProfile(refused, home.with({ PAS_PASSWORD: 'archivist' }));
-    expect(getOutboxId(home)).toBe(before);
+    expect(getOutboxName(home)).toBe(before);
     const renamed = await home
       .with({ PAS_PASSWORD: 'archivist' })
       .pas(...advised(refused, 'login'));
@@ -138,60 +138,53 @@ describe('an outbox bound to one account', () => {
     await expectDone(home.pas('push'));
   });
 
-  test('of a profile whose user was changed in config.toml is not pushed until one way out is taken', async () => {
-    const file = configFile(home);
-    writeFileSync(
-      file,
-      readFileSync(file, 'utf8').replace('username = "archaeologist"', 'username = "archivist"'),
-    );
-    const other = home.with({ PAS_PASSWORD: 'archivist' });
-    const refused = await other.pas('push');
-    expect(refused.code).toBe(12);
-    const [back, forward] = [
-      ...refused.stderr.matchAll(/pas (init [^\n]*?)(?:\.(?= |\n)|\n|$)/g),
-    ].map(([, text = '']) => text.split(' '));
-    await expectDone(other.pas(...(forward ?? [])));
-    const own = getFlag(forward ?? [], '--name');
-    await expectDone(other.pas('push', '--profile', own));
-    expect(getOutboxId(home, own)).not.toBe(getOutboxId(home));
-    await expectDone(home.pas(...(back ?? [])));
-    await expectDone(home.pas('push'));
-  });
-
-  test('is shared by profiles of one user only', async () => {
+  test('is not shown by a profile whose user was changed in config.toml, which says where it is', async () => {
     const file = configFile(home);
     const text = readFileSync(file, 'utf8');
-    const copied = text
-      .slice(text.indexOf('[profiles.mock]'))
-      .replace('[profiles.mock]', '[profiles.copied]');
-    writeFileSync(
-      file,
-      `${text}\n${copied.replace('username = "archaeologist"', 'username = "archivist"')}`,
-    );
-    const other = home.with({ PAS_PASSWORD: 'archivist' });
-    for (const flags of [[], ['--profile', 'copied']]) {
-      const refused = await other.pas('list', ...flags);
-      expect([refused.code, refused.stderr]).toEqual([
-        12,
-        expect.stringMatching(/several users.*--name copied/s),
-      ]);
-    }
-    await expectDone(other.pas(...advised(await other.pas('list'), 'init')));
-    expect(await other.json('list', '--profile', 'copied')).toEqual([]);
-    expect(getOutboxId(home, 'copied')).not.toBe(getOutboxId(home));
+    const folder = outboxFolder(home);
+    writeFileSync(file, text.replace('username = "archaeologist"', 'username = "archivist"'));
+    const other = await home.with({ PAS_PASSWORD: 'archivist' }).pas('push');
+    expect([other.code, other.stderr]).toEqual([
+      0,
+      expect.stringContaining(`no profile uses ${folder}`),
+    ]);
+    writeFileSync(file, text);
     await expectDone(home.pas('push'));
+    expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  });
+
+  test('comes along to a new user name of its account, also where that has an outbox already', async () => {
+    const { finds: before } = await mock.made();
+    const flags = initFlags('mail', 'archaeologist@example.org');
+    await expectDone(home.pas(...flags));
+    const season = readFileSync(writeSeason(home, 1, { photos: true }), 'utf8');
+    const table = home.file(
+      'more.csv',
+      season.replaceAll('K-', 'M-').replaceAll('2024-06-01', '2023-01-01'),
+    );
+    await expectDone(home.pas('import', table, '--profile', 'mail'));
+    await expectDone(home.pas('login', '--profile', 'mail', '--username', 'archaeologist'));
+    expect(Object.keys(await findStates(home)).sort()).toEqual(['K-1', 'K-2', 'M-1']);
+    await expectDone(home.pas('push', '--profile', 'mail'));
+    expect((await mock.made()).finds).toBe(before + 2);
   });
 });
 
 test('a sign-in as another account leaves a profile without a user name unchanged', async () => {
+  home = makeHome({ PAS_PASSWORD: 'archaeologist', PAS_USERNAME: 'archaeologist' });
+  const flags = initFlags('mock', '').filter((flag) => flag !== '--username' && flag !== '');
+  await expectDone(home.pas(...flags));
+  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await expectDone(home.pas('push', 'K-1'));
   const file = configFile(home);
-  writeFileSync(file, readFileSync(file, 'utf8').replace(/^username = .*\n/m, ''));
-  await expectDone(home.with({ PAS_USERNAME: 'archaeologist' }).pas('push', 'K-1'));
-  const refused = await home.with(OTHER).pas('login');
+  const refused = await home.with(OTHER).pas('login', '--username', 'archivist');
   expect([refused.code, readFileSync(file, 'utf8')]).toEqual([
     12,
     expect.not.stringContaining('username'),
   ]);
+  await expectDone(home.pas('login', '--username', 'archaeologist'));
+  expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
+  await expectDone(home.pas('push'));
 });
 
 test('a sign-in keeps the harvesting sign-in that the profile names', async () => {

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { CommandOutline, Outline } from '../../src/commands/outline.ts';
 import { makeSuggestions, splitCommandLine } from '../../src/commands/setup/complete.ts';
+import { makeOutboxName } from '../../src/context/places.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { outboxFile } from '../support/outbox-files.ts';
@@ -242,9 +243,9 @@ test('completion leaves no trace in the data home, and is silent if the home is 
     'base_url = "https://x.example"',
     'schema_base = "https://x.example/s"',
   ];
-  const outbox = '1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed';
+  const outbox = makeOutboxName('https://x.example', '');
   empty.file(`pas/outboxes/${outbox}/outbox.sqlite`, 'no database');
-  empty.file('pas/config.toml', ['[profiles.a]', ...profile, `outbox = "${outbox}"`].join('\n'));
+  empty.file('pas/config.toml', ['[profiles.a]', ...profile].join('\n'));
   expect(await empty.pas('__complete', '--', 'show', '')).toMatchObject({
     code: 0,
     stdout: '',

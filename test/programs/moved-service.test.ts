@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
-import { configFile, getOutboxId } from '../support/outbox-files.ts';
+import { configFile, outboxFolder } from '../support/outbox-files.ts';
 import {
   addressFlags,
   expectDone,
@@ -52,26 +52,42 @@ const ALL_SENT = { 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' };
 
 test('a profile with a new address goes on with its outbox, once a person says that it is the same service', async () => {
   const { finds } = await mock.state();
-  const file = configFile(home);
-  const before = getOutboxId(home);
-  writeFileSync(
-    file,
-    readFileSync(file, 'utf8').replace(`base_url = "${mock.base_url}"`, `base_url = "${moved}"`),
-  );
-  const refused = await home.pas('push');
+  const refused = await home.pas('profile', 'set', `base_url=${moved}`);
   expect([refused.code, refused.stderr]).toEqual([
     12,
-    expect.stringContaining('say so on a terminal: pas push'),
+    expect.stringContaining(`pas profile set --profile mock base_url=${moved} --yes`),
   ]);
-  await using terminal = await startTerminal(['push'], home, { columns: 200 });
+  await using terminal = await startTerminal(['profile', 'set', `base_url=${moved}`], home, {
+    columns: 200,
+  });
   await terminal.expect('the same service, at a new address?');
   await terminal.type('y');
   await terminal.expect('(y/N) y');
   await terminal.press('Enter');
   expect((await terminal.ended()).code).toBe(0);
-  expect([getOutboxId(home), await findStates(home)]).toEqual([before, ALL_SENT]);
-  expect((await mock.state()).finds).toBe(finds + 1);
   await expectDone(home.pas('push'));
+  expect(await findStates(home)).toEqual(ALL_SENT);
+  expect((await mock.state()).finds).toBe(finds + 1);
+});
+
+test('a profile whose address was changed in config.toml says where its finds are, and the advice works', async () => {
+  const { finds } = await mock.state();
+  const change = (from: string, to: string): void => {
+    const text = readFileSync(configFile(home), 'utf8');
+    writeFileSync(configFile(home), text.replace(`base_url = "${from}"`, `base_url = "${to}"`));
+  };
+  const folder = outboxFolder(home);
+  change(mock.base_url, moved);
+  const list = await home.pas('list');
+  expect([list.code, list.stderr]).toEqual([
+    0,
+    expect.stringContaining(`no profile uses ${folder}`),
+  ]);
+  change(moved, mock.base_url);
+  await expectDone(home.pas('profile', 'set', `base_url=${moved}`, '--yes'));
+  await expectDone(home.pas('push'));
+  expect(await findStates(home)).toEqual(ALL_SENT);
+  expect((await mock.state()).finds).toBe(finds + 1);
 });
 
 test('a new profile at a new address is asked about at its first push, and what was sent comes with a yes', async () => {

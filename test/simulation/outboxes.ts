@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { findOutboxName, listProfilesOfOutbox, readConfigFile } from '../../src/context/config.ts';
 import { openDatabaseImage, openSqlite } from '../../src/store/database.ts';
 import type { Profile } from './scenario.ts';
 
 /** An entry as an outbox of a home has it. */
 export type Entry = {
-  /** UUID of its outbox, and the profile that names that; none where no profile does any more. */
+  /** UUID of its outbox, and the profile that shows that; none where no profile does any more. */
   readonly outbox: string;
   readonly profile: Profile | undefined;
   readonly id: number;
@@ -32,53 +33,71 @@ const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as fi
 
 /** Entries of all outboxes of a home. */
 export function readEntries(home: string): Entry[] {
-  const profiles = listProfiles(home);
-  return listOutboxes(home).flatMap((outbox) => {
-    const read = readOutbox<Omit<Entry, 'profile'>>(home, outbox, ENTRIES);
-    return read.map((entry) => ({ ...entry, profile: profiles.get(outbox) }));
+  return listFolders(home).flatMap((folder) => {
+    const read = readOutbox<Omit<Entry, 'profile'>>(home, folder, ENTRIES);
+    const profile = findProfile(home, folder);
+    return read.map((entry) => ({ ...entry, profile }));
   });
 }
 
 /** Tells if every outbox with entries in a home was pushed: its header says from where. */
 export function arePushed(home: string): boolean {
   const query = `select ledger <> '' or not exists (select 1 from entries) as isPushed from header`;
-  return listOutboxes(home).every(
+  return listFolders(home).every(
     (outbox) => readOutbox<{ isPushed: 0 | 1 }>(home, outbox, query)[0]?.isPushed === 1,
   );
 }
 
 /** The folders of a home that have an outbox. */
-export function listOutboxes(home: string): string[] {
+function listFolders(home: string): string[] {
   const folder = join(home, 'outboxes');
   return existsSync(folder)
-    ? readdirSync(folder).filter((name) => existsSync(join(folder, name, 'outbox.sqlite')))
+    ? readdirSync(folder).filter(
+        (name) => !name.includes('-') && existsSync(join(folder, name, 'outbox.sqlite')),
+      )
     : [];
 }
 
-/** The profile that names an outbox, by its UUID. */
-export function listProfiles(home: string): Map<string, Profile> {
-  const config = join(home, 'config.toml');
-  if (!existsSync(config)) return new Map();
-  const tables = readFileSync(config, 'utf8')
-    .split(/^\[profiles\./m)
-    .slice(1);
-  return new Map(
-    tables.flatMap((table) => {
-      const name = /^(\w+)\]/.exec(table)?.[1];
-      const outbox = /^outbox = "(.+)"$/m.exec(table)?.[1];
-      return name === undefined || outbox === undefined ? [] : [[outbox, name as Profile] as const];
-    }),
+/** The UUIDs of the outboxes of a home, which tell a copy from another one. */
+export function listOutboxes(home: string): string[] {
+  return listFolders(home).flatMap((name) => readId(home, name));
+}
+
+function readId(home: string, name: string): string[] {
+  return readOutbox<{ outbox: string }>(home, name, 'select outbox from header').map(
+    ({ outbox }) => outbox,
   );
 }
 
+/** The name of the folder of a profile's outbox; empty where there is no such profile. */
+export function getFolderName(home: string, profile: Profile): string {
+  const config = join(home, 'config.toml');
+  if (!existsSync(config)) return '';
+  return findOutboxName(readConfigFile(config).profiles.get(profile) ?? {}) ?? '';
+}
+
+function findFolder(home: string, profile: Profile): string | undefined {
+  const name = getFolderName(home, profile);
+  return listFolders(home).find((each) => each === name);
+}
+
+/** The UUID of the outbox of a profile, where it has one. */
 export function findOutbox(home: string, profile: Profile): string | undefined {
-  return [...listProfiles(home)].find(([, name]) => name === profile)?.[0];
+  const folder = findFolder(home, profile);
+  return folder === undefined ? undefined : readId(home, folder)[0];
+}
+
+/** The profile that shows the outbox in a folder. */
+function findProfile(home: string, folder: string): Profile | undefined {
+  const config = join(home, 'config.toml');
+  if (!existsSync(config)) return undefined;
+  return listProfilesOfOutbox(readConfigFile(config), folder)[0] as Profile | undefined;
 }
 
 /** The id of the last command of a person that an outbox knows, after its words. */
 export function readLastCommand(home: string, profile: Profile, words = '%'): string | undefined {
-  const outbox = findOutbox(home, profile);
-  if (outbox === undefined || !listOutboxes(home).includes(outbox)) return undefined;
+  const outbox = findFolder(home, profile);
+  if (outbox === undefined) return undefined;
   const query = `select command from facts where command like '${words} %' order by seq desc limit 1`;
   return readOutbox<{ command: string }>(home, outbox, query)[0]?.command;
 }
@@ -87,7 +106,7 @@ export function readDocument(home: string, find: string): Buffer | undefined {
   const query = `select document from entries join finds on finds.id = find_id
     join intents on intents.row = entries.intent
     where entries.kind = 'import' and document is not null and local_id = '${find}'`;
-  return listOutboxes(home).flatMap((outbox) =>
+  return listFolders(home).flatMap((outbox) =>
     readOutbox<{ document: Buffer }>(home, outbox, query),
   )[0]?.document;
 }

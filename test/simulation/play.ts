@@ -24,8 +24,8 @@ import {
   arePushed,
   type Entry,
   findOutbox,
+  getFolderName,
   listOutboxes,
-  listProfiles,
   readDocument,
   readEntries,
   readLastCommand,
@@ -585,6 +585,7 @@ class Scene {
         return;
       case 'keep-copy':
         this.#copyOutbox(
+          step.machine,
           this.#home(step.machine),
           join(this.#folder, `kept-${step.machine}`),
           true,
@@ -593,7 +594,7 @@ class Scene {
       case 'put-copy-back': {
         const keptFolder = join(this.#folder, `kept-${step.machine}`);
         if (existsSync(keptFolder))
-          this.#copyOutbox(keptFolder, this.#home(step.machine), step.withLog);
+          this.#copyOutbox(step.machine, keptFolder, this.#home(step.machine), step.withLog);
         this.#looked.delete(step.machine);
         return;
       }
@@ -1096,12 +1097,9 @@ class Scene {
   }
 
   /** The outbox of the archaeologist, as a person copies files. */
-  #copyOutbox(from: string, to: string, withLog: boolean): void {
-    const outbox = listOutboxes(from).find(
-      (name) =>
-        existsSync(join(from, 'outboxes', name, 'outbox.sqlite')) && this.#isOfArchaeologist(name),
-    );
-    if (outbox === undefined) return;
+  #copyOutbox(machine: MachineName, from: string, to: string, withLog: boolean): void {
+    const outbox = getFolderName(this.#home(machine), 'archaeologist');
+    if (!existsSync(join(from, 'outboxes', outbox, 'outbox.sqlite'))) return;
     mkdirSync(join(to, 'outboxes', outbox), { recursive: true });
     for (const suffix of ['', '-wal', '-shm']) {
       const [source, target] = [from, to].map((home) =>
@@ -1113,12 +1111,6 @@ class Scene {
     }
   }
 
-  #isOfArchaeologist(outbox: string): boolean {
-    return this.#homes().some(
-      (name) => listProfiles(this.#home(name)).get(outbox) === 'archaeologist',
-    );
-  }
-
   /** A home as it was made, without outboxes. */
   #setUp(name: MachineName, like: MachineName): void {
     const template = this.#stage.templates.get(like)?.home ?? '';
@@ -1128,7 +1120,7 @@ class Scene {
       filter: (path) => !path.includes(`${template}/outboxes`),
     });
     const config = join(this.#home(name), 'config.toml');
-    const text = readFileSync(config, 'utf8').replaceAll(/^outbox = .*\n/gm, '');
+    const text = readFileSync(config, 'utf8');
     writeFileSync(
       config,
       this.#isAnonymous ? text.replaceAll('oai_auth = "basic"', 'oai_auth = "none"') : text,

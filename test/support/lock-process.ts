@@ -11,7 +11,6 @@ type Order =
       readonly folder: string;
       readonly scope: string;
       readonly outboxFolder: string;
-      readonly outboxId: string;
       readonly keep?: boolean;
     }
   | { readonly order: 'file'; readonly path: string }

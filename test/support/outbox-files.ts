@@ -1,22 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseToml } from '../../src/store/toml.ts';
+import { findOutboxName, readConfigFile } from '../../src/context/config.ts';
 import { everythingIn } from './hostile-disk.ts';
 import type { Home, Run } from './run-pas.ts';
 
-/** UUID of a profile's outbox, as config.toml has it. */
-export function getOutboxId(home: Home, profile = 'mock'): string {
-  const { profiles } = parseToml(readFileSync(configFile(home), 'utf8')) as {
-    profiles?: Record<string, { outbox?: string }>;
-  };
-  const id = profiles?.[profile]?.outbox;
-  if (id === undefined) throw new Error(`profile ${profile} has no outbox yet`);
-  return id;
+/** The name of a profile's outbox. */
+export function getOutboxName(home: Home, profile = 'mock'): string {
+  const settings = readConfigFile(configFile(home)).profiles.get(profile);
+  return findOutboxName(settings ?? {}) ?? '';
 }
 
 /** The folder of a profile's outbox. */
 export function outboxFolder(home: Home, profile = 'mock'): string {
-  return join(home.folder, 'pas', 'outboxes', getOutboxId(home, profile));
+  return join(home.folder, 'pas', 'outboxes', getOutboxName(home, profile));
 }
 
 export function outboxFile(home: Home, profile = 'mock'): string {

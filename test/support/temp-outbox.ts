@@ -8,7 +8,7 @@ import { type Claim, claim } from '../../src/outbox/claims.ts';
 import type { EntryId, FindId, Photograph, Target } from '../../src/outbox/entry.ts';
 import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
-import { type Binding, type Outbox, openOutbox, readHeader } from '../../src/outbox/open-outbox.ts';
+import { type Binding, type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
 import { getPlace, takePlace } from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
@@ -60,11 +60,10 @@ export function tempOutbox(clock: Clock = manualClock()): TempOutbox {
 export function openAt(
   path: string,
   ledgerFile: string,
-  { clock = manualClock(), id }: { clock?: Clock; id?: string } = {},
+  { clock = manualClock() }: { clock?: Clock } = {},
 ): TempOutbox {
   const outbox = openOutbox(path, clock, {
     binding: BINDING,
-    id,
     ledger: () => openLedger(ledgerFile, { machine: () => MACHINE }),
   });
   const { ledger } = outbox;
@@ -80,7 +79,6 @@ export function openAt(
 export function openAnew(outbox: TempOutbox): TempOutbox {
   return openAt(join(tempFolder(), 'outbox.sqlite'), outbox.ledger.path, {
     clock: outbox.clock,
-    id: readHeader(outbox).outbox,
   });
 }
 

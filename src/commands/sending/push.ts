@@ -4,9 +4,9 @@ import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { makeInitCommand } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { joinOutboxesOfAccount } from '../../context/move-outbox.ts';
 import { openPush } from '../../context/open-push.ts';
 import { announceInstance, confirmProduction } from '../../context/open-service.ts';
-import { followMovedService } from '../../context/profile-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
@@ -90,8 +90,6 @@ export async function pushCommand(
   options: PushOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  if (mayAsk(context, options) && options.dryRun !== true)
-    await followMovedService(context, (before, now) => confirmMoved(context, before, now));
   const outbox =
     options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
   outbox.command.words = 'push';
@@ -172,7 +170,8 @@ async function pushOptions(
       : undefined,
     confirmTakeOver: mayAsk(context, options) ? () => confirmTakeOver(context) : undefined,
     confirmSameService: mayAsk(context, options)
-      ? (addresses: readonly string[]) => confirmSameService(context, addresses)
+      ? (addresses: readonly string[], account: string) =>
+          confirmSameService(context, addresses, account)
       : undefined,
   };
 }
@@ -192,20 +191,17 @@ function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked)
 }
 
 async function confirmSameService(
-  { prompt, getProfile }: Context,
+  context: Context,
   addresses: readonly string[],
+  account: string,
 ): Promise<boolean> {
-  const { baseUrl } = getProfile();
+  const { baseUrl } = context.getProfile();
   const names = addresses.join(', ');
-  return (await prompt()).confirm(
+  const isSame = await (await context.prompt()).confirm(
     t`This account has sent from this machine to ${names}. Is ${baseUrl} the same service, at a new address?`,
   );
-}
-
-async function confirmMoved({ prompt }: Context, before: string, now: string): Promise<boolean> {
-  return (await prompt()).confirm(
-    t`The outbox of this profile is for ${before}. Is ${now} the same service, at a new address?`,
-  );
+  if (isSame) await joinOutboxesOfAccount(context, account, addresses);
+  return isSame;
 }
 
 async function confirmTakeOver({ terminal, prompt }: Context): Promise<boolean> {

@@ -10,12 +10,12 @@ import {
   msg,
 } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { withLockIfFree } from '../../context/move-outbox.ts';
 import {
   findOwnHarvestBase,
   openHarvestClient,
   withoutHarvesting,
 } from '../../context/open-service.ts';
-import { withLockIfFree } from '../../context/outbox-places.ts';
 import {
   ANSWER_WORDS,
   ANSWERS_OF_ROWS,

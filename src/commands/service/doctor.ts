@@ -13,7 +13,7 @@ import {
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../../context/pacing.ts';
-import { getBinding } from '../../context/profile-outbox.ts';
+import { getBinding, openStoredOutbox } from '../../context/profile-outbox.ts';
 import {
   type Check,
   checkDatabase,
@@ -75,10 +75,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   if (profile !== undefined) {
     add(...(await checkProfile(context, profile)));
     // Missing files are not created.
-    hasOutbox =
-      sound &&
-      profile.outbox !== undefined &&
-      existsSync(context.getOutboxPlaces(profile.outbox).outboxFile);
+    hasOutbox = sound && existsSync(context.getOutboxPlaces().outboxFile);
     if (hasOutbox) add(...(await checkOutbox(context)));
     if (sound)
       add(await attemptCheck('photographs', () => checkStoredPhotographs(context, hasOutbox)));
@@ -116,16 +113,15 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
 /** Repairs the ledger and the outbox of the profile; nothing where it has none. */
 async function repair(context: Context): Promise<void> {
   const { terminal, clock } = context;
-  const { outbox: id } = context.getProfile();
-  if (id === undefined) return;
-  const { outboxFile } = context.getOutboxPlaces(id);
+  const profile = context.getProfile();
+  const { outboxFile } = context.getOutboxPlaces();
   if (!existsSync(outboxFile)) return;
   const { ledgerAside, outboxAside, damaged, drafts, corrected } = await repairOutbox({
     lock: context.pushLock(),
     ledgerFile: context.getLedgerPlaces().ledgerFile,
     outboxFile,
     clock,
-    open: () => context.openOutboxById(id, getBinding(context.getProfile())),
+    open: () => openStoredOutbox(context, profile.outbox, { binding: getBinding(profile) }),
   });
   if (ledgerAside !== undefined)
     terminal.warn(t`The damaged ledger is now ${ledgerAside}. It is made again from the outbox.`);
@@ -244,18 +240,14 @@ function* checkMachine(context: Context): Generator<Check> {
   );
 }
 
-/**
- * Returns the path of the profile's outbox; a nonexistent one where no profile is usable, or it has
- * none yet.
- */
+/** Returns the path of the profile's outbox; a nonexistent one where no profile is usable. */
 function getOutboxPath(context: Context): string {
   try {
-    const { outbox } = context.getProfile();
-    if (outbox !== undefined) return context.getOutboxPlaces(outbox).outboxFile;
+    return context.getOutboxPlaces().outboxFile;
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
+    return join(context.places.outboxesFolder, 'NAME', 'outbox.sqlite');
   }
-  return join(context.places.outboxesFolder, 'UUID', 'outbox.sqlite');
 }
 
 async function checkOutbox(context: Context): Promise<Check[]> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import type { Clock } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
@@ -180,9 +180,8 @@ async function sendCopies(
   finds: readonly StoredFind[],
   projects: ReadonlyMap<string, string>,
 ): Promise<[RehearsalResult, ExitReason]> {
-  const folder = join(context.places.home, 'rehearsals');
-  sweepRehearsals(folder, context.clock);
-  const id = randomUUID();
+  const folder = join(context.places.home, 'rehearsals', randomUUID());
+  sweepRehearsals(dirname(folder), context.clock);
   const { terminal } = context;
   const quiet = {
     ...terminal,
@@ -195,7 +194,6 @@ async function sendCopies(
   const training = context.asProfile(profile, {
     terminal: quiet,
     outboxesFolder: folder,
-    outboxId: id,
     ledger: 'beside',
   });
   try {
@@ -215,7 +213,7 @@ async function sendCopies(
     return [collectRehearsed(to, finds, new Set(mapped.map(({ localId }) => localId))), ended];
   } finally {
     await training.close();
-    rmSync(join(folder, id), { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

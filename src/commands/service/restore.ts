@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
-import { listOutboxPlaces, setProfileOutbox } from '../../context/outbox-places.ts';
+import { openStoredOutbox } from '../../context/profile-outbox.ts';
 import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -29,19 +29,21 @@ export function register(program: Command, run: Runner): void {
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
-  const { name, baseUrl } = context.getProfile();
+  const { name, baseUrl, outbox } = context.getProfile();
   if (file === '-')
     throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     clock,
-    getPlace: listOutboxPlaces(context),
+    place: {
+      ...context.getOutboxPlaces(),
+      lock: context.pushLock(),
+      open: () => openStoredOutbox(context, outbox),
+    },
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
-    current: context.getConfig().profiles.get(name)?.outbox?.toString(),
     service: { address: baseUrl, profile: name },
     replace: options.replace === true || options.yes === true,
-    assignOutbox: (id) => setProfileOutbox(context, id),
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);

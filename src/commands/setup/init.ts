@@ -2,12 +2,12 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { findSimilarProfiles, withSettings } from '../../context/change-config.ts';
 import {
   checkSettings,
   DECIDED_KEYS,
   type DecidedKey,
   isDecided,
+  listProfilesOfOutbox,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
@@ -18,7 +18,7 @@ import {
 } from '../../context/config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { discoverService, fetchSharedProfile } from '../../context/discover-service.ts';
-import { chooseOutbox } from '../../context/profile-outbox.ts';
+import { saveProfile } from '../../context/move-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
 import { printable } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
@@ -100,30 +100,19 @@ export async function init(
     options,
     isProfile ? { from: address } : { from: options.from, address },
   );
-  const before = config.profiles.get(options.name)?.outbox;
-  const withOutbox = (outbox: ProfileSettings['outbox']) =>
-    outbox === undefined ? answers : { ...answers, outbox };
   // The whole profile is checked before anything is written.
-  const profile = toProfile(options.name, withOutbox(before), context.environment, 'pas init');
-  const outbox = await chooseOutbox(context, profile, answers);
-  context.changeConfig((current) => ({
-    ...withSettings(current, options.name, withOutbox(outbox)),
-    defaultProfile: current.defaultProfile ?? options.name,
-  }));
+  const profile = toProfile(options.name, answers, {}, 'pas init');
+  await saveProfile(context, profile, answers);
   terminal.printLine(t`Profile ${options.name} is in ${places.configFile}.`);
   const flag =
     (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
   terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
-  const alike = findSimilarProfiles(config, options.name, answers)
-    .filter((other) => config.profiles.get(other)?.outbox === outbox)
+  const alike = listProfilesOfOutbox(context.getConfig(), profile.outbox)
+    .filter((other) => other !== options.name)
     .join(', ');
   if (alike !== '')
     terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
-  else if (before !== undefined && outbox !== before)
-    terminal.note(
-      t`It has its own outbox from now on. The finds of the other outbox stay with its profile.`,
-    );
-  terminal.printValue({ profile: options.name, file: places.configFile, ...withOutbox(outbox) });
+  terminal.printValue({ profile: options.name, file: places.configFile, ...answers });
   return 'done';
 }
 

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { withSettings } from '../../context/change-config.ts';
-import { listProfilesOfOutbox } from '../../context/config.ts';
+import { changeProfiles } from '../../context/change-config.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
+import { joinOutboxesOfAccount, openOutboxAs } from '../../context/move-outbox.ts';
 import {
   getCredentialKey,
   getPlaceOfSecrets,
@@ -13,7 +13,6 @@ import {
   redactPassword,
   SECRET_PLACE_TEXTS,
 } from '../../context/open-service.ts';
-import { joinOutboxOfAccount } from '../../context/outbox-places.ts';
 import { savePacingPassword } from '../../context/pacing.ts';
 import type { Account } from '../../pas-api/session.ts';
 import {
@@ -87,7 +86,10 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       profile: user,
       clock: context.clock,
     },
-    context.openOutbox,
+    ({ identCely }) =>
+      options.username !== undefined || profile.username === undefined
+        ? openOutboxAs(context, username, identCely)
+        : context.openOutbox(),
     // The password is stored, too, because a token may expire during a push.
     (token) => context.secrets.set(owner, { password, token }),
   ).catch((thrown: unknown) => {
@@ -97,9 +99,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
       hint: t`Check the user name and the password. If the password is lost or the account is closed, ask the operator of the service.`,
     });
   });
-  if (options.username !== undefined || profile.username === undefined)
-    saveUsername(context, username);
-  await joinEarlierOutbox(context, account);
+  await joinOutboxesOfAccount(context, account.identCely);
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(
@@ -112,16 +112,6 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   return 'done';
 }
 
-/** A data home has one outbox for a service and account. */
-async function joinEarlierOutbox(context: Context, { identCely }: Account): Promise<void> {
-  const united = await joinOutboxOfAccount(context, identCely);
-  if (united === undefined) return;
-  const foundCount = united.arrived.size;
-  context.terminal.note(
-    t`This account has an outbox here already: the finds of this one are in it now (${foundCount}).`,
-  );
-}
-
 /** Enables the harvest of the account: a push can look for existing records only with it. */
 async function enableHarvestAuth(
   context: Context,
@@ -130,9 +120,7 @@ async function enableHarvestAuth(
   const { name } = context.getProfile();
   const isTaken = await probeHarvestAuth(context, credentials);
   if (isTaken !== true) return;
-  context.changeConfig((config) =>
-    withSettings(config, name, { ...config.profiles.get(name), oai_auth: 'basic' }),
-  );
+  context.changeConfig((config) => changeProfiles(config, [name], { oai_auth: 'basic' }));
   context.terminal.note(
     t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,
   );
@@ -165,19 +153,6 @@ async function loginToPacing(context: Context, options: LoginOptions): Promise<E
     secrets: context.secrets.getPlace(pacing),
   });
   return 'done';
-}
-
-/**
- * Stores the user name, which a renewal of the token needs. Profiles of one outbox have one user.
- */
-function saveUsername({ changeConfig, getOutboxId, getProfile }: Context, username: string): void {
-  const id = getOutboxId();
-  changeConfig((config) =>
-    [getProfile().name, ...listProfilesOfOutbox(config, id)].reduce(
-      (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), username }),
-      config,
-    ),
-  );
 }
 
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {

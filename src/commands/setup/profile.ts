@@ -3,8 +3,15 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message } from '../../base/message.ts';
-import { listProfilesOfOutbox } from '../../context/config.ts';
+import {
+  checkSettings,
+  findOutboxName,
+  listProfilesOfOutbox,
+  parseSetting,
+  toProfile,
+} from '../../context/config.ts';
 import { type Context, type GlobalOptions, getCredentialKeys } from '../../context/context.ts';
+import { saveProfile, withStoredOutbox } from '../../context/move-outbox.ts';
 import { maskSettings } from '../../context/network.ts';
 import { countEntryTotals } from '../../flows/finds/outbox-status.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
@@ -33,17 +40,29 @@ export function register(program: Command, run: Runner): void {
     run(options, (context) => use(context, name)),
   );
   defineCommand(parent, {
+    name: 'set <key=value...>',
+    summary: t`Change settings of a profile, such as the address of a service that has moved: its outbox moves along.`,
+    examples: [
+      'pas profile set base_url=https://finds.example.org',
+      'pas profile set min_interval_ms=200 --profile training',
+    ],
+  })
+    .option('--yes', t`do not ask whether a new address is of the same service: it is`)
+    .action((settings: string[], options: ConfirmOptions) =>
+      run(options, (context) => set(context, settings, options.yes === true)),
+    );
+  defineCommand(parent, {
     name: 'remove <name>',
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   })
     .option('--yes', t`do not ask, even if the profile has unsent entries`)
-    .action((name: string, options: RemoveOptions) =>
+    .action((name: string, options: ConfirmOptions) =>
       run({ ...options, profile: name }, (context) => remove(context, name, options.yes === true)),
     );
 }
 
-type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
+type ConfirmOptions = GlobalOptions & { readonly yes?: boolean };
 
 async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
   const { profiles, defaultProfile } = getConfig();
@@ -95,12 +114,31 @@ async function use(
   return 'done';
 }
 
+/** @param isSameService a person has said so of a new address */
+async function set(
+  context: Context,
+  texts: readonly string[],
+  isSameService: boolean,
+): Promise<ExitReason> {
+  const { terminal, getConfig } = context;
+  const { name } = context.getProfile();
+  const changes = checkSettings('pas profile set', Object.fromEntries(texts.map(parseSetting)));
+  const settings = { ...getConfig().profiles.get(name), ...changes };
+  await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings, {
+    isSameService,
+  });
+  const names = Object.keys(changes).join(', ');
+  terminal.printLine(t`Profile ${name} is changed: ${names}.`);
+  terminal.printValue({ profile: name, ...maskSettings(settings) });
+  return 'done';
+}
+
 async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
   const { getConfig, secrets, terminal } = context;
   const file = getConfig();
   if (!file.profiles.has(name)) throw makeUnknownProfileError(name, [...file.profiles.keys()]);
-  const outbox = file.profiles.get(name)?.outbox?.toString();
-  const isOnly = outbox !== undefined && listProfilesOfOutbox(file, outbox).length === 1;
+  const outbox = findOutboxName(file.profiles.get(name) ?? {}) ?? '';
+  const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
   if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
   const shared = [...file.profiles.keys()].flatMap((other) =>
@@ -119,19 +157,19 @@ async function remove(context: Context, name: string, yes: boolean): Promise<Exi
     };
   });
   terminal.printLine(t`Profile ${name} is removed.`);
-  const folder = outbox === undefined ? undefined : context.getOutboxPlaces(outbox).folder;
-  if (folder !== undefined && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
+  const { folder } = context.getOutboxPlaces(outbox);
+  if (outbox !== '' && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
   terminal.printValue({ removed: name });
   return 'done';
 }
 
-async function countUnsentEntries(context: Context, id: string): Promise<number> {
-  if (!existsSync(context.getOutboxPlaces(id).outboxFile)) return 0;
+async function countUnsentEntries(context: Context, outbox: string): Promise<number> {
+  if (!existsSync(context.getOutboxPlaces(outbox).outboxFile)) return 0;
   const {
     accepted: _sent,
     dropped: _dropped,
     ...unsent
-  } = countEntryTotals(await context.openOutboxById(id));
+  } = await withStoredOutbox(context, outbox, countEntryTotals);
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 

@@ -68,7 +68,7 @@ type Damaged = {
   readonly outboxFile: string;
   readonly clock: Clock;
   /** Opens or makes the outbox, without uniting it: what is damaged would end that. */
-  open(): Promise<Outbox>;
+  open(): Outbox;
 };
 
 /**
@@ -80,7 +80,7 @@ export async function repairOutbox(options: Damaged): Promise<Repair> {
   return withPushLock(lock, async () => {
     const ledgerAside = isSoundLedger(ledgerFile) ? undefined : setAside(ledgerFile, clock.now());
     const outboxAside = isSoundFile(outboxFile) ? undefined : setAside(outboxFile, clock.now());
-    const outbox = await open();
+    const outbox = open();
     const before =
       outboxAside === undefined ? listLocalIds(outbox) : salvageRows(outboxAside, outbox);
     const { subjects, intents, drafts } = removeDamaged(outbox);

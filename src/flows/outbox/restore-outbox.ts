@@ -41,14 +41,10 @@ type RestoreOptions = {
   readonly backup: string;
   readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
-  /** Id of the outbox that the profile has now; undefined where it has none. */
-  readonly current: string | undefined;
-  /** @throws ConfigError where the identifier is not safe as a folder name */
-  getPlace(id: string): OutboxPlace;
+  /** Place of the profile's outbox. */
+  readonly place: OutboxPlace;
   readonly clock: Clock;
   readonly replace: boolean;
-  /** Assigns the outbox to the profile; called under its lock. */
-  assignOutbox(id: string): void;
   /** Called before each photograph that is searched. */
   readonly onPhotograph: (doneCount: number, total: number) => void;
 };
@@ -79,21 +75,18 @@ export type RestoreResult = {
  * is no sound backup; OutboxLeasedError during a push
  */
 export async function restoreOutbox(options: RestoreOptions): Promise<RestoreResult> {
-  const { backup, clock, outboxesFolder } = options;
+  const { backup, clock, outboxesFolder, place } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);
   cleanUp(outboxesFolder, clock.now());
   const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
   try {
     const { id, madeMs } = readBackup(options, draft);
-    const place = options.getPlace(id);
     assertOther(backup, place.outboxFile);
-    assertNothingHidden(options, id);
     const lost = listLostWork(options, draft);
     const lock = acquirePushLock(place.lock);
     try {
       const aside = replaceOutbox(draft, place, options);
-      options.assignOutbox(id);
       return {
         id,
         madeMs,
@@ -129,27 +122,10 @@ function assertOther(backup: string, outboxFile: string): void {
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
-/** @throws UsageError where the profile has another outbox with finds, which would be out of sight */
-function assertNothingHidden({ current, getPlace, replace }: RestoreOptions, id: string): void {
-  if (current === undefined || current === id || replace) return;
-  const { outboxFile, open } = getPlace(current);
-  const outbox = existsSync(outboxFile) ? openUnlessDamaged(open) : undefined;
-  if (outbox === undefined) return;
-  try {
-    if (isEmptyOutbox(outbox)) return;
-    throw new UsageError(msg`The profile has another outbox with finds, ${outboxFile}.`, {
-      hint: msg`Add --replace to use the backup in its place: the outbox stays where it is. \`${cmd`pas list`}\` shows its finds.`,
-    });
-  } finally {
-    outbox.close();
-  }
-}
-
 /** Returns the local ids of unsent finds that the profile has now, and the backup does not. */
-function listLostWork({ current, getPlace, clock }: RestoreOptions, draft: string): string[] {
-  const place = current === undefined ? undefined : getPlace(current);
+function listLostWork({ place, clock }: RestoreOptions, draft: string): string[] {
   const outbox =
-    place !== undefined && existsSync(place.outboxFile) && !isUnusable(place.outboxFile)
+    existsSync(place.outboxFile) && !isUnusable(place.outboxFile)
       ? openUnlessDamaged(place.open)
       : undefined;
   if (outbox === undefined) return [];

@@ -14,7 +14,7 @@ import { openOaiClient } from '../../../src/oai/client.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
 import { ENTRY_KINDS, type Target } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
-import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { type PushAllOptions, pushAll } from '../../../src/push/push-all.ts';
 import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
@@ -331,12 +331,10 @@ export function queuePhotograph(
 
 /** The locks that a push of the outbox takes. */
 export function getLock(outbox: Outbox, clock: Clock) {
-  const { outbox: outboxId } = readHeader(outbox);
   return {
     folder: dirname(outbox.path),
     scope: 'service-account',
     outboxFolder: dirname(outbox.path),
-    outboxId,
     clock,
     holder: { pid: process.pid, host: 'here' },
   };

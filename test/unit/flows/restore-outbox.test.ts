@@ -14,7 +14,7 @@ import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/resto
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
-import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
+import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
@@ -38,58 +38,49 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   const backup = join(tempFolder(), 'backup.sqlite');
   const outboxesFolder = join(home, 'outboxes');
   const ledgerFile = join(home, 'state', 'ledger.sqlite');
-  let id: string;
   {
     using outbox = tempOutbox(clock);
     fill(outbox);
     backUpOutbox(outbox, backup);
-    id = readHeader(outbox).outbox;
   }
-  const folder = join(outboxesFolder, id);
-  const getPlace = (outboxId: string): OutboxPlace => {
-    const outboxFile = join(outboxesFolder, outboxId, 'outbox.sqlite');
-    return {
-      outboxFile,
-      photosFolder: join(outboxesFolder, outboxId, 'photos'),
-      lock: {
-        folder: join(home, 'locks'),
-        scope: 'service-account',
-        outboxFolder: join(outboxesFolder, outboxId),
-        outboxId,
-        clock,
-        holder: { pid: 7, host: 'office' },
-      },
-      open: () =>
-        openOutbox(outboxFile, clock, {
-          binding: BINDING,
-          id: outboxId,
-          ledger: () => openLedger(ledgerFile, { machine: () => '' }),
-        }),
-    };
+  const folder = join(outboxesFolder, 'service-account');
+  const outboxFile = join(folder, 'outbox.sqlite');
+  const place: OutboxPlace = {
+    outboxFile,
+    photosFolder: join(folder, 'photos'),
+    lock: {
+      folder: join(home, 'locks'),
+      scope: 'service-account',
+      outboxFolder: folder,
+      clock,
+      holder: { pid: 7, host: 'office' },
+    },
+    open: () =>
+      openOutbox(outboxFile, clock, {
+        binding: BINDING,
+        ledger: () => openLedger(ledgerFile, { machine: () => '' }),
+      }),
   };
-  const pointed: string[] = [];
   const progress: number[] = [];
   const restore = (more: More = {}) =>
     restoreOutbox({
       backup,
       clock,
       outboxesFolder,
-      current: undefined,
-      getPlace,
+      place,
       replace: false,
       service: { address: ADDRESS, profile: 'field' },
-      assignOutbox: (pointedId) => void pointed.push(pointedId),
       onPhotograph: (done) => void progress.push(done),
       ...more,
     });
   const finds = (): string[] => {
-    const outbox = getPlace(id).open();
+    const outbox = place.open();
     const names = [...iterateFinds(outbox)].map(({ localId }) => localId);
     outbox.close();
     return names;
   };
   const enter = (localId: string): void => {
-    const outbox = getPlace(id).open();
+    const outbox = place.open();
     queueImport(outbox, localId);
     outbox.close();
   };
@@ -98,9 +89,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
     backup,
     folder,
     outboxesFolder,
-    id,
-    placeOf: getPlace,
-    pointed,
+    place,
     progress,
     restore,
     finds,
@@ -112,15 +101,14 @@ const ASIDE = 'outbox-replaced-2024-06-01T10-05-07Z.sqlite';
 const asidesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
-test('a backup becomes the outbox under its own identifier', async () => {
-  const { restore, finds, pointed, id, folder } = scene();
+test('a backup becomes the outbox', async () => {
+  const { restore, finds, folder } = scene();
   expect(await restore()).toMatchObject({
-    id,
     finds: 1,
     uncertain: 0,
     aside: undefined,
   });
-  expect([finds(), pointed, asidesIn(folder)]).toEqual([['K-1'], [id], []]);
+  expect([finds(), asidesIn(folder)]).toEqual([['K-1'], []]);
 });
 
 describe('an outbox with finds', () => {
@@ -138,9 +126,9 @@ describe('an outbox with finds', () => {
   });
 
   test('is not replaced during a push', async () => {
-    const { restore, placeOf: getPlace, id, enter, finds } = scene();
+    const { restore, place, enter, finds } = scene();
     enter('K-old');
-    const lock = acquirePushLock(getPlace(id).lock);
+    const lock = acquirePushLock(place.lock);
     await expect(restore({ replace: true })).rejects.toThrow(OutboxLeasedError);
     lock.release();
     await restore({ replace: true });

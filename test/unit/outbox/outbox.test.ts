@@ -37,14 +37,12 @@ test('a file that is not a database is refused, not replaced', () => {
 
 test('an outbox belongs to the service that it was made for, whatever opens it later', () => {
   const path = newFile();
-  openOutbox(path, manualClock(), { binding: BINDING, id: 'o-1' }).close();
+  openOutbox(path, manualClock(), { binding: BINDING }).close();
   const again = openOutbox(path, manualClock(), {
     binding: { ...BINDING, address: 'https://other.example.org' },
-    id: 'o-2',
   });
   expect(readHeader(again)).toMatchObject({
     ...BINDING,
-    outbox: 'o-1',
     ledger: '',
     account: null,
     mustLook: false,

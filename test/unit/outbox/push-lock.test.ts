@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -48,7 +47,6 @@ function anOutbox() {
     folder: join(tempFolder(), 'locks'),
     scope: 'service-account',
     outboxFolder: tempFolder(),
-    outboxId: randomUUID(),
   };
   const path = (ending: string): string => join(place.folder, `${place.scope}.${ending}`);
   const options = { ...place, clock: manualClock(), holder: HOLDER };
