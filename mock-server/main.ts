@@ -35,7 +35,7 @@ export async function runMockServer(
 }
 
 function formatReadyLine({ base_url, control_url, pid }: MockServer): string {
-  return `mock server ready at ${base_url} (control: ${control_url}, pid ${pid})`;
+  return `mock server ready at ${base_url} (live page: ${control_url}/, pid ${pid})`;
 }
 
 /** @returns the exit code that `pas` has for it */

@@ -6,6 +6,7 @@ import { CLAUSES } from './clauses.ts';
 import { Line } from './line.ts';
 import { type Account, Scene, type SceneOptions } from './scene.ts';
 import { CHECKS, runChecks } from './suite.ts';
+import { makeTenant } from './tenant.ts';
 import { isDouble, isPrivate, whyNotWrite } from './training.ts';
 import { signIn } from './writes.ts';
 
@@ -69,7 +70,8 @@ export async function main(
     .option('--json', 'print one JSON object a line for each check, and one for the whole')
     .addHelpText(
       'after',
-      '\nAccounts: PAS_USERNAME and PAS_PASSWORD; for what a Researcher may not do, PAS_RESEARCHER_USERNAME and PAS_RESEARCHER_PASSWORD.' +
+      '\nA mock server of this machine needs nothing else than --base-url.' +
+        '\nAccounts: PAS_USERNAME and PAS_PASSWORD; for what a Researcher may not do, PAS_RESEARCHER_USERNAME and PAS_RESEARCHER_PASSWORD.' +
         '\nExit codes: 0 nothing broke, 2 wrong usage, 4 the sign-in was refused, 5 no answer, 15 the contract was broken.\n' +
         '\nExamples:\n  pas-conformance --base-url https://finds.example.org --oai-base https://api.example.org' +
         '\n  pas-conformance --base-url https://training.example.org --oai-base https://api.example.org \\' +
@@ -89,6 +91,26 @@ export async function main(
 }
 
 async function run(
+  given: Flags,
+  environment: NodeJS.ProcessEnv,
+  print: (line: string) => void,
+): Promise<number> {
+  const account = accountIn(environment, 'PAS');
+  const isReadingOnly = given.write === undefined && account === undefined;
+  const tenant = isReadingOnly ? await makeTenant(given.baseUrl) : undefined;
+  if (tenant === undefined) return runFor(given, environment, print);
+  if (given.json !== true)
+    print(
+      `A mock server: everything is checked in ${tenant.baseUrl}, which is removed at the end.\n`,
+    );
+  try {
+    return await runFor({ ...given, ...tenant.flags }, tenant.accounts, print);
+  } finally {
+    await tenant.remove();
+  }
+}
+
+async function runFor(
   flags: Flags,
   environment: NodeJS.ProcessEnv,
   print: (line: string) => void,
@@ -143,9 +165,12 @@ async function run(
       return stop(EXIT.outage, `nothing was written: ${thrown.message}`);
   }
   const counts = { pass: 0, break: 0, skipped: 0, outage: 0 };
+  const skippedFor = new Map<string, number>();
   try {
     for await (const result of runChecks(scene, flags.write !== undefined, checks)) {
       counts[result.result] += 1;
+      if (result.result === 'skipped')
+        skippedFor.set(result.seen, (skippedFor.get(result.seen) ?? 0) + 1);
       say({ type: 'check', ...result }, getLine(result));
     }
   } catch (thrown) {
@@ -153,7 +178,11 @@ async function run(
     return stop(EXIT.usage, `stopped: ${thrown.message}`);
   }
   const summary = `${counts.pass} passed, ${counts.break} broke, ${counts.skipped} skipped, ${counts.outage} without an answer`;
-  say({ type: 'summary', ...counts }, summary);
+  const reasons = [...skippedFor].map(([why, count]) => `${count} skipped: ${why}\n`);
+  say(
+    { type: 'summary', ...counts, skipped_for: Object.fromEntries(skippedFor) },
+    `\n${reasons.join('')}${summary}`,
+  );
   return counts.break > 0 ? EXIT.break : counts.outage > 0 ? EXIT.outage : EXIT.pass;
 }
 

@@ -63,7 +63,7 @@ export async function* runChecks(
 function notRun({ options }: Scene, kind: Kind, writes: boolean): string | undefined {
   if (kind === 'harvest') return options.oaiBase === undefined ? 'needs --oai-base' : undefined;
   return kind === 'write' && !writes
-    ? 'writes: only with --write, on a training instance'
+    ? 'makes finds: needs a training instance, with --write HOST --project IDENT and an account'
     : undefined;
 }
 

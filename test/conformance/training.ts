@@ -1,12 +1,15 @@
 import type { Line } from './line.ts';
 import type { SceneOptions } from './scene.ts';
 
-const LOOPBACK = /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/;
+/** Tells if a host is this machine. */
+export function isLoopback(hostname: string): boolean {
+  return /^(?:127(?:\.\d+){3}|localhost|\[::1\])$/.test(hostname);
+}
 
 /** Tells if the connection is encrypted. */
 export function isPrivate(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
-  return protocol === 'https:' || LOOPBACK.test(hostname);
+  return protocol === 'https:' || isLoopback(hostname);
 }
 
 /**
@@ -14,7 +17,7 @@ export function isPrivate(baseUrl: string): boolean {
  * machine has no control interface.
  */
 export async function isDouble(line: Line, baseUrl: string): Promise<boolean> {
-  if (!LOOPBACK.test(new URL(baseUrl).hostname)) return false;
+  if (!isLoopback(new URL(baseUrl).hostname)) return false;
   const answer = await line
     .once({ url: `${new URL(baseUrl).origin}/__mock__/health` })
     .catch(() => undefined);

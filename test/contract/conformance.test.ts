@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CLAUSES } from '../conformance/clauses.ts';
 import { CHECKS } from '../conformance/suite.ts';
-import { conform, listEverything, listReading } from '../support/conform.ts';
+import { conform, listReading } from '../support/conform.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
 import { startOuterFace } from '../support/reverse-proxy.ts';
@@ -46,9 +46,12 @@ test('The suite shares no code with the client or the mock server', () => {
 });
 
 describe('The conformance suite', () => {
-  test('finds nothing broken in the mock server, and every answer is checked', async () => {
+  test('needs only the address of a mock server to check every answer, and changes none of its records', async () => {
     await using mock = await serveMock('--min-interval', '0');
-    const run = await conform(listEverything(mock));
+    const before = await mock.state();
+    const flags = ['--base-url', mock.base_url, '--interval-ms', '0', '--pause-ms', '20'];
+    const run = await conform(flags, {});
+    expect((await mock.state()).finds).toBe(before.finds);
     expect(run.results.filter(({ result }) => result === 'break' || result === 'outage')).toEqual(
       [],
     );
@@ -57,7 +60,19 @@ describe('The conformance suite', () => {
       'throttle-is-shared',
       'throttle-retry-after',
     ]);
-    expect({ code: run.code, ...run.last }).toMatchObject({ code: 0, pass: CHECKS.length - 3 });
+    expect({ code: run.code, ...run.last }).toMatchObject({
+      code: 0,
+      pass: CHECKS.length - 3,
+      skipped_for: { 'the deployment has no minimum interval: --interval-ms 0': 3 },
+    });
+  });
+
+  test('counts what it skipped by what that needs', async () => {
+    await using mock = await serveMock('--min-interval', '0');
+    const run = await conform(listReading(mock));
+    expect(run.last['skipped_for']).toMatchObject({
+      'makes finds: needs a training instance, with --write HOST --project IDENT and an account': 120,
+    });
   });
 });
 
