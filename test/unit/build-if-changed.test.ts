@@ -13,7 +13,10 @@ function makeProject(): string {
   const script = 'scripts/build-if-changed.mjs';
   cpSync(join(PROJECT, script), join(folder, script));
   writeFileSync(join(folder, 'src', 'old.ts'), '');
-  writeFileSync(join(folder, 'build.cjs'), "fs.appendFileSync('dist/pas/start.cjs', 'built ')");
+  writeFileSync(
+    join(folder, 'build.cjs'),
+    "require('node:fs').appendFileSync('dist/pas/start.cjs', 'built ')",
+  );
   writeFileSync(join(folder, 'package.json'), '{"scripts":{"build":"node build.cjs"}}');
   return folder;
 }
