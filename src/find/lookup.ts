@@ -67,7 +67,9 @@ export type ProjectLookup =
    * were harvested.
    */
   | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
-  | { readonly kind: 'hidden' | 'deleted' | 'not-harvested' };
+  /** `byAnother`: another account, or none, harvested it last. */
+  | { readonly kind: 'hidden'; readonly byAnother: boolean }
+  | { readonly kind: 'deleted' | 'not-harvested' };
 
 export type LookupProject = (ident: string) => ProjectLookup;
 

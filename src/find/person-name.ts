@@ -1,4 +1,10 @@
-import { foldName, splitNameWords } from '../text/names.ts';
+import {
+  canAbbreviate,
+  editDistance,
+  foldName,
+  makePersonKey,
+  splitNameWords,
+} from '../text/names.ts';
 
 export const NAME_ORDERS = ['surname-first', 'given-first'] as const;
 export type NameOrder = (typeof NAME_ORDERS)[number];
@@ -266,3 +272,27 @@ const GIVEN_NAMES: ReadonlySet<string> = new Set(
     'viola vladimira vladena vlasta vlastimila vojteska xenie yvona zaneta zdena zdenka zdislava zelmira zina zita zlata zlatuse zofie zora zuzana'
   ).split(' '),
 );
+
+/** More new people are hardly those of one table, and each is compared with each. */
+const MAX_COMPARED = 300;
+
+/** Groups names that may mean one person: shortened, or spelled almost alike; without the others. */
+export function groupSimilarNames(names: readonly string[]): string[][] {
+  const groups: string[][] = [];
+  for (const name of names.slice(0, MAX_COMPARED)) {
+    const group = groups.find((others) => others.some((other) => isSimilar(name, other)));
+    if (group === undefined) groups.push([name]);
+    else group.push(name);
+  }
+  return groups.filter(({ length }) => length > 1);
+}
+
+function isSimilar(name: string, other: string): boolean {
+  const key = makePersonKey(name);
+  const limit = key.length < 12 ? 1 : 2;
+  return (
+    canAbbreviate(name, other) ||
+    canAbbreviate(other, name) ||
+    editDistance(key, makePersonKey(other), limit) <= limit
+  );
+}

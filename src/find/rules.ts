@@ -39,6 +39,14 @@ export const PROJECT_RULES: readonly Rule[] = [
   { name: 'project-organisation', judge: checkOrganisation },
 ];
 
+/** Tells if a project takes finds of this account; `perhaps` where the harvest cannot tell. */
+export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perhaps' | 'no' {
+  const elements = { projekt: { id: ident, text: ident } };
+  const findings = PROJECT_RULES.flatMap(({ judge }) => judge(elements, context, ident));
+  if (findings.some(({ warning }) => warning !== true)) return 'no';
+  return findings.length > 0 ? 'perhaps' : 'yes';
+}
+
 type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
 
 function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[] {
@@ -70,7 +78,11 @@ function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[]
     }
     case 'hidden':
       return [
-        warnUnverified(msg`This account cannot see ${id}, so pas cannot check its type and state.`),
+        warnUnverified(
+          project.byAnother
+            ? msg`The projects were harvested without this account, which did not show ${id}. To check its type and state, run ${cmd`pas harvest-vocab`} projekt.`
+            : msg`This account cannot see ${id}, so pas cannot check its type and state.`,
+        ),
       ];
     case 'not-harvested':
       return [];

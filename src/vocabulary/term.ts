@@ -46,6 +46,13 @@ export type TermDetails = {
   readonly hidden?: true;
 };
 
+/** Returns the place and organisation of a project, which has no name; empty for other entries. */
+export function describeProject({ facts = {} }: TermDetails): string {
+  const { typ_projektu: type, okres, organizace } = facts;
+  if (type === undefined) return '';
+  return [okres, organizace].filter((part) => part !== undefined).join(', ');
+}
+
 /** A superior entry and the kind of the relation, from the record. */
 export type Superior = { readonly ident: string; readonly kind: string };
 

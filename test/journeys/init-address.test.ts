@@ -281,3 +281,10 @@ describe('pas init with one address of the service', () => {
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('not both')]);
   });
 });
+
+test('pas init without an address says that it needs one', async () => {
+  const { code, stderr } = await makeHome().pas('init');
+  expect(code).toBe(2);
+  expect(stderr).toContain('pas init needs an address of the service');
+  expect(stderr).not.toContain('does not provide');
+});

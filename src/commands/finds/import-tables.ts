@@ -20,7 +20,7 @@ import {
 } from '../../context/validation.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import type { MergeSide } from '../../find/merge-row.ts';
-import { findNearestPeople } from '../../flows/finds/outbox-status.ts';
+import { findNearestPeople, groupSimilarNames } from '../../flows/finds/outbox-status.ts';
 import { listAskedFinds } from '../../flows/queue/answer-rows.ts';
 import {
   collapseGpsWarnings,
@@ -336,6 +336,10 @@ function printUnknownPeople(
       count,
     ),
   );
+  for (const group of groupSimilarNames([...people.keys()])) {
+    const alike = printable(group.join('; '));
+    terminal.note(t`Perhaps one person: ${alike}. If so, write one name in the table.`);
+  }
 }
 
 function countChanges({ finds, rows }: ImportResult) {

@@ -38,11 +38,13 @@ export function printNewPeople(
       count,
     ),
   );
-  for (const { name, finds, first, nearest } of remaining.slice(0, MAX_SHOWN)) {
+  for (const { name, finds, first, nearest, similar } of remaining.slice(0, MAX_SHOWN)) {
     const text = printable(name);
     const all = formatFindCount(finds.length);
     const find = printable(first);
     print(`  ${t`${text}: ${all}, the first is ${find}`}`);
+    const others = printable(similar.join('; '));
+    if (others !== '') print(`    ${t`Perhaps the same person as ${others}.`}`);
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;
     const names = nearest.map(formatPerson).join('; ');
@@ -56,10 +58,11 @@ export function printNewPeople(
 }
 
 export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, unknown>[] {
-  return people.map(({ name, finds, isAccepted, nearest }) => ({
+  return people.map(({ name, finds, isAccepted, nearest, similar }) => ({
     name,
     finds: finds.length,
     accepted: isAccepted,
+    similar,
     nearest: nearest.map(({ id, label }) => ({ id, label })),
   }));
 }

@@ -135,6 +135,11 @@ async function collectSettings(
     start === undefined ? {} : await discoverService(context, start, givenSettings);
   const settings = { ...foundSettings, ...givenSettings };
   if (start !== undefined) showFound(context, foundSettings, settings);
+  if (start === undefined && !terminal.interactive && !isWhole(settings)) {
+    throw new UsageError(t`pas init needs an address of the service, or a profile (.toml).`, {
+      hint: t`For example: ${cmd`pas init`} https://finds.example.org`,
+    });
+  }
   if (!terminal.interactive) assertWhole(settings, problem);
   if (problem !== undefined) terminal.warn(problem);
   return terminal.interactive ? askForRest(context, settings) : settings;

@@ -5,12 +5,16 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openHarvested } from '../../context/open-service.ts';
 import { writeResult } from '../../context/user-files.ts';
+import { openValidationContext } from '../../context/validation.ts';
 import {
+  describeProject,
   expandSetName,
   exportTerms,
   findOtherSets,
   getHarvestedSets,
   getTermInPlace,
+  isProject,
+  judgeProjects,
   listTerms,
   searchVocabulary,
   type TermInPlace,
@@ -122,12 +126,25 @@ async function list(context: Context, set: string, { gone }: ListOptions): Promi
   return 'done';
 }
 
-async function print({ terminal }: Context, terms: readonly Term[]): Promise<void> {
-  const rows = terms.map(({ ident, setSpec, label, labelEn, gone }) => {
-    return [ident, setSpec, label, labelEn ?? '', gone === null ? '' : GONE_WORDS[gone]];
+async function print(context: Context, terms: readonly Term[]): Promise<void> {
+  const { terminal } = context;
+  const takenBy = terms.some(isProject)
+    ? judgeProjects(terms, await openValidationContext(context))
+    : undefined;
+  const rows = terms.map((term) => {
+    const { ident, setSpec, label, labelEn, gone, details } = term;
+    const verdict = takenBy?.get(ident);
+    const remark = gone === null ? verdict && PROJECT_WORDS[verdict] : GONE_WORDS[gone];
+    return [ident, setSpec, describeProject(details) || label, labelEn ?? '', remark ?? ''];
   });
   if (rows.length > 0) await terminal.printTable([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
 }
+
+const PROJECT_WORDS: Readonly<Record<'yes' | 'perhaps' | 'no', Message>> = {
+  yes: msg`takes your finds`,
+  perhaps: msg`perhaps takes your finds`,
+  no: msg`takes no finds of yours`,
+};
 
 /** State of an entry that no longer exists, for people. */
 const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = {

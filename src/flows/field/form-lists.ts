@@ -3,7 +3,7 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { FIELDS, type FindElements } from '../../find/fields.ts';
 import { FORM_LABEL_GAP } from '../../find/form-names.ts';
-import { PROJECT_RULES } from '../../find/rules.ts';
+import { judgeProject } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -53,20 +53,10 @@ export function makeFormLists(
     listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]),
   );
   const projects = [...iterateTermsOfSet(vocabulary, PROJECT_SET)]
-    .filter((term) => isAcceptingFinds(term, rules))
+    .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
     .map(makeFormChoice);
   if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
   return lists;
-}
-
-function isAcceptingFinds({ ident, details }: Term, rules: RuleContext): boolean {
-  const elements = { projekt: { id: ident, text: ident } };
-  return (
-    details.survey === true &&
-    PROJECT_RULES.every(({ judge }) =>
-      judge(elements, rules, ident).every(({ warning }) => warning),
-    )
-  );
 }
 
 function makeFormList(vocabulary: Vocabulary, set: string): FormList {

@@ -1,6 +1,7 @@
 import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
+import { groupSimilarNames } from '../../find/person-name.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
@@ -25,6 +26,7 @@ import { countFinds, findById } from '../../outbox/stored-finds.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
 
+export { groupSimilarNames } from '../../find/person-name.ts';
 export { isPushRunning } from '../../outbox/push-lock.ts';
 
 /** Maximum of listed entries; further ones are only counted. */
@@ -103,6 +105,8 @@ export type NewPerson = {
   readonly isAccepted: boolean;
   /** Known people who may be meant. */
   readonly nearest: readonly TermCandidate[];
+  /** Other new people whose names may mean the same person. */
+  readonly similar: readonly string[];
 };
 
 /**
@@ -142,12 +146,17 @@ export async function listNewPeople(
   if (named.length === 0) return [];
   const lookupTerm = await openLookup();
   const accepted = listAcceptedPeople(outbox);
-  return named.flatMap(({ text: name, finds }) => {
+  const people = named.flatMap(({ text: name, finds }) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
     return nearest === undefined
       ? []
       : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
+  });
+  const groups = groupSimilarNames(people.map(({ name }) => name));
+  return people.map((person) => {
+    const group = groups.find((names) => names.includes(person.name)) ?? [];
+    return { ...person, similar: group.filter((name) => name !== person.name) };
   });
 }
 

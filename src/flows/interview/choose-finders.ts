@@ -80,14 +80,17 @@ export async function chooseFinders(
  * @returns that person, `new` for a new one, or `stop` to send nothing
  */
 export function askAboutNewPerson(
-  { name, finds, nearest }: NewPerson,
+  { name, finds, nearest, similar }: NewPerson,
   prompt: Prompt,
 ): Promise<TermCandidate | 'new' | 'stop'> {
   const text = printable(name);
   const count = finds.length;
+  const others = printable(similar.join('; '));
   return choose<TermCandidate | 'new' | 'stop'>(
     prompt,
-    t`The service does not know the finder "${text}" (finds: ${count}). Who is it?`,
+    others === ''
+      ? t`The service does not know the finder "${text}" (finds: ${count}). Who is it?`
+      : t`The service does not know the finder "${text}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
     [
       ...nearest.map((person) => ({ value: person, name: printable(formatFinder(person)) })),
       { value: 'new', name: t`a new person; let the service create one` },

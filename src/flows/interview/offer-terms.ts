@@ -9,7 +9,7 @@ import { cutTo } from '../../text/characters.ts';
 import { fold } from '../../text/names.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
-import type { Term, Vocabulary } from '../../vocabulary/term.ts';
+import { describeProject, type Term, type Vocabulary } from '../../vocabulary/term.ts';
 import {
   findTermByIdent,
   getPath,
@@ -162,7 +162,7 @@ function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): Pro
   const path = getPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {
     value: term.ident,
-    name: cutTo(getTermName(term), columns - MARGIN),
+    name: cutTo(`${getTermName(term)} ${describeProject(term.details)}`.trim(), columns - MARGIN),
     short: cutTo(getTermName(term), columns / 2),
     description: cutTo(
       [term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '),

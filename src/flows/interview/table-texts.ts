@@ -123,8 +123,9 @@ export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: s
     head,
     ...shownTexts,
     ...(more > 0 ? [`   ${moreText}`] : []),
-    t`They are in ${termsFile}. Map them once, then import:`,
+    t`They are in ${termsFile}. To map them once, let pas propose entries:`,
     `   ${cmd`pas vocab map suggest ${termsFile} --out ${proposals}`}`,
+    t`Write yes under "confirmed" where an entry of ${proposals} is right, then:`,
     `   ${cmd`pas vocab map import ${proposals}`}`,
   ];
 }

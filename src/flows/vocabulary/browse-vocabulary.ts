@@ -2,6 +2,8 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { findSetSpec } from '../../columns/mapping.ts';
+import { judgeProject } from '../../find/rules.ts';
+import type { RuleContext } from '../../find/value-rules.ts';
 import { findNearestSet } from '../../text/names.ts';
 import { type ExportedTerm, formatTermCsv } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
@@ -83,6 +85,21 @@ export function getTermInPlace(vocabulary: Vocabulary, ident: string): TermInPla
 export function getHarvestedSets(vocabulary: Vocabulary) {
   return { counts: countBySet(vocabulary), harvests: listHarvests(vocabulary) };
 }
+
+/** Returns the projects among some entries that take finds of this account, or perhaps do. */
+export function judgeProjects(
+  terms: readonly Term[],
+  rules: RuleContext,
+): ReadonlyMap<string, ReturnType<typeof judgeProject>> {
+  const projects = terms.filter(isProject);
+  return new Map(projects.map(({ ident }) => [ident, judgeProject(ident, rules)]));
+}
+
+export function isProject({ setSpec }: Term): boolean {
+  return setSpec === 'projekt';
+}
+
+export { describeProject } from '../../vocabulary/term.ts';
 
 type ExportForm = 'csv' | 'json';
 
