@@ -9,7 +9,7 @@ import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-ou
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type RestoreFlags = GlobalOptions & { readonly replace?: boolean; readonly yes?: boolean };
+type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 
 const MAX_NAMED = 20;
 
@@ -20,7 +20,6 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
-    .option('--yes', t`the same as --replace`)
     .action((file: string, options: RestoreFlags) =>
       run(options, (context) => restore(context, file, options)),
     );
@@ -43,7 +42,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
     service: { address: baseUrl, profile: name },
-    replace: options.replace === true || options.yes === true,
+    replace: options.replace === true,
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);

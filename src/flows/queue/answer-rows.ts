@@ -84,7 +84,7 @@ export async function answerRow(
   const find = makeFindOfRow(asked);
   const plan = makePlan(stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
-  const table = { path: asked.path ?? undefined, plans: new Map([[find, plan]]) };
+  const table = { path: asked.path ?? undefined, planRow: () => plan };
   const enclosed = openPhotographsOfRow(asked, context);
   const report = await enqueueFinds([find], {
     ...context,

@@ -39,7 +39,7 @@ import {
   mergeFind,
   withoutAsked,
 } from './merge-find.ts';
-import type { RowPlan } from './plan-rows.ts';
+import type { PlannedRows, RowPlan } from './plan-rows.ts';
 import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
@@ -58,13 +58,10 @@ export type EnqueueOptions = PhotographKeeping & {
 export type EnqueueContext = EnqueueOptions & {
   readonly validate: (find: Find) => ValidatedFind;
   /** Absent for finds that are entered one by one and replace those of their local ids. */
-  readonly table?: PlannedRows;
-};
-
-type PlannedRows = {
-  /** Full path of the table, with the sheet; undefined for standard input. */
-  readonly path: string | undefined;
-  readonly plans: ReadonlyMap<Find, RowPlan>;
+  readonly table?: Pick<PlannedRows, 'planRow'> & {
+    /** Full path of the table, with the sheet; undefined for standard input. */
+    readonly path: string | undefined;
+  };
 };
 
 export type EnqueuedFind = {
@@ -96,7 +93,7 @@ export type EnqueueReport = {
 /**
  * Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly.
  */
-const BATCH = 100;
+const BATCH = 300;
 
 /**
  * Validates finds and stores them with their documents in the outbox. An existing find is merged
@@ -199,7 +196,7 @@ const NO_PHOTOGRAPHS: RowPhotographs = new Map();
 
 function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext): Plan {
   const { localId } = find;
-  const row = table?.plans.get(find) ?? { kind: 'new', localId, others: [] };
+  const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, row.kind === 'new' ? row.localId : row.find);
   const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
   const merge =
@@ -278,8 +275,9 @@ function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult 
   const localId = getName(plan.row);
   const others = plan.row.kind === 'new' ? plan.row.others : [];
   const findId = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
-  const entry = findId === undefined ? undefined : findImportOfFind(outbox, findId);
-  if (entry !== undefined && others.length > 0)
+  const entry =
+    findId === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, findId);
+  if (entry !== undefined)
     decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
   const followed = followPhotographs(find, prepared.photographs, undefined, findId, context);
   return toStoredIssues(prepared, localId, 'added', followed);

@@ -25,6 +25,7 @@ import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
 import type { PositionChange } from '../../place/read-position.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
+import { listAskedFinds } from './answer-rows.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { IssueCollector } from './collapse-issues.ts';
 import {
@@ -35,7 +36,7 @@ import {
 } from './enqueue-finds.ts';
 import { withoutAsked } from './merge-find.ts';
 import { openNumberLookup } from './number-owners.ts';
-import { type KnownFind, planRows, type RowPlan } from './plan-rows.ts';
+import { getNameHere, type KnownFind, type PlannedRows, planRows } from './plan-rows.ts';
 import { createFindLookup, type NamedFind } from './resolve-finds.ts';
 
 type ImportContext = EnqueueOptions & {
@@ -146,16 +147,17 @@ async function importRows(
   for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
     onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
-  const { finds, newPeople, positions } = collectFinds(rows, ruleContext, onIssue);
   const hasKey = (key: string): boolean => collectKeys().has(key);
-  const plans = planRows(finds, listKnownFinds(outbox), { path, prefix: context.idPrefix, hasKey });
-  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, plans, hasKey);
+  const { finds, newPeople, positions } = readFinds(rows, ruleContext, onIssue);
+  const prefix = context.idPrefix;
+  const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
+  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
   if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
-  const lookupNumber = openNumberLookup(outbox, listComingNumbers(plans));
+  const lookupNumber = openNumberLookup(outbox, () => listComingNumbers(planned));
   const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
-  const report = await enqueueFinds(finds, {
+  const report = await enqueueFinds(planned.finds, {
     ...context,
-    table: { path, plans },
+    table: { path, planRow: planned.planRow },
     validate,
     onIssue,
   });
@@ -173,14 +175,12 @@ async function importRows(
 }
 
 /** Returns the numbers of a table's finds, by their names; a find without a column keeps its own. */
-function listComingNumbers(plans: ReadonlyMap<Find, RowPlan>): Map<string, string> {
-  return new Map(
-    [...plans].flatMap(([{ elements, covered }, plan]) => {
-      const name = plan.kind === 'new' ? plan.localId : plan.find;
-      const hasNumber = covered === undefined || covered.has('evidencni_cislo');
-      return hasNumber ? [[name, elements.evidencni_cislo ?? ''] as const] : [];
-    }),
-  );
+function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string> {
+  const numbers = new Map<string, string>();
+  for (const find of finds)
+    if (find.covered === undefined || find.covered.has('evidencni_cislo'))
+      numbers.set(getNameHere(planRow(find)), find.elements.evidencni_cislo ?? '');
+  return numbers;
 }
 
 /** Returns the folder beside a table that has all photographs that it names, if not its own. */
@@ -188,9 +188,9 @@ function findBesides({ header, names = header, rows }: Table, folder: string): s
   const at = names.findIndex((name) => findColumnMeant(name) === 'photos');
   if (at === -1 || !existsSync(folder)) return undefined;
   const photographs = new Set<string>();
+  const resolvePhoto = makePhotoResolver(folder);
   for (const { cells } of rows)
-    for (const name of splitPhotos(cells[at]?.trim() ?? '', makePhotoResolver(folder)))
-      photographs.add(name);
+    for (const name of splitPhotos(cells[at]?.trim() ?? '', resolvePhoto)) photographs.add(name);
   return findFolderOfAll(folder, [...photographs]);
 }
 
@@ -226,7 +226,7 @@ function listKnownFinds(outbox: Outbox): KnownFind[] {
 
 /** Forgets the questions about rows of a table that is imported again. */
 function forgetAskedRows(outbox: Outbox, path: string): void {
-  for (const stored of [...iterateFinds(outbox)]) {
+  for (const { stored } of listAskedFinds(outbox)) {
     const asked = withoutAsked(stored, (row) => row.path === path);
     if (asked?.length !== stored.wish.asked?.length) changeWish(outbox, stored, { asked });
   }
@@ -241,15 +241,12 @@ function makeTablePath({ file, sheet }: Table): string {
 function listMissingFinds(
   outbox: Outbox,
   path: string | undefined,
-  plans: ReadonlyMap<Find, RowPlan>,
+  names: ReadonlySet<string>,
   hasKey: (key: string) => boolean,
 ): string[] {
   if (path === undefined) return [];
-  const named = new Set(
-    [...plans.values()].map((plan) => (plan.kind === 'new' ? plan.localId : plan.find)),
-  );
   return listFindsFrom(outbox, path).flatMap(({ localId, wish }) =>
-    named.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
+    names.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
   );
 }
 
@@ -273,27 +270,32 @@ function checkUnnamedAttachments(
 
 const MAX_NAMES = 10;
 
-function collectFinds(
+/** Reads the finds of the rows each time anew. The first reading reports the issues, and counts. */
+function readFinds(
   rows: Iterable<MappedRow>,
   { lookupTerm }: ValidationContext,
   onIssue: (issue: Issue) => void,
 ) {
-  const finds: Find[] = [];
   const newPeople = new Map<string, number>();
   const positions = new Map<PositionChange, number>();
-  for (const { find, issues, positionChange } of rows) {
-    for (const issue of issues) onIssue(issue);
-    if (find === undefined) continue;
-    finds.push(find);
-    if (positionChange !== undefined)
-      positions.set(positionChange, (positions.get(positionChange) ?? 0) + 1);
-    const { nalezce } = find.elements;
-    if (nalezce?.id !== NEW_PERSON) continue;
+  const countFind = ({ elements: { nalezce } }: Find, change: PositionChange | undefined) => {
+    if (change !== undefined) positions.set(change, (positions.get(change) ?? 0) + 1);
+    if (nalezce?.id !== NEW_PERSON) return;
     const count = newPeople.get(nalezce.text) ?? 0;
     if (count > 0 || lookupTerm?.('osoba', nalezce.text).kind !== 'found')
       newPeople.set(nalezce.text, count + 1);
-  }
-  return { finds, newPeople, positions };
+  };
+  let isRead = false;
+  const read = function* (): Generator<Find> {
+    const isFirst = !isRead;
+    isRead = true;
+    for (const { find, issues, positionChange } of rows) {
+      if (isFirst) for (const issue of issues) onIssue(issue);
+      if (isFirst && find !== undefined) countFind(find, positionChange);
+      if (find !== undefined) yield find;
+    }
+  };
+  return { finds: { [Symbol.iterator]: read }, newPeople, positions };
 }
 
 function countUnreadRows({ issues }: Table): number {

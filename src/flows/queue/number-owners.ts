@@ -8,15 +8,15 @@ import { getNumberOfFind } from './enqueue-change.ts';
 /**
  * Opens the registration numbers of all finds and records here. They are read with the first
  * number that is looked up, since most finds have none.
- * @param coming numbers that finds, by name, are about to get
+ * @param listComing returns the numbers that finds, by name, are about to get
  */
 export function openNumberLookup(
   outbox: Outbox,
-  coming: ReadonlyMap<string, string> = new Map(),
+  listComing: () => ReadonlyMap<string, string> = () => new Map(),
 ): LookupNumber {
   let owners: ReadonlyMap<string, readonly string[]> | undefined;
   return (number, find) => {
-    owners ??= groupOwners(new Map([...listNumbersByFind(outbox), ...coming]));
+    owners ??= groupOwners(new Map([...listNumbersByFind(outbox), ...listComing()]));
     return owners.get(number)?.find((name) => name !== find && !isGone(outbox, name));
   };
 }

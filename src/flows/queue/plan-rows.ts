@@ -50,23 +50,44 @@ export type PlannedTable = {
   readonly hasKey: (key: string) => boolean;
 };
 
+/** The finds of a table, and what each is. */
+export type PlannedRows = {
+  readonly finds: Iterable<Find>;
+  readonly planRow: (find: Find) => RowPlan;
+  /** Local ids of the finds here that a row is. */
+  readonly names: ReadonlySet<string>;
+};
+
 type Compared = { readonly known: KnownFind; readonly matched: Matched };
 
 /**
  * Plans the rows of a table against the finds here, by number, else by content. The table is an
  * edition of those tables from which it has finds, if at least half of its rows are known. A number
- * of an edition is the same find, unless the row has two of object, place and day different. Pure.
+ * of an edition is the same find, unless the row has two of object, place and day different. The
+ * rows are all in memory only where there are finds to compare them with.
  */
 export function planRows(
-  rows: readonly Find[],
+  rows: Iterable<Find>,
   known: readonly KnownFind[],
   table: PlannedTable,
-): ReadonlyMap<Find, RowPlan> {
-  if (known.length === 0)
-    return new Map(rows.map((row) => [row, makeNew(`${table.prefix ?? ''}${row.localId}`)]));
-  const planner = openPlanner(rows, known, table);
-  const numbered = rows.map((row) => ({ row, plan: planner.planByNumber(row) }));
-  return new Map(numbered.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
+): PlannedRows {
+  const { prefix = '' } = table;
+  const planNew = (row: Find): RowPlan => makeNew(`${prefix}${row.localId}`);
+  if (known.length === 0) return { finds: rows, planRow: planNew, names: new Set() };
+  const finds = [...rows];
+  const planner = openPlanner(finds, known, table);
+  const numbered = finds.map((row) => ({ row, plan: planner.planByNumber(row) }));
+  const plans = new Map(numbered.map(({ row, plan }) => [row, plan ?? planner.planByContent(row)]));
+  return {
+    finds,
+    planRow: (row) => plans.get(row) ?? planNew(row),
+    names: new Set([...plans.values()].map((plan) => getNameHere(plan))),
+  };
+}
+
+/** Returns the local id of the find that a row is, or becomes. */
+export function getNameHere(plan: RowPlan): string {
+  return plan.kind === 'new' ? plan.localId : plan.find;
 }
 
 function openPlanner(

@@ -185,11 +185,11 @@ test('a waypoint never replaces a find of the same name from another file', () =
   }));
   const rows = [waypoint('001', 49.6), waypoint('002', 49.5)];
   const table = { path: '/walks/tuesday.gpx', prefix: undefined, hasKey: () => true };
-  expect([...planRows(rows, known, table).values()]).toMatchObject([
+  expect(rows.map(planRows(rows, known, table).planRow)).toMatchObject([
     { kind: 'question', find: '001' },
     { kind: 'question', find: '002' },
   ]);
-  expect([...planRows(rows, known, { ...table, prefix: 'T-' }).values()]).toMatchObject([
+  expect(rows.map(planRows(rows, known, { ...table, prefix: 'T-' }).planRow)).toMatchObject([
     { kind: 'new', localId: 'T-001' },
     { kind: 'new', localId: 'T-002' },
   ]);
@@ -221,7 +221,7 @@ test('finds are read in batches, and a batch is on disk before the next is read'
     }
   };
   await enqueueFinds(finds(), context(outbox));
-  expect([...new Set(stored)]).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]);
+  expect([...new Set(stored)]).toEqual([0, 300, 600, 900]);
   expect(countFinds(outbox)).toBe(1001);
 });
 
@@ -262,7 +262,7 @@ test('a find that changes while its row is prepared, or that comes twice, is mer
   await enqueueFinds([{ ...FIND, photos: [] }], context(outbox));
   const edited: EnqueueContext = {
     ...context(outbox),
-    table: { path: undefined, plans: new Map() },
+    table: { path: undefined, planRow: ({ localId }) => ({ kind: 'new', localId, others: [] }) },
     storePhotograph: (photograph) => {
       edit(outbox, { ...FIND.elements, hloubka: 20 });
       return context(outbox).storePhotograph(photograph);
