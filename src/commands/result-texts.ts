@@ -5,7 +5,7 @@ import type { Context } from '../context/context.ts';
 import { findRowAnswers, type RowAnswer } from '../flows/queue/answer-rows.ts';
 import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
 import type { Entry, HeldQuestion } from '../outbox/entry.ts';
-import type { StopCause } from '../push/push-context.ts';
+import type { StopCause } from '../push/push-parts.ts';
 import { withoutFullStop } from '../text/characters.ts';
 import { printable } from '../ui/terminal.ts';
 

@@ -9,7 +9,7 @@ import type { OaiCredentials } from '../oai/send-request.ts';
 import { listReferencesOfQueued } from '../outbox/overview.ts';
 import type { Account } from '../pas-api/session.ts';
 import type { OpenService, ProfileUser } from '../push/account.ts';
-import type { Harvesting, SyncContext } from '../push/push-all.ts';
+import type { Harvesting, Sync } from '../push/push-parts.ts';
 import { getOwner, type SecretPlace } from '../store/secrets.ts';
 import { requireConfirmation } from '../ui/terminal.ts';
 import type { Vocabulary } from '../vocabulary/term.ts';
@@ -164,7 +164,7 @@ export async function confirmProduction(context: Context, yes: boolean): Promise
 const NEWEST = 'newest';
 
 /** Opens everything that a lookup at the service needs, by the profile. */
-export async function openSync(context: Context): Promise<SyncContext> {
+export async function openSync(context: Context): Promise<Sync> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
   const harvesting: Harvesting = {
     open: () => openHarvestClient(context),

@@ -10,7 +10,7 @@ import {
 import type { Pace, Slot } from '../http/pacer.ts';
 import { type Outcome, parseOutcome } from '../pas-api/outcome.ts';
 import { authorize, makeAccessProbe } from '../pas-api/session.ts';
-import { isAbort, type StopCause } from './push-context.ts';
+import { isAbort, type StopCause } from './push-parts.ts';
 
 export type Asker = {
   readonly baseUrl: string;

@@ -33,7 +33,8 @@ import { openContentStore, readAhead } from '../store/content-store.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { getChild, getChildText } from '../xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import { type PushContext, parseDate } from './push-context.ts';
+import type { Push } from './push-parts.ts';
+import { parseDate } from './server-clock.ts';
 
 export type SendResult = {
   readonly outcome: Outcome;
@@ -45,21 +46,25 @@ export type SendResult = {
 };
 
 /** Builds the request of an entry; the file of a photograph is opened when it is sent. */
-export function buildRequest(context: PushContext, entry: Entry): HttpRequest {
+export function buildRequest(
+  { service, openPhotograph }: Pick<Push, 'service' | 'openPhotograph'>,
+  entry: Entry,
+): HttpRequest {
+  const { baseUrl } = service;
   switch (entry.kind) {
     case 'import':
       return makeImportRequest(
-        context.baseUrl,
+        baseUrl,
         requireValue(entry.document),
         hashSha512(requireValue(entry.document)),
       );
     case 'number':
-      return makeNumberRequest(context.baseUrl, requireValue(entry.identCely), entry.value);
+      return makeNumberRequest(baseUrl, requireValue(entry.identCely), entry.value);
     case 'photo': {
       const { photograph } = entry;
-      return makePhotoRequest(context.baseUrl, requireValue(entry.identCely), {
+      return makePhotoRequest(baseUrl, requireValue(entry.identCely), {
         ...photograph,
-        open: () => context.openPhotograph(photograph),
+        open: () => openPhotograph(photograph),
       });
     }
   }

@@ -19,7 +19,7 @@ import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
-import { isAbort, type PushContext, reportSettled } from './push-context.ts';
+import { isAbort, reportSettled, type SignedPush, type StopCause } from './push-parts.ts';
 import type { PushResult } from './push-result.ts';
 import { PushSession } from './push-session.ts';
 
@@ -27,11 +27,15 @@ import { PushSession } from './push-session.ts';
  * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and
  * settles it by its answer. Many requests are in flight at once, but one per record. The caller
  * holds the push lock.
+ * @param hold tells if an entry must not be sent now; a cause where the push must end
  */
-export async function drainQueue(context: PushContext): Promise<PushResult> {
-  const { clock, outbox } = context;
+export async function drainQueue(
+  push: SignedPush,
+  hold: (entry: Entry) => Promise<boolean | StopCause>,
+): Promise<PushResult> {
+  const { clock, outbox } = push;
   const startedAt = clock.monotonicMs();
-  const session = new PushSession(context);
+  const session = new PushSession(push, hold);
   try {
     await sendAll(session);
   } finally {
@@ -42,8 +46,11 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
   const leftOut = ended.filter((scope) => countQueuedOfScope(outbox, scope) > 0);
   const elapsedMs = clock.monotonicMs() - startedAt;
   return {
-    ...state.counts,
+    requests: session.requests,
     accepted: session.accepted.size,
+    refused: session.refused,
+    throttled: state.throttled,
+    locked: state.locked,
     elapsedMs,
     nonConforming: [...state.nonConforming],
     leftOut,
@@ -52,7 +59,7 @@ export async function drainQueue(context: PushContext): Promise<PushResult> {
 }
 
 async function sendAll(session: PushSession): Promise<void> {
-  const { outbox, stop } = session.context;
+  const { outbox, stop } = session.push;
   for (;;) {
     if (session.failure !== undefined) throw session.failure.thrown;
     if (stop.aborted) session.stop({ kind: 'interrupted' });
@@ -68,11 +75,11 @@ async function sendAll(session: PushSession): Promise<void> {
 /** Applies the gate to an entry. A failed search ends the push. */
 async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
   try {
-    const held = (await session.context.holdBeforeDeparture?.(entry)) ?? false;
+    const held = await session.hold(entry);
     if (typeof held === 'object') session.stop(held);
     return held !== false;
   } catch (thrown) {
-    if (session.context.stop.aborted) return true;
+    if (session.push.stop.aborted) return true;
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
     session.stop({ kind: 'unreachable', reason: thrown.says });
     return true;
@@ -84,7 +91,7 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
  * @returns false when there is nothing to wait for
  */
 async function waitForMore(session: PushSession): Promise<boolean> {
-  const { clock, outbox, stop } = session.context;
+  const { clock, outbox, stop } = session.push;
   const { flights } = session;
   const isStopping = session.stopCause !== undefined || session.isLimitReached;
   const dueAt =
@@ -145,37 +152,44 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
 
 /** Takes a slot for the entry and sends it, without waiting for the answer. */
 async function launch(session: PushSession, entry: Entry): Promise<void> {
-  const { context, halt } = session;
-  const { account, outbox, pace, settleMs } = context;
+  const { push, halt } = session;
+  const { account, clock, outbox, pace, service, settleMs } = push;
   const pauseMs = (await waitUnlessEnding(session, pace.getWaitMs(halt))) ?? 0;
   await waitUnlessEnding(session, pace.waitUntilNear(halt));
-  const token = await session.signIn(context.session.token(halt));
+  const token = await session.signIn(service.session.token(halt));
   if (token === undefined || !session.mayStart) return;
 
-  const claimedOn = readClock(context.clock);
+  const claimedOn = readClock(clock);
   const claimed = claim(outbox, entry.id, (current) => {
     // An entry that changed during the wait passes the gate again.
     if (getContentKey(current) !== getContentKey(entry)) return undefined;
-    const { method, url } = buildRequest(context, current);
+    const { method, url } = buildRequest(push, current);
     return {
       method,
       path: new URL(url).pathname,
       account,
       settleMs,
-      ...estimateDeparture(context, current),
+      ...estimateDeparture(push, current),
     };
   });
   if (claimed === undefined) {
     assertNotClaimable(session, entry);
     return;
   }
-  const request = buildRequest(context, claimed.entry);
+  const request = buildRequest(push, claimed.entry);
   const slot = await sendOrRelease(session, claimed);
   if (slot === undefined) return;
   const pacedMs = pauseMs + slot.waitedMs;
-  session.count('requests');
+  session.requests += 1;
 
-  const done = sendOnce(context, claimed.entry, request, token, slot, claimedOn)
+  const done = sendOnce(
+    { ...push, send: service.send },
+    claimed.entry,
+    request,
+    token,
+    slot,
+    claimedOn,
+  )
     .then((sent) => settleAttempt(session, claimed, sent, pacedMs))
     .catch((thrown: unknown) => {
       // No code may await this answer now, so the loop throws the error.
@@ -194,7 +208,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
  * @throws DatabaseError
  */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
-  const { outbox } = session.context;
+  const { outbox } = session.push;
   const next = findNextClaimable(outbox, session.makeClaimableQuery());
   if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
     throw makeDamagedError(outbox.path, `entry ${entry.id}`);
@@ -207,7 +221,7 @@ const MIN_UPLOAD_RATE = 4;
  * Returns the earliest departure of the request, and the latest end of its upload, by the server's
  * clock.
  */
-function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry: Entry) {
+function estimateDeparture({ answerTimeoutMs, serverClock }: SignedPush, entry: Entry) {
   const now = serverClock.now();
   const latest = serverClock.latest();
   if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
@@ -223,7 +237,7 @@ function estimateDeparture({ answerTimeoutMs, serverClock }: PushContext, entry:
  * service asks for a pause.
  */
 async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
-  const { outbox, pace } = session.context;
+  const { outbox, pace } = session.push;
   const endDeparture = session.startDeparture();
   let slot: Slot | undefined;
   let leaves = false;
@@ -263,7 +277,7 @@ async function settleAttempt(
   pacedMs: number,
 ): Promise<void> {
   const { entry } = claimed;
-  session.context.report({
+  session.push.report({
     type: 'attempt',
     entry: entry.id,
     kind: entry.kind,
@@ -278,8 +292,8 @@ async function settleAttempt(
   });
   await session.waitUntilDeparted();
   const settlement = checkSettled(session, entry, decided.settlement);
-  const endedAt = session.context.serverClock.latest();
-  recordAnswer(session.context.outbox, claimed, settlement, {
+  const endedAt = session.push.serverClock.latest();
+  recordAnswer(session.push.outbox, claimed, settlement, {
     outcome: sent.outcome.kind,
     endedAt,
     status: sent.status,
@@ -287,14 +301,14 @@ async function settleAttempt(
   });
   const lost = settlement.state === 'accepted' ? releaseLost(session, entry, settlement) : [];
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
-  if (settlement.state === 'refused') session.count('refused');
+  if (settlement.state === 'refused') session.refused += 1;
   for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledNow(session, id);
-  await session.applyAfter(entry, decided);
+  await session.follow(entry, decided, sent);
 }
 
-function reportSettledNow({ context }: PushSession, id: EntryId): void {
-  const entry = findEntryById(context.outbox, id);
-  if (entry !== undefined) reportSettled(context, entry);
+function reportSettledNow({ push }: PushSession, id: EntryId): void {
+  const entry = findEntryById(push.outbox, id);
+  if (entry !== undefined) reportSettled(push, entry);
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
@@ -313,7 +327,7 @@ function checkSettled(session: PushSession, entry: Entry, settlement: Settlement
   const { identCely } = settlement;
   const isLost =
     entry.kind !== 'import' &&
-    findEntryById(session.context.outbox, entry.id)?.identCely !== entry.identCely;
+    findEntryById(session.push.outbox, entry.id)?.identCely !== entry.identCely;
   return isLost
     ? {
         state: 'uncertain',
@@ -348,7 +362,7 @@ function releaseLost(
   entry: Entry,
   { identCely }: { readonly identCely: string },
 ): readonly Entry[] {
-  const { outbox } = session.context;
+  const { outbox } = session.push;
   const lost = entry.kind === 'import' ? releaseClaims(outbox, identCely) : [];
   for (const { id } of lost) session.accepted.delete(id);
   if (lost.length > 0) session.lost.add(identCely);

@@ -25,7 +25,7 @@ import { getShownKind } from './judge-absence.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { findEarliestMs, getAttemptWindow, type View } from './verdict.ts';
 
-export type LookupContext = FindHarvest & {
+export type Lookup = FindHarvest & {
   readonly outbox: Outbox;
   /** Account of the harvest; undefined for an anonymous harvest, or where it is unknown. */
   readonly harvester: string | undefined;
@@ -38,10 +38,7 @@ const MAX_CANARIES = 50;
 /**
  * Harvests once for all uncertain entries and, where there is one, an accepted record of each kind.
  */
-export async function gatherEvidence(
-  context: LookupContext,
-  uncertain: readonly Entry[],
-): Promise<View> {
+export async function gatherEvidence(context: Lookup, uncertain: readonly Entry[]): Promise<View> {
   const { outbox } = context;
   const canaries = listLatestAccepted(outbox, MAX_CANARIES);
   const fromMs = getHarvestBegin(outbox, uncertain, canaries);
@@ -70,7 +67,7 @@ function getHarvestBegin(
 
 /** Combines a harvest with the outbox's knowledge of its records. */
 function makeView(
-  context: LookupContext,
+  context: Lookup,
   harvest: HarvestedFinds,
   canaries: readonly Entry[],
   accepted: ReadonlyMap<string, number>,

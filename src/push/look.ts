@@ -39,7 +39,7 @@ import { listQueuedHeads } from '../outbox/overview.ts';
 import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
 import { findById, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
-import { type LookupContext, listFindsOfOthers, parseSentElements } from './evidence.ts';
+import { type Lookup, listFindsOfOthers, parseSentElements } from './evidence.ts';
 import {
   type Candidate,
   getSourceOfQuestion,
@@ -59,14 +59,14 @@ import {
 } from './unexplained-records.ts';
 import { type AttemptWindow, getAttemptWindow } from './verdict.ts';
 
-export type GateContext = {
+export type Gate = {
   readonly outbox: Outbox;
   /** The service's identifier of the sending account. */
   readonly account: string;
   /**
    * Access to the harvest; undefined where the account has none, or the user chose not to search.
    */
-  readonly lookup: LookupContext | undefined;
+  lookup: Lookup | undefined;
   /**
    * Time in milliseconds before the oldest unsent entry at which the first search of a project
    * begins.
@@ -92,7 +92,7 @@ const SLICE = 50;
  * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
  */
-export async function holdEntriesWithQuestions(context: GateContext): Promise<Entry[]> {
+export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> {
   const { outbox, lookup, stop } = context;
   const waiting = listQueuedWithProject(outbox);
   if (waiting.length === 0) return [];
@@ -187,8 +187,8 @@ function getProjectOfRecord(identCely: string): string {
  * the server's now, since the wall clock may be wrong.
  */
 function computeSearchStart(
-  { outbox, lookBackMs, serverNowMs }: GateContext,
-  lookup: LookupContext,
+  { outbox, lookBackMs, serverNowMs }: Gate,
+  lookup: Lookup,
   waiting: readonly QueuedInProject[],
 ): number {
   const mustLook =
@@ -227,7 +227,7 @@ type SearchResult = {
 type UncertainImport = { readonly find: Comparable; readonly window: AttemptWindow };
 
 async function indexSearchResult(
-  { outbox, account, lookup, stop }: GateContext,
+  { outbox, account, lookup, stop }: Gate,
   harvest: HarvestedFinds | undefined,
 ): Promise<SearchResult> {
   const shown = harvest === undefined ? [] : listShownFinds(harvest);
@@ -291,7 +291,7 @@ function listUncertainImports(outbox: Outbox): UncertainImport[] {
 }
 
 function gatherKnowledge(
-  { outbox }: Pick<GateContext, 'outbox'>,
+  { outbox }: Pick<Gate, 'outbox'>,
   entry: Entry,
   result: SearchResult,
   files: ReadonlyMap<string, readonly string[]>,
@@ -442,7 +442,7 @@ function listHiddenRecords(
  * @returns true if the entry must not be sent now
  * @throws as {@link holdEntriesWithQuestions}
  */
-export async function holdBeforeDeparture(context: GateContext, entry: Entry): Promise<boolean> {
+export async function holdBeforeDeparture(context: Gate, entry: Entry): Promise<boolean> {
   if (context.judged.get(entry.id) !== getContentKey(entry)) {
     await holdEntriesWithQuestions(context);
     return true;
@@ -450,7 +450,7 @@ export async function holdBeforeDeparture(context: GateContext, entry: Entry): P
   return entry.kind === 'number' && (await holdChangedNumber(context, entry));
 }
 
-async function holdChangedNumber(context: GateContext, entry: NumberEntry): Promise<boolean> {
+async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boolean> {
   const { outbox, lookup } = context;
   if (lookup === undefined || entry.identCely === null) return false;
   const record = await fetchCurrentRecord(lookup, entry.identCely);

@@ -1,4 +1,3 @@
-import type { Clock } from '../base/clock.ts';
 import {
   AuthError,
   ConfigError,
@@ -11,11 +10,10 @@ import { cmd, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { openAdmission } from '../flows/finds/outbox-status.ts';
 import { bindAndCheck, uniteAndCheck } from '../flows/queue/check-entered.ts';
-import type { OaiClient } from '../oai/client.ts';
 import { assertSoundEntries } from '../outbox/backup-copy.ts';
 import { findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
-import type { Entry, Photograph } from '../outbox/entry.ts';
+import type { Entry } from '../outbox/entry.ts';
 import {
   clampFutureBackoff,
   clearBackoff,
@@ -25,90 +23,26 @@ import {
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
-import { type PushLockOptions, withPushLock } from '../outbox/push-lock.ts';
+import { withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace } from '../outbox/unite.ts';
-import type { Account } from '../pas-api/session.ts';
-import { type OpenService, resolveAccount } from './account.ts';
-import { openKeptPhotograph } from './departure.ts';
+import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
-import type { LookupContext } from './evidence.ts';
-import { type GateContext, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
+import type { Lookup } from './evidence.ts';
+import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import {
-  createServerClock,
-  type PushSettings,
+  type Harvesting,
+  type NotChecked,
+  type Push,
   reportSettled,
-  type ServerClock,
-} from './push-context.ts';
+  type SignedPush,
+  type StopCause,
+  type Sync,
+} from './push-parts.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
-import { type ReconciledEntry, reconcile } from './reconcile-entries.ts';
+import { reconcile } from './reconcile-entries.ts';
 import { sendHeld } from './resolve-entries.ts';
-
-export type Harvesting = {
-  open(): Promise<OaiClient>;
-  /** Sign-in: `bearer` as the writing account, `basic` as the user name of the profile. */
-  readonly auth: 'none' | 'bearer' | 'basic';
-  /** The service's native format, such as `oai_svc`. */
-  readonly format: string;
-  /** Maximum time until a new record appears in a harvest. */
-  readonly indexAllowanceMs: number;
-};
-
-/** Write access to a service, and read access where it has a harvest. */
-export type SyncContext = {
-  readonly clock: Clock;
-  /** Keys of the records; undefined for all. */
-  readonly subjects?: readonly string[] | undefined;
-  readonly outbox: Outbox;
-  readonly service: OpenService;
-  /** Undefined where a person settles uncertain entries. */
-  readonly harvesting: Harvesting | undefined;
-  readonly lock: PushLockOptions;
-  /** Aborts the requests of the harvest. */
-  readonly stop?: AbortSignal;
-  readonly onSearch?: (doneCount: number, total: number | undefined) => void;
-};
-
-/** Reason for which the service was not searched before sending. */
-export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in';
-
-export type PushAllOptions = SyncContext &
-  PushSettings & {
-    /** Identifier of this machine; empty where it has none. */
-    readonly machine: string;
-    readonly photosFolder: string;
-    /** Ends the backoff of these records, since the user named them. */
-    readonly isUrgent?: boolean;
-    /** Treatment of held entries where no person can be asked. */
-    readonly onQuestion: 'hold' | 'send';
-    readonly lookBackMs: number;
-    /** Asks a person about held entries, and records the answers. */
-    readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
-    /**
-     * Asks if a service that this machine knows by these addresses has another address now;
-     * undefined where no person can be asked.
-     */
-    readonly confirmSameService?: (
-      addresses: readonly string[],
-      account: string,
-    ) => Promise<boolean>;
-    /** Takes over an outbox of another place; false asks, where a person can be asked. */
-    readonly takesOver?: boolean;
-    readonly confirmTakeOver?: () => Promise<boolean>;
-    /**
-     * Settles which new people the service may create; false where some are not accepted. Without
-     * it, all are.
-     */
-    readonly admitNewPeople?: (mayAsk: boolean) => Promise<boolean>;
-    /** Called before each round with the number of entries to send. */
-    readonly onRound?: (queued: number) => void;
-    readonly onReconciled?: (settled: readonly ReconciledEntry[]) => void;
-    /** Called with the error of a failed search for uncertain entries; the push continues. */
-    readonly onSearchFailed?: (error: PasError) => void;
-    /** Called once if imports are sent without a search. */
-    readonly onNotChecked?: (why: NotChecked) => void;
-    /** Called if the ledger of this machine was missing, or is an older one. */
-    readonly onLostLedger?: () => void;
-  };
+import { createServerClock } from './server-clock.ts';
+import type { ReconciledEntry } from './verdict.ts';
 
 /**
  * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for
@@ -117,51 +51,49 @@ export type PushAllOptions = SyncContext &
  * decide about the outbox; ConfigError where it belongs to another account; DatabaseError,
  * AuthError, UnavailableError, ContractError
  */
-export async function pushAll(options: PushAllOptions): Promise<PushResult> {
-  return withPushLock(options.lock, () => pushUnderLock(options));
+export async function pushAll(push: Push): Promise<PushResult> {
+  return withPushLock(push.lock, () => pushUnderLock(push));
 }
 
-/** As {@link pushAll}, for a caller that holds the lock. */
-export async function pushUnderLock(options: PushAllOptions): Promise<PushResult> {
-  await prepareOutbox(options);
-  const push = createPush(options);
-  let result = await push.runRound();
+async function pushUnderLock(push: Push): Promise<PushResult> {
+  await prepareOutbox(push);
+  const runRound = openRounds(push);
+  let result = await runRound();
   const released = new Set<number>();
   for (;;) {
-    const settled = await push.reconcile(result);
+    const settled = await reconcileUncertain(push, result.stopCause);
     result = { ...result, accepted: result.accepted + countFound(settled) };
     const isFreed = ({ entry: { id, kind }, verdict }: ReconciledEntry): boolean =>
       verdict.kind === 'absent'
         ? !result.nonConforming.includes(id)
         : verdict.kind === 'found' && kind !== 'photo';
     const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
-    if (options.stop.aborted && listEntriesInState(options.outbox, 'uncertain').length > 0)
+    if (push.stop.aborted && listEntriesInState(push.outbox, 'uncertain').length > 0)
       return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
     const mayGoOn =
-      result.stopCause === undefined && options.limit === undefined && !options.stop.aborted;
+      result.stopCause === undefined && push.limit === undefined && !push.stop.aborted;
     if (!mayGoOn) return result;
-    if (again.length === 0) return withStopCauseForRemaining(options, result);
+    if (again.length === 0) return withStopCauseForRemaining(push, result);
     // Entries proven absent are sent once more, so that the push ends even if the service loses
     // them each time. A found import has released its photographs and numbers, and a number the
     // later ones of its record.
     for (const { entry } of again) released.add(entry.id);
-    result = addResults(result, await push.runRound());
+    result = addResults(result, await runRound());
   }
 }
 
 /** Asserts the place, takes it over where a person says so, and unites with the ledger. */
-async function prepareOutbox(options: PushAllOptions): Promise<void> {
-  const { outbox, machine } = options;
-  assertSameOutbox(options);
+async function prepareOutbox(push: Push): Promise<void> {
+  const { outbox, machine } = push;
+  assertSameOutbox(push);
   const place = getPlace(outbox, machine);
-  if (place.kind === 'foreign' && options.takesOver !== true)
-    if ((await options.confirmTakeOver?.()) !== true) throw makeForeignError(outbox);
+  if (place.kind === 'foreign' && push.takesOver !== true)
+    if ((await push.confirmTakeOver?.()) !== true) throw makeForeignError(outbox);
   assertSoundEntries(outbox);
-  if (place.kind === 'lost-ledger') options.onLostLedger?.();
+  if (place.kind === 'lost-ledger') push.onLostLedger?.();
   takePlace(outbox, machine, place);
   uniteAndCheck(outbox);
-  if (options.isUrgent === true && options.subjects !== undefined)
-    clearBackoff(outbox, options.subjects);
+  if (push.isUrgent === true && push.subjects !== undefined) clearBackoff(outbox, push.subjects);
 }
 
 /**
@@ -169,21 +101,21 @@ async function prepareOutbox(options: PushAllOptions): Promise<void> {
  * the account is bound.
  * @throws UsageError where no person can be asked
  */
-async function identifyService(options: PushAllOptions, account: string): Promise<void> {
-  const { outbox } = options;
+async function identifyService(push: Push, account: string): Promise<void> {
+  const { outbox } = push;
   const ledger = requireLedger(outbox);
   const { account: bound, address, kind, service } = readHeader(outbox);
   const [other] = bound === null ? ledger.listServicesOfAccount(account, kind, service) : [];
   if (other === undefined) return;
   const addresses = ledger.listAddresses(other);
-  if (options.confirmSameService === undefined) {
+  if (push.confirmSameService === undefined) {
     const names = addresses.join(', ');
     throw new UsageError(
       msg`This account has sent from this machine to ${names}. pas cannot tell whether ${address} is the same service, moved. Nothing was sent.`,
       { hint: msg`Push once on a terminal: pas asks, and remembers the answer.` },
     );
   }
-  if (!(await options.confirmSameService(addresses, account))) return;
+  if (!(await push.confirmSameService(addresses, account))) return;
   ledger.moveAddress(address, other);
   outbox.change(() => updateHeader(outbox, { service: other, unitedSeq: 0, unitedFact: '' }));
 }
@@ -195,7 +127,7 @@ function makeForeignError({ path }: Outbox): UsageError {
 }
 
 /** @throws ConfigError where the file was replaced by another outbox since it was opened */
-function assertSameOutbox({ outbox, service }: PushAllOptions): void {
+function assertSameOutbox({ outbox, service }: Push): void {
   if (readHeader(outbox).address === service.baseUrl) return;
   throw new ConfigError(
     msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`,
@@ -205,101 +137,60 @@ function assertSameOutbox({ outbox, service }: PushAllOptions): void {
   );
 }
 
-type Push = {
-  /** Checks the gate and drains the queue, unless it is empty. */
-  runRound(): Promise<PushResult>;
-  reconcile(result: PushResult): Promise<readonly ReconciledEntry[]>;
-};
-
-function createPush(options: PushAllOptions): Push {
-  const { outbox, clock } = options;
+/** Opens the rounds of a push: each checks the gate and drains the queue, unless it is empty. */
+function openRounds(push: Push): () => Promise<PushResult> {
+  const { outbox, clock } = push;
   const serverClock = createServerClock(clock);
-  const service = { ...options.service, send: serverClock.observe(options.service.send) };
-  const admission = openAdmission(
-    outbox,
-    options.subjects,
-    options.admitNewPeople ?? (async () => true),
-  );
-  let account: Account | undefined;
+  const service = { ...push.service, send: serverClock.observe(push.service.send) };
+  const admission = openAdmission(outbox, push.subjects, push.admitNewPeople ?? (async () => true));
+  let account: string | undefined;
   let hasSearched = false;
   const recover = (): void => {
-    for (const entry of recoverOpenAttempts(outbox)) reportSettled(options, entry);
+    for (const entry of recoverOpenAttempts(outbox)) reportSettled(push, entry);
   };
-  const runRound = async (): Promise<PushResult> => {
+  return async () => {
     recover();
     clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
     // Without an entry to send, or a question to answer, no request is needed.
-    if (
-      countToSend(options) === 0 &&
-      !listHeldEntries(outbox).some((entry) => isMeant(options, entry))
-    )
-      return NOTHING_SENT;
+    if (countToSend(push) === 0 && listMeantHeld(push).length === 0) return NOTHING_SENT;
     if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
     try {
-      account ??= await resolveAccount(outbox, service, options.stop);
+      account ??= (await resolveAccount(outbox, service, push.stop)).identCely;
     } catch (thrown) {
-      if (options.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
+      if (push.stop.aborted) return { ...NOTHING_SENT, stopCause: { kind: 'interrupted' } };
       throw thrown;
     }
-    await identifyService(options, account.identCely);
-    bindAndCheck(outbox, account.identCely);
+    await identifyService(push, account);
+    bindAndCheck(outbox, account);
     // The account's attempts have come from the ledger, also those of a push that was killed.
     recover();
-    const found = hasSearched ? 0 : await reconcileBeforeGate(options);
+    const accepted = hasSearched ? 0 : await reconcileBeforeGate(push);
     hasSearched = true;
-    const gate = createGate(options, await makeGateContext(options, account, serverClock));
-    const isStopped = await passGate(options, gate);
-    if (isStopped) return { ...NOTHING_SENT, accepted: found, stopCause: { kind: 'interrupted' } };
-    options.onRound?.(countToSend(options));
-    const drained = await drainQueue({
-      ...options,
-      ...service,
-      account: account.identCely,
-      serverClock,
-      holdBeforeDeparture: async (entry) =>
-        (await gate.holdBeforeDeparture(entry)) ||
-        ((await admission.isAdmitted(entry)) ? false : NEW_PEOPLE),
-      openPhotograph: (photograph: Photograph) =>
-        openKeptPhotograph(options.photosFolder, photograph),
+    const signed = { ...push, service, account, serverClock };
+    const gate = await openGate(signed);
+    const isStopped = await passGate(push, gate);
+    if (isStopped) return { ...NOTHING_SENT, accepted, stopCause: { kind: 'interrupted' } };
+    push.onRound?.(countToSend(push));
+    const drained = await drainQueue(signed, async (entry) => {
+      if (await gate.holdBeforeDeparture(entry)) return true;
+      return (await admission.isAdmitted(entry)) ? false : NEW_PEOPLE;
     });
-    return { ...drained, accepted: drained.accepted + found };
+    return { ...drained, accepted: drained.accepted + accepted };
   };
-  return { runRound, reconcile: (result) => reconcileUncertain(options, result) };
 }
 
 /**
  * Settles uncertain entries of earlier pushes first, so that their records do not count as equals
  * of unsent ones.
  */
-async function reconcileBeforeGate(options: PushAllOptions): Promise<number> {
-  return listEntriesInState(options.outbox, 'uncertain').length === 0
+async function reconcileBeforeGate(push: Push): Promise<number> {
+  return listEntriesInState(push.outbox, 'uncertain').length === 0
     ? 0
-    : countFound(await reconcileUncertain(options, NOTHING_SENT));
+    : countFound(await reconcileUncertain(push, undefined));
 }
 
 function countFound(settled: readonly ReconciledEntry[]): number {
   return settled.filter(({ verdict }) => verdict.kind === 'found').length;
-}
-
-async function makeGateContext(
-  options: PushAllOptions,
-  { identCely: account }: Account,
-  serverClock: ServerClock,
-): Promise<GateContext> {
-  const { outbox, lookBackMs } = options;
-  const why = findReasonNotToSearch(options);
-  const lookup = why === undefined ? await openSearch(options, account) : undefined;
-  const notChecked = why ?? (lookup === undefined ? 'not-signed-in' : undefined);
-  if (notChecked !== undefined && countToSend(options) > 0) options.onNotChecked?.(notChecked);
-  return {
-    outbox,
-    account,
-    lookup,
-    lookBackMs,
-    stop: options.stop,
-    serverNowMs: serverClock.now(),
-    judged: new Map(),
-  };
 }
 
 const NEW_PEOPLE = {
@@ -307,62 +198,63 @@ const NEW_PEOPLE = {
   reason: msg`some finders would be new people at the service`,
 } as const;
 
-type Gate = {
+type OpenGate = {
   /** @returns the entries of this push that are held */
-  hold(): Promise<Entry[]>;
+  hold(): Promise<readonly Entry[]>;
   holdBeforeDeparture(entry: Entry): Promise<boolean>;
 };
 
 /**
- * Creates the gate of a push. A service that refuses the account for harvesting is not searched
+ * Opens the gate of a round. A service that refuses the account for harvesting is not searched
  * again.
  */
-function createGate(options: PushAllOptions, context: GateContext): Gate {
-  let current = context;
+async function openGate(push: SignedPush): Promise<OpenGate> {
+  const { account, lookBackMs, outbox, serverClock, stop } = push;
+  const search = await openSearch(push);
+  if (typeof search === 'string' && countToSend(push) > 0) push.onNotChecked?.(search);
+  const gate: Gate = {
+    outbox,
+    account,
+    lookup: typeof search === 'string' ? undefined : search,
+    lookBackMs,
+    stop,
+    serverNowMs: serverClock.now(),
+    judged: new Map(),
+  };
   const runUnlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (thrown) {
-      if (!(thrown instanceof AuthError) || current.lookup === undefined) throw thrown;
-      current = { ...current, lookup: undefined };
-      options.onNotChecked?.('not-signed-in');
+      if (!(thrown instanceof AuthError) || gate.lookup === undefined) throw thrown;
+      gate.lookup = undefined;
+      push.onNotChecked?.('not-signed-in');
       return work();
     }
   };
-  const hold = async (): Promise<Entry[]> =>
-    (await holdEntriesWithQuestions(current)).filter((entry) => isMeant(options, entry));
   return {
-    hold: () => runUnlessRefused(hold),
-    holdBeforeDeparture: (entry) =>
-      runUnlessRefused(async () => {
-        const isHeld = await holdBeforeDeparture(current, entry);
-        // The question is asked in the next push, but the answer may be given before.
-        if (isHeld && options.onQuestion === 'send')
-          sendHeld(
-            options.outbox,
-            listHeldEntries(options.outbox).filter((held) => isMeant(options, held)),
-          );
-        return isHeld;
-      }),
+    hold: async () => {
+      await runUnlessRefused(() => holdEntriesWithQuestions(gate));
+      return listMeantHeld(push);
+    },
+    holdBeforeDeparture: async (entry) => {
+      const isHeld = await runUnlessRefused(() => holdBeforeDeparture(gate, entry));
+      // The question is asked in the next push, but the answer may be given before.
+      if (isHeld && push.onQuestion === 'send') sendHeld(outbox, listMeantHeld(push));
+      return isHeld;
+    },
   };
 }
 
-function findReasonNotToSearch({ harvesting, outbox }: PushAllOptions): NotChecked | undefined {
+/** Opens the search of the service before sending, or says why there is none. */
+async function openSearch(push: SignedPush): Promise<Lookup | NotChecked> {
+  const { account, harvesting, outbox, stop } = push;
   if (harvesting === undefined) return 'no-harvesting';
   // After another place, public headers count as well.
-  return harvesting.auth === 'none' && !readHeader(outbox).mustLook ? 'anonymous' : undefined;
-}
-
-async function openSearch(
-  options: PushAllOptions,
-  account: string,
-): Promise<LookupContext | undefined> {
+  if (harvesting.auth === 'none' && !readHeader(outbox).mustLook) return 'anonymous';
   try {
-    return options.harvesting === undefined
-      ? undefined
-      : await makeLookupContext(options, options.harvesting, account);
+    return await openLookup(push, harvesting, account, stop);
   } catch (thrown) {
-    if (thrown instanceof AuthError || thrown instanceof ConfigError) return undefined;
+    if (thrown instanceof AuthError || thrown instanceof ConfigError) return 'not-signed-in';
     throw thrown;
   }
 }
@@ -372,28 +264,30 @@ async function openSearch(
  * @returns true if the push was stopped meanwhile
  * @throws UnavailableError where the search fails: nothing is sent without it
  */
-async function passGate(options: PushAllOptions, gate: Gate): Promise<boolean> {
+async function passGate(push: Push, gate: OpenGate): Promise<boolean> {
   let held: readonly Entry[];
   try {
     held = await gate.hold();
   } catch (thrown) {
-    if (options.stop.aborted) return true;
+    if (push.stop.aborted) return true;
     throw thrown instanceof PasError && !(thrown instanceof DatabaseError)
-      ? toLookupError(options, thrown)
+      ? toLookupError(push, thrown)
       : thrown;
   }
-  if (held.length === 0) return options.stop.aborted;
-  if (options.onQuestion === 'send') sendHeld(options.outbox, held);
-  else await options.askHeld?.(held);
-  return options.stop.aborted;
+  if (held.length > 0 && push.onQuestion === 'send') sendHeld(push.outbox, held);
+  else if (held.length > 0) await push.askHeld?.(held);
+  return push.stop.aborted;
 }
 
-/** Tells if the push covers the entry, by kind and record. */
-function isMeant({ kinds, subjects }: PushAllOptions, { kind, subject }: Entry): boolean {
-  return kinds.includes(kind) && (subjects === undefined || subjects.includes(subject));
+/** Returns the held entries that the push covers, by kind and record. */
+function listMeantHeld({ outbox, kinds, subjects }: Push): Entry[] {
+  return listHeldEntries(outbox).filter(
+    ({ kind, subject }) =>
+      kinds.includes(kind) && (subjects === undefined || subjects.includes(subject)),
+  );
 }
 
-function toLookupError({ outbox }: PushAllOptions, thrown: PasError): UnavailableError {
+function toLookupError({ outbox }: Push, thrown: PasError): UnavailableError {
   return new UnavailableError(
     msg`pas could not search the service before sending: ${thrown.says}`,
     {
@@ -406,8 +300,8 @@ function toLookupError({ outbox }: PushAllOptions, thrown: PasError): Unavailabl
 }
 
 /** Adds the cause for which sendable entries are left: failures, or a wait. */
-function withStopCauseForRemaining(options: PushAllOptions, result: PushResult): PushResult {
-  const { clock, kinds, outbox, subjects } = options;
+function withStopCauseForRemaining(push: Push, result: PushResult): PushResult {
+  const { clock, kinds, outbox, subjects } = push;
   const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
   const rest = findNextScheduled(outbox, { kinds, subjects, busyRecords: [], closed });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
@@ -416,63 +310,66 @@ function withStopCauseForRemaining(options: PushAllOptions, result: PushResult):
 }
 
 async function reconcileUncertain(
-  options: PushAllOptions,
-  { stopCause }: PushResult,
+  push: Push,
+  stopCause: StopCause | undefined,
 ): Promise<readonly ReconciledEntry[]> {
-  const { harvesting, outbox } = options;
+  const { harvesting, outbox, stop, subjects } = push;
   const isOnline = stopCause === undefined || stopCause.kind === 'in-doubt';
   if (harvesting === undefined || !isOnline || listEntriesInState(outbox, 'uncertain').length === 0)
     return [];
   try {
     const writer = findKnownAccount(outbox)?.identCely;
-    const context = await makeLookupContext(options, harvesting, writer);
-    const settled = await reconcile({ ...context, subjects: options.subjects });
-    options.onReconciled?.(settled);
+    const settled = await reconcile(await openLookup(push, harvesting, writer, stop), subjects);
+    push.onReconciled?.(settled);
     for (const { entry, verdict } of settled)
       if (verdict.kind !== 'undecided')
-        reportSettled(options, findEntryById(outbox, entry.id) ?? entry);
+        reportSettled(push, findEntryById(outbox, entry.id) ?? entry);
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
-    if (!options.stop.aborted) options.onSearchFailed?.(thrown);
+    if (!stop.aborted) push.onSearchFailed?.(thrown);
     return [];
   }
 }
 
 /**
  * Settles uncertain entries by a search of the service.
+ * @param subjects keys of the records; undefined for all
  * @returns also the number of those that stay uncertain
  * @throws OutboxLeasedError, OaiError; as the request for the account
  */
-export async function reconcileNow(options: SyncContext & { readonly harvesting: Harvesting }) {
-  const { harvesting, outbox } = options;
-  return withPushLock(options.lock, async () => {
+export async function reconcileNow(
+  sync: Sync,
+  harvesting: Harvesting,
+  subjects: readonly string[] | undefined,
+) {
+  const { lock, outbox } = sync;
+  return withPushLock(lock, async () => {
     uniteAndCheck(outbox);
     recoverOpenAttempts(outbox);
-    const writer = await resolveWriter(options, harvesting);
-    const context = await makeLookupContext(options, harvesting, writer);
-    const settled = await reconcile({ ...context, subjects: options.subjects });
+    const writer = await findWriter(sync, harvesting);
+    const settled = await reconcile(await openLookup(sync, harvesting, writer), subjects);
     return { settled, left: listEntriesInState(outbox, 'uncertain').length };
   });
 }
 
-async function resolveWriter(
-  { outbox, service, stop }: SyncContext,
+/** Returns the sending account; undefined where only an anonymous harvest is possible. */
+async function findWriter(
+  { outbox, service }: Sync,
   { auth }: Harvesting,
 ): Promise<string | undefined> {
   const account = service.usesExternalToken ? undefined : findKnownAccount(outbox);
   if (account !== undefined || auth === 'none') return account?.identCely;
-  return (await resolveAccount(outbox, service, stop)).identCely;
+  return (await resolveAccount(outbox, service)).identCely;
 }
 
 /** @param writer the sending account; undefined where it is unknown */
-async function makeLookupContext(
-  options: SyncContext,
-  harvesting: Harvesting,
+async function openLookup(
+  { clock, outbox, onSearch, service }: Sync,
+  { auth, format, indexAllowanceMs, open }: Harvesting,
   writer: string | undefined,
-): Promise<LookupContext> {
-  const { clock, outbox, onSearch, service, stop } = options;
-  const { auth, format, indexAllowanceMs, open } = harvesting;
+  stop?: AbortSignal,
+): Promise<Lookup> {
   const harvesters = {
     none: undefined,
     bearer: writer,

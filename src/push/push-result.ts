@@ -10,7 +10,7 @@ import {
 } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { countQueued, countWaiting, listDroppedWithDependents } from '../outbox/overview.ts';
-import type { PushSettings, StopCause } from './push-context.ts';
+import type { Push, StopCause } from './push-parts.ts';
 import type { RefusalRow } from './refusals.ts';
 
 export { ENTRY_KINDS } from '../outbox/entry.ts';
@@ -42,10 +42,12 @@ export const NOTHING_SENT: PushResult = {
   stopCause: undefined,
 };
 
-type ToSend = Pick<PushSettings, 'kinds' | 'subjects'> & { readonly outbox: Outbox };
-
 /** Counts queued entries of these kinds and records, also those that must wait. */
-export function countToSend({ outbox, kinds, subjects }: ToSend): number {
+export function countToSend({
+  outbox,
+  kinds,
+  subjects,
+}: Pick<Push, 'outbox' | 'kinds' | 'subjects'>): number {
   const counts = countQueued(outbox, subjects);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }

@@ -14,18 +14,16 @@ import {
 import type { Outcome } from '../pas-api/outcome.ts';
 import { probeAccess } from './access.ts';
 import type { SendResult } from './departure.ts';
+import type { SignedPush, StopCause } from './push-parts.ts';
+import { isSameScope, listEnded, type RefusalRow } from './refusals.ts';
 import {
   type AttemptFacts,
   type Decision,
-  type Effect,
   INITIAL_STATE,
-  type PushContext,
-  type PushCounts,
   type PushState,
-  type StopCause,
-} from './push-context.ts';
-import { isSameScope, listEnded, type RefusalRow } from './refusals.ts';
-import { settle } from './settle.ts';
+  type SlowDown,
+  settle,
+} from './settle.ts';
 
 type Flight = {
   readonly entry: Entry;
@@ -35,9 +33,17 @@ type Flight = {
 const MAX_COMMIT_DELAY_MS = 100;
 const AFTER_DEPARTURE_MS = 5;
 
-/** One push: its state, the requests in flight, and the effects of its decisions. */
+/** Tells if an entry must not be sent now; a cause where the push must end. */
+type Hold = (entry: Entry) => Promise<boolean | StopCause>;
+
+/** One round of a push: its state, the requests in flight, and what its decisions do. */
 export class PushSession {
-  readonly context: PushContext;
+  readonly push: SignedPush;
+  /**
+   * Checks an entry right before it is sent.
+   * @throws PasError where the service cannot be searched
+   */
+  readonly hold: Hold;
   /** Aborted when the push is stopped, or has a cause to end. */
   readonly halt: AbortSignal;
   readonly flights = new Map<number, Flight>();
@@ -48,6 +54,8 @@ export class PushSession {
   readonly accepted = new Set<number>();
   /** Records that the service gave to several finds. */
   readonly lost = new Set<string>();
+  requests = 0;
+  refused = 0;
   /** Error while an answer was recorded: no request follows, and the push throws it. */
   failure: { readonly thrown: unknown } | undefined;
   readonly #ending = new AbortController();
@@ -58,9 +66,10 @@ export class PushSession {
   #stopCause: StopCause | undefined;
   #departing: Promise<void> | undefined;
 
-  constructor(context: PushContext) {
-    this.context = context;
-    this.halt = AbortSignal.any([context.stop, this.#ending.signal]);
+  constructor(push: SignedPush, hold: Hold) {
+    this.push = push;
+    this.hold = hold;
+    this.halt = AbortSignal.any([push.stop, this.#ending.signal]);
     // One listener per request in flight, so a high number is no leak.
     setMaxListeners(0, this.halt);
   }
@@ -80,11 +89,6 @@ export class PushSession {
     this.#ending.abort();
   }
 
-  count(which: keyof PushCounts, by = 1): void {
-    const { counts } = this.#state;
-    this.#state = { ...this.#state, counts: { ...counts, [which]: counts[which] + by } };
-  }
-
   /** Kinds and projects that are ended for this push. */
   get ended(): readonly RefusalRow[] {
     return listEnded(this.#state.refusals);
@@ -92,11 +96,11 @@ export class PushSession {
 
   /** Until the service has accepted one, one request at a time is in flight. */
   get hasRoom(): boolean {
-    return this.flights.size < (this.#state.accessProven ? this.context.maxInFlight : 1);
+    return this.flights.size < (this.#state.accessProven ? this.push.maxInFlight : 1);
   }
 
   get isLimitReached(): boolean {
-    return this.context.limit !== undefined && this.#state.counts.requests >= this.context.limit;
+    return this.push.limit !== undefined && this.requests >= this.push.limit;
   }
 
   get mayStart(): boolean {
@@ -105,13 +109,13 @@ export class PushSession {
       this.failure === undefined &&
       this.hasRoom &&
       !this.isLimitReached &&
-      this.context.clock.now() >= this.#state.backoffUntil
+      this.push.clock.now() >= this.#state.backoffUntil
     );
   }
 
   /** Makes the query for entries that may be sent beside the requests in flight. */
   makeClaimableQuery(): ClaimableQuery {
-    const { kinds, subjects } = this.context;
+    const { kinds, subjects } = this.push;
     const flights = [...this.flights.values()];
     const suspected = this.#state.refusals.filter((row) =>
       flights.some(({ entry }) =>
@@ -158,13 +162,11 @@ export class PushSession {
   async waitUntilDeparted(): Promise<void> {
     if (this.#departing === undefined) return;
     const waiting = new AbortController();
-    const limit = this.context.clock
-      .sleep(MAX_COMMIT_DELAY_MS, waiting.signal)
-      .catch(() => undefined);
+    const limit = this.push.clock.sleep(MAX_COMMIT_DELAY_MS, waiting.signal).catch(() => undefined);
     await Promise.race([this.#departing, limit]);
     waiting.abort();
     // A server on the same processor can receive the request before the commit takes the processor.
-    await this.context.clock.sleep(AFTER_DEPARTURE_MS);
+    await this.push.clock.sleep(AFTER_DEPARTURE_MS);
   }
 
   endFlight(entry: Entry): void {
@@ -172,26 +174,29 @@ export class PushSession {
     this.#besideImport.delete(entry.id);
   }
 
-  /** Decides an attempt, and runs its effects except those that follow its settlement. */
+  /** Decides an attempt; if the account may be refused, with the answer to a probe. */
   async decide(entry: Entry, sent: SendResult): Promise<Decision> {
     const decision = this.decideOnce(entry, sent);
-    if (!decision.effects.some(({ type }) => type === 'probe-access')) return decision;
-    const access = await probeAccess({ ...this.context, stop: this.halt }, sent.token);
+    if (decision.asks !== 'access') return decision;
+    const { clock, pace, service } = this.push;
+    const access = await probeAccess({ ...service, clock, pace, stop: this.halt }, sent.token);
     return this.decideOnce(entry, sent, access);
   }
 
+  /** Takes over the state of a decision, and stops or slows down the push. */
   decideOnce(entry: Entry, sent: SendResult, access?: Outcome): Decision {
     const decision = settle(this.#state, this.#collectFacts(entry, sent, access));
     this.#state = decision.state;
-    for (const effect of decision.effects) this.#apply(effect);
+    // An interrupt by the user is reported before other causes.
+    if (decision.stop !== undefined && !this.halt.aborted) this.stop(decision.stop);
+    if (decision.slowDown !== undefined) this.#slowDown(decision.slowDown);
     return decision;
   }
 
-  /** Runs the effects that follow the settlement of an attempt. */
-  async applyAfter(entry: Entry, { effects }: Decision): Promise<void> {
+  /** Does what follows the settlement of an attempt. */
+  async follow(entry: Entry, { asks }: Decision, { token }: SendResult): Promise<void> {
     this.#reportEnded();
-    for (const effect of effects)
-      if (effect.type === 'renew-token') await this.#renewToken(entry, effect.refused);
+    if (asks === 'token') await this.#renewToken(entry, token);
   }
 
   /**
@@ -203,7 +208,7 @@ export class PushSession {
       return await asked;
     } catch (thrown) {
       if (this.halt.aborted) return undefined;
-      if (!(thrown instanceof PasError) || this.#state.counts.requests === 0) throw thrown;
+      if (!(thrown instanceof PasError) || this.requests === 0) throw thrown;
       this.stop({
         kind: thrown.exitReason === 'notAllowed' ? 'not-allowed' : 'unreachable',
         reason: thrown.says,
@@ -213,14 +218,13 @@ export class PushSession {
   }
 
   #collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
-    const { clock, outbox } = this.context;
+    const { clock, outbox } = this.push;
     const attempts = listAttempts(outbox, entry);
     return {
       entry,
       access,
       outcome: sent.outcome,
       status: sent.status,
-      token: sent.token,
       departedAt: sent.departedAt,
       now: clock.now(),
       failuresBefore: countConsecutiveFailures(attempts),
@@ -244,8 +248,8 @@ export class PushSession {
 
   /** Renews an expired token; the refused request had no effect and is requeued. */
   async #renewToken(entry: Entry, refused: string): Promise<void> {
-    const { outbox, session } = this.context;
-    const next = await this.signIn(session.renew(refused, this.halt));
+    const { outbox, service } = this.push;
+    const next = await this.signIn(service.session.renew(refused, this.halt));
     if (
       next !== refused &&
       countAttemptsInARow(listAttempts(outbox, entry), 'unauthorised') <=
@@ -260,19 +264,14 @@ export class PushSession {
    * of a killed push.
    */
   #isBesideUnknown(entry: Entry): boolean {
-    return listEntriesInState(this.context.outbox, 'uncertain').some(
+    return listEntriesInState(this.push.outbox, 'uncertain').some(
       (other) =>
         other.kind === 'import' && entry.kind === 'import' && other.project === entry.project,
     );
   }
 
-  /** Runs an effect, unless it is asynchronous. */
-  #apply(effect: Effect): void {
-    const { clock, pace } = this.context;
-    // An interrupt by the user is reported before other causes.
-    if (effect.type === 'stop' && !this.halt.aborted) this.stop(effect.cause);
-    if (effect.type !== 'slow-down') return;
-    const { departedAt, retryAfterMs, stopReason: reason } = effect;
+  #slowDown({ departedAt, retryAfterMs, stopReason: reason }: SlowDown): void {
+    const { clock, pace } = this.push;
     const pauseMs = pace.backOff(departedAt, retryAfterMs);
     if (reason !== undefined && !this.halt.aborted)
       this.stop({ kind: 'waiting', reason, untilMs: clock.now() + pauseMs });
@@ -284,8 +283,8 @@ export class PushSession {
       if (this.#reported.some((other) => isSameScope(row, other))) continue;
       this.#reported.push(row);
       const { kind, project, status, reason, records: refused } = row;
-      const count = countQueuedOfScope(this.context.outbox, { kind, project });
-      this.context.report({ type: 'left_out', kind, project, status, reason, count, refused });
+      const count = countQueuedOfScope(this.push.outbox, { kind, project });
+      this.push.report({ type: 'left_out', kind, project, status, reason, count, refused });
     }
   }
 }

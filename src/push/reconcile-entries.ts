@@ -11,28 +11,22 @@ import {
 import { appendFacts } from '../outbox/record-facts.ts';
 import { storeMessage } from '../outbox/stored-text.ts';
 import { releaseClaims } from '../outbox/unite.ts';
-import { gatherEvidence, type LookupContext, parseSentElements } from './evidence.ts';
+import { gatherEvidence, type Lookup, parseSentElements } from './evidence.ts';
 import { judgeImports, type UncertainImport } from './judge-import.ts';
 import { fetchCurrentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
 import { judgePhoto, type RecordEvidence, type UncertainPhoto } from './judge-photograph.ts';
-import { getAttemptWindow, type Verdict, type View } from './verdict.ts';
-
-type ReconcileContext = LookupContext & {
-  /** Keys of the records; undefined for all. */
-  readonly subjects: readonly string[] | undefined;
-};
-
-export type ReconciledEntry = {
-  readonly entry: Entry;
-  readonly verdict: Verdict;
-};
+import { getAttemptWindow, type ReconciledEntry, type Verdict, type View } from './verdict.ts';
 
 /**
  * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a
  * proven absence queues it again; others are left to a person. The caller holds the push lock.
+ * @param subjects keys of the records; undefined for all
  */
-export async function reconcile(context: ReconcileContext): Promise<ReconciledEntry[]> {
-  const { outbox, subjects } = context;
+export async function reconcile(
+  context: Lookup,
+  subjects: readonly string[] | undefined,
+): Promise<ReconciledEntry[]> {
+  const { outbox } = context;
   // All are judged together, since a record may belong to any of them; only the requested ones are
   // settled.
   const uncertain = listEntriesInState(outbox, 'uncertain');
@@ -56,11 +50,7 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
 }
 
-function judgeImportEntries(
-  { outbox }: LookupContext,
-  entries: readonly ImportEntry[],
-  view: View,
-) {
+function judgeImportEntries({ outbox }: Lookup, entries: readonly ImportEntry[], view: View) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
     const sent = parseSentElements(outbox, entry);
     return sent === undefined
@@ -72,7 +62,7 @@ function judgeImportEntries(
 
 /** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */
 async function judgeChanges(
-  context: LookupContext,
+  context: Lookup,
   entries: readonly (PhotoEntry | NumberEntry)[],
   view: View,
 ) {
@@ -98,7 +88,7 @@ async function judgeChanges(
   return verdicts;
 }
 
-function judgeWithoutRecord({ outbox }: LookupContext, { findId }: Entry): Verdict | undefined {
+function judgeWithoutRecord({ outbox }: Lookup, { findId }: Entry): Verdict | undefined {
   const importEntry = findId === null ? undefined : findImportOfFind(outbox, findId);
   if (importEntry?.state !== 'queued') return undefined;
   return {
@@ -110,7 +100,7 @@ function judgeWithoutRecord({ outbox }: LookupContext, { findId }: Entry): Verdi
 }
 
 function judgePhotos(
-  { outbox }: LookupContext,
+  { outbox }: Lookup,
   identCely: string,
   entries: readonly PhotoEntry[],
   record: RecordEvidence,
@@ -137,7 +127,7 @@ function judgePhotos(
 }
 
 function judgeNumberEntry(
-  { outbox }: LookupContext,
+  { outbox }: Lookup,
   entry: NumberEntry,
   record: RecordEvidence,
   view: View,
@@ -152,7 +142,7 @@ function judgeNumberEntry(
 }
 
 function applyAll(
-  context: LookupContext,
+  context: Lookup,
   entries: readonly Entry[],
   verdicts: ReadonlyMap<number, Verdict>,
   view: View,
@@ -166,7 +156,7 @@ function applyAll(
 }
 
 function applyVerdict(
-  { outbox, harvester }: LookupContext,
+  { outbox, harvester }: Lookup,
   entry: Entry,
   verdict: Verdict,
   now: ServerMs,

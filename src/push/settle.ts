@@ -1,4 +1,4 @@
-import { asWallMs, type WallMs } from '../base/clock.ts';
+import { asWallMs, type MonotonicMs, type WallMs } from '../base/clock.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { OUTCOMES } from '../base/outcomes.ts';
@@ -15,28 +15,87 @@ import { getProject } from '../outbox/entry-queries.ts';
 import type { ServerFinding } from '../pas-api/error-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { findStopCauseOfProbe } from './access.ts';
-import type {
-  AttemptFacts,
-  Decision,
-  Effect,
-  PushCounts,
-  PushState,
-  StopCause,
-  StoppingFailure,
-} from './push-context.ts';
-import { withoutRefusals, withRefusal } from './refusals.ts';
+import type { StopCause } from './push-parts.ts';
+import { type RefusalRow, withoutRefusals, withRefusal } from './refusals.ts';
+
+/** Knowledge from earlier answers of a push. Immutable. */
+export type PushState = {
+  readonly throttled: number;
+  readonly locked: number;
+  readonly refusals: readonly RefusalRow[];
+  /** Failures of the service or of the way to it since its last answer. */
+  readonly failures: number;
+  /** Throttles since its last other answer. */
+  readonly throttles: number;
+  /** Nothing is sent before this time, after a failed connection. */
+  readonly backoffUntil: WallMs;
+  /** The last answer that may mean a throttle or a lock. */
+  readonly lastBusy: { readonly subject: string; readonly at: WallMs } | undefined;
+  /** Entries whose last answer was outside the contract. */
+  readonly nonConforming: ReadonlySet<number>;
+  /** A write or a probe of this account succeeded: a refusal concerns one record. */
+  readonly accessProven: boolean;
+};
+
+export const INITIAL_STATE: PushState = {
+  throttled: 0,
+  locked: 0,
+  refusals: [],
+  failures: 0,
+  throttles: 0,
+  backoffUntil: asWallMs(0),
+  lastBusy: undefined,
+  nonConforming: new Set(),
+  accessProven: false,
+};
+
+export type AttemptFacts = {
+  readonly entry: Entry;
+  readonly outcome: Outcome;
+  readonly status: number | undefined;
+  readonly departedAt: MonotonicMs;
+  readonly now: WallMs;
+  /** Consecutive failures of the entry before this attempt. */
+  readonly failuresBefore: number;
+  /** Consecutive refusals without findings. */
+  readonly collisionsBefore: number;
+  /** Another import of the project was in flight during the attempt. */
+  readonly besideImport: boolean;
+  /** Answer to the access probe after this attempt; undefined without one. */
+  readonly access: Outcome | undefined;
+};
+
+/** `stopReason`: the push ends until the pause is over. */
+export type SlowDown = {
+  readonly departedAt: MonotonicMs;
+  readonly retryAfterMs: number | undefined;
+  readonly stopReason: Message | undefined;
+};
+
+export type Decision = {
+  readonly settlement: Settlement;
+  readonly state: PushState;
+  /** Starts no more requests; those in flight are awaited. */
+  readonly stop?: StopCause | undefined;
+  /** Slows down the pace. */
+  readonly slowDown?: SlowDown;
+  /**
+   * `access`: the attempt is settled again with the answer ({@link AttemptFacts.access}) instead of
+   * this settlement; `token`: after the attempt is settled.
+   */
+  readonly asks?: 'access' | 'token';
+};
 
 /**
  * Settles an attempt: what it means for its entry, and for the push. Pure: times are among the
  * facts.
  */
-export function settle(state: PushState, facts: AttemptFacts): Decision {
-  const known = withNonConforming(state, facts);
-  const service = countFailures(known, facts);
-  const settled = settleByOutcome(service.state, facts);
-  const effects = [...service.effects, ...settled.effects];
-  if (settled.effects.some(({ type }) => type === 'probe-access')) return { ...settled, effects };
-  return { ...settled, effects, state: countRefusal(settled.state, facts, settled.settlement) };
+export function settle(before: PushState, facts: AttemptFacts): Decision {
+  const state = countFailures(withNonConforming(before, facts), facts);
+  const settled = settleByOutcome(state, facts);
+  const stop = findFailureCause(state, facts) ?? settled.stop;
+  if (settled.asks === 'access') return { ...settled, stop };
+  return { ...settled, stop, state: countRefusal(settled.state, facts, settled.settlement) };
 }
 
 function withNonConforming(state: PushState, { entry, outcome }: AttemptFacts): PushState {
@@ -48,27 +107,30 @@ function withNonConforming(state: PushState, { entry, outcome }: AttemptFacts): 
   return { ...state, nonConforming };
 }
 
-const STOPPING_FAILURES = Object.keys(RETRY_POLICY.stopAfter) as readonly StoppingFailure[];
-
-type Step = { readonly state: PushState; readonly effects: readonly Effect[] };
-
-/** Counts failures of the service in a row, of any kind, and stops the push at the threshold. */
-function countFailures(state: PushState, { outcome }: AttemptFacts): Step {
-  if (outcome.kind === 'throttled')
-    return { state: { ...state, failures: 0, throttles: state.throttles + 1 }, effects: [] };
+/** Counts failures of the service in a row, of any kind. */
+function countFailures(state: PushState, { outcome }: AttemptFacts): PushState {
   // Without a request there is no answer to judge.
-  if (outcome.kind === 'content-changed') return { state, effects: [] };
-  const kind = STOPPING_FAILURES.find((failure) => failure === outcome.kind);
-  if (kind === undefined) return { state: { ...state, failures: 0, throttles: 0 }, effects: [] };
-  const failures = state.failures + 1;
-  const effects: Effect[] =
-    failures < RETRY_POLICY.stopAfter[kind]
-      ? []
-      : [{ type: 'stop', cause: makeStopCause(kind, failures, outcome) }];
-  return { state: { ...state, failures }, effects };
+  if (outcome.kind === 'content-changed') return state;
+  if (outcome.kind === 'throttled')
+    return { ...state, failures: 0, throttles: state.throttles + 1 };
+  return findStoppingFailure(outcome) === undefined
+    ? { ...state, failures: 0, throttles: 0 }
+    : { ...state, failures: state.failures + 1 };
 }
 
-function makeStopCause(kind: StoppingFailure, failures: number, outcome: Outcome): StopCause {
+type StoppingFailure = keyof typeof RETRY_POLICY.stopAfter;
+
+function findStoppingFailure({ kind }: Outcome): StoppingFailure | undefined {
+  return (Object.keys(RETRY_POLICY.stopAfter) as StoppingFailure[]).find((each) => each === kind);
+}
+
+/** Returns the cause to stop after so many failures in a row. */
+function findFailureCause(
+  { failures }: PushState,
+  { outcome }: AttemptFacts,
+): StopCause | undefined {
+  const kind = findStoppingFailure(outcome);
+  if (kind === undefined || failures < RETRY_POLICY.stopAfter[kind]) return undefined;
   const reason: Message = 'detail' in outcome ? outcome.detail : '';
   switch (kind) {
     case 'uncertain':
@@ -102,7 +164,7 @@ function countRefusal(
 /** Settles an entry by its outcome. */
 function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
   const { entry, outcome } = facts;
-  const settled = (settlement: Settlement): Decision => ({ settlement, state, effects: [] });
+  const settled = (settlement: Settlement): Decision => ({ settlement, state });
   switch (outcome.kind) {
     case 'accepted':
       return {
@@ -124,7 +186,7 @@ function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
     case 'unauthorised':
       return {
         ...settled(requeue(facts, msg`the token had expired`)),
-        effects: [{ type: 'renew-token', refused: facts.token }],
+        asks: 'token',
       };
     case 'content-changed':
       return settled(
@@ -204,17 +266,13 @@ function handleUndetailedRefusal(
     !besideImport ||
     collisionsBefore >= RETRY_POLICY.collision.maxRepeats
   )
-    return { settlement: makeRefusal(entry, detail, []), state, effects: [] };
+    return { settlement: makeRefusal(entry, detail, []), state };
   const settlement: Settlement = {
     state: 'queued',
     reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
     notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
   };
-  return {
-    settlement,
-    state: withSuspicion(state, entry.project, detail),
-    effects: [],
-  };
+  return { settlement, state: withSuspicion(state, entry.project, detail) };
 }
 
 /** The next imports of the project are sent one at a time. */
@@ -234,28 +292,24 @@ function handleForbidden(
     reason,
     notBeforeAt: 0,
   });
-  const isOpen = keepWaiting(
+  const waiting = keepWaiting(
     msg`refused, and it is unclear whether the whole account is refused: ${detail}`,
   );
+  const refusal = makeRefusal(entry, detail, findings);
   if (access === undefined)
     return state.accessProven
-      ? { settlement: makeRefusal(entry, detail, findings), state, effects: [] }
-      : { settlement: isOpen, state, effects: [{ type: 'probe-access' }] };
-  if (access.kind === 'forbidden') {
+      ? { settlement: refusal, state }
+      : { settlement: waiting, state, asks: 'access' };
+  if (access.kind === 'forbidden')
     return {
       settlement: keepWaiting(msg`the account is refused: ${detail}`),
       state,
-      effects: [{ type: 'stop', cause: { kind: 'not-allowed', reason: detail } }],
+      stop: { kind: 'not-allowed', reason: detail },
     };
-  }
-  const cause = findStopCauseOfProbe(access);
-  if (cause !== undefined) return { settlement: isOpen, state, effects: [{ type: 'stop', cause }] };
-  if (access.kind === 'unauthorised') return { settlement: isOpen, state, effects: [] };
-  return {
-    settlement: makeRefusal(entry, detail, findings),
-    state: { ...state, accessProven: true },
-    effects: [],
-  };
+  const stop = findStopCauseOfProbe(access);
+  if (stop !== undefined || access.kind === 'unauthorised')
+    return { settlement: waiting, state, stop };
+  return { settlement: refusal, state: { ...state, accessProven: true } };
 }
 
 /** Requeues the entry without backoff: the pace delays all entries. */
@@ -271,8 +325,8 @@ function handleThrottle(
       : msg`the service asked for fewer requests ${throttles} times in a row`;
   return {
     settlement: requeue(facts, msg`the service asked for fewer requests`),
-    state: countOutcome(state, 'throttled'),
-    effects: [{ type: 'slow-down', departedAt: facts.departedAt, retryAfterMs, stopReason }],
+    state: { ...state, throttled: state.throttled + 1 },
+    slowDown: { departedAt: facts.departedAt, retryAfterMs, stopReason },
   };
 }
 
@@ -286,20 +340,18 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
   const { windowMs, maxQuick } = RETRY_POLICY.lock;
   const isThrottle =
     lastBusy !== undefined && lastBusy.subject !== entry.subject && now - lastBusy.at < windowMs;
-  const slowDown: Effect = {
-    type: 'slow-down',
-    departedAt,
-    retryAfterMs: undefined,
-    stopReason: undefined,
-  };
-  return {
+  const decision: Decision = {
     settlement: requeue(facts, msg`the service is already working on this record`),
     state: {
-      ...countOutcome(state, isThrottle ? 'throttled' : 'locked'),
+      ...state,
+      throttled: state.throttled + (isThrottle ? 1 : 0),
+      locked: state.locked + (isThrottle ? 0 : 1),
       lastBusy: { subject: entry.subject, at: now },
     },
-    effects: isThrottle || failuresBefore >= maxQuick ? [slowDown] : [],
   };
+  return isThrottle || failuresBefore >= maxQuick
+    ? { ...decision, slowDown: { departedAt, retryAfterMs: undefined, stopReason: undefined } }
+    : decision;
 }
 
 function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
@@ -309,12 +361,7 @@ function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Messag
       ...state,
       backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(state.failures)),
     },
-    effects: [],
   };
-}
-
-function countOutcome(state: PushState, which: keyof PushCounts): PushState {
-  return { ...state, counts: { ...state.counts, [which]: state.counts[which] + 1 } };
 }
 
 /** Makes the settlement of a refused entry, with the findings as issues of its elements. */

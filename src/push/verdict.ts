@@ -16,6 +16,8 @@ export type Verdict = Grounds &
     | { readonly kind: 'undecided' }
   );
 
+export type ReconciledEntry = { readonly entry: Entry; readonly verdict: Verdict };
+
 /** Basis of a verdict: a stable code for programs, a text, and the considered records or files. */
 type Grounds = {
   readonly basis: Basis;

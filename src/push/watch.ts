@@ -9,8 +9,8 @@ import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/retry-policy.ts';
 import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
 import { findStopCauseOfProbe, probeAccess } from './access.ts';
-import { type PushAllOptions, pushAll } from './push-all.ts';
-import type { StopCause } from './push-context.ts';
+import { pushAll } from './push-all.ts';
+import type { Push, StopCause } from './push-parts.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
@@ -138,7 +138,7 @@ export type Rest = 'sent' | 'empty' | 'held';
  * @throws OutboxLeasedError where another push is running
  */
 export async function pushWatching(
-  options: PushAllOptions,
+  options: Push,
   onWait: (event: WatchEvent, rest: () => Rest) => void,
 ): Promise<WatchedPush> {
   const { clock, stop } = options;
@@ -171,7 +171,7 @@ export async function pushWatching(
 }
 
 /** Returns the time of the next entry to send, or of the next search for uncertain ones. */
-function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | undefined {
+function findDueAtMs(options: Push, searchedAtMs: number): number | undefined {
   const { outbox, harvesting, settleMs } = options;
   const next = findNextScheduled(outbox, { ...options, busyRecords: [], closed: [] });
   const sendAtMs = next?.notBeforeAt;
@@ -187,7 +187,7 @@ function findDueAtMs(options: PushAllOptions, searchedAtMs: number): number | un
  * Runs one round. A missing token counts as an unavailable service, except in the first round,
  * which reports a wrong address.
  */
-async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Round | PushResult> {
+async function runRound(options: Push, isFirst: boolean): Promise<Round | PushResult> {
   try {
     return await pushAll(isFirst ? options : { ...options, isUrgent: false });
   } catch (thrown) {
@@ -202,7 +202,7 @@ async function runRound(options: PushAllOptions, isFirst: boolean): Promise<Roun
 }
 
 /** Probes if the service itself answers. */
-async function isOpen(options: PushAllOptions): Promise<boolean> {
+async function isOpen(options: Push): Promise<boolean> {
   const { service, stop } = options;
   try {
     const token = await service.session.token(stop);

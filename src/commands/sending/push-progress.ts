@@ -9,9 +9,9 @@ import {
   VERDICT_WORDS,
 } from '../../flows/finds/entry-words.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { PushEvent } from '../../push/push-context.ts';
-import type { ReconciledEntry } from '../../push/reconcile-entries.ts';
+import type { PushEvent } from '../../push/push-parts.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
+import type { ReconciledEntry } from '../../push/verdict.ts';
 import type { Rest, WatchEvent } from '../../push/watch.ts';
 import { type Progress, printable } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';

@@ -11,7 +11,8 @@ import { formatEntry, KIND_WORDS } from '../../flows/finds/entry-words.ts';
 import type { NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { type NotChecked, type PushAllOptions, pushAll } from '../../push/push-all.ts';
+import { pushAll } from '../../push/push-all.ts';
+import type { NotChecked, Push } from '../../push/push-parts.ts';
 import {
   countRemainingAfterPush,
   countToSend,
@@ -139,7 +140,7 @@ async function pushOptions(
   outbox: Outbox,
   options: PushOptions,
   kinds: readonly EntryKind[],
-  subjects: PushAllOptions['subjects'],
+  subjects: Push['subjects'],
 ) {
   const { terminal } = context;
   const isAllAccepted = options.acceptNewPeople === true;

@@ -6,7 +6,7 @@ import { openSync, withoutHarvesting } from '../../context/open-service.ts';
 import { formatEntry } from '../../flows/finds/entry-words.ts';
 import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
 import { reconcileNow } from '../../push/push-all.ts';
-import type { ReconciledEntry } from '../../push/reconcile-entries.ts';
+import type { ReconciledEntry } from '../../push/verdict.ts';
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCommandFor } from '../result-texts.ts';
@@ -24,15 +24,14 @@ export function register(program: Command, run: Runner): void {
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await context.openOutboxToPush();
   const subjects = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
-  const { harvesting, ...sync } = await openSync(context);
-  if (harvesting === undefined) throw withoutHarvesting(context.getProfile());
+  const sync = await openSync(context);
+  if (sync.harvesting === undefined) throw withoutHarvesting(context.getProfile());
   const progress = context.terminal.startProgress(t`Checking the service`);
-  const { settled, left: remainingCount } = await reconcileNow({
-    ...sync,
-    harvesting,
+  const { settled, left: remainingCount } = await reconcileNow(
+    { ...sync, onSearch: progress.update },
+    sync.harvesting,
     subjects,
-    onSearch: progress.update,
-  }).finally(progress.end);
+  ).finally(progress.end);
   for (const one of settled) context.terminal.printLine(formatReconciled(one));
   if (settled.length === 0) context.terminal.printLine(t`Nothing is uncertain.`);
   context.terminal.printValue({ reconciled: settled.map(toReconciledJson) });

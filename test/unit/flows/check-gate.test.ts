@@ -15,8 +15,8 @@ import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
-import { type GateContext, holdEntriesWithQuestions } from '../../../src/push/look.ts';
-import type { NotChecked } from '../../../src/push/push-all.ts';
+import { type Gate, holdEntriesWithQuestions } from '../../../src/push/look.ts';
+import type { NotChecked } from '../../../src/push/push-parts.ts';
 import { openDecision, resolveEntries, sendHeld } from '../../../src/push/resolve-entries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
@@ -684,7 +684,7 @@ describe('with thousands of records and entries', () => {
       indexAllowanceMs: 0,
       harvester: EVA_SAID.identCely,
     };
-    const context: GateContext = {
+    const context: Gate = {
       outbox: counted,
       account: EVA_SAID.identCely,
       lookup,

@@ -16,7 +16,9 @@ import { ENTRY_KINDS, type Target } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { type PushAllOptions, pushAll } from '../../../src/push/push-all.ts';
+import { openKeptPhotograph } from '../../../src/push/departure.ts';
+import { pushAll } from '../../../src/push/push-all.ts';
+import type { Push } from '../../../src/push/push-parts.ts';
 import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
@@ -152,7 +154,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     credentials: { kind: 'none' },
     exchange: harvest,
   });
-  const push = async (outbox: Outbox, more: Partial<PushAllOptions> = {}, forMs = 60_000) => {
+  const push = async (outbox: Outbox, more: Partial<Push> = {}, forMs = 60_000) => {
     const running = pushAll({
       outbox,
       service: { ...service, send },
@@ -167,7 +169,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
       maxInFlight: 4,
       answerTimeoutMs: 1000,
       settleMs: 1000,
-      photosFolder: 'none',
+      openPhotograph: (photograph) => openKeptPhotograph('none', photograph),
       harvesting: {
         open: async () => client,
         auth: 'bearer',
@@ -337,6 +339,17 @@ export function getLock(outbox: Outbox, clock: Clock) {
     outboxFolder: dirname(outbox.path),
     clock,
     holder: { pid: process.pid, host: 'here' },
+  };
+}
+
+/** What a push has that its departures do not use. */
+export function makePartsBesideDepartures(outbox: Outbox, clock: Clock) {
+  return {
+    harvesting: undefined,
+    lock: getLock(outbox, clock),
+    machine: '',
+    onQuestion: 'hold' as const,
+    lookBackMs: 0,
   };
 }
 

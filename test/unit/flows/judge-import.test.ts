@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { HarvestedElements } from '../../../src/find/fields.ts';
 import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
 import { getShownKind } from '../../../src/push/judge-absence.ts';
@@ -14,6 +14,7 @@ import {
   OTHER_USER,
   record,
   SENT,
+  type Seen,
   START,
   TIME_UNKNOWN,
   USER,
@@ -21,208 +22,298 @@ import {
   window,
 } from './doubt-scene.ts';
 
-describe('an uncertain import', () => {
-  test('is found if one equal record appeared since', () => {
-    expect(judgeImports([doubt(1)], view([record('C-1-N00001')])).get(1)).toMatchObject({
-      kind: 'found',
-      identCely: 'C-1-N00001',
-    });
-  });
+const MADE = 'C-1-N00001';
+/** The service is done with it, and the time that its index may take is over. */
+const SETTLED = START + 10 * MINUTE;
+const SHOWN_BY_THEN = SETTLED + 15 * MINUTE;
 
-  test('is found although its protected part is withheld', () => {
-    expect(kinds([doubt(1)], view([record('C-1-N00001', { masked: true })]))).toEqual({
-      1: 'found',
-    });
-  });
+const same = record(MADE);
+const corrected = record(MADE, { poznamka: 'opravená' });
+const twice: HarvestedElements = {
+  poznamka: 'opravená',
+  pristupnost: { id: 'HES-000865', text: '' },
+};
+const thrice: HarvestedElements = { ...twice, lokalizace: 'les' };
+const elsewhere = { projekt: { id: 'C-2', text: '' } };
 
-  test('is proven absent only if its record would be visible, and the service can no longer be working on it', () => {
-    expect(kinds([doubt(1)], view([]))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], view([], { shown: makeSights(SENT, 1) }))).toEqual({ 1: 'undecided' });
-    expect(kinds([doubt(1)], view([], { nowMs: START + 9 * MINUTE }))).toEqual({ 1: 'undecided' });
-  });
+const having = (elements: HarvestedElements, find = same): HarvestedFind => ({
+  ...find,
+  elements: { ...find.elements, ...elements },
+});
+const madeAt = (atMs: number) => view([record(MADE, { atMs })]);
+const changed = (kind: 'withheld' | 'deleted', atMs: number, ident = MADE, more: Seen = {}) =>
+  view([], { ...more, [kind]: new Map([[ident, atMs]]) });
+const unlisted = (atMs: number) =>
+  view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
+const both = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
+const ofOthers = { owned: MADE, readsAsSent: () => false };
 
-  test('is not the record of another entry', () => {
-    expect(kinds([doubt(1)], view([record('C-1-N00001')], { owned: 'C-1-N00001' }))).toEqual({
-      1: 'absent',
-    });
-  });
+function judged(
+  seen: View,
+  more: Partial<UncertainImport> = {},
+  others: readonly UncertainImport[] = [],
+) {
+  return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
+}
 
-  test('is left to a person if the record of another entry matches this find and not that one', () => {
-    const seen = view([record('C-1-N00001')], { owned: 'C-1-N00001', readsAsSent: () => false });
-    expect(judgeImports([doubt(1)], seen).get(1)).toMatchObject({
-      kind: 'undecided',
-      candidates: ['C-1-N00001'],
-    });
-    const other = view([record('C-1-N00001', { poznamka: 'přezka 2' })], {
-      owned: 'C-1-N00001',
-      readsAsSent: () => false,
-    });
-    expect(kinds([doubt(1)], other)).toEqual({ 1: 'absent' });
-  });
+type Case = readonly [what: string, seen: View, basis: string, more?: Partial<UncertainImport>];
 
-  test('is left to a person if several records match', () => {
-    expect(kinds([doubt(1)], view([record('C-1-N00001'), record('C-1-N00002')]))).toEqual({
-      1: 'undecided',
-    });
-  });
-
-  test.each([
-    ['made long before', { atMs: START - 60 * MINUTE }],
-    ['made by somebody else', { user: OTHER_USER }],
-  ])('is neither found nor absent if the matching record was %s', (_name, more) => {
-    expect(kinds([doubt(1)], view([record('C-1-N00001', more)]))).toEqual({ 1: 'undecided' });
-  });
-
-  test('is not proven absent by records of another project or receiver', () => {
-    const elsewhere = { ...SENT, projekt: { id: 'C-2', text: '' } };
-    const received = { ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } };
-    for (const seen of [elsewhere, received]) {
-      expect(kinds([doubt(1)], view([], { shown: makeSights(seen, 2) }))).toEqual({
-        1: 'undecided',
-      });
-    }
-  });
-
-  test('is neither found nor absent if a record of that time and account may be it, corrected since', () => {
-    const seen = view([record('C-1-N00001', { poznamka: 'přezka 2' })]);
-    expect(judgeImports([doubt(1)], seen).get(1)).toMatchObject({
-      kind: 'undecided',
-      candidates: ['C-1-N00001'],
-    });
-  });
-
-  test('is absent if the records of that time belong to other accounts or entries', () => {
-    const differs = { poznamka: 'přezka 2' };
-    expect(
-      kinds([doubt(1)], view([record('C-1-N00001', { ...differs, user: OTHER_USER })])),
-    ).toEqual({ 1: 'absent' });
-    expect(
-      kinds([doubt(1)], view([record('C-1-N00001', differs)], { owned: 'C-1-N00001' })),
-    ).toEqual({ 1: 'absent' });
-    const other = doubt(2, { elements: { ...SENT, ...differs } });
-    expect(kinds([doubt(1), other], view([record('C-1-N00001', differs)]))).toEqual({
-      1: 'absent',
-      2: 'found',
-    });
-  });
-
-  test('is not absent if a changed find of its project is withheld from this account', () => {
-    const withheld = (identCely: string, atMs: number) =>
-      view([], { withheld: new Map([[identCely, atMs]]) });
-    expect(kinds([doubt(1)], withheld('C-1-N00001', START + 1000))).toEqual({ 1: 'undecided' });
-    expect(kinds([doubt(1)], withheld('C-1-N00001', START - MINUTE))).toEqual({ 1: 'absent' });
-    expect(kinds([doubt(1)], withheld('C-11-N00001', START + 1000))).toEqual({ 1: 'absent' });
-  });
+test.each<Case>([
+  ['its protected part is withheld', view([record(MADE, { masked: true })]), 'same-and-new'],
+  ['it was made long before', madeAt(START - 60 * MINUTE), 'same-different-origin'],
+  ['another made it', view([record(MADE, { user: OTHER_USER })]), 'same-different-origin'],
+  ['it is of another entry', view([same], { owned: MADE }), 'not-among-those-shown'],
+  ['it is of another entry, and unlike that one', view([same], ofOthers), 'similar-new'],
+  ['neither entry is like it', view([corrected], ofOthers), 'not-among-those-shown'],
+  [
+    'it was made after the service reported the failure',
+    madeAt(START + MINUTE),
+    'same-different-origin',
+    { window: window(START, { untilMs: START + 2000 }) },
+  ],
+  [
+    'it was made before the service reported the failure',
+    madeAt(START + 1000),
+    'same-and-new',
+    { window: window(START, { untilMs: START + 2000 }) },
+  ],
+  ['it is as early as clocks differ', madeAt(START - CLOCK_MARGIN_MS), 'same-and-new'],
+  ['it is earlier', madeAt(START - CLOCK_MARGIN_MS - 1), 'same-different-origin'],
+  ['it is as late as clocks differ', madeAt(SETTLED + CLOCK_MARGIN_MS), 'same-and-new'],
+  ['it is later', madeAt(SETTLED + CLOCK_MARGIN_MS + 1), 'same-different-origin'],
+])('an import and an equal record: %s', (_what, seen, basis, more) => {
+  expect(judged(seen, more)).toMatchObject({ basis });
 });
 
-describe('an import that the harvest does not show', () => {
-  const basis = (seen: View): string | undefined => judgeImports([doubt(1)], seen).get(1)?.basis;
+test.each<Case>([
+  ['same project, time and account', view([having(thrice)]), 'similar-new'],
+  ['of other accounts', view([{ ...corrected, history: [] }]), 'not-among-those-shown'],
+  ['of another entry', view([corrected], { owned: MADE }), 'not-among-those-shown'],
+  ['moved', view([having(elsewhere)]), 'similar-new'],
+  ['moved and corrected twice', view([having({ ...twice, ...elsewhere })]), 'similar-new'],
+  [
+    'moved and corrected thrice',
+    view([having({ ...thrice, ...elsewhere })]),
+    'not-among-those-shown',
+  ],
+  [
+    'of another time, corrected twice',
+    view([having(twice, record(MADE, { atMs: START - 300 * MINUTE }))]),
+    'similar-new',
+  ],
+  [
+    'of another time, corrected thrice',
+    view([having(thrice, record(MADE, { atMs: START - 60 * MINUTE }))]),
+    'not-among-those-shown',
+  ],
+  ['withheld', changed('withheld', START - CLOCK_MARGIN_MS), 'similar-new'],
+  ['withheld before', changed('withheld', START - CLOCK_MARGIN_MS - 1), 'not-among-those-shown'],
+  [
+    'withheld, of another project',
+    changed('withheld', START + 1000, 'C-11-N00001'),
+    'not-among-those-shown',
+  ],
+  ['deleted since', changed('deleted', START + MINUTE), 'deleted-since'],
+  [
+    'deleted, of another find',
+    changed('deleted', START + MINUTE, MADE, { owned: MADE }),
+    'not-among-those-shown',
+  ],
+  ['deleted before', changed('deleted', START - MINUTE), 'not-among-those-shown'],
+  [
+    'deleted, of another project',
+    changed('deleted', START + MINUTE, 'C-11-N00001'),
+    'not-among-those-shown',
+  ],
+])('an import and a record that differs: %s', (_what, seen, basis) => {
+  expect(judged(seen)).toMatchObject({ basis });
+});
 
-  test('may be shown later: the index delay must have passed, even if something newer is shown', () => {
-    const newer = record('C-1-N00001', { atMs: START + 11 * MINUTE });
-    for (const shown of [[], [newer]]) {
-      expect(basis(view(shown, { owned: 'C-1-N00001', nowMs: START + 24 * MINUTE }))).toBe(
-        'index-may-lag',
-      );
-      expect(basis(view(shown, { owned: 'C-1-N00001', nowMs: START + 26 * MINUTE }))).toBe(
-        'not-among-those-shown',
-      );
-    }
-  });
+const newer = record(MADE, { atMs: START + 11 * MINUTE });
+const ofEntry = (nowMs: number) => view([newer], { owned: MADE, nowMs });
 
-  test('is not absent while a later accepted record is missing', () => {
-    const unlisted = (atMs: number) =>
-      view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
-    expect(basis(unlisted(START + MINUTE))).toBe('index-behind');
-    expect(basis(unlisted(START - MINUTE))).toBe('not-among-those-shown');
-  });
+test.each<Case>([
+  ['shown in another state', view([], { shown: makeSights(SENT, 1) }), 'no-like-record-shown'],
+  [
+    'shown in another project',
+    view([], { shown: makeSights({ ...SENT, ...elsewhere }, 2) }),
+    'no-like-record-shown',
+  ],
+  [
+    'shown with another receiver',
+    view([], {
+      shown: makeSights({ ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } }, 2),
+    }),
+    'no-like-record-shown',
+  ],
+  [
+    'shown of another account',
+    view([], { shown: makeSights(SENT, 2, OTHER_USER) }),
+    'no-like-record-shown',
+  ],
+  ['shown of this account', view([], { shown: both }), 'not-among-those-shown'],
+  [
+    'harvested by another account',
+    view([], { shown: both, harvester: OTHER_USER }),
+    'no-like-record-shown',
+  ],
+  [
+    'harvested by nobody who is known',
+    view([], { shown: both, harvester: undefined }),
+    'no-like-record-shown',
+  ],
+  [
+    'tried with two accounts',
+    view([], { shown: both }),
+    'no-like-record-shown',
+    { window: window(START, { accounts: new Set([USER, OTHER_USER]) }) },
+  ],
+  [
+    'without a known attempt',
+    view([], { shown: both }),
+    'no-like-record-shown',
+    { window: window(START, { accounts: new Set() }) },
+  ],
+  ['at its last possible moment', view([], { nowMs: SETTLED }), 'maybe-under-way'],
+  ['right after it', view([], { nowMs: SETTLED + 1 }), 'index-may-lag'],
+  ['until the index delay', view([], { nowMs: SHOWN_BY_THEN - 1 }), 'index-may-lag'],
+  ['from then on', view([], { nowMs: SHOWN_BY_THEN }), 'not-among-those-shown'],
+  ['though something newer is shown', ofEntry(SHOWN_BY_THEN - 1), 'index-may-lag'],
+  ['with something newer, from then on', ofEntry(SHOWN_BY_THEN), 'not-among-those-shown'],
+  ['with a later accepted one missing', unlisted(START - CLOCK_MARGIN_MS), 'index-behind'],
+  ['with an earlier one missing', unlisted(START - CLOCK_MARGIN_MS - 1), 'not-among-those-shown'],
+])('an import that no record equals: %s', (_what, seen, basis, more) => {
+  expect(judged(seen, more)).toMatchObject({ basis });
+});
 
-  test('is not absent if a record of its project was deleted since that no other find created', () => {
-    const deleted = new Map([['C-1-N00001', START + MINUTE]]);
-    expect(basis(view([], { deleted }))).toBe('deleted-since');
-    expect(basis(view([], { deleted, owned: 'C-1-N00001' }))).toBe('not-among-those-shown');
-    expect(basis(view([], { deleted: new Map([['C-1-N00001', START - MINUTE]]) }))).toBe(
-      'not-among-those-shown',
-    );
-    expect(basis(view([], { deleted: new Map([['C-11-N00001', START + MINUTE]]) }))).toBe(
-      'not-among-those-shown',
-    );
-  });
+const later = doubt(2, { window: window(START + 30 * MINUTE) });
+const otherFind = doubt(2, { elements: { ...SENT, poznamka: 'opravená' } });
 
-  test('is not proven absent by records of another account', () => {
-    expect(basis(view([], { shown: makeSights(SENT, 2, OTHER_USER) }))).toBe(
-      'no-like-record-shown',
-    );
-  });
+test.each<[string, readonly UncertainImport[], View, Record<number, string>]>([
+  [
+    'are left to a person if one record exists',
+    [doubt(1), doubt(2)],
+    view([same]),
+    { 1: 'undecided', 2: 'undecided' },
+  ],
+  [
+    'are distinguished if they were sent at different times',
+    [doubt(1), later],
+    view([same, record('C-1-N00002', { atMs: START + 31 * MINUTE })]),
+    { 1: 'found', 2: 'found' },
+  ],
+  [
+    'are both absent if no record exists',
+    [doubt(1), doubt(2)],
+    view([]),
+    { 1: 'absent', 2: 'absent' },
+  ],
+  [
+    'that differ are told apart by the record of one',
+    [doubt(1), otherFind],
+    view([corrected]),
+    { 1: 'absent', 2: 'found' },
+  ],
+])('two uncertain finds %s', (_what, doubts, seen, expected) => {
+  expect(kinds(doubts, seen)).toEqual(expected);
+});
 
-  test.each([
-    ['by another account, which need not be shown it', OTHER_USER],
-    ['by nobody, or by an account that is not known', undefined],
-  ])('is not proven absent by a harvest that was made %s', (_name, harvester) => {
-    const shown = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
-    expect(basis(view([], { shown }))).toBe('not-among-those-shown');
-    expect(basis(view([], { shown, harvester }))).toBe('no-like-record-shown');
-  });
-
-  test.each([
+test('the author and time of a record come from its creation entry, else from its first one', () => {
+  const [made] = same.history;
+  if (made === undefined) throw new Error('a record has a history');
+  const changedLater = {
+    ...made,
+    at: new Date(START + 50 * MINUTE).toISOString(),
+    user: OTHER_USER,
+  };
+  const histories = [
+    [{ ...changedLater, type: 'SN12' }, made],
     [
-      'it was tried with two accounts, of which one harvest shows the records of one',
-      new Set([USER, OTHER_USER]),
+      { ...made, type: 'SN12' },
+      { ...changedLater, type: 'SN23' },
     ],
-    ['no attempt of it is known', new Set<string>()],
-  ])('is not proven absent if %s', (_name, accounts) => {
-    const shown = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
-    const sentImport = doubt(1, { window: window(START, { accounts }) });
-    expect(judgeImports([sentImport], view([], { shown })).get(1)?.basis).toBe(
-      'no-like-record-shown',
-    );
-  });
-
-  test('is not a record of the same account created after the service reported the failure', () => {
-    const answered = doubt(1, { window: window(START, { untilMs: START + 2000 }) });
-    const twin = (atMs: number) => view([record('C-1-N00001', { atMs })]);
-    expect(judgeImports([answered], twin(START + MINUTE)).get(1)?.basis).toBe(
-      'same-different-origin',
-    );
-    expect(judgeImports([answered], twin(START + 1000)).get(1)?.kind).toBe('found');
-  });
-
-  test('is left to a person if a record of another project or time may be it', () => {
-    const elsewhere = (poznamka: string) => {
-      const moved = record('C-2-N00001', { poznamka });
-      return view([
-        { ...moved, elements: { ...moved.elements, projekt: { id: 'C-2', text: '' } } },
-      ]);
-    };
-    expect(['přezka', 'přezka, opravená'].map((note) => basis(elsewhere(note)))).toEqual([
-      'similar-new',
-      'similar-new',
-    ]);
-    const slow = record('C-1-N00001', { atMs: START - 300 * MINUTE, poznamka: 'přezka, opravená' });
-    expect(basis(view([slow]))).toBe('similar-new');
-  });
+    [],
+  ];
+  expect(histories.map((history) => judged(view([{ ...same, history }]))?.basis)).toEqual([
+    'same-and-new',
+    'same-and-new',
+    'same-different-origin',
+  ]);
 });
 
-describe('two equal uncertain finds', () => {
-  test('are left to a person if one record exists', () => {
-    expect(kinds([doubt(1), doubt(2)], view([record('C-1-N00001')]))).toEqual({
-      1: 'undecided',
-      2: 'undecided',
-    });
-  });
+const timeUnknown = { window: TIME_UNKNOWN };
 
-  test('are distinguished if they were sent at different times', () => {
-    const later = { window: window(START + 30 * MINUTE) };
-    const seen = view([record('C-1-N00001'), record('C-1-N00002', { atMs: START + 31 * MINUTE })]);
-    const verdicts = judgeImports([doubt(1), doubt(2, later)], seen);
-    expect(verdicts.get(1)).toMatchObject({ kind: 'found', identCely: 'C-1-N00001' });
-    expect(verdicts.get(2)).toMatchObject({ kind: 'found', identCely: 'C-1-N00002' });
-  });
-
-  test('are both absent if no record exists', () => {
-    expect(kinds([doubt(1), doubt(2)], view([]))).toEqual({ 1: 'absent', 2: 'absent' });
-  });
-});
+test.each([
+  [
+    'same-and-new',
+    [MADE],
+    'C-1-N00001 appeared since the attempt and is the same in every element',
+    view([same]),
+    {},
+    [],
+  ],
+  [
+    'time-unknown',
+    [MADE],
+    'the service did not state its time before the attempt',
+    view([same]),
+    timeUnknown,
+    [],
+  ],
+  ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
+  [
+    'ambiguous-match',
+    [MADE],
+    'it is unclear to which of the two C-1-N00001 belongs',
+    view([same]),
+    {},
+    [doubt(2)],
+  ],
+  [
+    'several-same',
+    [MADE, 'C-1-N00002'],
+    '2 records are the same in every element',
+    view([same, record('C-1-N00002')]),
+    {},
+    [],
+  ],
+  [
+    'same-different-origin',
+    [MADE],
+    'made at another time or by another account',
+    view([record(MADE, { user: OTHER_USER })]),
+    {},
+    [],
+  ],
+  ['similar-new', [MADE], 'at that time may be this one', view([corrected]), {}, []],
+  [
+    'deleted-since',
+    [MADE],
+    'may have been this one has been deleted since then',
+    changed('deleted', START),
+    {},
+    [],
+  ],
+  [
+    'no-like-record-shown',
+    [],
+    'so that this one is missing proves nothing',
+    view([], { shown: new Map() }),
+    {},
+    [],
+  ],
+  ['maybe-under-way', [], 'ask again in 2 s', view([], { nowMs: SETTLED - 1500 }), {}, []],
+  ['index-behind', [], 'the harvest does not show C-1-N00009 either', unlisted(START), {}, []],
+  ['index-may-lag', [], 'ask again in 2 s', view([], { nowMs: SHOWN_BY_THEN - 1500 }), {}, []],
+  ['not-among-those-shown', [], 'in the same state, but not this one', view([]), {}, []],
+] as const)(
+  'a verdict names its evidence, in words and with the considered records: %s',
+  (basis, candidates, words, seen, more, others) => {
+    const verdict = judged(seen, more, others);
+    expect(verdict).toMatchObject({ basis, candidates });
+    expect(verdict?.reason).toContain(words);
+  },
+);
 
 test('whatever the service’s clock, index and people do: a created find is never declared absent, and never confused with another', () => {
   const DAY = 24 * 60 * MINUTE;
@@ -286,188 +377,4 @@ test('whatever the service’s clock, index and people do: a created find is nev
       },
     ),
   );
-});
-
-const MADE = 'C-1-N00001';
-/** The service is done with it, and the time that its index may take is over. */
-const SETTLED = START + 10 * MINUTE;
-const SHOWN_BY_THEN = SETTLED + 15 * MINUTE;
-
-const same = record(MADE);
-const corrected = record(MADE, { poznamka: 'opravená' });
-
-function having(find: HarvestedFind, elements: HarvestedElements): HarvestedFind {
-  return { ...find, elements: { ...find.elements, ...elements } };
-}
-
-function judged(
-  seen: View,
-  more: Partial<UncertainImport> = {},
-  others: readonly UncertainImport[] = [],
-) {
-  return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
-}
-
-function getBasis(seen: View, more?: Partial<UncertainImport>): string | undefined {
-  return judged(seen, more)?.basis;
-}
-
-describe('a verdict names its evidence, in words and with the considered records', () => {
-  const unlisted = new Map([['C-1-N00009', START]]);
-  const timeUnknown = { window: TIME_UNKNOWN };
-  test.each([
-    [
-      'same-and-new',
-      [MADE],
-      'C-1-N00001 appeared since the attempt and is the same in every element',
-      view([same]),
-      {},
-      [],
-    ],
-    [
-      'time-unknown',
-      [MADE],
-      'the service did not state its time before the attempt',
-      view([same]),
-      timeUnknown,
-      [],
-    ],
-    ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
-    [
-      'ambiguous-match',
-      [MADE],
-      'it is unclear to which of the two C-1-N00001 belongs',
-      view([same]),
-      {},
-      [doubt(2)],
-    ],
-    [
-      'several-same',
-      [MADE, 'C-1-N00002'],
-      '2 records are the same in every element',
-      view([same, record('C-1-N00002')]),
-      {},
-      [],
-    ],
-    [
-      'same-different-origin',
-      [MADE],
-      'made at another time or by another account',
-      view([record(MADE, { user: OTHER_USER })]),
-      {},
-      [],
-    ],
-    ['similar-new', [MADE], 'at that time may be this one', view([corrected]), {}, []],
-    [
-      'deleted-since',
-      [MADE],
-      'may have been this one has been deleted since then',
-      view([], { deleted: new Map([[MADE, START]]) }),
-      {},
-      [],
-    ],
-    [
-      'no-like-record-shown',
-      [],
-      'so that this one is missing proves nothing',
-      view([], { shown: new Map() }),
-      {},
-      [],
-    ],
-    ['maybe-under-way', [], 'ask again in 2 s', view([], { nowMs: SETTLED - 1500 }), {}, []],
-    [
-      'index-behind',
-      [],
-      'the harvest does not show C-1-N00009 either',
-      view([], { index: { unlisted } }),
-      {},
-      [],
-    ],
-    ['index-may-lag', [], 'ask again in 2 s', view([], { nowMs: SHOWN_BY_THEN - 1500 }), {}, []],
-    ['not-among-those-shown', [], 'in the same state, but not this one', view([]), {}, []],
-  ] as const)('%s', (basis, candidates, words, seen, more, others) => {
-    const verdict = judged(seen, more, others);
-    expect(verdict).toMatchObject({ basis, candidates });
-    expect(verdict?.reason).toContain(words);
-  });
-});
-
-describe('to the millisecond', () => {
-  test('a write can take effect until its last possible moment, and can be listed until the index delay after that', () => {
-    const at = (nowMs: number) => getBasis(view([], { nowMs }));
-    expect([SETTLED, SETTLED + 1, SHOWN_BY_THEN - 1, SHOWN_BY_THEN].map(at)).toEqual([
-      'maybe-under-way',
-      'index-may-lag',
-      'index-may-lag',
-      'not-among-those-shown',
-    ]);
-  });
-
-  test('a record is within the attempts if the clocks agree within their margin', () => {
-    const madeAt = (atMs: number) => getBasis(view([record(MADE, { atMs })]));
-    const bounds = [START - CLOCK_MARGIN_MS, SETTLED + CLOCK_MARGIN_MS];
-    expect(bounds.map(madeAt)).toEqual(['same-and-new', 'same-and-new']);
-    expect([START - CLOCK_MARGIN_MS - 1, SETTLED + CLOCK_MARGIN_MS + 1].map(madeAt)).toEqual([
-      'same-different-origin',
-      'same-different-origin',
-    ]);
-  });
-
-  test('the same holds for accepted records that are not listed, and for withheld ones', () => {
-    const unlisted = (atMs: number) =>
-      getBasis(view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } }));
-    const withheld = (atMs: number) => getBasis(view([], { withheld: new Map([[MADE, atMs]]) }));
-    const in_ = START - CLOCK_MARGIN_MS;
-    const out = START - CLOCK_MARGIN_MS - 1;
-    expect([in_, out].map(unlisted)).toEqual(['index-behind', 'not-among-those-shown']);
-    expect([in_, out].map(withheld)).toEqual(['similar-new', 'not-among-those-shown']);
-  });
-});
-
-describe('a record that differs', () => {
-  const twice: HarvestedElements = {
-    poznamka: 'opravená',
-    pristupnost: { id: 'HES-000865', text: '' },
-  };
-  const thrice: HarvestedElements = { ...twice, lokalizace: 'les' };
-  const elsewhere = { projekt: { id: 'C-2', text: '' } };
-
-  test('may be the find, however much it differs, if project, time and account are the same', () => {
-    expect(getBasis(view([having(same, thrice)]))).toBe('similar-new');
-  });
-
-  test('of another project or time may be it with two corrections, but not with three', () => {
-    const early = record(MADE, { atMs: START - 60 * MINUTE });
-    const bases = (elements: HarvestedElements) => [
-      getBasis(view([having(same, { ...elements, ...elsewhere })])),
-      getBasis(view([having(early, elements)])),
-    ];
-    expect(bases(twice)).toEqual(['similar-new', 'similar-new']);
-    expect(bases(thrice)).toEqual(['not-among-those-shown', 'not-among-those-shown']);
-  });
-});
-
-describe('the author and time of a record', () => {
-  const [made] = same.history;
-  if (made === undefined) throw new Error('a record has a history');
-  const later = { ...made, at: new Date(START + 50 * MINUTE).toISOString(), user: OTHER_USER };
-
-  test('come from its creation entry, wherever that is in the history', () => {
-    expect(getBasis(view([{ ...same, history: [{ ...later, type: 'SN12' }, made] }]))).toBe(
-      'same-and-new',
-    );
-  });
-
-  test('come from its first entry if it has no creation entry', () => {
-    const history = [
-      { ...made, type: 'SN12' },
-      { ...later, type: 'SN23' },
-    ];
-    expect(getBasis(view([{ ...same, history }]))).toBe('same-and-new');
-  });
-
-  test('are unknown without a history', () => {
-    expect(getBasis(view([{ ...same, history: [] }]))).toBe('same-different-origin');
-    expect(getBasis(view([{ ...corrected, history: [] }]))).toBe('not-among-those-shown');
-  });
 });

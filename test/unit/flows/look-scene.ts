@@ -3,7 +3,8 @@ import { claim, recordAnswer } from '../../../src/outbox/claims.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { type ReconciledEntry, reconcile } from '../../../src/push/reconcile-entries.ts';
+import { reconcile } from '../../../src/push/reconcile-entries.ts';
+import type { ReconciledEntry } from '../../../src/push/verdict.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
@@ -92,16 +93,16 @@ export function lookScene({ tellsTime = true } = {}) {
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       queueNumber(outbox, { findId: null, identCely }, value, expects),
     look: async (subjects?: readonly string[]): Promise<ReconciledEntry[]> => {
-      const running = reconcile({
+      const lookup = {
         outbox,
         client: service.client,
         format: 'oai_svc',
         indexAllowanceMs: 0,
-        subjects,
         clock,
         harvester: EVA_SAID.identCely,
-        onProgress: (done, total) => progress.push([done, total]),
-      });
+        onProgress: (done: number, total: number | undefined) => progress.push([done, total]),
+      };
+      const running = reconcile(lookup, subjects);
       running.catch(() => {});
       await clock.advance(60_000);
       return running;

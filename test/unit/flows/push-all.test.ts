@@ -10,6 +10,7 @@ import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { findById } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
+import { openKeptPhotograph } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type AskedService,
@@ -57,7 +58,7 @@ async function pushed(
     maxInFlight: 4,
     answerTimeoutMs: 1000,
     settleMs: 600_000,
-    photosFolder: 'none',
+    openPhotograph: (photograph) => openKeptPhotograph('none', photograph),
     pace: makePace({
       clock,
       scopes: ['address:a'],

@@ -5,17 +5,16 @@ import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import type { Session } from '../../../src/pas-api/session.ts';
 import { drainQueue } from '../../../src/push/drain-queue.ts';
-import {
-  createServerClock,
-  type PushContext,
-  type PushEvent,
-} from '../../../src/push/push-context.ts';
+import type { Push, PushEvent } from '../../../src/push/push-parts.ts';
 import type { PushResult } from '../../../src/push/push-result.ts';
+import { createServerClock } from '../../../src/push/server-clock.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { makePartsBesideDepartures } from './find-service.ts';
 
 export const LATENCY_MS = 400;
 
@@ -30,7 +29,8 @@ export type Asked = {
   readonly project: string | null;
 };
 
-type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'session' | 'pace'>> & {
+type More = Partial<Pick<Push, 'limit' | 'maxInFlight' | 'pace'>> & {
+  readonly session?: Session;
   /** Duration of the watched push. */
   readonly forMs?: number;
 };
@@ -75,11 +75,11 @@ export function scene(
   };
   const start = (outbox: Outbox, more: More = {}): Promise<PushResult> => {
     const serverClock = createServerClock(clock);
-    return drainQueue({
+    const push = {
+      ...makePartsBesideDepartures(outbox, clock),
       outbox,
       account: EVA_SAID.identCely,
       serverClock,
-      baseUrl: 'http://service',
       kinds: ENTRY_KINDS,
       subjects: undefined,
       limit: more.limit,
@@ -87,14 +87,20 @@ export function scene(
       answerTimeoutMs: 1000,
       settleMs: 600_000,
       pace: more.pace ?? pace,
-      session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
-      send: serverClock.observe((request) => sendFrom(outbox, request)),
+      service: {
+        baseUrl: 'http://service',
+        username: undefined,
+        usesExternalToken: false,
+        session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
+        send: serverClock.observe((request) => sendFrom(outbox, request)),
+      },
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
       clock,
-      report: (event) => events.push(event),
+      report: (event: PushEvent) => void events.push(event),
       stop: stop.signal,
       abort: new AbortController().signal,
-    });
+    };
+    return drainQueue(push, async () => false);
   };
   const run = async (outbox: Outbox, more: More = {}): Promise<PushResult> => {
     const running = start(outbox, more);

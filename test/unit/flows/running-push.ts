@@ -7,13 +7,15 @@ import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queri
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import type { SendResult } from '../../../src/push/departure.ts';
-import { createServerClock, type PushEvent } from '../../../src/push/push-context.ts';
+import type { PushEvent } from '../../../src/push/push-parts.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
+import { createServerClock } from '../../../src/push/server-clock.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { makePartsBesideDepartures } from './find-service.ts';
 
 export type Told = Outcome;
 
@@ -34,10 +36,10 @@ export function aPush() {
   const unused = async (): Promise<never> => {
     throw new TransportError('reset', false, 'nothing is sent here');
   };
-  const session = new PushSession({
+  const push = {
+    ...makePartsBesideDepartures(outbox, clock),
     outbox,
     account: EVA_SAID.identCely,
-    baseUrl: 'http://service',
     kinds: ENTRY_KINDS,
     clock,
     serverClock: createServerClock(clock),
@@ -54,15 +56,21 @@ export function aPush() {
       getWaitMs: unused,
       readPause: unused,
     },
-    session: { token: unused, renew: unused },
-    send: unused,
+    service: {
+      baseUrl: 'http://service',
+      username: undefined,
+      usesExternalToken: false,
+      session: { token: unused, renew: unused },
+      send: unused,
+    },
     openPhotograph: () => {
       throw new Error('nothing is sent here');
     },
-    report: (event) => void events.push(event),
+    report: (event: PushEvent) => void events.push(event),
     stop: new AbortController().signal,
     abort: new AbortController().signal,
-  });
+  };
+  const session = new PushSession(push, async () => false);
   const entry = (id: number) => {
     const entry = findEntryById(outbox, id);
     if (entry === undefined) throw new Error('no such entry');

@@ -1,0 +1,156 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../base/clock.ts';
+import type { PasError } from '../base/errors.ts';
+import type { Message } from '../base/message.ts';
+import type { Pace } from '../http/pacer.ts';
+import type { OaiClient } from '../oai/client.ts';
+import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import type { PushLockOptions } from '../outbox/push-lock.ts';
+import type { OpenService } from './account.ts';
+import type { ServerClock } from './server-clock.ts';
+import type { ReconciledEntry } from './verdict.ts';
+
+export type Harvesting = {
+  open(): Promise<OaiClient>;
+  /** Sign-in: `bearer` as the writing account, `basic` as the user name of the profile. */
+  readonly auth: 'none' | 'bearer' | 'basic';
+  /** The service's native format, such as `oai_svc`. */
+  readonly format: string;
+  /** Maximum time until a new record appears in a harvest. */
+  readonly indexAllowanceMs: number;
+};
+
+/** Write access to a service, and read access where it has a harvest. */
+export type Sync = {
+  readonly clock: Clock;
+  readonly outbox: Outbox;
+  readonly service: OpenService;
+  /** Undefined where a person settles uncertain entries. */
+  readonly harvesting: Harvesting | undefined;
+  readonly lock: PushLockOptions;
+  readonly onSearch?: (doneCount: number, total: number | undefined) => void;
+};
+
+/** Reason for which the service was not searched before sending. */
+export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in';
+
+/** What a push has, made once by the command. Its functions take what they use. */
+export type Push = Sync & {
+  readonly kinds: readonly EntryKind[];
+  /** Keys of the records to send; undefined for all. */
+  readonly subjects: readonly string[] | undefined;
+  /** Maximum number of requests. */
+  readonly limit: number | undefined;
+  readonly maxInFlight: number;
+  readonly answerTimeoutMs: number;
+  /** Maximum time in milliseconds for which the service may work on a request without an answer. */
+  readonly settleMs: number;
+  readonly pace: Pace;
+  readonly report: (event: PushEvent) => void;
+  /** Stops new requests; those in flight are awaited. */
+  readonly stop: AbortSignal;
+  /** Aborts requests in flight as well. */
+  readonly abort: AbortSignal;
+  /** Identifier of this machine; empty where it has none. */
+  readonly machine: string;
+  readonly openPhotograph: (photograph: Photograph) => Readable;
+  /** Ends the backoff of these records, since the user named them. */
+  readonly isUrgent?: boolean;
+  /** Treatment of held entries where no person can be asked. */
+  readonly onQuestion: 'hold' | 'send';
+  readonly lookBackMs: number;
+  /** Asks a person about held entries, and records the answers. */
+  readonly askHeld?: (held: readonly Entry[]) => Promise<void>;
+  /**
+   * Asks if a service that this machine knows by these addresses has another address now;
+   * undefined where no person can be asked.
+   */
+  readonly confirmSameService?: (
+    addresses: readonly string[],
+    account: string,
+  ) => Promise<boolean>;
+  /** Takes over an outbox of another place; false asks, where a person can be asked. */
+  readonly takesOver?: boolean;
+  readonly confirmTakeOver?: () => Promise<boolean>;
+  /**
+   * Settles which new people the service may create; false where some are not accepted. Without
+   * it, all are.
+   */
+  readonly admitNewPeople?: (mayAsk: boolean) => Promise<boolean>;
+  /** Called before each round with the number of entries to send. */
+  readonly onRound?: (queued: number) => void;
+  readonly onReconciled?: (settled: readonly ReconciledEntry[]) => void;
+  /** Called with the error of a failed search for uncertain entries; the push continues. */
+  readonly onSearchFailed?: (error: PasError) => void;
+  /** Called once if imports are sent without a search. */
+  readonly onNotChecked?: (why: NotChecked) => void;
+  /** Called if the ledger of this machine was missing, or is an older one. */
+  readonly onLostLedger?: () => void;
+};
+
+/** A push whose account is known. */
+export type SignedPush = Push & {
+  /** The service's identifier of the sending account. */
+  readonly account: string;
+  readonly serverClock: ServerClock;
+};
+
+export type PushEvent =
+  | {
+      readonly type: 'attempt';
+      readonly entry: number;
+      readonly kind: EntryKind;
+      readonly find: string | null;
+      readonly status: number | null;
+      readonly ms: number;
+      readonly paced_ms: number;
+    }
+  | {
+      readonly type: 'settled';
+      readonly entry: number;
+      readonly kind: EntryKind;
+      readonly find: string | null;
+      readonly state: EntryState;
+      readonly ident_cely: string | null;
+      readonly reason: Message | null;
+    }
+  /** Five of them got the same refusal: the others of the kind and project stay queued. */
+  | {
+      readonly type: 'left_out';
+      readonly kind: EntryKind;
+      readonly project: string;
+      readonly status: number | null;
+      readonly reason: Message;
+      readonly count: number;
+      readonly refused: readonly string[];
+    };
+
+/** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */
+export function reportSettled({ report }: Pick<Push, 'report'>, entry: Entry): void {
+  report({
+    type: 'settled',
+    entry: entry.id,
+    kind: entry.kind,
+    find: entry.localId ?? entry.identCely,
+    state: entry.state,
+    ident_cely: entry.identCely,
+    reason: entry.reason,
+  });
+}
+
+/** Cause for a push to end before everything was sent. */
+export type StopCause =
+  | { readonly kind: 'interrupted' }
+  | { readonly kind: 'closed'; readonly reason: Message }
+  | { readonly kind: 'unreachable'; readonly reason: Message }
+  | { readonly kind: 'not-allowed'; readonly reason: Message }
+  /** `waiting`: the service has asked for a pause; `not-yet`: the remaining entries are not due. */
+  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
+  | { readonly kind: 'in-doubt'; readonly reason: Message }
+  /** The service would create people that the user has not accepted. */
+  | { readonly kind: 'new-people'; readonly reason: Message };
+
+export function isAbort(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && thrown.name === 'AbortError';
+}
