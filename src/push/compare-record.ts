@@ -7,10 +7,9 @@ import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { findImportOfRecord } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { parseSentElements } from './evidence.ts';
 import { findCreation } from './judge-import.ts';
 import { fetchListedRecord } from './judge-number.ts';
-import { getAttemptWindow } from './verdict.ts';
+import { getAttemptWindow, parseSentElements } from './verdict.ts';
 
 /** An element as sent and as in the record; null where it is absent. */
 type Compared = {

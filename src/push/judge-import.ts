@@ -7,15 +7,13 @@ import {
   listDifferingElements,
 } from '../find/harvested-find.ts';
 import {
-  getReferenceId,
-  getShownKind,
-  judgeAbsence,
-  makeTimeUnknownVerdict,
-} from './judge-absence.ts';
-import {
   type AttemptWindow,
   CLOCK_MARGIN_MS,
+  getReferenceId,
+  getShownKind,
   isWithinWindow,
+  judgeAbsence,
+  makeTimeUnknownVerdict,
   makeUndecided,
   type Verdict,
   type View,

@@ -6,13 +6,16 @@ import { DAY_MS, type OaiRecord } from '../oai/protocol.ts';
 import type { NumberEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { parseSentElements } from './evidence.ts';
-import { explainTooEarly, makeInFlightVerdict, makeTimeUnknownVerdict } from './judge-absence.ts';
 import type { RecordEvidence } from './judge-photograph.ts';
 import {
   type AttemptWindow,
   CLOCK_MARGIN_MS,
+  explainTooEarly,
   getAttemptWindow,
+  makeInFlightVerdict,
+  makeTimeUnknownVerdict,
+  makeUndecided,
+  parseSentElements,
   type Verdict,
   type ViewTime,
 } from './verdict.ts';
@@ -38,14 +41,12 @@ export function judgeNumber(
   view: ViewTime,
 ): Verdict {
   const { identCely, value, knownNumbers, window } = judged;
-  if (record === undefined) {
-    return {
-      kind: 'undecided',
-      basis: 'record-not-shown',
-      reason: msg`the harvest does not show ${identCely} to this account`,
-      candidates: [],
-    };
-  }
+  if (record === undefined)
+    return makeUndecided(
+      'record-not-shown',
+      msg`the harvest does not show ${identCely} to this account`,
+      [],
+    );
   const current = getNumber(record.find);
   if (current === value) {
     if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
@@ -68,7 +69,7 @@ export function judgeNumber(
       current === ''
         ? msg`${identCely} has no number now; ${value} was to be set`
         : msg`${identCely} now has the number ${current}; ${value} was to be set`;
-    return { kind: 'undecided', basis: 'other-number', reason, candidates: [current] };
+    return makeUndecided('other-number', reason, [current]);
   }
   return (
     explainTooEarly(window, view, record.changedMs) ?? {

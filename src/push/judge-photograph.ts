@@ -1,29 +1,39 @@
 import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../find/harvested-find.ts';
-import {
-  explainTooEarly,
-  makeIndexBehindVerdict,
-  makeTimeUnknownVerdict,
-} from './judge-absence.ts';
+import type { PhotoEntry } from '../outbox/entry.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   type AttemptWindow,
   type Basis,
   CLOCK_MARGIN_MS,
+  explainTooEarly,
+  getAttemptWindow,
   isWithinWindow,
+  makeIndexBehindVerdict,
+  makeTimeUnknownVerdict,
   makeUndecided,
   type Verdict,
   type ViewTime,
 } from './verdict.ts';
 
-export type SettledPhoto = {
+export type SentPhoto = {
+  readonly entryId: number;
+  readonly identCely: string;
   readonly fileName: string;
   readonly sha512Hex: string;
   readonly window: AttemptWindow;
 };
-export type UncertainPhoto = SettledPhoto & {
-  readonly entryId: number;
-  readonly identCely: string;
-};
+
+export function makeSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
+  const { name, sha512 } = entry.photograph;
+  return {
+    entryId: entry.id,
+    identCely: entry.identCely ?? '',
+    fileName: name,
+    sha512Hex: sha512.toString('hex'),
+    window: getAttemptWindow(outbox, entry),
+  };
+}
 
 /** A record requested by identifier, and its last change; undefined where it is not visible. */
 export type RecordEvidence =
@@ -37,9 +47,9 @@ export type RecordEvidence =
  * @param uncertain all uncertain photographs of the record
  */
 export function judgePhoto(
-  judged: UncertainPhoto,
-  uncertain: readonly UncertainPhoto[],
-  settled: readonly SettledPhoto[],
+  judged: SentPhoto,
+  uncertain: readonly SentPhoto[],
+  settled: readonly SentPhoto[],
   record: RecordEvidence,
   view: ViewTime,
 ): Verdict {
@@ -99,7 +109,7 @@ export function judgePhoto(
 }
 
 function makeFoundVerdict(
-  judged: UncertainPhoto,
+  judged: SentPhoto,
   basis: Basis,
   reason: Message,
   candidates: readonly string[],
@@ -115,9 +125,9 @@ function makeFoundVerdict(
  */
 export function assignFiles(
   files: readonly HarvestedFile[],
-  settled: readonly SettledPhoto[],
-): ReadonlyMap<HarvestedFile, SettledPhoto> {
-  const owners = new Map<HarvestedFile, SettledPhoto>();
+  settled: readonly SentPhoto[],
+): ReadonlyMap<HarvestedFile, SentPhoto> {
+  const owners = new Map<HarvestedFile, SentPhoto>();
   const byDigest = new Map(files.map((file) => [file.sha512Hex, file]));
   const changed = settled.filter((photo) => {
     const file = byDigest.get(photo.sha512Hex);
@@ -144,7 +154,7 @@ function getDistanceMs({ bounds }: AttemptWindow, file: HarvestedFile): number {
     : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
 }
 
-function isStoredAs(photo: SettledPhoto, file: HarvestedFile): boolean {
+function isStoredAs(photo: SentPhoto, file: HarvestedFile): boolean {
   if (file.sha512Hex === photo.sha512Hex) return true;
   return findStoring(file)?.note === photo.fileName && mayBeStoring(photo.window, file);
 }

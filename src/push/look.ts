@@ -39,7 +39,6 @@ import { listQueuedHeads } from '../outbox/overview.ts';
 import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
 import { findById, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
-import { type Lookup, listFindsOfOthers, parseSentElements } from './evidence.ts';
 import {
   type Candidate,
   getSourceOfQuestion,
@@ -49,6 +48,7 @@ import {
 } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
+import { type Lookup, listFindsOfOthers } from './reconcile-entries.ts';
 import {
   findEqualFiles,
   findUnexplainedFiles,
@@ -57,7 +57,7 @@ import {
   readUnexplained,
   recordSearches,
 } from './unexplained-records.ts';
-import { type AttemptWindow, getAttemptWindow } from './verdict.ts';
+import { type AttemptWindow, getAttemptWindow, parseSentElements } from './verdict.ts';
 
 export type Gate = {
   readonly outbox: Outbox;

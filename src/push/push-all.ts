@@ -27,7 +27,6 @@ import { withPushLock } from '../outbox/push-lock.ts';
 import { getPlace, takePlace } from '../outbox/unite.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
-import type { Lookup } from './evidence.ts';
 import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import {
   type Harvesting,
@@ -39,7 +38,7 @@ import {
   type Sync,
 } from './push-parts.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
-import { reconcile } from './reconcile-entries.ts';
+import { type Lookup, reconcile } from './reconcile-entries.ts';
 import { sendHeld } from './resolve-entries.ts';
 import { createServerClock } from './server-clock.ts';
 import type { ReconciledEntry } from './verdict.ts';

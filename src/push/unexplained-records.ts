@@ -9,8 +9,7 @@ import {
   recordSearch,
   storeUnexplained,
 } from '../outbox/searches.ts';
-import { assignFiles, type SettledPhoto } from './judge-photograph.ts';
-import { getAttemptWindow } from './verdict.ts';
+import { assignFiles, makeSentPhoto } from './judge-photograph.ts';
 
 /** Records that searches have shown, and identifiers of records that were listed but not shown. */
 type Unexplained = {
@@ -103,19 +102,10 @@ export function findUnexplainedFiles(
   { identCely, files }: HarvestedFind,
 ): HarvestedFile[] {
   const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [makeSettledPhoto(outbox, entry)] : [],
+    entry.kind === 'photo' && entry.attempts > 0 ? [makeSentPhoto(outbox, entry)] : [],
   );
   const owners = assignFiles(files, sent);
   return files.filter((file) => !owners.has(file));
-}
-
-function makeSettledPhoto(outbox: Outbox, entry: PhotoEntry): SettledPhoto {
-  const { name, sha512 } = entry.photograph;
-  return {
-    fileName: name,
-    sha512Hex: sha512.toString('hex'),
-    window: getAttemptWindow(outbox, entry),
-  };
 }
 
 function isStoredAs({ photograph }: PhotoEntry, file: HarvestedFile): boolean {

@@ -1,9 +1,14 @@
 import { asServerMs } from '../base/clock.ts';
-import type { Message } from '../base/message.ts';
-import type { HarvestedFind } from '../find/harvested-find.ts';
-import type { Attempt, AttemptBounds, Entry } from '../outbox/entry.ts';
-import { listAttempts } from '../outbox/entry-facts.ts';
+import { type Message, msg } from '../base/message.ts';
+import type { HarvestedElements } from '../find/fields.ts';
+import { type HarvestedFind, parseHarvestedFind } from '../find/harvested-find.ts';
+import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
+import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
+import { unpackAttempt } from '../outbox/facts.ts';
+import { findLastImportAttempt } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
+import { getChild } from '../xml/element.ts';
+import { parseXml } from '../xml/parse.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write
@@ -161,4 +166,117 @@ function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
  */
 export function findEarliestMs(outbox: Outbox, entry: Entry): number | undefined {
   return getAttemptWindow(outbox, entry).bounds?.fromMs;
+}
+
+/** Returns the elements of the document that was sent last, since the find may have been edited. */
+export function parseSentElements(
+  outbox: Outbox,
+  entry: ImportEntry,
+): HarvestedElements | undefined {
+  const attempt = findLastImportAttempt(listFactsOfEntry(outbox, entry));
+  const document =
+    attempt === undefined
+      ? (entry.document ?? undefined)
+      : (unpackAttempt(attempt).content.document ?? undefined);
+  if (document === undefined) return undefined;
+  const bytes = typeof document === 'string' ? Buffer.from(document, 'utf8') : document;
+  const find = getChild(parseXml(bytes).root, 'samostatny_nalez');
+  return find === undefined ? undefined : parseHarvestedFind(find)?.elements;
+}
+
+/**
+ * Returns the visibility class of a find: its state, and the organisations of its project and its
+ * receiver.
+ */
+export function getShownKind(elements: HarvestedElements, stav: number): string {
+  return [elements.projekt, elements.predano_organizace]
+    .map(getReferenceId)
+    .concat(String(stav))
+    .join(' ');
+}
+
+/** Returns the identifier of a reference; '' for a text, a number or an absent element. */
+export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]): string {
+  return typeof value === 'object' ? value.id : '';
+}
+
+/** Judges an import that the harvest does not show. */
+export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
+  if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {
+    const reason = msg`the harvest shows no other record that this account created in this project and state, so that this one is missing proves nothing`;
+    return makeUndecided('no-like-record-shown', reason, []);
+  }
+  return (
+    explainTooEarly(window, view) ?? {
+      kind: 'absent',
+      basis: 'not-among-those-shown',
+      reason: msg`the harvest shows this account's records in the same state, but not this one`,
+      candidates: [],
+    }
+  );
+}
+
+/**
+ * An account may see its own records and not those of another, so only its own harvest proves
+ * absence.
+ */
+function isExpectedToShow(
+  { accounts }: AttemptWindow,
+  makers: ReadonlySet<string> | undefined,
+  harvester: string | undefined,
+): boolean {
+  if (accounts.size === 0 || makers === undefined) return false;
+  return [...accounts].every((account) => account === harvester && makers.has(account));
+}
+
+/**
+ * Explains why a write may exist though a harvest does not show it; undefined where it would be
+ * visible by now. The service must have finished the write, and its index must have had time to
+ * catch up.
+ * @param shownMs last change of the record, where the write was a change of it
+ */
+export function explainTooEarly(
+  { bounds }: AttemptWindow,
+  { nowMs, index }: ViewTime,
+  shownMs = Number.NEGATIVE_INFINITY,
+): Verdict | undefined {
+  if (bounds === undefined) return makeTimeUnknownVerdict([]);
+  const { fromMs, settledMs } = bounds;
+  if (nowMs <= settledMs) return makeInFlightVerdict(settledMs, nowMs);
+  const behind = [...index.unlisted].find(
+    ([, acceptedMs]) => acceptedMs >= fromMs - CLOCK_MARGIN_MS,
+  );
+  if (behind !== undefined) return makeIndexBehindVerdict(behind[0]);
+  const waitMs = settledMs + index.allowanceMs - nowMs;
+  if (shownMs >= settledMs || waitMs <= 0) return undefined;
+  const seconds = Math.ceil(waitMs / 1000);
+  const reason = msg`the service may show new records late; ask again in ${seconds} s`;
+  return makeUndecided('index-may-lag', reason, []);
+}
+
+/** Makes the verdict for a write that the service, or a proxy, may not have finished. */
+export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
+  const seconds = Math.ceil((settledMs - nowMs) / 1000);
+  return makeUndecided(
+    'maybe-under-way',
+    msg`the service may still be working on it; ask again in ${seconds} s`,
+    [],
+  );
+}
+
+/** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
+export function makeTimeUnknownVerdict(candidates: readonly string[]): Verdict {
+  return makeUndecided(
+    'time-unknown',
+    msg`the service did not state its time before the attempt, so a person decides`,
+    candidates,
+  );
+}
+
+/**
+ * @param missing a record or file that the harvest does not show, although the service accepted it
+ */
+export function makeIndexBehindVerdict(missing: string): Verdict {
+  const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
+  return makeUndecided('index-behind', reason, []);
 }

@@ -1,9 +1,9 @@
 import { asServerMs } from '../../../src/base/clock.ts';
 import type { HarvestedElements } from '../../../src/find/fields.ts';
 import type { HarvestedFile, HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { getShownKind } from '../../../src/push/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
 import type { AttemptWindow, View } from '../../../src/push/verdict.ts';
+import { getShownKind } from '../../../src/push/verdict.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 export const MINUTE = 60_000;

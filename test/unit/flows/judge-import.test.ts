@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HarvestedElements } from '../../../src/find/fields.ts';
 import type { HarvestedFind } from '../../../src/find/harvested-find.ts';
-import { getShownKind } from '../../../src/push/judge-absence.ts';
 import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
-import { CLOCK_MARGIN_MS, type View } from '../../../src/push/verdict.ts';
+import { CLOCK_MARGIN_MS, getShownKind, type View } from '../../../src/push/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
   doubt,
@@ -56,7 +55,7 @@ function judged(
   return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
 }
 
-type Case = readonly [what: string, seen: View, basis: string, more?: Partial<UncertainImport>];
+type Case = [what: string, seen: View, basis: string, more?: Partial<UncertainImport>];
 
 test.each<Case>([
   ['its protected part is withheld', view([record(MADE, { masked: true })]), 'same-and-new'],

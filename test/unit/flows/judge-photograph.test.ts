@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HarvestedFile } from '../../../src/find/harvested-find.ts';
-import { judgePhoto, type UncertainPhoto } from '../../../src/push/judge-photograph.ts';
+import { judgePhoto, type SentPhoto } from '../../../src/push/judge-photograph.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/push/verdict.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
@@ -14,7 +14,7 @@ import {
   window,
 } from './doubt-scene.ts';
 
-const photo: UncertainPhoto = {
+const photo: SentPhoto = {
   entryId: 7,
   identCely: 'C-1-N00001',
   fileName: 'IMG_1.jpg',
@@ -34,7 +34,7 @@ const file = (
 });
 
 describe('an uncertain photograph', () => {
-  const judge = (files: HarvestedFile[], settled: UncertainPhoto[] = [], doubts = [photo]) =>
+  const judge = (files: HarvestedFile[], settled: SentPhoto[] = [], doubts = [photo]) =>
     judgePhoto(
       photo,
       doubts,
@@ -77,7 +77,7 @@ describe('an uncertain photograph', () => {
   });
 
   describe('that its record does not show', () => {
-    const basis = (changedMs: number, nowMs: number, settled: UncertainPhoto[] = []): string => {
+    const basis = (changedMs: number, nowMs: number, settled: SentPhoto[] = []): string => {
       const seen = view([], { nowMs });
       return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen)
         .basis;
@@ -102,9 +102,9 @@ describe('an uncertain photograph', () => {
 /** A service whose record has these files. */
 function judged(
   files: HarvestedFile[],
-  more: Partial<UncertainPhoto> = {},
-  settled: UncertainPhoto[] = [],
-  beside: UncertainPhoto[] = [],
+  more: Partial<SentPhoto> = {},
+  settled: SentPhoto[] = [],
+  beside: SentPhoto[] = [],
 ) {
   const doubt = { ...photo, ...more };
   const shown = { find: record('C-1-N00001', { files }), changedMs: START };
