@@ -66,10 +66,7 @@ export type Push = Sync & {
    * Asks if a service that this machine knows by these addresses has another address now;
    * undefined where no person can be asked.
    */
-  readonly confirmSameService?: (
-    addresses: readonly string[],
-    account: string,
-  ) => Promise<boolean>;
+  readonly confirmSameService?: (addresses: readonly string[], account: string) => Promise<boolean>;
   /** Takes over an outbox of another place; false asks, where a person can be asked. */
   readonly takesOver?: boolean;
   readonly confirmTakeOver?: () => Promise<boolean>;

@@ -246,7 +246,7 @@ function withoutUsed(
   issues: Issue[],
 ): AddressedNumber[] {
   const coming = new Map(meant.map(({ find, row }) => [find, row.value]));
-  const lookupNumber = openNumberLookup(outbox, coming);
+  const lookupNumber = openNumberLookup(outbox, () => coming);
   return meant.filter(({ find, row }) => {
     const used = findNumberUse(row.value, find, { lookupNumber });
     if (used !== undefined)
