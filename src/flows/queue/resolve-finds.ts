@@ -54,7 +54,7 @@ export function resolveRecordNames(outbox: Outbox, names: readonly string[]): st
  * @throws UsageError
  */
 export function resolveRecordName(outbox: Outbox, name: string): Target {
-  const target = findKnownTarget(outbox, name);
+  const target = findTarget(outbox, name);
   if (target.findId !== null || listEntriesOfTarget(outbox, target).length > 0) return target;
   const { address } = readHeader(outbox);
   throw new UsageError(
@@ -63,10 +63,6 @@ export function resolveRecordName(outbox: Outbox, name: string): Target {
       hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
     },
   );
-}
-
-function findKnownTarget(outbox: Outbox, name: string): Target {
-  return findTarget(outbox, name);
 }
 
 /**

@@ -20,7 +20,7 @@ import type { NotChecked } from '../../../src/push/push-parts.ts';
 import { openDecision, resolveEntries, sendHeld } from '../../../src/push/resolve-entries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import {
@@ -72,66 +72,55 @@ function changeFind(outbox: Outbox, localId: string, note: string): void {
 }
 
 /** Two computers of one account with one find each that read alike; the first has sent its own. */
-async function twoComputers(clock: ManualClock) {
+async function twoComputers() {
+  const clock = manualClock();
   const service = findService(clock);
   const first = aComputer(clock);
   const second = aComputer(clock);
   const sentOutbox = first.open();
   queueFind(sentOutbox, 'A-1', 'fibula');
   await service.push(sentOutbox);
+  const outbox = second.open();
+  queueFind(outbox, 'B-1', 'fibula');
   const close = (): void => {
     for (const each of [first, second]) each[Symbol.dispose]();
   };
-  const outbox = second.open();
-  queueFind(outbox, 'B-1', 'fibula');
-  return { service, outbox, close };
+  return { clock, service, outbox, [Symbol.dispose]: close };
 }
 
 describe('a find that matches a record created from another outbox of the account', () => {
   test('is held with the candidate record, however often it is pushed', async () => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
+    using given = await twoComputers();
+    const { service, outbox } = given;
     for (let turn = 0; turn < 3; turn += 1) {
       expect(await service.push(outbox)).toMatchObject({ requests: 0 });
       expect(listHeldEntries(outbox)).toMatchObject([
         { localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } },
       ]);
-      await clock.advance(5 * DAY_MS);
+      await given.clock.advance(5 * DAY_MS);
     }
     expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({
       kinds: ['created', 'resend', 'drop'],
       candidates: [N1],
     });
     expect(service.writes).toEqual(['fibula']);
-    close();
   });
 
-  test('is that record if a person says so', async () => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
+  test.each([
+    ['is that record if a person says so', 'created', ['fibula']],
+    ['is sent, and not asked about again, if it is another', 'resend', ['fibula', 'fibula']],
+  ] as const)('%s', async (_what, answer, writes) => {
+    using given = await twoComputers();
+    const { service, outbox } = given;
     await service.push(outbox);
-    decide(outbox, 'B-1', 'created');
+    decide(outbox, 'B-1', answer);
     await service.push(outbox);
-    expect([listAllEntries(outbox), service.writes]).toMatchObject([
-      [{ state: 'accepted', identCely: N1 }],
-      ['fibula'],
-    ]);
-    close();
-  });
-
-  test('is sent if a person says that it is another, and is not asked about again', async () => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
-    await service.push(outbox);
-    decide(outbox, 'B-1', 'resend');
-    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
-    expect(service.writes).toEqual(['fibula', 'fibula']);
-    close();
+    expect([states(outbox), service.writes]).toEqual([['accepted'], writes]);
   });
 
   test('is sent by a push with that decision, which decides nothing about unnamed finds', async () => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
+    using given = await twoComputers();
+    const { service, outbox } = given;
     queueFind(outbox, 'B-2', 'fibula');
     await service.push(outbox);
     const [first] = listAllEntries(outbox);
@@ -140,12 +129,11 @@ describe('a find that matches a record created from another outbox of the accoun
       ['accepted', 'held: equal-record'],
       ['fibula', 'fibula'],
     ]);
-    close();
   });
 
   test('is asked about on a terminal', async () => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
+    using given = await twoComputers();
+    const { service, outbox } = given;
     const askedProjects: (string | null)[] = [];
     const askHeld = async (held: readonly { localId: string | null }[]) => {
       askedProjects.push(...held.map(({ localId }) => localId));
@@ -153,7 +141,6 @@ describe('a find that matches a record created from another outbox of the accoun
     };
     await service.push(outbox, { askHeld });
     expect([askedProjects, states(outbox)]).toEqual([['B-1'], ['accepted']]);
-    close();
   });
 
   test.each<[string, (outbox: Outbox) => void, string[]]>([
@@ -167,27 +154,25 @@ describe('a find that matches a record created from another outbox of the accoun
   ])(
     'and that was %s while a person was asked is not sent for the answer',
     async (_, meanwhile, after) => {
-      const clock = manualClock();
-      const { service, outbox, close } = await twoComputers(clock);
+      using given = await twoComputers();
+      const { service, outbox } = given;
       const askHeld = async (held: readonly Entry[]) => {
         meanwhile(outbox);
         sendHeld(outbox, held);
       };
       expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
       expect(states(outbox)).toEqual(after);
-      close();
     },
   );
 
   test('is released if the record turns out to belong to another find of this outbox', async () => {
-    const clock = manualClock();
-    const { service, outbox, close } = await twoComputers(clock);
+    using given = await twoComputers();
+    const { service, outbox } = given;
     queueFind(outbox, 'B-2', 'fibula');
     await service.push(outbox);
     expect(states(outbox)).toEqual(['held: equal-record', 'held: equal-record']);
     decide(outbox, 'B-2', 'created');
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
-    close();
   });
 
   test('is held even if it was queued during the push', async () => {
@@ -590,7 +575,8 @@ describe('the scan before a push', () => {
 });
 
 describe('a machine rolled back with outbox and journal', () => {
-  const rolledBack = async (clock: ManualClock) => {
+  const rolledBack = async () => {
+    const clock = manualClock();
     const service = findService(clock);
     const computer = aComputer(clock);
     const outbox = computer.open();
@@ -604,12 +590,18 @@ describe('a machine rolled back with outbox and journal', () => {
     const writes = [...service.writes];
     computer.rollBack();
     await clock.advance(3 * DAY_MS);
-    return { service, computer, writes, outbox: computer.open() };
+    const restored = computer.open();
+    return {
+      service,
+      writes,
+      outbox: restored,
+      [Symbol.dispose]: () => computer[Symbol.dispose](),
+    };
   };
 
   test('holds everything that was sent, and sends nothing twice', async () => {
-    const clock = manualClock();
-    const { computer, outbox, service, writes } = await rolledBack(clock);
+    using given = await rolledBack();
+    const { outbox, service, writes } = given;
     for (let turn = 0; turn < 2; turn += 1) await service.push(outbox);
     expect(states(outbox)).toEqual(['held: equal-record', 'queued', 'held: equal-record']);
     const [one, , two] = listAllEntries(outbox);
@@ -623,17 +615,15 @@ describe('a machine rolled back with outbox and journal', () => {
       ['accepted', 'accepted', 'accepted'],
       writes,
     ]);
-    computer[Symbol.dispose]();
   });
 
   test('sends again what a person decides to send', async () => {
-    const clock = manualClock();
-    const { computer, outbox, service, writes } = await rolledBack(clock);
+    using given = await rolledBack();
+    const { outbox, service, writes } = given;
     await service.push(outbox);
     decide(outbox, 'K-2', 'resend');
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
     expect(service.writes).toEqual([...writes, 'K-2']);
-    computer[Symbol.dispose]();
   });
 });
 
