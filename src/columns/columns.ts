@@ -5,8 +5,10 @@ import {
   type ColumnName,
   type ElementName,
   FIELDS,
+  type Field,
   findColumnMeant,
   isStoredColumn,
+  POINT_COLUMNS,
 } from '../find/fields.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { findNumberDoubt } from '../find/value-rules.ts';
@@ -60,6 +62,8 @@ export type Columns = {
    */
   findDoubt(row: RowCells, name: ColumnName, above: string | undefined): CellDoubt | undefined;
   readonly covered: ReadonlySet<ElementName>;
+  /** Covered where the format has a point beside the columns. */
+  readonly coveredWithPoint: ReadonlySet<ElementName>;
   /** A position with axes or signs in another order is read, with a warning. */
   readonly turnsPositions: boolean;
 };
@@ -89,6 +93,8 @@ export function parseColumns(table: Table): {
   });
   const getHeader = (name: ColumnName): string | undefined =>
     table.header[positions.get(name) ?? -1];
+  const names = new Set(positions.keys());
+  const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
   const columns: Columns = {
     place: getTablePlace(table),
     names: [...positions.keys()].sort(),
@@ -104,37 +110,20 @@ export function parseColumns(table: Table): {
     findDoubt: (row, name, above) =>
       findStandIn(row, positions.get(name) ?? -1, name, above) ??
       findCellDoubt(row, positions.get(name) ?? -1, name),
-    covered: listCovered(new Set(positions.keys())),
+    covered: listCovered(names, hasPoint),
+    coveredWithPoint: listCovered(names, true),
     turnsPositions: table.turnsPositions === true,
   };
   return { columns, issues };
 }
 
-const POINT_COLUMNS: readonly ColumnName[] = [
-  'lon',
-  'lat',
-  'geom_x',
-  'geom_y',
-  'wkt',
-  'geom_wkt',
-  'geom_sjtsk_wkt',
-];
-
-function listCovered(names: ReadonlySet<ColumnName>): ReadonlySet<ElementName> {
-  const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
-  const isPoint = ({ kind }: (typeof FIELDS)[number]): boolean =>
-    kind === 'point' || kind === 'geom-system';
-  return new Set(
-    FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field))).map(
-      ({ name }) => name,
-    ),
-  );
+/** Lists the elements with a column; the columns of a point cover its system and both points. */
+function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): ReadonlySet<ElementName> {
+  const isPoint = ({ kind }: Field): boolean => kind === 'point' || kind === 'geom-system';
+  const covered = FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field)));
+  return new Set(covered.map(({ name }) => name));
 }
 
-/**
- * Caches one object for all rows whose point is in the same columns: a table may have a hundred
- * thousand rows.
- */
 function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] {
   const headersByElements = new Map<string, ElementHeaders>();
   return (pointElement, pointColumns) => {

@@ -133,7 +133,7 @@ export function mapRow(
     elements: Object.assign(values, point.value.elements),
     photos,
     missingPhotos: missing,
-    covered: row.point === undefined ? columns.covered : withPoint(columns.covered),
+    covered: row.point === undefined ? columns.covered : columns.coveredWithPoint,
     coversPhotos: row.photos !== undefined || columns.has('photos'),
     source: getRowPlace(columns.place, row),
     columns: columns.getHeaders(point.value.element, point.value.columns),
@@ -149,16 +149,6 @@ function reportDoubts(row: TableRow, columns: Columns, { above }: RowContext, re
     const element = isElementName(name) ? name : undefined;
     report(doubt.severity, doubt.rule, doubt.problem, name, element);
   }
-}
-
-const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
-const COVERED_WITH_POINT = new WeakMap<Columns['covered'], Columns['covered']>();
-
-/** Caches one set for all rows of a table. */
-function withPoint(covered: Columns['covered']): Columns['covered'] {
-  const coveredWithPoint = COVERED_WITH_POINT.get(covered) ?? new Set([...covered, ...POINT]);
-  COVERED_WITH_POINT.set(covered, coveredWithPoint);
-  return coveredWithPoint;
 }
 
 function parseElements(

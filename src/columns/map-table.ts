@@ -8,7 +8,7 @@ import {
 } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { findDayDoubt, isOldDay } from '../find/day-doubt.ts';
-import { type ColumnName, findColumnMeant } from '../find/fields.ts';
+import { type ColumnName, findColumnMeant, POINT_COLUMNS } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { parseDateCell } from '../find/parse-cell.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
@@ -186,13 +186,7 @@ const TELLING: readonly ColumnName[] = [
   'datum_nalezu',
   'lokalizace',
   'photos',
-  'lon',
-  'lat',
-  'geom_x',
-  'geom_y',
-  'wkt',
-  'geom_wkt',
-  'geom_sjtsk_wkt',
+  ...POINT_COLUMNS,
 ];
 
 const TOTAL =

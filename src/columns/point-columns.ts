@@ -97,13 +97,13 @@ function makePointReading(point: PointInSystem): PointReading {
   };
 }
 
-function findDisagreement(stated: GeomSystem, system: GeomSystem): PointProblem {
-  const message = msg`geom_system says ${stated}, but the geometry is in ${system}. Empty geom_system, or correct one of the two.`;
-  return {
-    ...makeUnreadable('coordinate-system', message),
-    element: 'geom_system',
-    column: 'geom_system',
-  };
+function findDisagreement(
+  stated: GeomSystem,
+  system: GeomSystem,
+  column: ColumnName = 'geom_system',
+): PointProblem {
+  const message = msg`geom_system says ${stated}, but the point is in ${system}. Empty geom_system, or correct one of the two.`;
+  return { ...makeUnreadable('coordinate-system', message), element: 'geom_system', column };
 }
 
 /**
@@ -248,15 +248,8 @@ function withoutPoint(
   columns: Columns,
 ): PointReading {
   const [other] = filled;
-  if (stated !== undefined && other !== undefined) {
-    const place = enumerate(other.columns);
-    const otherSystem = other.system ?? '';
-    return makeProblem(
-      'coordinate-system',
-      msg`geom_system says ${stated}, but the point is in ${place}, which is ${otherSystem}. Make them agree.`,
-      other,
-    );
-  }
+  if (stated !== undefined && other?.system !== undefined)
+    return findDisagreement(stated, other.system, other.columns[0]);
   const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
   return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
 }

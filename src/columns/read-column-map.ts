@@ -1,9 +1,9 @@
 import { hasErrors, type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { COLUMN_NAMES, type ColumnName, findColumnMeant } from '../find/fields.ts';
+import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
-import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
+import { joinAlternatives } from '../text/names.ts';
 import { isDateForm } from './apply-column-rule.ts';
 import {
   type ColumnMap,
@@ -14,7 +14,7 @@ import {
   type ReadColumn,
 } from './column-rule.ts';
 import { normalizeKey } from './columns.ts';
-import type { Setting } from './settings.ts';
+import { explainUnknownElement, type Setting } from './settings.ts';
 
 /** Options of a column beside its element, and the elements that have them. */
 const OPTIONS: Readonly<
@@ -118,15 +118,8 @@ function findElementName(
   report: ReportMapIssue,
 ): ColumnName | undefined {
   const element = findColumnMeant(name);
-  if (element !== undefined) return element;
-  const nearest = joinAlternatives(findNearestNames(foldName(name), COLUMN_NAMES));
-  const columnNames = COLUMN_NAMES.join(', ');
-  const advice =
-    nearest === ''
-      ? msg`Choose from ${columnNames}, or write "ignore".`
-      : msg`Did you mean ${nearest}?`;
-  report('map-element', msg`There is no element ${name}. ${advice}`, key);
-  return undefined;
+  if (element === undefined) report('map-element', explainUnknownElement(name), key);
+  return element;
 }
 
 function parseOptions(

@@ -1,13 +1,13 @@
 import { UsageError } from '../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
-import { msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
-  type ElementName,
   FIELDS,
   type FindElements,
   findColumnMeant,
+  POINT_COLUMNS,
 } from '../find/fields.ts';
 import type { Find } from '../find/find.ts';
 import { isFiller } from '../find/parse-cell.ts';
@@ -59,15 +59,17 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
 export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
   const name = findColumnMeant(givenName);
   if (name !== undefined) return { name, givenName, value: normalizeCell(name, value) };
+  return makeErrorIssue('element-unknown', explainUnknownElement(givenName), { column: givenName });
+}
+
+/** Explains that there is no element of this name, with the nearest names. */
+export function explainUnknownElement(givenName: string): Message {
   const folded = foldName(givenName);
-  const begun =
-    folded.length > 1 ? COLUMN_NAMES.filter((columnNames) => columnNames.startsWith(folded)) : [];
+  const begun = folded.length > 1 ? COLUMN_NAMES.filter((name) => name.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
   const names = COLUMN_NAMES.join(', ');
   const advice = nearest === '' ? msg`There are: ${names}.` : msg`Did you mean ${nearest}?`;
-  return makeErrorIssue('element-unknown', msg`There is no element ${givenName}. ${advice}`, {
-    column: givenName,
-  });
+  return msg`There is no element ${givenName}. ${advice}`;
 }
 
 /** Parsed settings; those that cannot be read are among the issues. */
@@ -90,10 +92,9 @@ export function parseSettings(
   const repeated = new Set(issues.map(({ element }) => element));
   const single = settings.filter(({ name }) => !repeated.has(name));
   const finds: Find[] = [];
-  const isOfPoint = ({ name }: Setting): boolean => POINT_COLUMNS.has(name);
   const groups = [
-    single.filter(isOfPoint),
-    ...single.filter((setting) => !isOfPoint(setting)).map((setting) => [setting]),
+    single.filter(({ name }) => isOfPoint(name)),
+    ...single.filter(({ name }) => !isOfPoint(name)).map((setting) => [setting]),
   ];
   for (const group of groups.filter((each) => each.length > 0)) {
     const { find, issues: ofGroup } = makeFind(group, localId, context);
@@ -104,16 +105,10 @@ export function parseSettings(
   return { elements, photos: finds.flatMap(({ photos }) => photos), issues };
 }
 
-export const POINT_COLUMNS: ReadonlySet<ColumnName> = new Set<ColumnName>([
-  'geom_system',
-  'lon',
-  'lat',
-  'geom_x',
-  'geom_y',
-  'wkt',
-  'geom_wkt',
-  'geom_sjtsk_wkt',
-]);
+/** Tells if a column is of the point, whose columns are read together. */
+export function isOfPoint(name: ColumnName): boolean {
+  return name === 'geom_system' || POINT_COLUMNS.includes(name);
+}
 
 function makeFind(group: readonly Setting[], localId: string, context: RowContext) {
   const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
@@ -149,10 +144,9 @@ function findRepeated(settings: readonly Setting[]): Issue[] {
  * source.
  */
 export function orderElements(elements: FindElements): FindElements {
-  const isLast = (name: ElementName): boolean => POINT_COLUMNS.has(name);
   const names = FIELDS.map(({ name }) => name);
   const ordered = [
-    ...names.filter((name) => !isLast(name)),
+    ...names.filter((name) => !isOfPoint(name)),
     'geom_system' as const,
     'geom_wkt' as const,
     'geom_sjtsk_wkt' as const,

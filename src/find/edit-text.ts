@@ -1,7 +1,13 @@
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { formatReferenceCell, NEW_PERSON } from './field.ts';
-import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  POINT_COLUMNS,
+} from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
 
 /** Column name → text, as in a row of a table. */
@@ -9,16 +15,6 @@ export type Cells = ReadonlyMap<string, string>;
 
 /** One line represents both elements of the point; `geom_system` selects the element. */
 const POINT_LINE = 'wkt';
-
-const POINT_COLUMNS: readonly string[] = [
-  'lon',
-  'lat',
-  'geom_x',
-  'geom_y',
-  POINT_LINE,
-  'geom_wkt',
-  'geom_sjtsk_wkt',
-];
 
 /**
  * Returns the cells of a find, with labels for vocabulary entries where a label resolves to the
@@ -53,7 +49,7 @@ function formatCell(field: Field, elements: FindElements, lookupTerm: LookupTerm
  */
 export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
   const changed = new Map(cells);
-  if ([...changes.keys()].some((name) => POINT_COLUMNS.includes(name)))
+  if ([...changes.keys()].some((name) => POINT_COLUMNS.some((column) => column === name)))
     for (const name of POINT_COLUMNS) changed.delete(name);
   for (const [name, text] of changes) changed.set(name, text);
   return new Map([...changed].filter(([, text]) => text !== ''));
@@ -71,7 +67,7 @@ export function listDifferingCells(before: Cells, after: Cells): string[] {
  */
 export function listElementsOfLine(name: string): readonly ElementName[] {
   const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
-  return POINT_COLUMNS.includes(name)
+  return POINT_COLUMNS.some((column) => column === name)
     ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt']
     : fields.map((field) => field.name);
 }

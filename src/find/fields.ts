@@ -359,6 +359,17 @@ export function isStoredColumn(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
 }
 
+/** Columns with coordinates. */
+export const POINT_COLUMNS: readonly ColumnName[] = [
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'geom_wkt',
+  'geom_sjtsk_wkt',
+];
+
 /**
  * Finds a column by its name, independent of case, accents and language; undefined for an unknown
  * name.

@@ -9,7 +9,7 @@ import {
   LABELLED,
   type ReadColumn,
 } from '../../columns/column-rule.ts';
-import { chooseNumberColumn, type NumberColumns } from '../../columns/number-rows.ts';
+import { chooseNumberColumn } from '../../columns/number-rows.ts';
 import type {
   ColumnProposal,
   ColumnQuestion,
@@ -25,7 +25,6 @@ import {
   isElementName,
 } from '../../find/fields.ts';
 import { NAME_ORDERS } from '../../find/person-name.ts';
-import type { Table } from '../../tables/table.ts';
 import { choose, type Prompt, type PromptOffer } from '../../ui/prompt.ts';
 import { checkFixedValues, type NumberTable, type PreviewedTable } from '../queue/table-columns.ts';
 import type { OfferTerms } from './offer-terms.ts';
@@ -100,13 +99,12 @@ async function changeColumns(begun: TableAnswers, world: AskingWorld): Promise<T
 }
 
 async function settleQuestion(
-  { asks, keys, problem }: ColumnQuestion,
+  { asks, element, keys, problem }: ColumnQuestion,
   answers: TableAnswers,
   { prompt, say, propose }: AskingWorld,
 ): Promise<TableAnswers> {
   say([`? ${problem}`]);
-  const offers = keys.map((key) => ({ value: key, name: key }));
-  const key = asks === 'column' ? await choose(prompt, t`Which column?`, offers) : keys[0];
+  const key = asks === 'column' ? await askColumn(prompt, element, keys) : keys[0];
   const column = propose(answers).columns.find(({ profile }) => profile.key === key);
   if (key === undefined || column === undefined || column.rule.kind === 'ignored') return answers;
   const unit = asks === 'unit' ? await askUnit(prompt) : column.rule.unit;
@@ -239,22 +237,21 @@ async function askFixed(
   return { ...answers, settings };
 }
 
+function askColumn(prompt: Prompt, element: ColumnName, keys: readonly string[]): Promise<string> {
+  const offers = keys.map((key) => ({ value: key, name: key }));
+  return choose(prompt, t`Which column is ${element}?`, offers);
+}
+
 /** Asks which columns of a table of registration numbers are meant. */
 export async function chooseNumberColumns(
   { table, columns: found }: NumberTable,
   openPrompt: () => Promise<Prompt>,
 ): Promise<NumberTable> {
   let columns = found;
-  while (columns.questions.length > 0)
-    columns = await answerFirst(table, columns, await openPrompt());
+  for (const { element } of found.questions) {
+    const keys = columns.questions.find((question) => question.element === element)?.keys ?? [];
+    const key = await askColumn(await openPrompt(), element, keys);
+    columns = chooseNumberColumn(table, columns, element, key);
+  }
   return { table, columns };
-}
-
-async function answerFirst(table: Table, columns: NumberColumns, prompt: Prompt) {
-  const [question] = columns.questions;
-  if (question === undefined) return columns;
-  const { element, keys } = question;
-  const offers = keys.map((key) => ({ value: key, name: key }));
-  const key = await choose(prompt, t`Which column is ${element}?`, offers);
-  return chooseNumberColumn(table, columns, element, key);
 }

@@ -3,8 +3,12 @@ import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../bas
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { OF_ONE_FIND } from '../../columns/columns.ts';
-import { mapTable } from '../../columns/map-table.ts';
-import { parseSetting, parseSettingsOrThrow } from '../../columns/settings.ts';
+import {
+  parseColumnSetting,
+  parseSetting,
+  parseSettings,
+  parseSettingsOrThrow,
+} from '../../columns/settings.ts';
 import {
   type Cells,
   editText,
@@ -18,6 +22,7 @@ import { FIELDS, type FindElements, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
+import { rememberReferences } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
@@ -203,12 +208,12 @@ function planEdit(
     return { kind: 'unreadable', issues: fixed.map(refuse) };
   }
   const read = parseCells(stored, pickCells(after, changed), ruleContext.lookupTerm);
-  if (read.find === undefined) return { kind: 'unreadable', issues: read.issues };
+  if (hasErrors(read.issues)) return { kind: 'unreadable', issues: read.issues };
   // Without the table's row, to which the issues no longer refer.
   const find: Find = {
     localId: stored.localId,
     photos: [],
-    elements: withUntouched(stored.elements as FindElements, read.find.elements, changed),
+    elements: withUntouched(stored.elements as FindElements, read.elements, changed),
   };
   const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
   const changes = changed.map((element) => ({
@@ -278,24 +283,22 @@ function pickCells(cells: Cells, changed: readonly string[]): Cells {
   return new Map([...cells].filter(([name]) => isRead(name)));
 }
 
-function parseCells({ localId, sourceFile }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
-  const header = ['local_id', ...cells.keys()];
-  const row = { row: 1, line: 1, cells: [localId, ...cells.values()] };
-  const table = { file: sourceFile ?? localId, header, rows: [row], rowCount: 1, issues: [] };
+function parseCells({ localId }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
   const resolvePhoto = () =>
     makeUnreadable(
       'photos',
       t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
     );
-  const mapped = mapTable(table, { lookupTerm, resolvePhoto });
-  const [first] = hasErrors(mapped.issues) ? [] : mapped.rows;
-  const issues = [...mapped.issues, ...(first?.issues ?? [])];
-  const find = first?.find;
-  const withoutTable = issues.map((issue) => {
-    const element = issue.element ?? issue.column;
-    return issue.with(element === undefined ? {} : { element }).without('file', 'row', 'column');
+  const given = [...cells].map(([name, text]) => parseColumnSetting(name, text));
+  const settings = given.filter((each) => 'value' in each);
+  const parsed = parseSettings(settings, localId, {
+    resolveReference: rememberReferences(lookupTerm),
+    resolvePhoto,
   });
-  return { find, issues: withoutTable };
+  const issues = [...given.filter((each) => 'rule' in each), ...parsed.issues].map((issue) =>
+    issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
+  );
+  return { elements: parsed.elements, issues };
 }
 
 function withUntouched(

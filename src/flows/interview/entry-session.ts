@@ -6,8 +6,8 @@ import { parseDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import {
+  isOfPoint,
   orderElements,
-  POINT_COLUMNS,
   parseSetting,
   parseSettings,
   type Setting,
@@ -198,7 +198,7 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
 function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
   const namedKeys = new Set(
     settings.flatMap(({ name }) => {
-      if (POINT_COLUMNS.has(name)) return getElementNames('point');
+      if (isOfPoint(name)) return getElementNames('point');
       const question = findQuestion(name);
       return question === undefined ? [] : getElementNames(question.name);
     }),

@@ -183,7 +183,7 @@ describe('points', () => {
       'local_id,crs,lon,lat\na,5514,14,50\n',
       'coordinate-system',
       'lon',
-      'Make them agree',
+      'correct one of the two',
     ],
     [
       'a doubtful position',
