@@ -16,6 +16,22 @@ export type PointText = { readonly x: string; readonly y: string };
 
 export type PointInSystem = PointText & { readonly system: GeomSystem };
 
+/** Reports another shape than a point. */
+export function makeShapeFault(name: string): Unreadable {
+  return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
+}
+
+export function makePointCountFault(count: number): Unreadable {
+  return makeUnreadable(
+    'geometry-form',
+    msg`The geometry has ${count} points, but a find has one.`,
+  );
+}
+
+export function makeDamagedPointFault(): Unreadable {
+  return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+}
+
 /** Ranges within which the service converts, and so accepts, a point (A-POINT-6). */
 const RANGES = {
   '4326': { x: [5, 25], y: [40, 60] },

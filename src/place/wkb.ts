@@ -1,6 +1,12 @@
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { formatPlainNumber } from '../text/characters.ts';
+import {
+  makeDamagedPointFault,
+  makePointCountFault,
+  makeShapeFault,
+  type PointText,
+} from './geometry.ts';
 
 /** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
@@ -19,17 +25,15 @@ const NAMES: readonly string[] = [
 const POINT = 1;
 const MULTI_POINT = 4;
 
-type Coordinates = { readonly x: string; readonly y: string };
-
 /**
  * Reads a GeoPackage geometry as a point; undefined for an empty one. A MultiPoint of one counts;
  * heights are dropped.
  */
-export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefined> {
+export function parseGeoPackagePoint(blob: Buffer): Reading<PointText | undefined> {
   const flags = blob[3] ?? 0;
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined)
-    return makeNotGeometry();
+    return makeDamagedPointFault();
   if (((flags >> 5) & 1) === 1)
     return makeUnreadable(
       'geometry-form',
@@ -39,13 +43,13 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<Coordinates | undefi
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));
   } catch (thrown) {
-    if (thrown instanceof RangeError) return makeNotGeometry();
+    if (thrown instanceof RangeError) return makeDamagedPointFault();
     throw thrown;
   }
 }
 
 /** @throws RangeError where the bytes end too early */
-function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
+function parseWkb(wkb: Buffer): Reading<PointText | undefined> {
   const little = wkb.readUInt8(0) === 1;
   const readInteger = (offset: number): number =>
     little ? wkb.readUInt32LE(offset) : wkb.readUInt32BE(offset);
@@ -61,17 +65,10 @@ function parseWkb(wkb: Buffer): Reading<Coordinates | undefined> {
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
   const name = NAMES[type] ?? `#${type}`;
-  if (type !== MULTI_POINT)
-    return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
+  if (type !== MULTI_POINT) return makeShapeFault(name);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));
-  return count === 0
-    ? { value: undefined }
-    : makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
-}
-
-function makeNotGeometry(): Reading<undefined> {
-  return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+  return count === 0 ? { value: undefined } : makePointCountFault(count);
 }
 
 /** Byte order (little-endian) and types of a polygon and of several (OGC 06-103r4, 8.2.4). */

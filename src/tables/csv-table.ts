@@ -67,14 +67,13 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   assertTableSize(file, { columns: header.length });
   const issues: Issue[] = [...(foundHeader?.issues ?? [])];
   const left = new Set<number>();
-  const messages = new Map<number, Message>();
   let rowCount = 0;
   for (const record of parseBody()) {
     if ('broken' in record)
       issues.push(makeErrorIssue('table-quote', record.broken, { file, row: record.row }));
     else if (record.row > headerRow && !isBlank(record)) {
       assertTableSize(file, { rows: rowCount + left.size + 1, columns: header.length });
-      const faults = checkRow(record, header, delimiter, messages);
+      const faults = checkRow(record, header, delimiter);
       if (hasErrors(faults)) left.add(record.row);
       else rowCount += 1;
       for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
@@ -255,22 +254,10 @@ function makeBrokenRowMessage(error: CsvError, line: number, lineBytes: number):
     : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
 }
 
-/**
- * @param faultsByRow messages so far, by number of cells: most faulty rows of a table have the same
- * fault
- */
-function checkRow(
-  { cells }: TableRow,
-  header: readonly string[],
-  delimiter: string,
-  faultsByRow: Map<number, Message>,
-): Issue[] {
-  const cellCount = cells.length;
-  if (cellCount === header.length) return checkCells(cells, header);
-  const message =
-    faultsByRow.get(cellCount) ?? makeCellsMessage(cellCount, header.length, delimiter);
-  faultsByRow.set(cellCount, message);
-  return [makeErrorIssue('table-cells', message)];
+function checkRow({ cells }: TableRow, header: readonly string[], delimiter: string): Issue[] {
+  return cells.length === header.length
+    ? checkCells(cells, header)
+    : [makeErrorIssue('table-cells', makeCellsMessage(cells.length, header.length, delimiter))];
 }
 
 function makeCellsMessage(actualCount: number, wanted: number, delimiter: string): Message {

@@ -2,7 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { isOverlong, makeOverlongFault } from './table.ts';
+import { isOverlong, makeOverlongFault, SAVE_AGAIN } from './table.ts';
 
 /**
  * Table of a shapefile: dBASE III and its successors, as far as columns hold texts, numbers, days
@@ -25,7 +25,7 @@ type Dbf = {
   readRow(
     index: number,
     decode: (bytes: Buffer) => string,
-  ): readonly Reading<DbfValue>[] | undefined;
+  ): Reading<readonly DbfValue[]> | undefined;
 };
 
 /** A number has the decimals of its column in `shown`, where the value differs. */
@@ -116,9 +116,14 @@ export function parseDbf(file: string, bytes: Buffer): Dbf {
     texts: Buffer.concat([...fields.flatMap(({ name }) => [name, LINE_BREAK]), ...samples]),
     readRow: (index, decode) => {
       const row = getRowBytes(index);
-      return row[0] === DELETED
-        ? undefined
-        : fields.map((field) => parseCellValue(getCell(row, field), field.type, decode));
+      if (row[0] === DELETED) return undefined;
+      const values: DbfValue[] = [];
+      for (const field of fields) {
+        const reading = parseCellValue(getCell(row, field), field.type, decode);
+        if (!isReadable(reading)) return reading;
+        values.push(reading.value);
+      }
+      return { value: values };
     },
   };
 }
@@ -193,15 +198,6 @@ function parseDbfNumber(text: string): Reading<DbfValue> {
 function cutShort(file: string): FileError {
   const what: Message = msg`The table of ${file} (.dbf) is damaged or cut short.`;
   return new FileError(file, what, {
-    hint: msg`Copy it again, or save it again in the program that it comes from.`,
+    hint: SAVE_AGAIN,
   });
-}
-
-/** @returns all values, or the fault of the first unreadable one */
-export function collectReadable(
-  values: readonly Reading<DbfValue>[],
-): Reading<readonly DbfValue[]> {
-  const wrong = values.find((value) => !isReadable(value));
-  if (wrong !== undefined && !isReadable(wrong)) return wrong;
-  return { value: values.flatMap((value) => (isReadable(value) ? [value.value] : [])) };
 }

@@ -10,6 +10,8 @@ import {
 import { msg } from '../base/message.ts';
 import {
   type GeomSystem,
+  makePointCountFault,
+  makeShapeFault,
   makeUnsupportedCrsError,
   type PointInSystem,
   parseSystemCode,
@@ -22,6 +24,7 @@ import {
   makeOverlongFault,
   makeTableOfRecords,
   type NamedValues,
+  SAVE_AGAIN,
   type Table,
 } from './table.ts';
 import { describeNotUtf8 } from './text-encoding.ts';
@@ -49,7 +52,7 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
     const reason = getErrorMessage(thrown);
     throw new FileError(file, msg`${file} is not valid JSON: ${reason}.`, {
       cause: thrown,
-      hint: msg`The file may be cut short. Save the layer as GeoJSON again.`,
+      hint: SAVE_AGAIN,
     });
   }
   const features = listFeatures(document);
@@ -62,7 +65,6 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
 
 /** Parsed JSON takes up to twenty times its size; ten thousand finds have a tenth of this. */
 const MAX_JSON_BYTES = 16 * 1024 * 1024;
-const SAVE_AGAIN = msg`Save the layer as GeoJSON again.`;
 
 function listFeatures(document: unknown): readonly unknown[] | undefined {
   if (!isObject(document)) return undefined;
@@ -204,15 +206,9 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   const only: unknown =
     Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
   if (type === 'MultiPoint' && only !== undefined) return parseGeoJsonPosition(only, system);
-  if (type === 'MultiPoint') {
-    const count = Array.isArray(coordinates) ? coordinates.length : 0;
-    return makeUnreadable(
-      'geometry-form',
-      msg`The geometry has ${count} points, but a find has one.`,
-    );
-  }
-  const named = String(type);
-  return makeUnreadable('geometry-form', msg`The geometry is a ${named}, but a find has a point.`);
+  return type === 'MultiPoint'
+    ? makePointCountFault(Array.isArray(coordinates) ? coordinates.length : 0)
+    : makeShapeFault(String(type));
 }
 
 function parseGeoJsonPosition(

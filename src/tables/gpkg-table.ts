@@ -28,6 +28,7 @@ import {
   listUnreadSheets,
   makeTableOfRecords,
   type NamedValues,
+  SAVE_AGAIN,
   type Table,
 } from './table.ts';
 
@@ -65,7 +66,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
       msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`,
       {
         cause: thrown,
-        hint: msg`Save the layer as a GeoPackage again.`,
+        hint: SAVE_AGAIN,
       },
     );
   }
@@ -88,7 +89,7 @@ function chooseLayer(
       file,
       msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`,
       {
-        hint: msg`Save the layer as a GeoPackage again.`,
+        hint: SAVE_AGAIN,
       },
     );
   }
@@ -382,7 +383,7 @@ function assertNoComputedColumns(file: string, database: Database, name: string)
     file,
     msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
     {
-      hint: msg`Save the layer as a GeoPackage again.`,
+      hint: SAVE_AGAIN,
     },
   );
 }

@@ -16,11 +16,10 @@ type IssuesTable = {
   readonly left: readonly number[];
 };
 
-/** Issues of each row of a table. A text that many rows share is stored once. */
+/** Issues of each row of a table. */
 export class RowTexts {
   readonly #table: Table;
   readonly #texts = new Map<number, string>();
-  readonly #alike = new Map<string, string>();
   readonly #withErrors = new Set<number>();
 
   constructor(table: Table) {
@@ -31,9 +30,7 @@ export class RowTexts {
     if (issue.row === undefined || issue.file !== this.#table.file) return;
     const before = this.#texts.get(issue.row);
     const text = before === undefined ? formatIssue(issue) : `${before} | ${formatIssue(issue)}`;
-    const same = this.#alike.get(text) ?? text;
-    if (this.#alike.size < MAX_EQUAL_ISSUES) this.#alike.set(same, same);
-    this.#texts.set(issue.row, same);
+    this.#texts.set(issue.row, text);
     if (issue.severity === 'error') this.#withErrors.add(issue.row);
   }
 
@@ -49,8 +46,6 @@ export class RowTexts {
     return new Set(this.#texts.keys());
   }
 }
-
-const MAX_EQUAL_ISSUES = 1000;
 
 /** Returns the displayed text, unless the stored value counts, or the display has fewer digits. */
 function restoreCell(row: TableRow, index: number, header: string): string {

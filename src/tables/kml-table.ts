@@ -8,7 +8,7 @@ import {
 } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findColumnMeant } from '../find/fields.ts';
-import type { PointInSystem } from '../place/geometry.ts';
+import { makePointCountFault, makeShapeFault, type PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
 import {
   getAttribute,
@@ -159,19 +159,10 @@ function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
     .flatMap(listLeaves);
   const [geometry, another] = geometries;
   if (geometry === undefined) return { value: undefined };
-  if (another !== undefined && geometries.every(({ name }) => name === 'Point')) {
-    const count = geometries.length;
-    return makeUnreadable(
-      'geometry-form',
-      msg`The geometry has ${count} points, but a find has one.`,
-    );
-  }
+  if (another !== undefined && geometries.every(({ name }) => name === 'Point'))
+    return makePointCountFault(geometries.length);
   const named = another === undefined ? geometry.name : 'MultiGeometry';
-  if (named !== 'Point')
-    return makeUnreadable(
-      'geometry-form',
-      msg`The geometry is a ${named}, but a find has a point.`,
-    );
+  if (named !== 'Point') return makeShapeFault(named);
   const coordinates = getChildText(geometry, 'coordinates') ?? '';
   if (coordinates === '') return { value: undefined };
   const [, x, y] =

@@ -13,7 +13,7 @@ import {
   type SheetContents,
 } from './sheet-builder.ts';
 import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
-import { assertTableSize, type Table, type TablePlace } from './table.ts';
+import { assertTableSize, SAVE_AGAIN, type Table, type TablePlace } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
@@ -35,12 +35,12 @@ export function parseOds(
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
-  const type = entries.get('mimetype')?.unpack().toString().trim() ?? SPREADSHEET;
-  if (entries.get('META-INF/manifest.xml')?.unpack().includes('encryption-data'))
+  const type = entries.get('mimetype')?.bytes.toString().trim() ?? SPREADSHEET;
+  if (entries.get('META-INF/manifest.xml')?.bytes.includes('encryption-data'))
     throw makePasswordError(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET)) throw makeNoSpreadsheetError(file);
-  return parseContent(file, content.unpack(), 'document-content', named, headerRows, content.name);
+  return parseContent(file, content.bytes, 'document-content', named, headerRows, content.name);
 }
 
 /** Reads a spreadsheet that is one XML file (`.fods`). */
@@ -69,7 +69,7 @@ function parseContent(
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`, {
       cause: thrown,
-      hint: msg`Save it again in the spreadsheet.`,
+      hint: SAVE_AGAIN,
     });
   }
 }

@@ -6,7 +6,7 @@ import { type Message, msg } from '../base/message.ts';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-file.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
-import { assertInputSize, type Table } from './table.ts';
+import { assertInputSize, SAVE_AGAIN, type Table } from './table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 /** A file to be read as a table, with the parts that its format may need. */
@@ -22,6 +22,10 @@ type TableSource = {
   readonly headerRows: HeaderRows | undefined;
 };
 
+const OPTIONS = ['sheet', 'encoding', 'header'] as const;
+type Option = (typeof OPTIONS)[number];
+const FLAGS = { sheet: '--sheet', encoding: '--encoding', header: '--header-row' };
+
 type TableReader = {
   /** Extensions, the usual one first. */
   readonly extensions: readonly string[];
@@ -34,7 +38,7 @@ type TableReader = {
   /** Text at the beginning of an XML document of this format. */
   readonly root?: RegExp;
   /** Options that apply to the format. */
-  readonly options: readonly ('sheet' | 'encoding' | 'header')[];
+  readonly options: readonly Option[];
   /** Loads the reader on demand and reads the table. */
   read(source: TableSource): Promise<Table>;
 };
@@ -113,7 +117,7 @@ const READERS = {
     called: msg`an archive of KML (KMZ)`,
     part: /\.kml$/i,
     options: [],
-    read: async ({ file, entries }) => (await import('./xml-table.ts')).parseKmz(file, entries),
+    read: async ({ file, bytes }) => (await import('./xml-table.ts')).readKmz(file, bytes),
   },
   shapefile: {
     extensions: [],
@@ -269,7 +273,7 @@ function makeWrongNameError(file: string, named: TableKind): FileError {
     file,
     msg`${file} is not ${words}, although its name says so: its first bytes differ.`,
     {
-      hint: msg`The file may be damaged, or only renamed. Save it again from the program that it comes from.`,
+      hint: SAVE_AGAIN,
     },
   );
 }
@@ -307,25 +311,14 @@ const CONFLICT = /conflict|konflikt|kolizn/i;
 /** Warns of conflict copies: each copy may have finds that the other lacks. */
 function listConflictCopies(path: string): Issue[] {
   const { dir, base, name, ext } = parse(path);
-  const warn = (message: Message): Issue =>
-    makeWarningIssue('table-conflict-copy', message, { file: path });
-  if (CONFLICT.test(base))
-    return [
-      warn(
-        msg`${base} has the name of a conflict copy, made because a file changed on two computers. Compare it with the other.`,
-      ),
-    ];
   const isCopy = (other: string): boolean =>
     CONFLICT.test(other) &&
     other.startsWith(name) &&
     other.toLowerCase().endsWith(ext.toLowerCase());
-  const copy = listNames(dir === '' ? '.' : dir).find(isCopy);
+  const copy = CONFLICT.test(base) ? base : listNames(dir === '' ? '.' : dir).find(isCopy);
   if (copy === undefined) return [];
-  return [
-    warn(
-      msg`Beside ${base} is ${copy}, a conflict copy, made because the file changed on two computers. It is not read: compare both.`,
-    ),
-  ];
+  const message = msg`${copy} has the name of a conflict copy, made because a file changed on two computers. Compare both: ${base} is read.`;
+  return [makeWarningIssue('table-conflict-copy', message, { file: path })];
 }
 
 /** A folder may be readable file by file without being listable. */
@@ -344,7 +337,7 @@ async function readFile(path: string, options: ReadOptions): Promise<Table> {
     const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
     if (table !== undefined) return table;
   }
-  if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmzFile(path);
+  if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmz(path);
   const bytes = await readInputFile(path);
   const kind = detectTableKind(path, bytes);
   const beside =
@@ -452,19 +445,12 @@ async function readByFormat(
       : new Map();
   const { options, read } =
     TABLE_READERS[kind === 'archive' ? detectArchiveKind(file, [...entries.keys()]) : kind];
-  if (sheet !== undefined && !options.includes('sheet')) {
-    throw new FileError(file, msg`${file} has no sheets and no layers to choose from.`, {
-      hint: msg`Leave --sheet and --layer out.`,
-    });
-  }
-  if (encoding !== undefined && !options.includes('encoding')) {
-    throw new FileError(file, msg`${file} declares its own encoding.`, {
-      hint: msg`Leave --encoding out.`,
-    });
-  }
-  if (headerRows !== undefined && !options.includes('header')) {
-    throw new FileError(file, msg`${file} has no row of names.`, {
-      hint: msg`Leave --header-row out.`,
+  const given = { sheet, encoding, header: headerRows };
+  const astray = OPTIONS.find((option) => given[option] !== undefined && !options.includes(option));
+  if (astray !== undefined) {
+    const flag = FLAGS[astray];
+    throw new FileError(file, msg`${flag} does not apply to the format of ${file}.`, {
+      hint: msg`Leave ${flag} out.`,
     });
   }
   return read({ file, bytes, entries, beside, sheet, encoding, headerRows });

@@ -4,23 +4,30 @@ import {
   type Issue,
   isReadable,
   makeErrorIssue,
-  makeUnreadable,
   makeWarningIssue,
   type Reading,
 } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
-import { type GeomSystem, makeUnsupportedCrsError } from '../place/geometry.ts';
+import {
+  type GeomSystem,
+  makeDamagedPointFault,
+  makePointCountFault,
+  makeShapeFault,
+  makeUnsupportedCrsError,
+  type PointText,
+} from '../place/geometry.ts';
 import { parseNameOfPrj, parseSystemOfPrj } from '../place/read-prj.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { collectReadable, type DbfField, type DbfValue, isReadType, parseDbf } from './dbf.ts';
+import { type DbfField, type DbfValue, isReadType, parseDbf } from './dbf.ts';
 import {
   assertTableSize,
   getTablePlace,
   listUnreadSheets,
   makeTableOfRecords,
   type NamedValues,
+  SAVE_AGAIN,
   type Table,
 } from './table.ts';
 import { chooseTextDecoder } from './text-encoding.ts';
@@ -69,23 +76,22 @@ export async function parseShapefile(
       if (values !== undefined) yield makeRecord(index, values);
     }
   };
-  const makeRecord = (index: number, read: readonly Reading<DbfValue>[]): NamedValues | Issue => {
+  const makeRecord = (index: number, cells: Reading<readonly DbfValue[]>): NamedValues | Issue => {
     const row = index + 1;
-    const values = collectReadable(read);
-    if (!isReadable(values)) return makeErrorIssue(values.rule, values.problem, { ...place, row });
+    if (!isReadable(cells)) return makeErrorIssue(cells.rule, cells.problem, { ...place, row });
     const point = shapes === undefined ? { value: undefined } : shapes.readPoint(index);
     if (!isReadable(point)) return makeErrorIssue(point.rule, point.problem, { ...place, row });
-    const named = columns.flatMap(({ name, isRead }, at) =>
-      isRead ? [[name, values.value[at]?.text ?? ''] as const] : [],
-    );
-    const shown = columns.flatMap(({ name, isRead }, at) => {
-      const look = values.value[at]?.shown;
-      return isRead && look !== undefined ? [[name, look] as const] : [];
-    });
+    const values = new Map<string, string>();
+    const shown = new Map<string, string>();
+    for (const [at, { name, isRead }] of columns.entries()) {
+      const cell = cells.value[at];
+      if (isRead) values.set(name, cell?.text ?? '');
+      if (isRead && cell?.shown !== undefined) shown.set(name, cell.shown);
+    }
     return {
       row,
-      values: new Map(named),
-      shown: shown.length > 0 ? new Map(shown) : undefined,
+      values,
+      shown: shown.size > 0 ? shown : undefined,
       point:
         point.value === undefined || system === undefined ? undefined : { ...point.value, system },
     };
@@ -136,11 +142,11 @@ export async function parseShapefileArchive(
 ): Promise<Table> {
   assertNotNested(file, entries.keys());
   const layers = new Map<string, Map<string, Buffer>>();
-  for (const { name, unpack } of entries.values()) {
+  for (const { name, bytes } of entries.values()) {
     const [, base = '', ending = ''] = /^(.*)(\.[a-z]+)$/i.exec(name) ?? [];
     if (!PARTS.includes(ending.toLowerCase()) || /(?:^|\/)(?:\.|__MACOSX\/)/.test(name)) continue;
     const parts = layers.get(base) ?? new Map<string, Buffer>();
-    layers.set(base, parts.set(ending.toLowerCase(), unpack()));
+    layers.set(base, parts.set(ending.toLowerCase(), bytes));
   }
   const shapefiles = [...layers].filter(([, parts]) => parts.has('.shp') || parts.has('.dbf'));
   const names = shapefiles.map(([base]) => posix.basename(base)).join(', ');
@@ -261,7 +267,7 @@ type Shapes = {
    * Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and
    * measures are dropped.
    */
-  readPoint(index: number): Reading<{ readonly x: string; readonly y: string } | undefined>;
+  readPoint(index: number): Reading<PointText | undefined>;
 };
 
 const HEADER_BYTES = 100;
@@ -309,9 +315,7 @@ function parseShapes(file: string, bytes: Buffer): Shapes {
   };
 }
 
-function parseShapePoint(
-  shape: Buffer,
-): Reading<{ readonly x: string; readonly y: string } | undefined> {
+function parseShapePoint(shape: Buffer): Reading<PointText | undefined> {
   const type = shape.length < 4 ? -1 : shape.readUInt32LE(0);
   if (type === NOTHING) return { value: undefined };
   const kind = type === 31 ? type : type % 10;
@@ -319,25 +323,17 @@ function parseShapePoint(
   if (kind === MULTI_POINT && shape.length >= 40) {
     const count = shape.readUInt32LE(36);
     if (count === 1) return parseCoordinatesAt(shape, 40);
-    return count === 0
-      ? { value: undefined }
-      : makeUnreadable('geometry-form', msg`The geometry has ${count} points, but a find has one.`);
+    return count === 0 ? { value: undefined } : makePointCountFault(count);
   }
-  const name = NAMES[kind] ?? `#${type}`;
-  return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
+  return makeShapeFault(NAMES[kind] ?? `#${type}`);
 }
 
-function parseCoordinatesAt(
-  shape: Buffer,
-  at: number,
-): Reading<{ readonly x: string; readonly y: string } | undefined> {
-  if (shape.length < at + 16)
-    return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+function parseCoordinatesAt(shape: Buffer, at: number): Reading<PointText | undefined> {
+  if (shape.length < at + 16) return makeDamagedPointFault();
   const x = shape.readDoubleLE(at);
   const y = shape.readDoubleLE(at + 8);
   if (Number.isNaN(x) || Number.isNaN(y) || x < NO_DATA || y < NO_DATA) return { value: undefined };
-  if (!Number.isFinite(x) || !Number.isFinite(y))
-    return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return makeDamagedPointFault();
   return { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
 }
 
@@ -347,6 +343,6 @@ function makeDamagedError(file: string, shape: number): FileError {
       ? msg`${file} is a shapefile (.shp) that is damaged or cut short.`
       : msg`${file} is a shapefile (.shp) that is damaged or cut short at shape ${shape}.`;
   return new FileError(file, message, {
-    hint: msg`Copy it again, or save it again in the program that it comes from.`,
+    hint: SAVE_AGAIN,
   });
 }

@@ -5,6 +5,7 @@ import {
   assertTableSize,
   type CellFault,
   type CellValue,
+  SAVE_AGAIN,
   type ShownCell,
   type ShownCells,
   type TablePlace,
@@ -164,7 +165,7 @@ export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileErr
     file,
     msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`,
     {
-      hint: msg`Save it again in the spreadsheet, or as CSV UTF-8.`,
+      hint: SAVE_AGAIN,
     },
   );
 }

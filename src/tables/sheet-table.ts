@@ -1,7 +1,6 @@
 import { FileError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
-import { msgid } from '../base/language.ts';
-import { msg, nmsg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import { formatCellName, type SheetContents } from './sheet-builder.ts';
@@ -239,57 +238,46 @@ function checkSheet(
       ({ firstColumn, lastColumn }) => column >= firstColumn && column <= lastColumn,
     );
   const hiddenNames = header.filter((name, index) => name !== '' && isHidden(index + 1));
-  const warn = (rule: keyof typeof SHEET_WARNINGS, places: readonly Place[]): Issue[] => {
+  type Place = string | number;
+  const warn = (
+    rule: string,
+    places: readonly Place[],
+    makeMessage: (count: number, first: Place) => Message,
+  ): Issue[] => {
     const [first] = places;
     if (first === undefined) return [];
-    const message = SHEET_WARNINGS[rule](places.length, first);
-    return [makeWarningIssue(rule, message, getTablePlace(place))];
+    return [makeWarningIssue(rule, makeMessage(places.length, first), getTablePlace(place))];
   };
-  const all = hiddenNames.join(', ');
   return [
-    ...warn('table-hidden-rows', contents.hiddenRows.filter(isBelow)),
+    ...warn(
+      'table-hidden-rows',
+      contents.hiddenRows.filter(isBelow),
+      (count, first) =>
+        msg`Hidden rows: ${count}, the first is ${first}. They are read as well: delete those that do not belong there.`,
+    ),
     ...warn(
       'table-hidden-columns',
-      hiddenNames.map(() => all),
+      hiddenNames.length === 0 ? [] : [hiddenNames.join(', ')],
+      (_, names) =>
+        msg`Hidden columns: ${names}. They are read as well: delete those that do not belong there.`,
     ),
-    ...warn('table-struck-rows', contents.struckRows.filter(isBelow)),
-    ...warn('table-comments', contents.comments),
-    ...warn('table-pictures', contents.pictures),
+    ...warn(
+      'table-struck-rows',
+      contents.struckRows.filter(isBelow),
+      (count, first) =>
+        msg`Rows struck through: ${count}, the first is ${first}. They are read as well: delete those that do not count.`,
+    ),
+    ...warn(
+      'table-comments',
+      contents.comments,
+      (count, first) =>
+        msg`Comments on cells: ${count}, the first is on ${first}. They are not read: write what belongs to the finds into a column.`,
+    ),
+    ...warn(
+      'table-pictures',
+      contents.pictures,
+      (count, first) =>
+        msg`Pictures in the sheet: ${count}, the first is at ${first}. They are not read: save them as files and name them in the column photos.`,
+    ),
   ];
 }
-
-type Place = string | number;
-
-/** Messages by rule, with the first place; for columns with the names of all. */
-const SHEET_WARNINGS = {
-  'table-hidden-rows': (count: number, first: Place) =>
-    nmsg(
-      msgid`${count} row is hidden in the sheet (row ${first}) and is read as well. Delete it if it does not belong there.`,
-      msgid`${count} rows are hidden in the sheet (the first is row ${first}) and are read as well. Delete those that do not belong there.`,
-      count,
-    ),
-  'table-hidden-columns': (count: number, names: Place) =>
-    nmsg(
-      msgid`${count} column is hidden in the sheet (${names}) and is read as well. Delete it if it does not belong there.`,
-      msgid`${count} columns are hidden in the sheet (${names}) and are read as well. Delete those that do not belong there.`,
-      count,
-    ),
-  'table-struck-rows': (count: number, row: Place) =>
-    nmsg(
-      msgid`${count} row is struck through (row ${row}) and is read as well. Delete it if it does not count.`,
-      msgid`${count} rows are struck through (the first is row ${row}) and are read as well. Delete those that do not count.`,
-      count,
-    ),
-  'table-comments': (count: number, cell: Place) =>
-    nmsg(
-      msgid`${count} comment on a cell (${cell}) is not read. Write what belongs to the find into a column.`,
-      msgid`${count} comments on cells (the first is on ${cell}) are not read. Write what belongs to the finds into a column.`,
-      count,
-    ),
-  'table-pictures': (count: number, cell: Place) =>
-    nmsg(
-      msgid`${count} picture in the sheet (at ${cell}) is not read. Save it as a file and name it in the column photos.`,
-      msgid`${count} pictures in the sheet (the first at ${cell}) are not read. Save them as files and name them in the column photos.`,
-      count,
-    ),
-};

@@ -155,6 +155,9 @@ export function getHeaderPlace(table: Table): TablePlace & { readonly row?: numb
   return { ...getTablePlace(table), row };
 }
 
+/** Advice for a damaged file. */
+export const SAVE_AGAIN = msg`Save it again in the program that it comes from, or copy it again.`;
+
 /**
  * Maximum size of tables and documents: a season has a few MB, and parsing takes several times the
  * size.
@@ -169,52 +172,41 @@ export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT
   });
 }
 
+type Counted = 'rows' | 'columns' | 'cells' | 'texts' | 'characters' | 'faults';
+
 /**
  * Limits: a season has some ten thousand finds of fifty columns; a far larger table is refused
- * before its cells are read.
+ * before its cells are read. A workbook stores a text once, and may use it in every cell.
  */
-const MAX_ROWS = 100_000;
-const MAX_COLUMNS = 1000;
-const MAX_CELLS = 3_000_000;
-const MAX_TEXTS = 750_000;
-/** A workbook stores a text once, and may use it in every cell. */
-const MAX_CHARACTERS = 30_000_000;
-/** Limit for issues of the format, before any cell is interpreted. */
-const MAX_FAULTS = 100_000;
+const LIMITS: readonly {
+  readonly counted: Counted;
+  readonly most: number;
+  readonly called: Message;
+}[] = [
+  { counted: 'rows', most: 100_000, called: msg`rows of finds` },
+  { counted: 'columns', most: 1000, called: msg`columns` },
+  { counted: 'cells', most: 3_000_000, called: msg`cells` },
+  { counted: 'texts', most: 750_000, called: msg`different texts` },
+  { counted: 'characters', most: 30_000_000, called: msg`characters in its cells` },
+  { counted: 'faults', most: 100_000, called: msg`syntax errors` },
+];
 
 /** @throws FileError where a table exceeds the limits */
 export function assertTableSize(
   file: string,
-  size: {
-    readonly rows?: number;
-    readonly columns?: number;
-    readonly cells?: number;
-    readonly texts?: number;
-    readonly characters?: number;
-    readonly faults?: number;
-  },
+  counts: Readonly<Partial<Record<Counted, number>>>,
 ): void {
-  const { rows = 0, columns = 0, cells = rows * columns } = size;
-  const { texts = 0, characters = 0, faults = 0 } = size;
-  const refuse = (message: Message): never => {
-    throw new FileError(file, message, {
-      hint: msg`Split the table, or remove what is not part of it.`,
-    });
-  };
-  if (rows > MAX_ROWS)
-    refuse(msg`${file} has more than ${MAX_ROWS} rows, which is too many to read.`);
-  if (columns > MAX_COLUMNS)
-    refuse(msg`${file} has more than ${MAX_COLUMNS} columns, which is too many to read.`);
-  if (cells > MAX_CELLS)
-    refuse(msg`${file} has more than ${MAX_CELLS} cells, which is too many to read.`);
-  if (texts > MAX_TEXTS)
-    refuse(msg`${file} has more than ${MAX_TEXTS} different texts, which is too many to read.`);
-  if (characters > MAX_CHARACTERS)
-    refuse(
-      msg`${file} has more than ${MAX_CHARACTERS} characters in its cells, which is too many to read.`,
-    );
-  if (faults > MAX_FAULTS)
-    refuse(msg`${file} has more than ${MAX_FAULTS} syntax errors, so it is not a table.`);
+  const { rows = 0, columns = 0 } = counts;
+  const all = { cells: rows * columns, ...counts };
+  for (const { counted, most, called } of LIMITS)
+    if ((all[counted] ?? 0) > most)
+      throw new FileError(
+        file,
+        msg`${file} has more than ${most} ${called}, which is too many to read.`,
+        {
+          hint: msg`Split the table, or remove what is not part of it.`,
+        },
+      );
 }
 
 /** A row of a format with named values: a feature, a waypoint, a find. */

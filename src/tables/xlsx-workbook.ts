@@ -6,7 +6,7 @@ import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
 import { formatCellName, SheetBuilder } from './sheet-builder.ts';
 import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
-import { assertTableSize, type Table } from './table.ts';
+import { assertTableSize, SAVE_AGAIN, type Table } from './table.ts';
 import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
 import { unpackZip, type ZipEntry } from './zip-entries.ts';
 
@@ -21,7 +21,6 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
   const parts = findParts(entries);
   const workbook = parts.get('xl/workbook.xml');
   if (workbook === undefined) throw makeNoWorkbookError(file);
-  for (const entry of entries.values()) if (entry.hasDoctype) throw withDoctype(file, entry);
   const root = parseRoot(file, workbook);
   const relations = parseRelations(file, workbook, parts);
   const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
@@ -44,10 +43,7 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
       {
         name,
         hidden: (getAttribute(sheet, 'state') ?? 'visible') !== 'visible',
-        hasValues: () => {
-          const bytes = part.unpack();
-          return ['<v>', '<is>', ':v>', ':is>'].some((tag) => bytes.includes(tag));
-        },
+        hasValues: () => ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
         read: () => {
           const place = { file, sheet: name };
           const builder = new SheetBuilder(place);
@@ -149,7 +145,7 @@ function parseRoot(file: string, entry: ZipEntry): XmlElement {
 
 function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
   try {
-    return read(entry.unpack());
+    return read(entry.bytes);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(
@@ -157,17 +153,10 @@ function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T)
       msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
       {
         cause: thrown,
-        hint: msg`Save it again in the spreadsheet.`,
+        hint: SAVE_AGAIN,
       },
     );
   }
-}
-
-function withDoctype(file: string, entry: ZipEntry): FileError {
-  return new FileError(
-    file,
-    msg`${file} has a DTD in ${entry.name}, which no spreadsheet writes. It is not read.`,
-  );
 }
 
 function makeNoWorkbookError(file: string): FileError {

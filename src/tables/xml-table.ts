@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
@@ -21,19 +20,13 @@ import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
 import {
-  type Attachments,
   assertInputSize,
   makeTableOfRecords,
   type NamedValues,
+  SAVE_AGAIN,
   type Table,
 } from './table.ts';
-import {
-  assertNotNested,
-  assertPartCount,
-  openAttachments,
-  openZip,
-  type ZipEntry,
-} from './zip-entries.ts';
+import { assertNotNested, assertPartCount, openAttachments, openZip } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -74,7 +67,7 @@ function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Tab
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw new FileError(file, msg`${file} is not valid XML: ${thrown.says}.`, {
       cause: thrown,
-      hint: msg`The file may be cut short or damaged. Save it again from the program that it comes from.`,
+      hint: SAVE_AGAIN,
     });
   }
 }
@@ -280,48 +273,41 @@ function getFieldText(field: Field, element: XmlElement): string {
   return id === NEW_PERSON ? element.text.trim() : id;
 }
 
-type Document = { readonly name: string; readonly bytes: Buffer };
-
 /**
  * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the
  * archive are attachments of the table; they are unpacked on demand, so the archive may have any
  * size.
+ * @param bytes of the archive; otherwise it stays on disk
  * @throws FileError where the archive is damaged, a document of it is no KML, or there are no
  * placemarks
  */
-export async function readKmzFile(file: string): Promise<Table> {
-  const archive = await openZip(file);
-  const documents: Document[] = [];
+export async function readKmz(file: string, bytes?: Buffer): Promise<Table> {
+  const archive = await openZip(file, bytes);
+  const documents = new Map<string, Buffer>();
   try {
     assertNotNested(file, archive.paths);
     let sizeBytes = 0;
     for (const name of findDocuments(file, archive.paths)) {
-      const bytes = await archive.read(name);
-      sizeBytes += bytes.length;
+      const document = await archive.read(name);
+      sizeBytes += document.length;
       assertInputSize(file, sizeBytes);
-      documents.push({ name, bytes });
+      documents.set(name, document);
     }
   } finally {
     archive.close();
   }
-  return makeFindTable(file, documents, openAttachments(file, archive.paths));
-}
-
-/**
- * Reads the KML documents of an archive, `doc.kml` first.
- * @throws FileError where one is no KML, or an archive is in it
- */
-export function parseKmz(file: string, entries: ReadonlyMap<string, ZipEntry>): Table {
-  assertNotNested(file, entries.keys());
-  const paths = [...entries.keys()];
-  const documents = findDocuments(file, paths).flatMap((name) => {
-    const entry = entries.get(name);
-    return entry === undefined ? [] : [{ name, bytes: entry.unpack() }];
+  const attachments = openAttachments(file, archive.paths, bytes);
+  return walkTable(file, (walk) => {
+    const parts = [...documents].map(([name, part]) => {
+      const document = walk(part);
+      const folder = posix.dirname(name);
+      if (isKml(document.root)) return { document, folder: folder === '.' ? undefined : folder };
+      throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`, {
+        hint: SAVE_AGAIN,
+      });
+    });
+    return { ...parseKml(file, parts), attachments };
   });
-  const unpack = async (path: string, to: string): Promise<void> => {
-    await writeFile(to, entries.get(path)?.unpack() ?? '', { flag: 'wx', mode: 0o600 });
-  };
-  return makeFindTable(file, documents, { paths, archive: { unpack, close: async () => {} } });
 }
 
 function findDocuments(file: string, paths: readonly string[]): readonly string[] {
@@ -333,22 +319,4 @@ function findDocuments(file: string, paths: readonly string[]): readonly string[
     ...documents.filter((name) => name === 'doc.kml'),
     ...documents.filter((name) => name !== 'doc.kml'),
   ];
-}
-
-function makeFindTable(
-  file: string,
-  documents: readonly Document[],
-  attachments: Attachments,
-): Table {
-  return walkTable(file, (walk) => {
-    const parts = documents.map(({ name, bytes }) => {
-      const document = walk(bytes);
-      const folder = posix.dirname(name);
-      if (isKml(document.root)) return { document, folder: folder === '.' ? undefined : folder };
-      throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`, {
-        hint: msg`Save it again from the program that it comes from.`,
-      });
-    });
-    return { ...parseKml(file, parts), attachments };
-  });
 }

@@ -1,13 +1,13 @@
 import { createWriteStream, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { crc32, inflateRawSync } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { type Attachments, MAX_INPUT_BYTES } from './table.ts';
+import { type Attachments, MAX_INPUT_BYTES, SAVE_AGAIN } from './table.ts';
 
 /** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
-const MAX_UNPACKED_BYTES = 512 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
 /**
  * Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small
  * parts are exempt.
@@ -21,19 +21,10 @@ const MAX_ENTRIES = 65_535;
 /** Maximum of documents in an archive, each of which is a layer of a map. */
 const MAX_DOCUMENTS = 1000;
 
-const STORED = 0;
-const DEFLATED = 8;
-
-export type ZipEntry = {
-  readonly name: string;
-  readonly hasDoctype: boolean;
-  /** Returns the part's bytes, whose size and checksum were verified when the archive was read. */
-  unpack(): Buffer;
-};
+export type ZipEntry = { readonly name: string; readonly bytes: Buffer };
 
 /**
- * Reads and unpacks all parts of a ZIP archive and verifies sizes and checksums, within the limits.
- * Encryption, symbolic links and paths that leave the archive are refused.
+ * Reads all parts of a ZIP archive, within the limits.
  * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may
  * have
  */
@@ -41,32 +32,18 @@ export async function unpackZip(
   file: string,
   bytes: Buffer,
 ): Promise<ReadonlyMap<string, ZipEntry>> {
+  const archive = await openZip(file, bytes);
   const entries = new Map<string, ZipEntry>();
-  let total = 0;
   const maxBytes = Math.min(
     MAX_UNPACKED_BYTES,
     Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED),
   );
-  try {
-    const archive = await fromBufferPromise(bytes);
-    assertPartCount(file, { parts: archive.entryCount });
-    for await (const entry of archive.eachEntry()) {
-      if (entry.isEncrypted()) throw makePasswordError(file);
-      if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
-      total += entry.uncompressedSize;
-      if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
-      if (entry.uncompressedSize > MAX_INPUT_BYTES) throw makeTooLargeError(file, MAX_INPUT_BYTES);
-      const { fileDataStart } = await archive.readLocalFileHeaderPromise(entry, { minimal: true });
-      const packed = bytes.subarray(fileDataStart, fileDataStart + entry.compressedSize);
-      const content = unpack(packed, entry);
-      if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32)
-        throw makeDamagedError(file);
-      const name = entry.fileName;
-      const hasDoctype = /\.(xml|rels)$/.test(name) && content.includes('<!DOCTYPE');
-      entries.set(name, { name, hasDoctype, unpack: () => unpack(packed, entry) });
-    }
-  } catch (thrown) {
-    throw asFileError(file, thrown);
+  let total = 0;
+  for (const name of archive.paths) {
+    const part = await archive.read(name);
+    total += part.length;
+    if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
+    entries.set(name, { name, bytes: part });
   }
   return entries;
 }
@@ -98,7 +75,7 @@ export function assertNotNested(file: string, paths: Iterable<string>): void {
   });
 }
 
-/** An archive that stays on disk. */
+/** An archive whose parts are unpacked on demand. */
 type ZipFile = {
   readonly paths: readonly string[];
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
@@ -112,18 +89,21 @@ type ZipFile = {
 };
 
 /**
- * Opens an archive, unpacked on demand; unsafe paths (absolute, `..`) are left out.
+ * Opens an archive. Symbolic links and paths that leave it are refused.
+ * @param bytes its bytes; otherwise it stays on disk
  * @throws FileError for a damaged directory
  */
-export async function openZip(file: string): Promise<ZipFile> {
+export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   const entries = new Map<string, Entry>();
-  const archive = await openPromise(file, { autoClose: false }).catch((thrown: unknown) => {
+  const opening =
+    bytes === undefined ? openPromise(file, { autoClose: false }) : fromBufferPromise(bytes);
+  const archive = await opening.catch((thrown: unknown) => {
     throw makeDamagedError(file, thrown);
   });
   const asZipError = (thrown: unknown): FileError => asFileError(file, thrown);
   const mostUnpacked = Math.max(
     ALWAYS_UNPACKED_PHOTO_BYTES,
-    statSync(file).size * MAX_TIMES_PACKED_PHOTOS,
+    (bytes?.length ?? statSync(file).size) * MAX_TIMES_PACKED_PHOTOS,
   );
   let unpackedBytes = 0;
   const openStream = async (path: string, maxBytes: number) => {
@@ -179,19 +159,10 @@ export async function openZip(file: string): Promise<ZipFile> {
   };
 }
 
-/** @throws RangeError or zlib's error where the bytes differ from the directory */
-function unpack(packed: Buffer, { compressionMethod, uncompressedSize }: Entry): Buffer {
-  if (compressionMethod === STORED) return packed;
-  if (compressionMethod !== DEFLATED) throw new RangeError(`packed by method ${compressionMethod}`);
-  return uncompressedSize === 0
-    ? Buffer.alloc(0)
-    : inflateRawSync(packed, { maxOutputLength: uncompressedSize });
-}
-
 function makeDamagedError(file: string, cause?: unknown): FileError {
   return new FileError(file, msg`${file} is damaged or cut short: it cannot be unpacked.`, {
     cause,
-    hint: msg`Copy it again, or save it again in the program that it comes from.`,
+    hint: SAVE_AGAIN,
   });
 }
 
@@ -247,13 +218,17 @@ function makeTooLargeError(file: string, maxBytes: number): FileError {
 }
 
 /** Makes the attachments of an archive, which is opened on first use. */
-export function openAttachments(file: string, paths: readonly string[]): Attachments {
+export function openAttachments(
+  file: string,
+  paths: readonly string[],
+  bytes?: Buffer,
+): Attachments {
   let opened: Promise<ZipFile> | undefined;
   return {
     paths,
     archive: {
       async unpack(path, to, maxBytes) {
-        opened ??= openZip(file);
+        opened ??= openZip(file, bytes);
         await (await opened).unpack(path, to, maxBytes);
       },
       async close() {

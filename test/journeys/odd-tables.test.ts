@@ -98,7 +98,7 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
   expect((await homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx')).code).toBe(3);
   const parts = await unpackZip('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
-  const sheet = parts.get('xl/worksheets/sheet1.xml')?.unpack().toString('utf8') ?? '';
+  const sheet = parts.get('xl/worksheets/sheet1.xml')?.bytes.toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
   const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) =>
     Number(width),

@@ -450,7 +450,7 @@ export const TARGETS: readonly Target[] = [
     read: async (bytes) => {
       await refusing([FileError], async () => {
         for (const [name, entry] of await unpackZip('finds.xlsx', bytes))
-          demand(entry.name === name && entry.unpack().length >= 0, 'a part has another name');
+          demand(entry.name === name && entry.bytes.length >= 0, 'a part has another name');
       });
       await readRows('finds.xlsx', bytes);
     },
