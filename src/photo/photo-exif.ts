@@ -28,7 +28,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
  * @throws Error when it cannot be read
  */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
-  return parsePhotoExif(await readBeginning(path));
+  return parsePhotoExif((await readBeginning(path, MAX_BYTES)).bytes);
 }
 
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
@@ -36,14 +36,17 @@ export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   return tags === undefined ? {} : { ...getPlace(tags), ...getTakenAt(tags) };
 }
 
-async function readBeginning(path: string): Promise<Buffer> {
+/** Reads the first bytes of a file. */
+export async function readBeginning(
+  path: string,
+  maxBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly size: number }> {
   // Without O_NONBLOCK opening a pipe would block until a process writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const { size } = await file.stat();
-    const buffer = Buffer.alloc(Math.min(size, MAX_BYTES));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
-    return buffer.subarray(0, bytesRead);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, maxBytes)), 0);
+    return { bytes: buffer.subarray(0, bytesRead), size };
   } finally {
     await file.close();
   }

@@ -1,9 +1,8 @@
-import { constants, open } from 'node:fs/promises';
 import type { Sharp, SharpOptions } from 'sharp';
 import { getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { reduceJpeg } from './jpeg.ts';
-import { parseExifTags } from './photo-exif.ts';
+import { parseExifTags, readBeginning } from './photo-exif.ts';
 
 export type Thumbnail =
   | {
@@ -161,16 +160,10 @@ async function findEmbeddedThumbnail(head: Buffer): Promise<FoundThumbnail | und
 /** Reads the beginning of the file, or returns the reason why it cannot. */
 async function readHead(path: string, expectedBytes: number): Promise<Buffer | string> {
   try {
-    // Without O_NONBLOCK opening a pipe would block until a process writes to it.
-    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const { size } = await file.stat();
-      if (size !== expectedBytes) return t`No preview: the file has changed since it was queued.`;
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(size, HEAD_BYTES)), 0);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    const { bytes, size } = await readBeginning(path, HEAD_BYTES);
+    return size === expectedBytes
+      ? bytes
+      : t`No preview: the file has changed since it was queued.`;
   } catch (thrown) {
     const code = getErrorCode(thrown);
     return code === 'ENOENT' || code === 'ENOTDIR'

@@ -27,27 +27,10 @@ export type TermToken = {
   readonly emphasis: number;
 };
 
-const LINKS = new Set([
-  'a',
-  'do',
-  'ke',
-  'na',
-  'nebo',
-  'o',
-  'od',
-  'po',
-  'pod',
-  'pri',
-  'pro',
-  's',
-  'se',
-  'u',
-  'v',
-  've',
-  'z',
-  'ze',
-]);
-const ENGLISH_LINKS = new Set(['and', 'for', 'of', 'the', 'with']);
+/** Czech and English words that link others. */
+const LINKS = new Set(
+  'a do ke na nebo o od po pod pri pro s se u v ve z ze and for of the with'.split(' '),
+);
 
 /** A longer text is a description, which begins with the object. */
 const MAX_LETTERS = 120;
@@ -99,7 +82,7 @@ export function splitCompound({ folded }: Word): string[][] {
 const MIN_PART_CHARACTERS = 4;
 
 function isLink({ folded, cut }: Word): boolean {
-  return !cut && (LINKS.has(folded) || ENGLISH_LINKS.has(folded));
+  return !cut && LINKS.has(folded);
 }
 
 function makeWord(text: string, cut: boolean): Word {
@@ -107,13 +90,14 @@ function makeWord(text: string, cut: boolean): Word {
 }
 
 function listReadings(word: Word): Reading[] {
-  const abbreviated = Object.hasOwn(ABBREVIATIONS, word.folded)
-    ? ABBREVIATIONS[word.folded]
-    : undefined;
+  const synonym = findMeaningOfStem(word.stem);
+  const meanings = [
+    ...expandAbbreviation(word.folded),
+    ...(synonym === undefined ? [] : [synonym]),
+  ];
   return [
     { words: [word], text: word.text, isItself: true },
-    ...expandMeanings(abbreviated),
-    ...expandMeanings(findMeaningOfStem(word.stem)),
+    ...meanings.map((text) => ({ words: splitNameIntoWords(text), text, isItself: false })),
     ...splitCompound(word).map(
       (parts): Reading => ({
         words: parts.map((part) => makeWord(part, true)),
@@ -147,16 +131,11 @@ export function listOtherWordings(typed: string): string[] {
       ? undefined
       : Object.entries(SYNONYMS).find(([meaning]) => meaning.startsWith(word))?.[1]);
   const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => findMeaning(word) ?? word);
-  const abbreviated = Object.hasOwn(ABBREVIATIONS, folded)
-    ? (ABBREVIATIONS[folded] ?? '').split('|')
-    : [];
-  return [...new Set([...(replaced === folded ? [] : [replaced]), ...abbreviated])];
+  const wordings = new Set([replaced, ...expandAbbreviation(folded)]);
+  wordings.delete(folded);
+  return [...wordings];
 }
 
-function expandMeanings(alternatives: string | undefined): Reading[] {
-  return (alternatives?.split('|') ?? []).map((meaning) => ({
-    words: splitNameIntoWords(meaning),
-    text: meaning,
-    isItself: false,
-  }));
+function expandAbbreviation(folded: string): string[] {
+  return Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
 }
