@@ -82,29 +82,30 @@ describe('a photograph', () => {
     });
   });
 
-  test('that is uncertain is not queued a second time', () => {
+  const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
+  test.each<[string, (outbox: Outbox, id: number) => void, string, string]>([
+    [
+      'uncertain is not queued a second time',
+      (outbox, id) => attemptEntry(outbox, id, UNCERTAIN),
+      'kept',
+      'uncertain',
+    ],
+    ['dropped is restored', drop, 'requeued', 'queued'],
+    [
+      'dropped while uncertain stays uncertain',
+      (outbox, id) => {
+        attemptEntry(outbox, id, UNCERTAIN);
+        drop(outbox, id);
+      },
+      'requeued',
+      'uncertain',
+    ],
+  ])('that was %s when it is added again', (_what, change, expected, state) => {
     using outbox = tempOutbox();
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH).change).toBe('kept');
-    expect(getNext(outbox)).toBeUndefined();
-  });
-
-  test('that was dropped is restored when it is added again', () => {
-    using outbox = tempOutbox();
-    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    drop(outbox, entryId);
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
-    expect(findEntryById(outbox, entryId)?.state).toBe('queued');
-  });
-
-  test('that was dropped while uncertain stays uncertain when it is added again', () => {
-    using outbox = tempOutbox();
-    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
-    drop(outbox, entryId);
-    enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    expect(findEntryById(outbox, entryId)?.state).toBe('uncertain');
+    change(outbox, entryId);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: expected, entryId });
+    expect(findEntryById(outbox, entryId)?.state).toBe(state);
   });
 
   test('with other content replaces an unsent one of its file, unless both are wanted', () => {

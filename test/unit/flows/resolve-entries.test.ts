@@ -173,18 +173,17 @@ describe('a record given for an entry', () => {
         shown('C-X-7-N00042'),
       ],
     ],
-    ...[`${PROJECT}-N0001`, `${IDENT}b`, '-N00001', `a\n${IDENT}`, 'K-1', ''].map(
-      (ident) =>
+    ...[`${PROJECT}-N0001`, `${IDENT}b`, '-N00001', `a\n${IDENT}`].map(
+      (ident): [string, string, readonly [string, string]] => [
+        PROJECT,
+        ident,
         [
-          PROJECT,
-          ident,
-          [
-            `${ident.replace('\n', '\\n')} is not an identifier of a find.`,
-            shown('C-202400101-N00042'),
-          ],
-        ] as [string, string, readonly [string, string]],
+          `${ident.replace('\n', '\\n')} is not an identifier of a find.`,
+          shown('C-202400101-N00042'),
+        ],
+      ],
     ),
-    [null, 'K-1', ['K-1 is not an identifier of a find.', shown('C-202400101-N00042')]],
+    [null, '', [' is not an identifier of a find.', shown('C-202400101-N00042')]],
     ['C-7', 'K-1', ['K-1 is not an identifier of a find.', shown('C-7-N00042')]],
   ])('of a find of %j: %j', (project, ident, said) => {
     const { outbox, entry } = found(project);
@@ -501,20 +500,6 @@ describe('a decision', () => {
       expect(states()).not.toEqual(before);
     },
   );
-
-  test('to send a held photograph or number again applies to what was found for another entry', () => {
-    const { outbox, ids } = findWith(
-      ['import', 'accepted', IDENT],
-      ['photo', 'held', IDENT],
-      ['number', 'queued', IDENT],
-    );
-    hold(outbox, ids[2] ?? 0, 'number-changed', ['CUR 7']);
-    resolve(outbox, RESEND);
-    expect(listAllEntries(outbox).slice(1)).toMatchObject([
-      { state: 'queued', held: null },
-      { state: 'queued', held: null },
-    ]);
-  });
 });
 
 describe('an undone decision', () => {
