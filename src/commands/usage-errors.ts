@@ -14,6 +14,8 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   ls: 'list',
   mock: 'mock-server',
   new: 'add',
+  project: 'vocab',
+  projects: 'vocab',
   rm: 'remove',
   send: 'push',
   sync: 'push',
@@ -35,7 +37,8 @@ export function makeUsageError(
   const what = translateCommanderError(message);
   if (outline === undefined) return new UsageError(what);
   const [, kind, unknown = ''] = /^error: unknown (command|option) '(.*)'$/s.exec(message) ?? [];
-  const { path, options } = walkOutline(outline.program, outline.globalOptions, args);
+  const known = kind === 'command' ? args.slice(0, args.indexOf(unknown)) : args;
+  const { path, options } = walkOutline(outline.program, outline.globalOptions, known);
   const hint =
     kind === 'command'
       ? proposeCommands(outline, path, unknown)
@@ -44,7 +47,7 @@ export function makeUsageError(
 }
 
 function proposeHelp(path: readonly string[]): string {
-  const help = path.length === 0 ? 'pas help --all' : ['pas', ...path, '--help'].join(' ');
+  const help = path.length === 0 ? 'pas help' : ['pas', ...path, '--help'].join(' ');
   return t`See \`${help}\`.`;
 }
 

@@ -36,6 +36,7 @@ test('pas search TEXT searches the vocabularies', async () => {
 test.each([
   [['match', 'photos'], 'Did you mean `pas photo match`?'],
   [['send'], 'Did you mean `pas push`?'],
+  [['start', 'list'], 'See `pas help`.'],
   [['export', '--output', 'x.csv'], 'Did you mean --out?'],
   [['list', '--watch'], 'It is an option of `pas push`.'],
   [['show'], 'See `pas show --help`.'],
