@@ -1,16 +1,8 @@
-import {
-  decodeXml,
-  EncodingError,
-  getLineAt,
-  type XmlDocument,
-  XmlFault,
-  XmlSyntaxError,
-} from './element.ts';
+import { getLineAt, type XmlDocument, XmlFault, XmlSyntaxError } from './element.ts';
+import { type DecodedXml, decodeXml } from './encoding.ts';
 import { Parser, type XmlPart } from './parser.ts';
 
 export { XmlSyntaxError } from './element.ts';
-
-type DecodedXml = ReturnType<typeof decodeXml>;
 
 /**
  * Parses XML 1.0 with namespaces, strictly and without a DTD: nothing is fetched, only the five
@@ -25,7 +17,7 @@ export function parseXml(
   charset?: string,
   maxNodes = Number.POSITIVE_INFINITY,
 ): XmlDocument {
-  const xml = decode(bytes, charset);
+  const xml = decodeXml(bytes, charset);
   try {
     return { root: new Parser(xml.utf8, maxNodes).parse(), bytes: xml.utf8 };
   } catch (thrown) {
@@ -53,7 +45,7 @@ export type XmlWalk = XmlDocument & {
  * @throws XmlSyntaxError where the start of the document is malformed
  */
 export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
-  const xml = decode(bytes);
+  const xml = decodeXml(bytes);
   const makeParser = (): Parser => new Parser(xml.utf8, maxNodes);
   const parts = function* (names: ReadonlySet<string>): Generator<XmlPart> {
     try {
@@ -66,19 +58,6 @@ export function walkXml(bytes: Buffer, maxNodes: number): XmlWalk {
     return { root: makeParser().parseRoot(), bytes: xml.utf8, readParts: parts };
   } catch (thrown) {
     throw asSyntaxError(xml, thrown);
-  }
-}
-
-function decode(bytes: Buffer, charset?: string): DecodedXml {
-  try {
-    return decodeXml(bytes, charset);
-  } catch (thrown) {
-    if (!(thrown instanceof EncodingError)) throw thrown;
-    throw new XmlSyntaxError(
-      thrown.says,
-      thrown.byte,
-      getLineAt(bytes.toString('latin1', 0, thrown.byte), thrown.byte),
-    );
   }
 }
 
