@@ -16,7 +16,9 @@ import {
   openDatabase,
   orNull,
   type Statement,
+  toDatabaseError,
 } from '../store/database.ts';
+import { guardDatabase } from '../store/guarded-database.ts';
 
 /** Open store of a harvest into a file; all functions of this module work on it. */
 export type HarvestStore = {
@@ -75,14 +77,11 @@ export function openHarvestStore(path: string): HarvestStore {
     throw thrown;
   }
   const opened = statSync(path, { bigint: true });
-  const statements = new Map<string, Statement>();
+  const { sql } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
   return {
     path,
-    sql: (text) => {
-      const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
-      statements.set(text, statement);
-      return statement;
-    },
+    sql,
+    // Inside a group it is a part of it that is undone alone.
     change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
     beginGroup: () => {
       if (!database.inTransaction) asDatabaseError(path, () => database.exec('begin'));

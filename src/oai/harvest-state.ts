@@ -11,6 +11,7 @@ import {
   parseValue,
   type Statement,
 } from '../store/database.ts';
+import { guardDatabase } from '../store/guarded-database.ts';
 import { getWatermark, type HarvestPass } from './pass.ts';
 
 /** Last seen version of a record. */
@@ -192,12 +193,7 @@ function makeStoredRecords(sql: HarvestTables['sql'], harvest: number): RecordSt
 export function makeMemoryState(): HarvestState {
   const database = openDatabase(':memory:', { synchronous: 'normal' });
   migrate(database, join(packageRoot, 'schemas', 'harvest'));
-  const statements = new Map<string, Statement>();
-  const sql = (text: string): Statement => {
-    const statement = statements.get(text) ?? database.prepare(text);
-    statements.set(text, statement);
-    return statement;
-  };
+  const { sql } = guardDatabase(database, (thrown) => thrown);
   const id = Number(sql("insert into harvests (set_spec) values ('')").run().lastInsertRowid);
   return makeStoredState({ sql, change: (work) => database.transaction(work)() }, id, () => 0);
 }

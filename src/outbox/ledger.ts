@@ -5,7 +5,6 @@ import { DatabaseError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
-  asDatabaseError,
   createRowParser,
   type Database,
   isNumber,
@@ -14,9 +13,9 @@ import {
   migrate,
   openDatabase,
   parseTexts,
-  runTransaction,
-  type Statement,
+  toDatabaseError,
 } from '../store/database.ts';
+import { type GuardedDatabase, guardDatabase } from '../store/guarded-database.ts';
 import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
 import { isImportSlot } from './intents.ts';
 import { INTENT_COLUMNS, parseStoredIntent, type StoredIntent } from './stored-intent.ts';
@@ -83,14 +82,12 @@ export function openLedger(path: string, options: LedgerOptions): Ledger {
     busyTimeoutMs: options.busyTimeoutMs ?? 5000,
   });
   try {
-    return reportDamage(path, () => {
-      migrate(database, join(packageRoot, 'schemas', 'ledger'));
-      if (options.isChecked === true) assertSoundFile(path, database);
-      return withStatements(path, database, getIdentity(database, options.machine));
-    });
+    migrate(database, join(packageRoot, 'schemas', 'ledger'));
+    if (options.isChecked === true) assertSoundFile(path, database);
+    return withStatements(path, database, getIdentity(database, options.machine));
   } catch (thrown) {
     database.close();
-    throw thrown;
+    throw toLedgerError(path, thrown);
   }
 }
 
@@ -106,15 +103,13 @@ function assertSoundFile(path: string, database: Database): void {
 export function assertSoundLedger(path: string): void {
   const database = openDatabase(path, { synchronous: 'normal', readonly: true });
   try {
-    reportDamage(path, () => {
-      assertSoundFile(path, database);
-      for (const row of database.prepare('select * from facts not indexed').iterate())
-        parseFact(path, row);
-      for (const row of database
-        .prepare(`select ${INTENT_COLUMNS} from intents not indexed`)
-        .iterate())
-        parseStoredIntent(path, row);
-    });
+    assertSoundFile(path, database);
+    for (const row of database.prepare('select * from facts not indexed').iterate())
+      parseFact(path, row);
+    const intents = database.prepare(`select ${INTENT_COLUMNS} from intents not indexed`);
+    for (const row of intents.iterate()) parseStoredIntent(path, row);
+  } catch (thrown) {
+    throw toLedgerError(path, thrown);
   } finally {
     database.close();
   }
@@ -128,14 +123,11 @@ function makeDamagedLedgerError(path: string, result: string, cause?: unknown): 
   });
 }
 
-/** Reports a table or column that differs from the schema as damage. */
-function reportDamage<T>(path: string, work: () => T): T {
-  try {
-    return asDatabaseError(path, work);
-  } catch (thrown) {
-    if (!isSchemaDamage(thrown)) throw thrown;
-    throw makeDamagedLedgerError(path, thrown.message, thrown);
-  }
+/** A table or column that differs from the schema is damage. */
+function toLedgerError(path: string, thrown: unknown): unknown {
+  return isSchemaDamage(thrown)
+    ? makeDamagedLedgerError(path, thrown.message, thrown)
+    : toDatabaseError(path, thrown);
 }
 
 const parseIdentity = createRowParser({ ledger: isText, machine: isText });
@@ -162,32 +154,13 @@ function withStatements(
   database: Database,
   identity: ReturnType<typeof parseIdentity>,
 ): Ledger {
-  const statements = new Map<string, Statement>();
-  const parts: Parts = {
-    path,
-    sql: (text) => {
-      const statement = statements.get(text) ?? database.prepare(text);
-      statements.set(text, statement);
-      return statement;
-    },
-    guard: (work) => reportDamage(path, work),
-    change: (work) => reportDamage(path, () => runTransaction(database, work)),
-    listTexts: (text, ...values) =>
-      reportDamage(path, () =>
-        parseTexts(
-          parts
-            .sql(text)
-            .pluck()
-            .all(...values),
-        ),
-      ),
-  };
+  const guarded = guardDatabase(database, (thrown) => toLedgerError(path, thrown));
   return {
     path,
     id: identity.ledger,
     machine: identity.machine,
-    ...makeServiceFunctions(parts),
-    ...makeFactFunctions(parts),
+    ...makeServiceFunctions(guarded),
+    ...makeFactFunctions(path, guarded),
     getSizeBytes: () =>
       ['', '-wal'].reduce(
         (sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
@@ -196,14 +169,6 @@ function withStatements(
     close: () => database.close(),
   };
 }
-
-type Parts = {
-  readonly path: string;
-  sql(text: string): Statement;
-  guard<T>(work: () => T): T;
-  change<T>(work: () => T): T;
-  listTexts(text: string, ...values: unknown[]): string[];
-};
 
 type ServiceFunctions = Pick<
   Ledger,
@@ -215,7 +180,13 @@ type ServiceFunctions = Pick<
   | 'addAccount'
 >;
 
-function makeServiceFunctions({ sql, change, listTexts }: Parts): ServiceFunctions {
+function makeServiceFunctions({ sql, change }: GuardedDatabase): ServiceFunctions {
+  const listTexts = (text: string, ...values: string[]): string[] =>
+    parseTexts(
+      sql(text)
+        .pluck()
+        .all(...values),
+    );
   const setAddress = (address: string, service: string): void =>
     void sql('insert or replace into addresses (address, service) values (?, ?)').run(
       address,
@@ -258,7 +229,7 @@ type FactFunctions = Omit<
   keyof ServiceFunctions | 'path' | 'id' | 'machine' | 'getSizeBytes' | 'close'
 >;
 
-function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): FactFunctions {
+function makeFactFunctions(path: string, { sql, change }: GuardedDatabase): FactFunctions {
   return {
     append: (scope, rows, intents = []) => {
       if (rows.length === 0) return;
@@ -267,39 +238,33 @@ function makeFactFunctions({ path, sql, guard, change, listTexts }: Parts): Fact
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
-    findIntent: (subject, id) =>
-      guard(() => {
-        const row = sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`).get(
-          subject,
-          id,
-        );
-        return row === undefined ? undefined : parseStoredIntent(path, row);
-      }),
-    findFactAt: (seq) => listTexts('select id from facts where seq = ?', seq).at(0),
+    findIntent: (subject, id) => {
+      const row = sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`).get(
+        subject,
+        id,
+      );
+      return row === undefined ? undefined : parseStoredIntent(path, row);
+    },
+    findFactAt: (seq) =>
+      parseTexts(sql('select id from facts where seq = ?').pluck().all(seq)).at(0),
     has: (subject, id) =>
-      guard(
-        () =>
-          sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
-      ),
+      sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
     listSince: ({ service, account }, seq, limit) =>
-      guard(() =>
-        sql(
-          'select * from facts where service = ? and account = ? and seq > ? order by seq limit ?',
-        )
-          .all(service, account, seq, limit)
-          .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
-      ),
+      sql('select * from facts where service = ? and account = ? and seq > ? order by seq limit ?')
+        .all(service, account, seq, limit)
+        .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
     listAttemptedFinds: (service) =>
-      listTexts(
-        `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
-        service,
+      parseTexts(
+        sql(
+          `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
+        )
+          .pluck()
+          .all(service),
       ),
     listFactsOfSubject: (subject) =>
-      guard(() =>
-        sql('select * from facts where subject = ? order by seq')
-          .all(subject)
-          .map((row) => parseFact(path, row)),
-      ),
+      sql('select * from facts where subject = ? order by seq')
+        .all(subject)
+        .map((row) => parseFact(path, row)),
   };
 }
 

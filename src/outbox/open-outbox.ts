@@ -18,10 +18,10 @@ import {
   openDatabase,
   orNull,
   readSqliteVersion,
-  runTransaction,
   type Statement,
   toDatabaseError,
 } from '../store/database.ts';
+import { guardDatabase } from '../store/guarded-database.ts';
 import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**
@@ -145,30 +145,23 @@ function withStatements(
   clock: Clock,
   { ledger, ledgerProblem }: UsableLedger,
 ): Outbox {
-  const statements = new Map<string, Statement>();
+  const { sql, read, change } = guardDatabase(database, (thrown) => toReadableError(path, thrown));
   let waiting: (() => void)[] = [];
-  const commit = <T>(work: () => T): T => {
-    waiting = [];
-    const result = runTransaction(database, work);
-    for (const each of waiting.splice(0)) each();
-    return result;
-  };
   return {
     path,
     clock,
     ledger,
     ledgerProblem,
     command: {},
-    sql(text) {
-      const prepared = statements.get(text);
-      if (prepared !== undefined) return prepared;
-      const statement = guardStatement(path, () => database.prepare(text));
-      statements.set(text, statement);
-      return statement;
+    sql,
+    read,
+    change: (work) => {
+      if (database.inTransaction) return work();
+      waiting = [];
+      const result = change(work);
+      for (const each of waiting.splice(0)) each();
+      return result;
     },
-    read: (work) =>
-      asDatabaseError(path, () => (database.inTransaction ? work() : database.transaction(work)())),
-    change: (work) => asDatabaseError(path, () => (database.inTransaction ? work() : commit(work))),
     runAfterCommit: (work) => {
       if (database.inTransaction) waiting.push(work);
       else work();
@@ -180,36 +173,7 @@ function withStatements(
   };
 }
 
-/**
- * Converts errors of a running statement to readable ones, including a table that differs from its
- * schema.
- */
-function guardStatement(path: string, prepare: () => Statement): Statement {
-  const guard =
-    <V extends unknown[], T>(work: (...values: V) => T) =>
-    (...values: V): T => {
-      try {
-        return work(...values);
-      } catch (thrown) {
-        throw toReadableError(path, thrown);
-      }
-    };
-  const statement = guard(prepare)();
-  const { iterate } = statement;
-  return Object.assign(statement, {
-    get: guard(statement.get.bind(statement)),
-    all: guard(statement.all.bind(statement)),
-    run: guard(statement.run.bind(statement)),
-    *iterate(...values: unknown[]) {
-      try {
-        yield* iterate.apply(statement, values);
-      } catch (thrown) {
-        throw toReadableError(path, thrown);
-      }
-    },
-  });
-}
-
+/** A table that differs from its schema is damage. */
 function toReadableError(path: string, thrown: unknown): unknown {
   if (!isSchemaDamage(thrown)) return toDatabaseError(path, thrown);
   return new DatabaseError(msg`${path}: the database is damaged (${thrown.message}).`, {

@@ -7,9 +7,9 @@ import {
   type Database,
   migrate,
   openDatabase,
-  runTransaction,
-  type Statement,
+  toDatabaseError,
 } from '../store/database.ts';
+import { guardDatabase } from '../store/guarded-database.ts';
 import type { Vocabulary } from './term.ts';
 import { makeAreaLookup, makeProjectLookup, makeTermLookup } from './term-lookup.ts';
 
@@ -75,17 +75,12 @@ function openSource(
   oaiBase: string,
   wordIds: Map<string, number>,
 ): Vocabulary {
-  const statements = new Map<string, Statement>();
-  const sql = (text: string): Statement => {
-    const statement = statements.get(text) ?? asDatabaseError(path, () => database.prepare(text));
-    statements.set(text, statement);
-    return statement;
-  };
+  const guarded = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
+  const { sql } = guarded;
   const change = <T>(work: () => T): T => {
-    if (database.inTransaction) return asDatabaseError(path, work);
     // After a rollback they are wrong.
-    wordIds.clear();
-    return asDatabaseError(path, () => runTransaction(database, work));
+    if (!database.inTransaction) wordIds.clear();
+    return guarded.change(work);
   };
   const findId = () => sql('select id from sources where oai_base = ?').pluck().get(oaiBase);
   // Another process may add the source before this one has the lock.
