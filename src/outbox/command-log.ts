@@ -31,7 +31,7 @@ export type LoggedCommand = {
 const parseCommand = createRowParser({ command: isText, subjects: isNumber });
 
 /** Commands that are listed, and whose content is kept. */
-export const MAX_COMMANDS = 50;
+const MAX_COMMANDS = 50;
 
 /** Returns the commands that changed something, newest first. */
 export function listCommands(outbox: Outbox): LoggedCommand[] {
@@ -302,4 +302,25 @@ export function listFactsOfCommand(outbox: Outbox, command: string): Fact[] {
     .sql('select * from facts where command = ? order by seq')
     .all(command)
     .map((row) => parseFact(outbox.path, row));
+}
+
+/**
+ * Empties the content of intents that are neither wanted nor attempted, and that none of the last
+ * commands wanted. Ids and facts stay.
+ * @returns the number of emptied intents
+ */
+export function thinContents(outbox: Outbox): number {
+  return outbox.change(
+    () =>
+      outbox
+        .sql(
+          `update intents set content = null, document = null, issues = null, prepared_id = null
+           where content is not null and row not in (select intent from entries) and row not in (select intent from finds)
+             and id not in (select body ->> 'intent' from facts where kind = 'attempted')
+             and id not in (
+               select coalesce(body ->> 'intent', body ->> 'was', '') from facts where kind = 'current' and command in (
+                 select command from facts where command is not null group by command order by max(seq) desc limit ?))`,
+        )
+        .run(MAX_COMMANDS).changes,
+  );
 }

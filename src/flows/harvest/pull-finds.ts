@@ -3,6 +3,7 @@ import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
 import { formatClockWentBack } from '../../oai/list-failures.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
+import { thinContents } from '../../outbox/command-log.ts';
 import { listAttempts } from '../../outbox/entry-facts.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import {
@@ -13,7 +14,6 @@ import {
   recordUnchanged,
   saveStanding,
 } from '../../outbox/pulled-records.ts';
-import { thinContents } from '../../outbox/thinning.ts';
 import { getRemoteState, type RemoteState } from '../finds/remote-state.ts';
 import { listSentFinds, type SentFind } from '../finds/sent-finds.ts';
 import { FIND_SET, type FindHarvest } from './harvest-finds.ts';

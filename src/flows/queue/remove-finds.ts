@@ -1,11 +1,11 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
+import { thinContents } from '../../outbox/command-log.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { getSubject, type Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { checkRemovable, type Removal, removeTarget } from '../../outbox/removal.ts';
 import { findById } from '../../outbox/stored-finds.ts';
-import { thinContents } from '../../outbox/thinning.ts';
 import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
