@@ -49,9 +49,7 @@ create table harvests (
   -- last scan of the last complete full pass: a record that it did not see is not on the list
   full_scan integer not null default 0,
   -- unconfirmed losses: first server time, and a digest of the unlisted identifiers; null: none
-  observed_losses text check (json_valid(observed_losses)),
-  -- a seen datestamp is a day, so changes are requested by day
-  by_day integer not null default 0 check (by_day in (0, 1))
+  observed_losses text check (json_valid(observed_losses))
 ) strict;
 
 -- last seen version of each record, per set

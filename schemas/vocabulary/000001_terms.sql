@@ -104,8 +104,6 @@ create table harvests (
   full_scan integer not null default 0,
   -- unconfirmed losses: first server time, and a digest of the unlisted identifiers; null: none
   observed_losses text check (json_valid(observed_losses)),
-  -- a seen datestamp is a day, so changes are requested by day
-  by_day integer not null default 0 check (by_day in (0, 1)),
 
   unique (source, set_spec)
 ) strict;

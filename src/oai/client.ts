@@ -363,7 +363,7 @@ export async function* listPages<Item>(
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
       yield page;
-      if (isCircle) throw new CircleError(t`gave the token ${next} twice`);
+      if (isCircle) throw new CircleError(t`gave a token twice`);
     }
   } finally {
     stop.abort();

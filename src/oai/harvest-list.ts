@@ -11,14 +11,6 @@ import {
   type PagesOptions,
 } from './client.ts';
 import {
-  describeShortfall,
-  explainOvercount,
-  formatClockWentBack,
-  formatSetName,
-  makeEndGuard,
-  makeIncompleteError,
-} from './list-failures.ts';
-import {
   type LossOptions,
   settleLosses,
   type UnconfirmedLosses,
@@ -27,30 +19,25 @@ import {
 import { type BrokenRecord, MalformedAnswerError } from './malformed-error.ts';
 import {
   advancePass,
-  continueByDatestamp,
-  endList,
+  continueWithoutToken,
+  formatClockWentBack,
+  formatSetName,
   getLatestMs,
   getWatermark,
   type HarvestPass,
   type HarvestWindow,
   hasListEnded,
-  isAtCut,
-  isOfWholeWindow,
   isOnePage,
   isWhole,
-  judge,
+  judgeScan,
+  makeIncompleteError,
+  noteMove,
   recountPass,
   startPass,
   startScan,
 } from './pass.ts';
-import {
-  DAY_MS,
-  formatDatestamp,
-  formatUpwards,
-  type OaiArguments,
-  type OaiRecord,
-} from './protocol.ts';
-import { isUnidentified, type PageResult, takePage } from './take-page.ts';
+import { formatDatestamp, formatUpwards, type OaiArguments, type OaiRecord } from './protocol.ts';
+import { type Advance, isUnidentified, type StoredPage, storePage } from './store-page.ts';
 
 export type HarvestOptions = LossOptions & {
   readonly client: PageSource;
@@ -70,7 +57,7 @@ export type HarvestOptions = LossOptions & {
   /** Called after each page, so that the caller can save several pages at once. */
   readonly saveIfDue?: () => Promise<void>;
   /** Called after each committed page. */
-  readonly onPage?: (taken: PageResult, pass: HarvestPass) => void;
+  readonly onPage?: (stored: StoredPage) => void;
 };
 
 type HarvestResult = {
@@ -89,6 +76,8 @@ type HarvestResult = {
 type Finish = (pass: HarvestPass, isProof: boolean) => void;
 
 type Run = HarvestOptions & {
+  /** The pass under way. */
+  pass: HarvestPass;
   /** Reasons for which records were skipped in this run, by identifier. */
   readonly faults: Map<string, string>;
 };
@@ -114,35 +103,34 @@ export async function harvest(
   options: HarvestOptions,
   finish: Finish = () => {},
 ): Promise<HarvestResult> {
-  const run: Run = { ...options, faults: new Map() };
-  const { state } = run;
-  const resumed = findPassToResume(run);
-  let pass = resumed ?? decideNextPass(run);
-  if (pass === undefined) return { pass, broken: [], unconfirmed: undefined };
-  for (;;) {
-    savePass(run, pass);
-    await scanUntilComplete(run, pass === resumed);
-    await retrySkipped(run);
-    pass = getPass(run);
-    // The watermark moves only after the comparison with the count, also if this process is killed
-    // meanwhile.
-    if (pass.kind === 'full' || (await isAsCounted(run))) break;
-    pass = beginPass(run, 'full', run.window);
+  const { state } = options;
+  const resumed = findPassToResume(options);
+  const first = resumed ?? decideNextPass(options);
+  if (first === undefined) return { pass: first, broken: [], unconfirmed: undefined };
+  const run: Run = { ...options, pass: first, faults: new Map() };
+  await readCompletely(run, resumed !== undefined);
+  if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
+    run.pass = beginPass(run, 'full', run.window);
+    await readCompletely(run, false);
   }
+  const { pass } = run;
   const settled = await settleLosses(run, pass);
-  const tombstones = settled.kind === 'deleted' ? await writeTombstones(run, pass) : [];
-  const ended = pass;
+  const isProof = settled.kind === 'deleted';
+  const vanished = isProof && run.onVanished !== undefined ? state.listUnseenIn(pass.scan) : [];
+  const commitTombstones = await writeTombstones(run, pass, vanished);
   state.change(() => {
-    if (tombstones.length > 0) run.sink.notePage();
-    for (const { identifier, seenRecord } of tombstones) state.markSeen(identifier, seenRecord);
+    commitTombstones();
     if (settled.kind === 'unconfirmed') return state.endUnconfirmed(settled.observed);
-    finish(ended, settled.kind === 'deleted');
-    state.complete();
+    finish(pass, isProof);
+    state.complete(pass);
   });
-  if (tombstones.length > 0) run.onVanished?.(tombstones.length);
+  if (vanished.length > 0) run.onVanished?.(vanished.length);
   return {
     pass,
-    broken: state.listSkipped().map((name) => makeSkippedRecord(run, name)),
+    broken: state.listSkipped().map((name) => ({
+      identifier: isUnidentified(name) ? undefined : name,
+      reason: run.faults.get(name) ?? t`it could not be read before`,
+    })),
     unconfirmed: settled.kind === 'unconfirmed' ? settled.losses : undefined,
   };
 }
@@ -151,124 +139,137 @@ export async function harvest(
  * An empty list of changes may be wrong, so one that was not compared with the count is not
  * resumed.
  */
-function findPassToResume({ state, serverNowMs, full }: Run): HarvestPass | undefined {
-  const pass = state.getPass();
-  if (pass === undefined || pass.beganMs > serverNowMs + CLOCK_STEP_MS) return undefined;
-  const goesOn = pass.kind === 'full' || (full !== true && !hasListEnded(pass));
+function findPassToResume(options: HarvestOptions): HarvestPass | undefined {
+  const pass = options.state.getPass();
+  if (pass === undefined || isAhead(pass.beganMs, options)) return undefined;
+  const goesOn = pass.kind === 'full' || (options.full !== true && !hasListEnded(pass));
   return goesOn ? pass : undefined;
 }
 
+function isAhead(ms: number, { serverNowMs }: HarvestOptions): boolean {
+  return ms > serverNowMs + CLOCK_STEP_MS;
+}
+
 /** Decides on the next pass; undefined where all changes would be after the window. */
-function decideNextPass(run: Run): HarvestPass | undefined {
-  const { state, window, full, overlapMs, serverNowMs, onNote } = run;
+function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
+  const { state, window, full, overlapMs, serverNowMs, setSpec, onNote } = options;
+  const all = beginPass(options, 'full', window);
   const watermarkMs = state.getWatermarkMs();
-  const begun = state.getPass();
-  const wasAhead = begun !== undefined && begun.beganMs > serverNowMs + CLOCK_STEP_MS;
+  const begunMs = state.getPass()?.beganMs;
   const skipped = state.listSkipped();
-  const readAll = () => beginPass(run, 'full', window);
+  if (watermarkMs === null || full === true) return all;
+  if (begunMs !== undefined && isAhead(begunMs, options)) return all;
   // A skipped record without an identifier cannot be requested alone.
-  if (watermarkMs === null || full === true || wasAhead || skipped.some(isUnidentified))
-    return readAll();
-  if (watermarkMs > serverNowMs + CLOCK_STEP_MS) {
-    onNote?.(formatClockWentBack(formatSetName(run.setSpec), watermarkMs, serverNowMs));
-    return readAll();
+  if (skipped.some(isUnidentified)) return all;
+  if (isAhead(watermarkMs, options)) {
+    onNote?.(formatClockWentBack(formatSetName(setSpec), watermarkMs, serverNowMs));
+    return all;
   }
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
   if (window.untilMs === null || fromMs <= window.untilMs)
-    return beginPass(run, 'changes', { ...window, fromMs });
-  return skipped.length === 0 ? undefined : readAll();
+    return beginPass(options, 'changes', { ...window, fromMs });
+  return skipped.length === 0 ? undefined : all;
 }
 
-function beginPass(run: Run, kind: HarvestPass['kind'], window: HarvestWindow): HarvestPass {
-  const { state, clock, serverNowMs: beganMs } = run;
+function beginPass(
+  { state, clock, serverNowMs }: HarvestOptions,
+  kind: HarvestPass['kind'],
+  window: HarvestWindow,
+): HarvestPass {
   const localMs = Math.floor(clock.now());
-  const heldBefore = state.countListed();
-  return startPass({ kind, window, beganMs, localMs, heldBefore }, state.getLastScan() + 1);
+  const scan = state.getLastScan() + 1;
+  return startPass({ kind, window, beganMs: serverNowMs, localMs, scan });
 }
 
-/** Scans the list until no record can have been skipped. */
-async function scanUntilComplete(run: Run, isResumed: boolean): Promise<void> {
+/** Scans the list until no record can have been skipped, and requests skipped records alone. */
+async function readCompletely(run: Run, isResumed: boolean): Promise<void> {
+  savePass(run, run.pass);
   for (let scans = 1; ; scans++) {
     await readList(run);
     // A list of one page cannot change between pages, unless an earlier run read it.
-    if (!isOnePage(getPass(run)) || (isResumed && scans === 1)) await readChanges(run);
-    const pass = getPass(run);
-    const verdict = judge(pass);
-    if (verdict === 'complete') return;
-    if (verdict === 'counted-too-many' && run.losses !== undefined) {
-      run.onNote?.(explainOvercount(formatSetName(run.setSpec), pass));
-      return;
-    }
-    savePass(run, startScan(pass, true));
-    if (verdict !== 'again' || scans === MAX_SCANS)
-      throw makeIncompleteError(formatSetName(run.setSpec), pass);
+    if (!isOnePage(run.pass) || (isResumed && scans === 1)) await readChanges(run);
+    const { pass } = run;
+    const { verdict, agreed } = judgeScan(pass, run.state.countSeenIn(pass.scan - 1));
+    if (verdict === 'complete') break;
+    savePass(run, startScan(pass, agreed));
+    if (verdict === 'short' || scans === MAX_SCANS) throw makeIncompleteError(run.setSpec, pass);
   }
+  await retrySkipped(run);
 }
 
 /** Reads the list to its end, from the point where the last run stopped. */
 async function readList(run: Run): Promise<void> {
+  if (hasListEnded(run.pass)) return;
   let farthest = 0;
-  for (let refusals = 0; !hasListEnded(getPass(run)); ) {
-    const isRefused = await readPages(run);
-    const pass = getPass(run);
-    if (isRefused) savePass(run, continueByDatestamp(pass));
-    refusals = pass.seen > farthest ? 0 : refusals + 1;
-    farthest = Math.max(farthest, pass.seen);
-    if (isRefused && refusals > MAX_REFUSALS)
-      throw makeIncompleteError(
-        formatSetName(run.setSpec),
-        pass,
-        t`it repeatedly refuses its own resumption tokens`,
+  for (let refusals = 0; refusals <= MAX_REFUSALS; ) {
+    const begun = run.pass;
+    const { token, window, cutMs } = begun;
+    const rest = { ...window, untilMs: cutMs ?? window.untilMs };
+    const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
+    try {
+      await readPages(run, start, (counted, page, againMs) =>
+        advancePass(counted, page, againMs, run.overlapMs),
       );
+      return;
+    } catch (thrown) {
+      // All counted records were seen, so the token leads to no further record.
+      if (isWhole(run.pass) && isOfToken(thrown))
+        return savePass(run, { ...run.pass, token: null });
+      // The next run does not begin with a token of the loop.
+      if (thrown instanceof OaiError && thrown.oaiCode === 'loop')
+        savePass(run, startScan(run.pass, null));
+      // The service may answer a token of an earlier run, which it no longer knows, with any error.
+      const isOld = token !== null && run.pass === begun;
+      const isRefused = isOld ? isOfService(thrown) : isRefusedToken(thrown);
+      if (!isRefused) throw thrown;
+    }
+    const { seen: seenCount } = run.pass;
+    refusals = seenCount > farthest ? 0 : refusals + 1;
+    farthest = Math.max(farthest, seenCount);
+    // Saved with its first page: until then, the token may be valid after all.
+    if (refusals <= MAX_REFUSALS) run.pass = continueWithoutToken(run.pass);
   }
+  const reason = t`it repeatedly refuses its own resumption tokens`;
+  throw makeIncompleteError(run.setSpec, run.pass, reason);
 }
 
+function isOfService(thrown: unknown): boolean {
+  return thrown instanceof OaiError || thrown instanceof UnavailableError;
+}
+
+function isOfToken(thrown: unknown): boolean {
+  return isRefusedToken(thrown) || thrown instanceof CircleError;
+}
+
+/** Maximum length of a list: a multiple of its count, plus a day's records. */
+const MAX_GROWTH = 2;
+const MAX_NEW_RECORDS = 10_000;
+
 /**
- * Reads pages until the list ends.
- * @returns true where the service refuses its token
+ * Reads and commits pages until the list ends.
+ * @returns the number of records that were new or changed, or new in this scan
  */
-async function readPages(run: Run): Promise<boolean> {
-  const pass = getPass(run);
-  const assertEnds = makeEndGuard(isOfWholeWindow(pass) ? null : pass.listSize);
-  const { token, rest } = pass;
-  let isFirst = token !== null;
-  try {
-    const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
-    for await (const page of listPages(makePagesOptions(run, start))) {
-      isFirst = false;
-      const before = getPass(run);
-      const datestampsMs = page.items.map(({ header }) => header.datestampMs);
-      await take(run, page, (pass, againMs) =>
-        advancePass(pass, { ...page, overlapMs: run.overlapMs, datestampsMs, againMs }),
+async function readPages(run: Run, start: OaiArguments, advance?: Advance): Promise<number> {
+  let news = 0;
+  let records = 0;
+  let size: number | undefined;
+  for await (const page of listPages(makePagesOptions(run, start))) {
+    const { seen: seenBefore } = run.pass;
+    const written = await store(run, page, advance);
+    const { seen: seenCount } = run.pass;
+    news += written.length + seenCount - seenBefore;
+    records += page.items.length;
+    size ??= page.completeListSize;
+    if (records > MAX_GROWTH * (size ?? seenCount) + MAX_NEW_RECORDS)
+      throw new OaiError(
+        'loop',
+        t`The service sent ${records} records, of which ${seenCount} differ, and still has more, so its list seems endless.`,
+        {
+          hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
+        },
       );
-      const hasNews =
-        getPass(run).seen > before.seen || datestampsMs.some((ms) => isAtCut(before, ms));
-      assertEnds(page, hasNews);
-    }
-    return false;
-  } catch (thrown) {
-    const pass = getPass(run);
-    // All counted records were seen, so the token leads to no further record.
-    if (isWhole(pass) && (isRefusedToken(thrown) || thrown instanceof CircleError)) {
-      savePass(run, endList(pass));
-      return false;
-    }
-    if (thrown instanceof OaiError && thrown.oaiCode === 'loop') {
-      // The next run does not begin with a token of the loop.
-      savePass(run, startScan(pass, false));
-      throw new OaiError('loop', `${thrown.message} ${describeShortfall(pass)}`, {
-        cause: thrown,
-        hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
-      });
-    }
-    if (isRefusedToken(thrown)) return true;
-    // The first request of a run may have a token that the service no longer understands, and
-    // answers with any error.
-    if (!isFirst || !(thrown instanceof OaiError || thrown instanceof UnavailableError))
-      throw thrown;
-    if (thrown instanceof UnavailableError) await assertAnswering(run);
-    return true;
   }
+  return news;
 }
 
 /**
@@ -276,33 +277,21 @@ async function readPages(run: Run): Promise<boolean> {
  * have moved to a page that was already read.
  */
 async function readChanges(run: Run): Promise<void> {
-  const pass = getPass(run);
+  const { window, beganMs, cutMs } = run.pass;
   // A list that is the rest of a window cannot show what leaves the part before it.
-  if (!isOfWholeWindow(pass)) await recountList(run);
-  const fromMs = Math.max(pass.window.fromMs ?? 0, pass.beganMs - run.overlapMs);
-  if (pass.window.untilMs !== null && fromMs > pass.window.untilMs) return;
-  const changes = makeListArguments(run, { ...pass.window, fromMs });
+  if (cutMs !== null) await recountList(run);
+  const fromMs = Math.max(window.fromMs ?? 0, beganMs - run.overlapMs);
+  if (window.untilMs !== null && fromMs > window.untilMs) return;
+  const changes = makeListArguments(run, { ...window, fromMs });
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
-    let news = 0;
-    const listed = new Set<string>();
-    const assertEnds = makeEndGuard();
     try {
-      for await (const page of listPages(makePagesOptions(run, changes))) {
-        const { written, newInScan } = await take(run, page);
-        news += written.length + newInScan;
-        const before = listed.size;
-        for (const { header } of page.items) listed.add(header.identifier);
-        assertEnds(page, listed.size > before);
-        // The service ignores the bound, so its list has no end of changes.
-        if (page.items.some(({ header }) => header.datestampMs < fromMs - DAY_MS)) break;
-      }
-      if (news === 0) return;
-      savePass(run, { ...getPass(run), fresh: true });
+      if ((await readPages(run, changes)) === 0) return;
+      savePass(run, noteMove(run.pass));
       await recountList(run);
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
       // again.
-      if (!isRefusedToken(thrown) && !(thrown instanceof CircleError)) throw thrown;
+      if (!isOfToken(thrown)) throw thrown;
     }
   }
 }
@@ -312,94 +301,42 @@ async function readChanges(run: Run): Promise<void> {
  * skipped ones. The records of the requested page are not used: a skipped one may be among them.
  */
 async function recountList(run: Run): Promise<void> {
-  const { listSize, window } = getPass(run);
+  const { listSize, window } = run.pass;
   if (listSize === null) return;
-  const { completeListSize } = await fetchFirstPage(
-    makePagesOptions(run, makeListArguments(run, window)),
-  );
-  savePass(run, recountPass(getPass(run), completeListSize ?? listSize));
+  const options = makePagesOptions(run, makeListArguments(run, window));
+  const { completeListSize } = await fetchFirstPage(options);
+  savePass(run, recountPass(run.pass, completeListSize ?? listSize, true));
 }
 
 /**
- * Commits a page; a record with two versions of one datestamp is requested by itself.
- * @throws as the client and the sink
+ * Requests each skipped record alone, in every run, until it can be read or no longer exists; while
+ * the service is not available, none.
  */
-async function take(
-  run: Run,
-  page: ListPage<OaiRecord>,
-  advance?: Parameters<typeof takePage>[3],
-): Promise<PageResult> {
-  const { client, metadataPrefix, signal, onPage, faults } = run;
-  const taken = await takePage(run, getPass(run), page, advance);
-  await run.saveIfDue?.();
-  for (const [name, fault] of taken.faults) faults.set(name, fault);
-  onPage?.(taken, getPass(run));
-  for (const identifier of taken.disputed) {
-    const single = await client
-      .getRecordPage(identifier, metadataPrefix, signal)
-      .catch(catchUnknown);
-    if (single !== undefined) onPage?.(await takePage(run, getPass(run), single), getPass(run));
-  }
-  return taken;
-}
-
-function catchUnknown(thrown: unknown): undefined {
-  if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
-}
-
-/** Requests each skipped record alone, in every run, until it can be read or no longer exists. */
 async function retrySkipped(run: Run): Promise<void> {
   const { client, state, metadataPrefix, signal, faults } = run;
   for (const name of state.listSkipped()) {
     const seenRecord = state.findSeen(name);
-    const isListed = seenRecord?.scan === getPass(run).scan;
-    const forget = (): void => {
-      if (seenRecord !== undefined)
-        state.change(() => state.markSeen(name, { ...seenRecord, skipped: false }));
-    };
-    if (isUnidentified(name)) {
-      if (!isListed) forget();
-      continue;
-    }
+    const isListed = seenRecord?.scan === run.pass.scan;
+    let isGone = isUnidentified(name);
     try {
-      await take(run, await client.getRecordPage(name, metadataPrefix, signal));
+      if (!isGone) await store(run, await client.getRecordPage(name, metadataPrefix, signal));
     } catch (thrown) {
-      if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist' && !isListed) forget();
-      else if (await isOfOneRecord(run, thrown))
-        faults.set(name, faults.get(name) ?? getErrorMessage(thrown));
-      else throw thrown;
+      if (!isOfOneRecord(thrown)) throw thrown;
+      isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
+      faults.set(name, faults.get(name) ?? getErrorMessage(thrown));
+      if (thrown instanceof UnavailableError) return;
     }
+    if (isGone && !isListed && seenRecord !== undefined)
+      state.change(() => state.markSeen(name, { ...seenRecord, skipped: false }));
   }
 }
 
-/**
- * Tells if a request failed only because of its record.
- * @throws as the client, where the service fails for other requests, too
- */
-async function isOfOneRecord(run: Run, thrown: unknown): Promise<boolean> {
-  if (thrown instanceof OaiError)
-    return ['idDoesNotExist', 'cannotDisseminateFormat', 'malformed'].includes(thrown.oaiCode);
-  if (!(thrown instanceof UnavailableError)) return false;
-  await assertAnswering(run);
-  return true;
-}
+const FAULTS_OF_A_RECORD = ['idDoesNotExist', 'cannotDisseminateFormat', 'malformed'];
 
-/**
- * Asserts that the service answers a request for the list, with an error of the protocol or
- * without.
- * @throws as the client
- */
-async function assertAnswering(run: Run): Promise<void> {
-  await run.client
-    .listHeaders(makeListArguments(run, run.window), run.signal)
-    .catch((thrown: unknown) => {
-      if (!(thrown instanceof OaiError)) throw thrown;
-    });
-}
-
-function makeSkippedRecord({ faults }: Run, name: string): BrokenRecord {
-  const reason = faults.get(name) ?? t`it could not be read before`;
-  return { identifier: isUnidentified(name) ? undefined : name, reason };
+/** Tells if a request may have failed only because of its record. */
+function isOfOneRecord(thrown: unknown): boolean {
+  if (thrown instanceof OaiError) return FAULTS_OF_A_RECORD.includes(thrown.oaiCode);
+  return thrown instanceof UnavailableError;
 }
 
 /**
@@ -421,35 +358,44 @@ async function isAsCounted(run: Run): Promise<boolean> {
   if (page === undefined) return false;
   const { completeListSize, next, items } = page;
   const size = completeListSize ?? (next === undefined ? items.length : undefined);
+  if (size === undefined) return true;
   const list = formatSetName(run.setSpec);
   const listed = state.countListed();
-  if (size !== undefined && size !== listed)
+  if (size !== listed)
     onNote?.(
       t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`,
     );
   // An empty list is never trusted.
-  return (
-    size === undefined ||
-    (size === listed && size > 0 && !items.some((record) => wasMissed(run, record)))
-  );
+  return size === listed && size > 0 && !items.some((record) => wasMissed(run, record));
 }
 
 /** Tells if a listed change is older than those that the next pass requests, and not stored. */
 function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord): boolean {
   const seenRecord = run.state.findSeen(identifier);
   if (seenRecord?.skipped === true || seenRecord?.datestampMs === datestampMs) return false;
-  return getLatestMs(datestampMs) < getWatermark(getPass(run)) - run.overlapMs;
+  return getLatestMs(datestampMs) < getWatermark(run.pass) - run.overlapMs;
 }
 
-/** @throws Error where no pass is under way */
-function getPass({ state }: Run): HarvestPass {
-  const pass = state.getPass();
-  if (pass === undefined) throw new Error('no pass is under way');
-  return pass;
+/**
+ * Commits a page with the pass after it.
+ * @returns the new and changed records
+ */
+async function store(
+  run: Run,
+  page: ListPage<OaiRecord>,
+  advance?: Advance,
+): Promise<StoredPage['written']> {
+  const stored = await storePage(run, run.pass, page, advance);
+  run.pass = stored.pass;
+  await run.saveIfDue?.();
+  for (const [name, fault] of stored.faults) run.faults.set(name, fault);
+  run.onPage?.(stored);
+  return stored.written;
 }
 
-function savePass({ state }: Run, pass: HarvestPass): void {
-  state.change(() => state.savePass(pass));
+function savePass(run: Run, pass: HarvestPass): void {
+  run.pass = pass;
+  run.state.change(() => run.state.savePass(pass));
 }
 
 function makePagesOptions(

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { packageRoot } from '../base/package-root.ts';
 import {
@@ -35,47 +36,6 @@ export type ObservedLosses = {
 };
 
 /**
- * State of a harvest between pages, and between runs where it is stored. Functions that write must
- * run inside `change`.
- */
-export type HarvestState = {
-  /**
-   * Beginning of the last complete pass, by the server's clock; later changes must be requested.
-   * Null before the first.
-   */
-  getWatermarkMs(): number | null;
-  /** The pass under way; undefined when there is none. */
-  getPass(): HarvestPass | undefined;
-  savePass(pass: HarvestPass): void;
-  /** Ends the pass as complete. */
-  complete(): void;
-  /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
-  getObservedLosses(): ObservedLosses | undefined;
-  /** Ends the pass with unconfirmed losses: the next one reads everything. */
-  endUnconfirmed(losses: ObservedLosses): void;
-  /**
-   * Counts the records that the service should list: those of the last full pass and later ones.
-   */
-  countListed(): number;
-  /** Tells if a seen datestamp is a day, whatever granularity the service declares. */
-  isStampedByDay(): boolean;
-  markDayGranularity(): void;
-  getLastScan(): number;
-  findSeen(identifier: string): SeenRecord | undefined;
-  markSeen(identifier: string, seenRecord: SeenRecord): void;
-  /** Returns the identifiers of skipped records. */
-  listSkipped(): string[];
-  listSeenIn(scan: number): Iterable<string>;
-  /**
-   * Returns the identifiers of stored records that this scan did not see, without skipped ones and
-   * tombstones.
-   */
-  listUnseenIn(scan: number): readonly string[];
-  /** Runs `work` in a transaction. */
-  change<T>(work: () => T): T;
-};
-
-/**
  * Database with the tables `harvests` and `seen_records`; see schemas/harvest and
  * schemas/vocabulary.
  */
@@ -84,6 +44,52 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
+/** State of a harvest of one list, between pages and between runs; written inside `change`. */
+export type HarvestState = ReturnType<typeof makeStoredState>;
+
+/**
+ * Makes a state in one row of `harvests`.
+ * @param nowMs this machine's clock
+ */
+export function makeStoredState(tables: HarvestTables, harvest: number, nowMs: () => number) {
+  const { sql, change } = tables;
+  const getColumn = (column: string): unknown =>
+    sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
+  const getJson = (column: string) =>
+    JSON.parse(parseValue(orNull(isText), getColumn(column)) ?? 'null') ?? undefined;
+  return {
+    ...makeStoredRecords(tables, harvest),
+    /** Runs `work` in a transaction. */
+    change,
+    /** Returns the time since which changes must be requested; null before the first pass. */
+    getWatermarkMs: (): number | null => parseValue(orNull(isNumber), getColumn('watermark_at')),
+    /** Returns the pass under way; undefined where there is none. */
+    getPass: (): HarvestPass | undefined => getJson('pass'),
+    getLastScan: () => Number(getColumn('scans')),
+    savePass: (pass: HarvestPass) => {
+      const update = sql('update harvests set pass = ?, scans = ? where id = ?');
+      update.run(JSON.stringify(pass), pass.scan, harvest);
+    },
+    complete: (pass: HarvestPass) => {
+      const update = sql(
+        `update harvests set watermark_at = ?, completed_at = ?, pass = null, observed_losses = null,
+           full_scan = iif(?, scans, full_scan) where id = ?`,
+      );
+      const isFull = pass.kind === 'full' ? 1 : 0;
+      update.run(getWatermark(pass), Math.floor(nowMs()), isFull, harvest);
+    },
+    /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
+    getObservedLosses: (): ObservedLosses | undefined => getJson('observed_losses'),
+    /** Ends the pass with unconfirmed losses: the next one reads everything. */
+    endUnconfirmed: (losses: ObservedLosses) => {
+      const update = sql(
+        'update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?',
+      );
+      update.run(JSON.stringify(losses), harvest);
+    },
+  };
+}
+
 const parseSeen = createRowParser({
   datestampMs: isNumber,
   digest: isText,
@@ -91,101 +97,67 @@ const parseSeen = createRowParser({
   skipped: isNumber,
 });
 
-/**
- * Makes a state in one row of `harvests`.
- * @param nowMs this machine's clock
- */
-export function makeStoredState(
-  { sql, change }: HarvestTables,
-  harvest: number,
-  nowMs: () => number,
-): HarvestState {
-  const getColumn = (column: string): unknown =>
-    sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
-  const getPass = (): HarvestPass | undefined => {
-    const text = getColumn('pass');
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
-  };
-  return {
-    change,
-    getWatermarkMs: () => parseValue(orNull(isNumber), getColumn('watermark_at')),
-    getPass,
-    savePass: (pass) =>
-      sql('update harvests set pass = ?, scans = ? where id = ?').run(
-        JSON.stringify(pass),
-        pass.scan,
-        harvest,
-      ),
-    complete: () => {
-      const done = getPass();
-      sql(
-        `update harvests set watermark_at = ?, completed_at = ?, pass = null, observed_losses = null,
-           full_scan = case when pass ->> '$.kind' = 'full' then scans else full_scan end where id = ?`,
-      ).run(done === undefined ? null : getWatermark(done), Math.floor(nowMs()), harvest);
-    },
-    getObservedLosses: () => {
-      const text = getColumn('observed_losses');
-      return typeof text === 'string' ? JSON.parse(text) : undefined;
-    },
-    endUnconfirmed: (losses) =>
-      sql(
-        'update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?',
-      ).run(JSON.stringify(losses), harvest),
-    isStampedByDay: () => getColumn('by_day') === 1,
-    markDayGranularity: () => sql('update harvests set by_day = 1 where id = ?').run(harvest),
-    getLastScan: () => Number(getColumn('scans')),
-    ...makeStoredRecords(sql, harvest),
-  };
-}
-
-type RecordState = Pick<
-  HarvestState,
-  'countListed' | 'findSeen' | 'markSeen' | 'listSkipped' | 'listSeenIn' | 'listUnseenIn'
->;
-
 /** Makes the part of a state in `seen_records`. */
-function makeStoredRecords(sql: HarvestTables['sql'], harvest: number): RecordState {
+function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
+  const count = (text: string, ...values: number[]) =>
+    Number(
+      sql(text)
+        .pluck()
+        .get(...values),
+    );
+  const list = (text: string, ...values: number[]) =>
+    parseTexts(
+      sql(text)
+        .pluck()
+        .all(...values),
+    );
   return {
-    countListed: () =>
-      Number(
-        sql(
-          `select count(*) from seen_records where harvest = :harvest and scan > 0
-             and scan >= (select full_scan from harvests where id = :harvest)`,
-        )
-          .pluck()
-          .get({ harvest }),
-      ),
-    findSeen: (identifier) => {
+    findSeen: (identifier: string): SeenRecord | undefined => {
       const row = sql(
-        'select datestamp_at as datestampMs, digest, scan, skipped from seen_records where harvest = ? and identifier = ?',
+        `select datestamp_at as datestampMs, digest, scan, skipped from seen_records
+           where harvest = ? and identifier = ?`,
       ).get(harvest, identifier);
       if (row === undefined) return undefined;
       const seen = parseSeen(row);
       return { ...seen, skipped: seen.skipped === 1 };
     },
-    markSeen: (identifier, { datestampMs, digest, scan, skipped }) =>
-      sql(
-        'insert or replace into seen_records (harvest, identifier, datestamp_at, digest, scan, skipped) values (?, ?, ?, ?, ?, ?)',
-      ).run(harvest, identifier, datestampMs, digest, scan, skipped ? 1 : 0),
-    listSkipped: () =>
-      parseTexts(
-        sql('select identifier from seen_records where harvest = ? and skipped = 1')
-          .pluck()
-          .all(harvest),
-      ),
-    *listSeenIn(scan) {
-      const identifiers = sql(
-        'select identifier from seen_records where harvest = ? and scan = ?',
-      ).pluck();
-      for (const identifier of identifiers.iterate(harvest, scan))
-        yield parseValue(isText, identifier);
-    },
-    listUnseenIn: (scan) => {
-      const identifiers = sql(
-        `select identifier from seen_records where harvest = ? and scan > 0 and scan < ? and length(digest) > 0 and skipped = 0`,
+    markSeen: (identifier: string, { datestampMs, digest, scan, skipped }: SeenRecord) => {
+      const insert = sql(
+        `insert or replace into seen_records
+           (harvest, identifier, datestamp_at, digest, scan, skipped) values (?, ?, ?, ?, ?, ?)`,
       );
-      return parseTexts(identifiers.pluck().all(harvest, scan));
+      insert.run(harvest, identifier, datestampMs, digest, scan, skipped ? 1 : 0);
     },
+    /** Counts the records that the service should list: of the last full pass and later ones. */
+    countListed: () =>
+      count(
+        `select count(*) from seen_records where harvest = ? and scan > 0
+           and scan >= (select full_scan from harvests where id = harvest)`,
+        harvest,
+      ),
+    countSeenIn: (scan: number) =>
+      count('select count(*) from seen_records where harvest = ? and scan = ?', harvest, scan),
+    listSeenIn: (scan: number) =>
+      list('select identifier from seen_records where harvest = ? and scan = ?', harvest, scan),
+    /** Returns what a scan did not see of the stored records, without skipped and tombstones. */
+    listUnseenIn: (scan: number): readonly string[] =>
+      list(
+        `select identifier from seen_records where harvest = ? and scan > 0 and scan < ?
+           and length(digest) > 0 and skipped = 0`,
+        harvest,
+        scan,
+      ),
+    listSkipped: () =>
+      list('select identifier from seen_records where harvest = ? and skipped = 1', harvest),
+    /** Tells if all seen datestamps are days, whatever granularity the service declares. */
+    isStampedByDay: () =>
+      count(
+        `select exists (select 1 from seen_records where harvest = ? and datestamp_at > 0)
+           and not exists (
+             select 1 from seen_records where harvest = ? and datestamp_at % 86400000 <> 0)`,
+        harvest,
+        harvest,
+      ) === 1,
   };
 }
 
@@ -196,4 +168,11 @@ export function makeMemoryState(): HarvestState {
   const { sql } = guardDatabase(database, (thrown) => thrown);
   const id = Number(sql("insert into harvests (set_spec) values ('')").run().lastInsertRowid);
   return makeStoredState({ sql, change: (work) => database.transaction(work)() }, id, () => 0);
+}
+
+const DIGEST_CHARACTERS = 16;
+
+/** Returns the digest that change detection compares. */
+export function digestRecord(bytes: Buffer): string {
+  return hash('sha256', bytes, 'base64').slice(0, DIGEST_CHARACTERS);
 }

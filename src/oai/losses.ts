@@ -3,11 +3,10 @@ import { t } from '../base/language.ts';
 import { getSourceBytes, walkDescendants } from '../xml/element.ts';
 import { parseXml } from '../xml/parse.ts';
 import { buildXml } from '../xml/write-xml.ts';
-import type { HarvestState, ObservedLosses, SeenRecord } from './harvest-state.ts';
-import { formatSetName } from './list-failures.ts';
-import type { HarvestPass } from './pass.ts';
+import { digestRecord, type HarvestState, type ObservedLosses } from './harvest-state.ts';
+import { formatSetName, type HarvestPass } from './pass.ts';
 import { formatUpwards, type Granularity, OAI_NAMESPACE, parseRecord } from './protocol.ts';
-import { digestRecord, isUnidentified, type RecordSink } from './take-page.ts';
+import { isUnidentified, type RecordSink } from './store-page.ts';
 
 /** Stored records that a pass did not see. */
 export type Losses = {
@@ -66,7 +65,7 @@ const CONFIRM_AFTER_MS = 3_600_000;
  */
 export async function settleLosses(options: LossOptions, pass: HarvestPass): Promise<Settlement> {
   const { state, serverNowMs: nowMs, acceptLosses = false } = options;
-  const { heldBefore, window, seen: seenCount } = pass;
+  const { window, seen: seenCount } = pass;
   if (pass.kind === 'changes' || options.losses === undefined) return { kind: 'kept' };
   const { lost, inUse } = await options.losses(pass.scan);
   if (lost.length === 0) {
@@ -76,16 +75,17 @@ export async function settleLosses(options: LossOptions, pass: HarvestPass): Pro
     return { kind: 'unconfirmed', losses: { kind: 'empty' }, observed };
   }
   if (!canInferDeletion(options, pass)) return { kind: 'kept' };
-  const areFew = lost.length <= Math.min(MAX_LOST, heldBefore * MAX_LOST_SHARE);
+  const held = seenCount + lost.length;
+  const areFew = lost.length <= Math.min(MAX_LOST, held * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const before = state.getObservedLosses();
   // After a step back of the clock, the hour begins again.
   const isSame = before?.digest === digest && before.sinceMs <= nowMs;
   const sinceMs = isSame ? before.sinceMs : nowMs;
-  const isConfirmed = isSame && nowMs - sinceMs >= CONFIRM_AFTER_MS;
+  const isConfirmed = nowMs - sinceMs >= CONFIRM_AFTER_MS;
   if (acceptLosses || isConfirmed || (areFew && seenCount > 0 && inUse.length === 0))
     return { kind: 'deleted' };
-  const losses = { kind: 'losses', lost: lost.length, held: heldBefore, inUse } as const;
+  const losses = { kind: 'losses', lost: lost.length, held, inUse } as const;
   return { kind: 'unconfirmed', losses, observed: { sinceMs, digest } };
 }
 
@@ -96,69 +96,61 @@ function canInferDeletion(
   // A changed record may have left a window with an end; a skipped record without an identifier may
   // be any of them.
   if (window.untilMs !== null || state.listSkipped().some(isUnidentified)) return false;
-  for (const identifier of state.listSeenIn(scan)) {
-    if (identifier.includes('/id/')) continue;
-    const list = formatSetName(setSpec);
-    onNote?.(
-      t`${list}: the service writes its identifiers in another form (${identifier}), so no record is marked as vanished.`,
-    );
-    return false;
-  }
-  return true;
+  const identifier = state.listSeenIn(scan).find((each) => !each.includes('/id/'));
+  if (identifier === undefined) return true;
+  const list = formatSetName(setSpec);
+  onNote?.(
+    t`${list}: the service writes its identifiers in another form (${identifier}), so no record is marked as vanished.`,
+  );
+  return false;
 }
-
-type Tombstone = { readonly identifier: string; readonly seenRecord: SeenRecord };
 
 /** Scan of records with a tombstone: no later pass marks them again, and one that returns is new. */
 const NO_SCAN = 0;
 const RECORDS_AT_ONCE = 100;
 
 /**
- * Writes tombstones of the records that the pass did not see, in the form of the service. The
- * caller commits them.
+ * Writes tombstones of records, in the form of the service.
+ * @returns a function that commits them
  */
 export async function writeTombstones(
-  options: LossOptions,
-  pass: HarvestPass,
-): Promise<readonly Tombstone[]> {
-  if (options.onVanished === undefined) return [];
-  const unseen = options.state.listUnseenIn(pass.scan);
-  const tombstones: Tombstone[] = [];
+  { state, sink, setSpec, granularity }: LossOptions,
+  { beganMs }: HarvestPass,
+  unseen: readonly string[],
+): Promise<() => void> {
+  const digests = new Map<string, { readonly datestampMs: number; readonly digest: string }>();
   for (let first = 0; first < unseen.length; first += RECORDS_AT_ONCE) {
-    const identifiers = unseen.slice(first, first + RECORDS_AT_ONCE);
-    const document = parseXml(makeTombstonePage(options, pass, identifiers));
+    const elements = unseen.slice(first, first + RECORDS_AT_ONCE).map((identifier) => {
+      // Not before the record's own last change, or the tombstone would look older than the record.
+      const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
+      return makeTombstone(identifier, formatUpwards(goneAtMs, granularity), setSpec);
+    });
+    const list = { name: 'ListRecords', content: elements };
+    const document = parseXml(
+      buildXml({ name: 'OAI-PMH', attributes: { xmlns: OAI_NAMESPACE }, content: [list] }),
+    );
     const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].flatMap(
       (element) => parseRecord(element) ?? [],
     );
-    await options.sink.write({ document, records, seenRecords: records });
+    await sink.write({ document, records, seenRecords: records });
     for (const { header, element } of records) {
-      const { identifier, datestampMs } = header;
       const digest = digestRecord(getSourceBytes(document, element));
-      const seenRecord = { datestampMs, digest, scan: NO_SCAN, skipped: false };
-      tombstones.push({ identifier, seenRecord });
+      digests.set(header.identifier, { datestampMs: header.datestampMs, digest });
     }
   }
-  return tombstones;
+  return () => {
+    if (digests.size > 0) sink.notePage();
+    for (const [identifier, version] of digests)
+      state.markSeen(identifier, { ...version, scan: NO_SCAN, skipped: false });
+  };
 }
 
-function makeTombstonePage(
-  { state, setSpec, granularity }: LossOptions,
-  { beganMs }: HarvestPass,
-  identifiers: readonly string[],
-): Buffer {
-  const records = identifiers.map((identifier) => {
-    // Not before the record's own last change, or the tombstone would look older than the record.
-    const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
-    const content = [
-      { name: 'identifier', content: identifier },
-      { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
-      ...(setSpec === '' ? [] : [{ name: 'setSpec', content: setSpec }]),
-    ];
-    return {
-      name: 'record',
-      content: [{ name: 'header', attributes: { status: 'deleted' }, content }],
-    };
-  });
-  const content = [{ name: 'ListRecords', content: records }];
-  return buildXml({ name: 'OAI-PMH', attributes: { xmlns: OAI_NAMESPACE }, content });
+function makeTombstone(identifier: string, datestamp: string, setSpec: string) {
+  const content = [
+    { name: 'identifier', content: identifier },
+    { name: 'datestamp', content: datestamp },
+    ...(setSpec === '' ? [] : [{ name: 'setSpec', content: setSpec }]),
+  ];
+  const header = { name: 'header', attributes: { status: 'deleted' }, content };
+  return { name: 'record', content: [header] };
 }

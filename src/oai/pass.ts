@@ -1,4 +1,7 @@
-import { DAY_MS } from './protocol.ts';
+import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import type { ListPage } from './client.ts';
+import { DAY_MS, type OaiRecord } from './protocol.ts';
 
 /** Both bounds inclusive; null: none. */
 export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
@@ -11,202 +14,139 @@ export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: 
 export type HarvestPass = {
   readonly kind: 'full' | 'changes';
   readonly window: HarvestWindow;
-  /**
-   * Earliest server time that was read since the pass began: a clock that was ahead must hide no
-   * change.
-   */
+  /** Earliest server time that was read: a clock that was ahead must hide no change. */
   readonly beganMs: number;
-  /** This machine's clock when it began. */
+  /** This machine's clock when the pass began. */
   readonly localMs: number;
-  /** Number of records that were listed before. */
-  readonly heldBefore: number;
   /** Last count of the window by the service; null where it does not count. */
   readonly listSize: number | null;
 
-  /** Number of the scan. */
+  /** Number of the scan; each seen record is stored with it. */
   readonly scan: number;
   /** Number of different records that the scan saw. */
   readonly seen: number;
-  /** Records of the scan before that this one has not seen yet; null where none was complete. */
-  readonly unmet: number | null;
-  /** Records that the scan before did not see, although they are older than the pass. */
-  readonly overlooked: number;
-  /** Consecutive scans before this one that saw the same records as the scan before them. */
-  readonly agreed: number;
-  /** A record left the list, so another one may have been skipped. */
-  readonly gone: boolean;
-  /** A record was listed twice: it moved, so another one may have been skipped. */
-  readonly moved: boolean;
-  /** A record changed or appeared after the pass began, or shortly before. */
-  readonly fresh: boolean;
+  /** How many scans in a row before this one agreed; null where this one differs from the last. */
+  readonly agreed: number | null;
+  /** How many scans must agree before this one counts: 1 after a record moved, 2 after one left. */
+  readonly doubt: 0 | 1 | 2;
 
-  /** Window of the list that is read: the whole one, or its rest after a refused token. */
-  readonly rest: HarvestWindow;
   /** Token of the next page; null before the first page and after the last. */
   readonly token: string | null;
   readonly pages: number;
-  /** Records on the pages so far; null after a page whose `cursor` differs from that number. */
-  readonly position: number | null;
-  /** Order of the datestamps so far, and the last datestamp. */
-  readonly direction: 'falling' | 'rising' | 'neither' | null;
+  /** Datestamp of the last record while the newest come first; null in any other order. */
   readonly edgeMs: number | null;
+  /** Datestamp at which the list was continued without its token; null: it is read as a whole. */
+  readonly cutMs: number | null;
 };
 
-const NO_PAGES = { token: null, pages: 0, position: 0, direction: null, edgeMs: null } as const;
-const NO_RECORDS = { seen: 0, overlooked: 0, gone: false, moved: false, fresh: false } as const;
+/** Later than any record: the edge of a list of which nothing was read. */
+const NOTHING_READ_MS = Number.MAX_SAFE_INTEGER;
 
-type Beginning = Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'heldBefore'>;
+const NEW_SCAN = {
+  seen: 0,
+  doubt: 0,
+  token: null,
+  pages: 0,
+  edgeMs: NOTHING_READ_MS,
+  cutMs: null,
+} as const;
 
-export function startPass(beginning: Beginning, scan: number): HarvestPass {
-  return {
-    ...beginning,
-    listSize: null,
-    ...NO_RECORDS,
-    scan,
-    unmet: null,
-    agreed: 0,
-    ...NO_PAGES,
-    rest: beginning.window,
-  };
+type Beginning = Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'scan'>;
+
+export function startPass(beginning: Beginning): HarvestPass {
+  return { ...beginning, ...NEW_SCAN, listSize: null, agreed: null };
+}
+
+/** @param agreed null where the scan did not reach the end of the list */
+export function startScan(pass: HarvestPass, agreed: number | null): HarvestPass {
+  return { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreed };
 }
 
 /**
- * Begins another scan.
- * @param isAfterWhole the scan before reached the end of the list
+ * Continues after a refused token. Where the newest come first, with the last datestamp, which
+ * several records may share, and only if a count can confirm it; otherwise from the beginning.
  */
-export function startScan(pass: HarvestPass, isAfterWhole: boolean): HarvestPass {
-  return {
-    ...pass,
-    ...NO_RECORDS,
-    scan: pass.scan + 1,
-    unmet: isAfterWhole ? pass.seen : null,
-    agreed: isAfterWhole && isAsBefore(pass) ? pass.agreed + 1 : 0,
-    ...NO_PAGES,
-    rest: pass.window,
-  };
+export function continueWithoutToken(pass: HarvestPass): HarvestPass {
+  const { edgeMs, window, listSize } = pass;
+  const hasRest = edgeMs !== null && edgeMs !== NOTHING_READ_MS && edgeMs >= (window.fromMs ?? 0);
+  if (!hasRest || listSize === null) return startScan(pass, null);
+  return { ...pass, token: null, cutMs: Math.min(edgeMs, window.untilMs ?? edgeMs) };
 }
 
 /**
- * Continues after a refused token with the datestamps that were not read yet. Only an ordered list
- * has such a rest, and only a count confirms it; otherwise another scan begins.
+ * Returns the pass after a page of its list, whose records are counted already.
+ * @param againMs datestamps of records that the scan had seen before
+ * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
-export function continueByDatestamp(pass: HarvestPass): HarvestPass {
-  const rest = getRest(pass);
-  if (rest === undefined || pass.listSize === null) return startScan(pass, false);
-  return { ...pass, ...NO_PAGES, rest };
-}
-
-/** The rest includes the last datestamp, which several records may share. */
-function getRest({ rest, direction, edgeMs }: HarvestPass): HarvestWindow | undefined {
-  const { fromMs, untilMs } = rest;
-  if (edgeMs === null) return undefined;
-  if (direction === 'rising' && edgeMs <= (untilMs ?? edgeMs))
-    return { fromMs: Math.max(fromMs ?? edgeMs, edgeMs), untilMs };
-  if (direction === 'falling' && edgeMs >= (fromMs ?? edgeMs))
-    return { fromMs, untilMs: Math.min(untilMs ?? edgeMs, edgeMs) };
-  return undefined;
-}
-
-export type PageNote = {
-  readonly next: string | undefined;
-  readonly completeListSize: number | undefined;
-  readonly cursor: number | undefined;
-  readonly responseDateMs: number;
-  readonly datestampsMs: readonly number[];
-  /** Datestamps of records that the scan had seen before. */
-  readonly againMs: readonly number[];
-  /** Time before the pass in which a record may have appeared late in the index. */
-  readonly overlapMs: number;
-};
-
-/** Returns the pass after a page of its list, whose records are counted already. */
-export function advancePass(pass: HarvestPass, note: PageNote): HarvestPass {
-  const { next, datestampsMs, againMs } = note;
-  const beganMs = Math.min(pass.beganMs, note.responseDateMs);
-  const freshMs = beganMs - note.overlapMs;
-  const listSize = computeListSize(pass, note);
-  const counted = listSize ?? Number.POSITIVE_INFINITY;
-  const hasShrunk = pass.pages > 0 && counted < (pass.listSize ?? 0);
-  const hasLost = next === undefined && pass.seen > counted;
+export function advancePass(
+  pass: HarvestPass,
+  page: ListPage<OaiRecord>,
+  againMs: readonly number[],
+  overlapMs: number,
+): HarvestPass {
+  const datestampsMs = page.items.map(({ header }) => header.datestampMs);
+  const beganMs = Math.min(pass.beganMs, page.responseDateMs);
+  // What the first page has was there when the list was counted first.
+  const hasNews =
+    pass.pages > 0 && datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
+  const hasMoved = againMs.some((ms) => pass.cutMs === null || ms < pass.cutMs);
+  const counted = recountPass(pass, findListSize(pass, page), page.next === undefined);
   return {
-    ...pass,
+    ...(hasNews || hasMoved ? noteMove(counted) : counted),
     beganMs,
-    listSize,
-    gone: pass.gone || hasShrunk || hasLost,
-    moved: pass.moved || againMs.some((ms) => !isAtCut(pass, ms)),
-    fresh: pass.fresh || datestampsMs.some((ms) => getLatestMs(ms) >= freshMs),
-    token: next ?? null,
+    token: page.next ?? null,
     pages: pass.pages + 1,
-    position: computePosition(pass, note),
-    ...followOrder(pass, datestampsMs),
+    edgeMs: findEdge(pass.edgeMs, datestampsMs),
   };
+}
+
+/** Returns the pass after a record changed or appeared: another one may have been skipped. */
+export function noteMove(pass: HarvestPass): HarvestPass {
+  return pass.doubt === 0 ? { ...pass, doubt: 1 } : pass;
 }
 
 /** The count of a rest is not that of the window; a list of one page needs none. */
-function computeListSize(pass: HarvestPass, { next, completeListSize }: PageNote): number | null {
-  if (!isOfWholeWindow(pass)) return pass.listSize;
-  const isOnlyPage = pass.pages === 0 && next === undefined;
-  return completeListSize ?? (isOnlyPage ? null : pass.listSize);
-}
-
-/** Returns the number of records so far; the last page need not have a `cursor`. */
-function computePosition(
-  { position }: HarvestPass,
-  { cursor, next, datestampsMs }: PageNote,
+function findListSize(
+  { listSize, pages, cutMs }: HarvestPass,
+  { next, completeListSize }: ListPage<OaiRecord>,
 ): number | null {
-  if (datestampsMs.length === 0) return position;
-  const fits = cursor === position || (cursor === undefined && next === undefined);
-  return position !== null && fits ? position + datestampsMs.length : null;
+  if (cutMs !== null) return listSize;
+  const isOnlyPage = pages === 0 && next === undefined;
+  return completeListSize ?? (isOnlyPage ? null : listSize);
 }
 
-function followOrder(
-  { direction, edgeMs }: HarvestPass,
-  datestampsMs: readonly number[],
-): Pick<HarvestPass, 'direction' | 'edgeMs'> {
-  let order = { direction, edgeMs };
+function findEdge(edgeMs: number | null, datestampsMs: readonly number[]): number | null {
+  let lastMs = edgeMs;
   for (const datestampMs of datestampsMs) {
-    const last = order.edgeMs ?? datestampMs;
-    const step = datestampMs < last ? 'falling' : 'rising';
-    const isFirstStep = order.direction === null || order.direction === step;
-    const next = isFirstStep ? step : 'neither';
-    order = { direction: datestampMs === last ? order.direction : next, edgeMs: datestampMs };
+    if (lastMs === null || datestampMs > lastMs) return null;
+    lastMs = datestampMs;
   }
-  return order;
+  return lastMs;
 }
 
-/** Returns the pass after a new count of the window, at the end of a scan. */
-export function recountPass(pass: HarvestPass, listSize: number): HarvestPass {
-  const hasLost = pass.seen > listSize || (pass.listSize ?? 0) > listSize;
-  return { ...pass, listSize, gone: pass.gone || hasLost };
-}
-
-/** Ends the list, whatever its last token leads to. */
-export function endList(pass: HarvestPass): HarvestPass {
-  return { ...pass, token: null };
+/** Returns the pass after a count: a list that became shorter, or than what was seen, lost a record. */
+export function recountPass(
+  pass: HarvestPass,
+  listSize: number | null,
+  isAtEnd: boolean,
+): HarvestPass {
+  const counted = listSize ?? Number.POSITIVE_INFINITY;
+  const hasShrunk = pass.pages > 0 && counted < (pass.listSize ?? 0);
+  const hasLost = isAtEnd && counted < pass.seen;
+  return { ...pass, listSize, doubt: hasShrunk || hasLost ? 2 : pass.doubt };
 }
 
 export function hasListEnded({ token, pages }: HarvestPass): boolean {
   return token === null && pages > 0;
 }
 
-/** Tells if the whole window is read, not only the rest after a refused token. */
-export function isOfWholeWindow({ window, rest }: HarvestPass): boolean {
-  return window.fromMs === rest.fromMs && window.untilMs === rest.untilMs;
-}
-
 /** Tells if the list had one page, so that no record could move between pages. */
 export function isOnePage(pass: HarvestPass): boolean {
-  return hasListEnded(pass) && pass.pages === 1 && isOfWholeWindow(pass);
-}
-
-/** Tells if a record is at the beginning of the rest, so that it may be read twice. */
-export function isAtCut({ window, rest }: HarvestPass, datestampMs: number): boolean {
-  if (rest.fromMs !== null && rest.fromMs !== window.fromMs) return datestampMs <= rest.fromMs;
-  return rest.untilMs !== null && rest.untilMs !== window.untilMs && datestampMs >= rest.untilMs;
+  return hasListEnded(pass) && pass.pages === 1;
 }
 
 /** Returns the number of counted records that the scan did not see; 0 without a count. */
-export function countMissing({ listSize, seen }: HarvestPass): number {
+function countMissing({ listSize, seen }: HarvestPass): number {
   return Math.max(0, (listSize ?? 0) - seen);
 }
 
@@ -215,38 +155,23 @@ export function isWhole(pass: HarvestPass): boolean {
   return pass.listSize !== null && countMissing(pass) === 0;
 }
 
-/** Tells if a scan saw the same records as the scan before, and besides only newer ones. */
-function isAsBefore({ unmet, overlooked }: HarvestPass): boolean {
-  return unmet === 0 && overlooked === 0;
-}
-
-/**
- * `short`: two scans agree that records of the count are missing. `counted-too-many`: one, though
- * the pages have no gap.
- */
-type ScanVerdict = 'complete' | 'again' | 'short' | 'counted-too-many';
+/** `short`: two scans agree that records of the count are missing. */
+type Judgement = {
+  readonly verdict: 'complete' | 'again' | 'short';
+  /** How many scans in a row saw the same records as the one before, and besides only newer ones. */
+  readonly agreed: number;
+};
 
 /**
  * Decides if a scan saw the list as it was at one moment; docs/harvesting.md has the rules. A count
  * alone does not show that a record was skipped where one left the list while another one came.
+ * @param unmet number of records that only the scan before saw
  */
-export function judge(pass: HarvestPass): ScanVerdict {
-  const isConfirmed = isAsBefore(pass);
-  if (countMissing(pass) > 0) {
-    if (!isConfirmed) return 'again';
-    return isCountedTooMany(pass) ? 'counted-too-many' : 'short';
-  }
-  if (isOnePage(pass)) return 'complete';
-  if (pass.listSize === null) return isConfirmed && pass.agreed > 0 ? 'complete' : 'again';
-  if (pass.gone) return 'again';
-  // Where the newest come first, a record that moves causes another one to be listed twice.
-  const isWatched = pass.direction === 'falling' && isOfWholeWindow(pass);
-  const mayHaveSkipped = pass.moved || (pass.fresh && !isWatched);
-  return mayHaveSkipped && !isConfirmed ? 'again' : 'complete';
-}
-
-function isCountedTooMany(pass: HarvestPass): boolean {
-  return countMissing(pass) === 1 && pass.position === pass.seen && isOfWholeWindow(pass);
+export function judgeScan(pass: HarvestPass, unmet: number): Judgement {
+  const agreed = pass.agreed === null || unmet > 0 ? 0 : pass.agreed + 1;
+  if (countMissing(pass) > 0) return { verdict: agreed > 0 ? 'short' : 'again', agreed };
+  const isSure = isOnePage(pass) || agreed >= (pass.listSize === null ? 2 : pass.doubt);
+  return { verdict: isSure ? 'complete' : 'again', agreed };
 }
 
 /** Returns the end of the day for a datestamp that is a day. */
@@ -263,4 +188,48 @@ const MAX_BEHIND_MS = 7 * DAY_MS;
  */
 export function getWatermark({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
+}
+
+export function formatSetName(setSpec: string): string {
+  return setSpec === '' ? t`everything` : setSpec;
+}
+
+export function makeIncompleteError(
+  setSpec: string,
+  pass: HarvestPass,
+  reason = explainIncomplete(pass),
+): OaiError {
+  const list = formatSetName(setSpec);
+  const missing = describeShortfall(pass);
+  return new OaiError('incomplete', t`${list} is not complete: ${reason}. ${missing}`, {
+    hint: t`Run the command again: what was stored is kept, and the list is read again.`,
+  });
+}
+
+function explainIncomplete(pass: HarvestPass): string {
+  return countMissing(pass) > 0
+    ? t`its list ended before`
+    : t`its list kept changing while it was read`;
+}
+
+export function describeShortfall(pass: HarvestPass): string {
+  const { listSize, seen: seenCount } = pass;
+  if (listSize === null)
+    return t`The service does not say how many records there are; it sent ${seenCount}.`;
+  const missing = countMissing(pass);
+  return t`The service counts ${listSize} records and sent ${seenCount}: ${missing} are missing.`;
+}
+
+/**
+ * Returns the reason for a full pass: while a server clock was ahead, a watermark may have skipped
+ * changes.
+ */
+export function formatClockWentBack(
+  setSpec: string,
+  watermarkMs: number,
+  serverNowMs: number,
+): string {
+  const was = new Date(watermarkMs).toISOString();
+  const is = new Date(serverNowMs).toISOString();
+  return t`${setSpec}: the service's clock went back from ${was} (last harvest) to ${is}, so everything is read again.`;
 }

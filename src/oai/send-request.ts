@@ -464,10 +464,16 @@ function resolveRedirect(from: string, response: HttpResponse, query: string): s
   const location = response.headers['location'];
   const target =
     location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
-  if (target === undefined || !/^https?:$/.test(target.protocol)) {
-    throw new OaiError('malformed', t`${from} redirects without an address.`, {
-      hint: t`Check oai_base in the profile.`,
-    });
+  const hint = t`Check oai_base in the profile.`;
+  if (target === undefined)
+    throw new OaiError('malformed', t`${from} redirects without an address.`, { hint });
+  if (!/^https?:$/.test(target.protocol)) {
+    const { protocol } = target;
+    throw new OaiError(
+      'malformed',
+      t`${from} redirects to an address with ${protocol}, which pas does not follow.`,
+      { hint },
+    );
   }
   if (target.protocol === 'http:' && from.startsWith('https:')) {
     throw new OaiError(

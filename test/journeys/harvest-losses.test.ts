@@ -1,8 +1,16 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { envelope, send, startOddService } from '../support/odd-service.ts';
 import { listAll } from '../support/raw-harvest.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  addressFlags,
+  expectDone,
+  type Home,
+  makeHome,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const SET = 'heslo:obdobi';
@@ -67,6 +75,19 @@ describe('a set that is suddenly empty', () => {
       expect.stringContaining('let: the service lists this set but no records in it'),
     ]);
   });
+});
+
+test('of a service without any record no set is said to be empty', async () => {
+  await using service = await startOddService();
+  const anonymous = makeHome();
+  const profile = ['--name', 'odd', '--kind', 'training', '--oai-auth', 'none'];
+  await expectDone(anonymous.pas('init', ...profile, ...addressFlags(service)));
+  service.odd((response) => send(response, envelope('<error code="noRecordsMatch"/>')));
+  const empty = await anonymous.pas('harvest', '--all', '--out', 'all.jsonl');
+  expect([empty.code, empty.stderr]).toEqual([
+    0,
+    expect.stringContaining('The service lists no records. The next run reads everything again.'),
+  ]);
 });
 
 describe('an output', () => {

@@ -242,6 +242,12 @@ describe('an invalid schema is refused, and the old one stays:', () => {
       /status 503/,
     ],
     ['going round in circles', redirect, 15, /loop/],
+    [
+      'at a file',
+      (response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
+      15,
+      /redirects to an address with file:/,
+    ],
   ])('%s', async (_, wrong, code, message) => {
     home = updatedHome.copy();
     answer = wrong;

@@ -1,3 +1,4 @@
+import type { HarvestState } from '../../src/oai/harvest-state.ts';
 import { type HarvestPass, type HarvestWindow, startPass } from '../../src/oai/pass.ts';
 
 /** A pass that nothing was held before. */
@@ -7,5 +8,12 @@ export function begunPass(
   beganMs: number,
   scan: number,
 ): HarvestPass {
-  return startPass({ kind, window, beganMs, localMs: beganMs, heldBefore: 0 }, scan);
+  return startPass({ kind, window, beganMs, localMs: beganMs, scan });
+}
+
+/** As after a complete pass of everything. */
+export function completePass(state: HarvestState, beganMs: number): void {
+  const pass = begunPass('full', { fromMs: null, untilMs: null }, beganMs, 1);
+  state.savePass(pass);
+  state.complete(pass);
 }

@@ -96,7 +96,7 @@ function record(
   ident: string,
   metadata = `<svc xmlns="urn:svc/2.2/"><projekt><ident_cely>${ident}</ident_cely></projekt></svc>`,
 ): string {
-  return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>2025-01-01T00:00:00Z</datestamp><setSpec>${ODD_SET}</setSpec></header><metadata>${metadata}</metadata></record>`;
+  return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>2025-01-01T06:00:00Z</datestamp><setSpec>${ODD_SET}</setSpec></header><metadata>${metadata}</metadata></record>`;
 }
 
 export function envelope(inner: string): string {

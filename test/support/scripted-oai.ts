@@ -19,7 +19,7 @@ export function oaiError(code: string, text = ''): string {
 export function recordXml(
   ident: string,
   metadata = '<x xmlns="urn:x"/>',
-  datestamp = '2025-01-01T00:00:00Z',
+  datestamp = '2025-01-01T06:00:00Z',
 ): string {
   return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${datestamp}</datestamp><setSpec>heslo:obdobi</setSpec></header><metadata>${metadata}</metadata></record>`;
 }

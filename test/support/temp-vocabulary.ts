@@ -5,7 +5,7 @@ import { makeStoredState } from '../../src/oai/harvest-state.ts';
 import type { TermDraft, Vocabulary } from '../../src/vocabulary/term.ts';
 import { getOrCreateVocabularyHarvest, saveTerm } from '../../src/vocabulary/terms.ts';
 import { openVocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary-store.ts';
-import { begunPass } from './begun-pass.ts';
+import { completePass } from './begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 
@@ -54,8 +54,7 @@ export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]
       const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () =>
         vocabulary.clock.now(),
       );
-      state.savePass(begunPass('full', { fromMs: null, untilMs: null }, 1, 1));
-      state.complete();
+      completePass(state, 1);
     }
   });
   return vocabulary;

@@ -54,7 +54,9 @@ export function warnOfUnconfirmedLosses(
     const name = printable(setSpec === '' ? t`everything` : setSpec);
     if (unconfirmed.kind === 'empty') {
       terminal.warn(
-        t`${name}: the service lists this set but no records in it. The next run reads it in full.`,
+        setSpec === ''
+          ? t`The service lists no records. The next run reads everything again.`
+          : t`${name}: the service lists this set but no records in it. The next run reads it in full.`,
       );
       continue;
     }

@@ -77,7 +77,8 @@ export async function harvestFinds(
           }
         },
       },
-      onPage: (_, { seen: seenCount, listSize }) => onProgress?.(seenCount, listSize ?? undefined),
+      onPage: ({ pass: { seen: seenCount, listSize } }) =>
+        onProgress?.(seenCount, listSize ?? undefined),
     },
     ({ scan }) => {
       listed = new Set([...state.listSeenIn(scan)].map(toIdent));

@@ -11,17 +11,16 @@ import {
 import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
-import { formatSetName } from '../../oai/list-failures.ts';
 import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
-import type { HarvestPass } from '../../oai/pass.ts';
+import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
 import {
   checkArguments,
   parseBoundMs,
   parseGranularity,
   parseHeaderAlone,
 } from '../../oai/protocol.ts';
-import type { PageResult, RecordSink } from '../../oai/take-page.ts';
+import type { RecordSink, StoredPage } from '../../oai/store-page.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
 import {
@@ -173,7 +172,7 @@ async function harvestSet(
       untilMs:
         until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: ({ written }: PageResult, { seen: seenCount, listSize }: HarvestPass) => {
+    onPage: ({ written, pass: { seen: seenCount, listSize } }: StoredPage) => {
       tally.written += written.length;
       for (const { header, refused } of written) {
         if (header.deleted) tally.deleted++;

@@ -10,7 +10,7 @@ import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
-import type { RecordSink } from '../../oai/take-page.ts';
+import type { RecordSink } from '../../oai/store-page.ts';
 import { parseTerm } from '../../vocabulary/parse-term.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -163,7 +163,7 @@ async function harvestSet(
         const used = lost.length === 0 ? undefined : await options.inUse?.();
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
-      onPage: ({ written }, { seen: seenCount, listSize }) => {
+      onPage: ({ written, pass: { seen: seenCount, listSize } }) => {
         tally.deleted += written.filter(({ header }) => header.deleted).length;
         const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
         const perSecond = Math.max(0, seenCount - seenBefore) / seconds;

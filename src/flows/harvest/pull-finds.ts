@@ -1,7 +1,7 @@
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import type { HarvestedFind } from '../../find/harvested-find.ts';
-import { formatClockWentBack } from '../../oai/list-failures.ts';
+import { formatClockWentBack } from '../../oai/pass.ts';
 import { DAY_MS } from '../../oai/protocol.ts';
 import { thinContents } from '../../outbox/command-log.ts';
 import { listAttempts } from '../../outbox/entry-facts.ts';

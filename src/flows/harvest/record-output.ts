@@ -1,6 +1,6 @@
 import { t } from '../../base/language.ts';
 import type { HarvestStore } from '../../harvested/harvested-records.ts';
-import type { RecordSink } from '../../oai/take-page.ts';
+import type { RecordSink } from '../../oai/store-page.ts';
 
 /** An output file or stream of a harvest. */
 export type RecordOutput = RecordSink & {

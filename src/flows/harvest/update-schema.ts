@@ -126,6 +126,12 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
     if (location === undefined || !URL.canParse(location, url))
       throw makeUnusableError(url, t`the service redirects without an address`);
     const target = new URL(location, url);
+    const { protocol } = target;
+    if (!/^https?:$/.test(protocol))
+      throw makeUnusableError(
+        url,
+        t`it redirects to an address with ${protocol}, which pas does not follow`,
+      );
     if (target.origin !== new URL(start).origin)
       throw makeUnusableError(
         url,

@@ -76,6 +76,10 @@ describe('an issue about a value', () => {
       'depth-range: hloubka is 1.5. Depth is in whole centimetres below the surface, 0 to 2147483647.',
     ],
     [
+      { hloubka: Number('9'.repeat(40)) },
+      'depth-range: hloubka is > 2147483647. Depth is in whole centimetres below the surface, 0 to 2147483647.',
+    ],
+    [
       { datum_nalezu: '17.6.2024' },
       'date: "17.6.2024" is not a calendar date. Write YYYY-MM-DD, without a time or time zone.',
     ],

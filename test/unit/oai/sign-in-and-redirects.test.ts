@@ -221,9 +221,9 @@ describe('redirects', () => {
       CHECK,
     ],
     [
-      'an address that is none',
-      to('ftp://example.org/'),
-      `${HERE}?verb=Identify redirects without an address.`,
+      'a file',
+      to('file:///etc/passwd'),
+      `${HERE}?verb=Identify redirects to an address with file:, which pas does not follow.`,
       CHECK,
     ],
     [
