@@ -67,7 +67,7 @@ function recordXml(ident: string, { stav, at }: Kept): string {
   return `<record>${header}${stav === 'deleted' ? '' : `<metadata><svc xmlns="urn:svc/2.2/">${inner}</svc></metadata>`}</record>`;
 }
 
-const day = (date: number): string => `2025-06-${String(date).padStart(2, '0')}T00:00:00Z`;
+const day = (date: number): string => `2025-06-${String(date).padStart(2, '0')}T06:00:00Z`;
 const several = (count: number): Map<string, Kept> =>
   new Map(
     Array.from({ length: count }, (_, index) => [
