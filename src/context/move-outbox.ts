@@ -141,19 +141,19 @@ async function moveOutbox(context: Context, from: string, profile: Profile): Pro
   const source = context.getOutboxPlaces(from);
   const target = context.getOutboxPlaces(profile.outbox);
   if (from === profile.outbox || !existsSync(source.outboxFile)) return;
-  await withPushLock(context.pushLock(from), async () => {
-    if (!existsSync(target.folder)) {
-      renameSync(source.folder, target.folder);
-      return;
-    }
-    const binding = getBinding(profile);
-    const outbox = openStoredOutbox(context, profile.outbox, { binding });
-    try {
-      await takeIn(context, from, outbox, target);
-    } finally {
-      outbox.close();
-    }
-  });
+  if (!existsSync(target.folder)) {
+    // Refused during a push. Windows renames no folder with an open file, such as that of the lock.
+    acquirePushLock(context.pushLock(from)).release();
+    renameSync(source.folder, target.folder);
+    return;
+  }
+  const binding = getBinding(profile);
+  const outbox = openStoredOutbox(context, profile.outbox, { binding });
+  try {
+    await takeIn(context, from, outbox, target);
+  } finally {
+    outbox.close();
+  }
 }
 
 /**
@@ -195,9 +195,7 @@ export async function joinOutboxesOfAccount(
   for (const name of listOutboxNames(context.places)) {
     const isOwn = name === context.getProfile().outbox;
     if (isOwn || !(await isOfAccount(context, name, account, addresses))) continue;
-    await withPushLock(context.pushLock(name), () =>
-      takeIn(context, name, outbox, context.getOutboxPlaces()),
-    );
+    await takeIn(context, name, outbox, context.getOutboxPlaces());
   }
 }
 
@@ -228,7 +226,7 @@ async function takeIn(
   { photosFolder }: OutboxPlaces,
 ): Promise<void> {
   const source = context.getOutboxPlaces(from);
-  const { arrived } = await withStoredOutbox(context, from, async (outbox) => {
+  const unite = async (outbox: Outbox) => {
     const { account } = readHeader(outbox);
     if (account !== null) assertSameAccount(to, account);
     const photographs = openContentStore(photosFolder);
@@ -236,7 +234,10 @@ async function takeIn(
       if (photograph.link === undefined)
         await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
     return checkUnited(to, uniteWithOutbox(outbox, to));
-  });
+  };
+  const { arrived } = await withPushLock(context.pushLock(from), () =>
+    withStoredOutbox(context, from, unite),
+  );
   renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
   const count = arrived.size;
   context.terminal.note(

@@ -32,13 +32,65 @@ function withoutEnding(word: string, endings: readonly string[]): string {
 }
 
 /** Longest first; nouns and adjectives together, since an isolated word does not show its class. */
-const CASE_ENDINGS = (
-  'atech etem atum ami emi imi ymi ech ich ych ach eho iho emu imu ove ovi ata aty ' +
-  'om em im ym am ou um ej a e i o u y'
-).split(' ');
+const CASE_ENDINGS = [
+  'atech',
+  'etem',
+  'atum',
+  'ami',
+  'emi',
+  'imi',
+  'ymi',
+  'ech',
+  'ich',
+  'ych',
+  'ach',
+  'eho',
+  'iho',
+  'emu',
+  'imu',
+  'ove',
+  'ovi',
+  'ata',
+  'aty',
+  'om',
+  'em',
+  'im',
+  'ym',
+  'am',
+  'ou',
+  'um',
+  'ej',
+  'a',
+  'e',
+  'i',
+  'o',
+  'u',
+  'y',
+];
 
-const DERIVATIONS =
-  'ovsk ovit icek ecek ynek inek ynk ink ick eck ock enn sk ov en in ik ek ec k n'.split(' ');
+const DERIVATIONS = [
+  'ovsk',
+  'ovit',
+  'icek',
+  'ecek',
+  'ynek',
+  'inek',
+  'ynk',
+  'ink',
+  'ick',
+  'eck',
+  'ock',
+  'enn',
+  'sk',
+  'ov',
+  'en',
+  'in',
+  'ik',
+  'ek',
+  'ec',
+  'k',
+  'n',
+];
 
 /** Removes a fleeting e: `opasek` and `opasku`, `hrnec` and `hrnce`, `lahev` and `lahve`. */
 function withoutFleetingE(stem: string): string {

@@ -28,9 +28,31 @@ export type TermToken = {
 };
 
 /** Czech and English words that link others. */
-const LINKS = new Set(
-  'a do ke na nebo o od po pod pri pro s se u v ve z ze and for of the with'.split(' '),
-);
+const LINKS = new Set([
+  'a',
+  'do',
+  'ke',
+  'na',
+  'nebo',
+  'o',
+  'od',
+  'po',
+  'pod',
+  'pri',
+  'pro',
+  's',
+  'se',
+  'u',
+  'v',
+  've',
+  'z',
+  'ze',
+  'and',
+  'for',
+  'of',
+  'the',
+  'with',
+]);
 
 /** A longer text is a description, which begins with the object. */
 const MAX_LETTERS = 120;

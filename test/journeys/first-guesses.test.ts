@@ -95,6 +95,13 @@ test('--sheet takes the number of a sheet, and its name in any case', async () =
   }
 });
 
+test('restore FILE --yes replaces the outbox', async () => {
+  const copy = home.copy();
+  await expectDone(copy.pas('backup', 'evening.sqlite'));
+  expect((await copy.pas('restore', 'evening.sqlite')).code).not.toBe(0);
+  await expectDone(copy.pas('restore', 'evening.sqlite', '-y'));
+});
+
 test('pull FIND reads that find alone, and the next pull still reads all', async () => {
   const copy = home.copy();
   await expectDone(copy.pas('push', '--accept-new-people'));

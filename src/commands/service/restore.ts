@@ -9,7 +9,7 @@ import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-ou
 import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
+type RestoreFlags = GlobalOptions & { readonly replace?: boolean; readonly yes?: boolean };
 
 const MAX_NAMED = 20;
 
@@ -20,6 +20,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
     .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
+    .option('-y, --yes', t`the same as --replace`)
     .action((file: string, options: RestoreFlags) =>
       run(options, (context) => restore(context, file, options)),
     );
@@ -42,7 +43,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
     service: { address: baseUrl, profile: name },
-    replace: options.replace === true,
+    replace: options.replace === true || options.yes === true,
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);
