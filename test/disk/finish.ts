@@ -1,5 +1,5 @@
 import { listRecords } from '../simulation/service.ts';
-import { expectDone, type Home } from '../support/run-pas.ts';
+import type { Home } from '../support/run-pas.ts';
 import type { Stage } from './stage.ts';
 
 export type Planned = {
@@ -53,7 +53,7 @@ async function settleByHand(home: Home, stage: Stage, open: readonly Open[]): Pr
         ? record !== undefined
         : kind === 'photo' && record?.digests.includes(sentEntry?.sha512 ?? '') === true;
     const decision = isThere ? ['--created', String(record?.ident), '--yes'] : ['--resend'];
-    await expectDone(home.pas('resolve', find, '--entry', String(entry), ...decision));
+    await home.do('resolve', find, '--entry', String(entry), ...decision);
   }
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { seededRandom } from '../support/random.ts';
-import { expectDone, type Home, homeWithoutNetwork } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { outboxFolder } from './places.ts';
 import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
@@ -16,8 +16,8 @@ import { canWatchCalls, pasWatched } from './watched-disk.ts';
 async function homeWithBackup(): Promise<Home> {
   const home = await homeWithoutNetwork();
   for (const count of [2, 3]) {
-    await expectDone(home.pas('import', writeSeason(home, count, { photos: false })));
-    if (count === 2) await expectDone(home.pas('backup', 'copy.sqlite'));
+    await home.do('import', writeSeason(home, count, { photos: false }));
+    if (count === 2) await home.do('backup', 'copy.sqlite');
   }
   return home;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openSqlite } from '../../src/store/database.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { pushUnchecked } from '../support/outbox-files.ts';
-import { expectDone, type Home, type Run } from '../support/run-pas.ts';
+import type { Home, Run } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { compare, finish, type Planned } from './finish.ts';
 import { outboxFolder } from './places.ts';
@@ -65,7 +65,7 @@ export function finds(count: number, { photos = true, numbered = 0 } = {}): Plan
 }
 
 const importSeason = (home: Home, count: number, photos = true): Promise<Run> =>
-  expectDone(home.pas('import', writeSeason(home, count, { photos })));
+  home.do('import', writeSeason(home, count, { photos }));
 
 const ADDED = {
   local_id: 'K-2',
@@ -135,7 +135,7 @@ const BACKUP: Scenario = {
   args: ['backup', 'copy.sqlite', '--photos', '--force'],
   prepare: async (home) => {
     await importSeason(home, 1);
-    await expectDone(home.pas('backup', getCopy(home)));
+    await home.do('backup', getCopy(home));
     await importSeason(home, 2);
   },
   look: async (home, isDone) => [
@@ -151,7 +151,7 @@ const RESTORE: Scenario = {
   args: ['restore', 'copy.sqlite', '--replace'],
   prepare: async (home) => {
     await importSeason(home, 2);
-    await expectDone(home.pas('backup', getCopy(home), '--photos'));
+    await home.do('backup', getCopy(home), '--photos');
     await importSeason(home, 3);
   },
   look: lookForOld,
@@ -164,7 +164,7 @@ export const SCENARIOS: readonly Scenario[] = [
     args: ['push'],
     prepare: async (home) => {
       await importSeason(home, 2);
-      await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
+      await home.do('number', 'set', 'K-1', 'A 1');
     },
     planned: () => finds(2, { numbered: 1 }),
   },
@@ -247,7 +247,7 @@ export const SCENARIOS: readonly Scenario[] = [
       prepare: async (home, { mock }) => {
         // The list takes several.
         mock.applySettings({ page_size: 3 });
-        await expectDone(home.pas('harvest', 'projekt', '--out', `whole${ending}`));
+        await home.do('harvest', 'projekt', '--out', `whole${ending}`);
       },
       result: (home) => {
         const [whole, made] = ['whole', 'sites'].map((name) =>

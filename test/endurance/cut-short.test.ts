@@ -3,7 +3,7 @@ import { chmodSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { pasAsOrdinaryUser } from '../support/hostile-disk.ts';
-import { expectDone, type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
@@ -14,8 +14,8 @@ beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=20'], {
     name: 'a season',
     prepare: async (home) => {
-      await expectDone(home.pas('import', writeSeason(home, 500)));
-      await expectDone(home.pas('harvest-vocab', 'heslo:obdobi'));
+      await home.do('import', writeSeason(home, 500));
+      await home.do('harvest-vocab', 'heslo:obdobi');
     },
   });
 });

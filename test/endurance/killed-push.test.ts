@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { countMade } from '../support/count-new-finds.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -17,7 +17,7 @@ async function homeOfKilledPush(): Promise<Home> {
     '--set',
     'settle_ms=1000',
   ]);
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
   const countNow = await countMade(mock.service);
   const running = home.start('push');
@@ -42,16 +42,16 @@ test('a find whose push was killed can be neither edited nor removed, and both c
 
 test('a find whose push was killed can be settled without another push, by a person or by harvest', async () => {
   const home = await homeOfKilledPush();
-  await expectDone(home.copy().pas('resolve', 'K-1', '--drop'));
+  await home.copy().do('resolve', 'K-1', '--drop');
   const { reconciled } = await home.json<{ reconciled: unknown[] }>('reconcile');
   expect(reconciled).toMatchObject([{ find: 'K-1', verdict: 'found' }]);
 });
 
 test('a damaged stored photograph is repaired by adding the file again', async () => {
   const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const photo = home.file('a.png', tinyPng(1));
-  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await home.do('photo', 'add', 'K-1', photo);
   execFileSync(
     'sh',
     [
@@ -65,8 +65,8 @@ test('a damaged stored photograph is repaired by adding the file again', async (
   const refused = await home.pas('push');
   expect(refused.code).toBe(3);
   expect(refused.stderr).toContain('pas photo add');
-  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await home.do('photo', 'add', 'K-1', photo);
   const countNow = await countMade(mock.service);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await countNow()).toEqual({ finds: 0, photos: 1 });
 });

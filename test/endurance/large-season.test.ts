@@ -1,12 +1,12 @@
 import { test } from 'vitest';
 import { expectNothingChanged } from '../support/mixed-season.ts';
-import { expectDone, signedIn } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
 
 test('two thousand rows with custom columns, name orders and date formats arrive at the service correctly', async () => {
   const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
   await expectNothingChanged(home, 2000, 11);
 });

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
-import { addressFlags, expectDone, type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
@@ -22,8 +22,14 @@ const NOT_YET_FREED = 168 * MEBI;
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);
   const account = ['--username', 'eva', '--oai-auth', 'none'];
-  await expectDone(
-    home.pas('init', '--name', 'odd', '--kind', 'training', ...account, ...addressFlags(service)),
+  await home.do(
+    'init',
+    '--name',
+    'odd',
+    '--kind',
+    'training',
+    ...account,
+    ...addressFlags(service),
   );
   return home;
 }
@@ -222,8 +228,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
       const secret =
         command === LOGIN ? { PAS_PASSWORD: 'planted-Pa55word' } : { PAS_TOKEN: 'planted-token' };
       const home = await homeAt(service, secret);
-      if (command === PUSH)
-        await expectDone(home.pas('import', writeSeason(home, 2 * answers.length)));
+      if (command === PUSH) await home.do('import', writeSeason(home, 2 * answers.length));
       const peak = await readPeak(home, ...command);
       expect(askedCount).toBeGreaterThanOrEqual(answers.length);
       return peak;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import {
-  expectDone,
   type Home,
   jsonLines,
   type Run,
@@ -19,7 +18,7 @@ const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service): Promise<Home> {
   const home = await signedIn(address, 'archaeologist', settledAfter(600_000));
-  await expectDone(home.pas('import', writeSeason(home, FINDS)));
+  await home.do('import', writeSeason(home, FINDS));
   return home;
 }
 
@@ -59,11 +58,11 @@ test('a number answered with another record is looked up at its own record, and 
   };
   await using proxy = await startPageProxy(mock.service, rule);
   const home = await homeAt(proxy.service);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   const own = (await home.json<{ local_id: string; ident_cely: string }[]>('list')).find(
     ({ local_id }) => local_id === 'K-1',
   );
-  await expectDone(home.pas('number', 'set', 'K-1', 'A 1/2024'));
+  await home.do('number', 'set', 'K-1', 'A 1/2024');
   const run = await home.pas('push', '--json');
   expect([run.code, summary(run)]).toMatchObject([6, { uncertain: 1, queued: 0, requests: 1 }]);
   expect(jsonLines(run.stdout).filter(({ type }) => type === 'settled')).toMatchObject([

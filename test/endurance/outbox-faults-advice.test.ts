@@ -7,7 +7,6 @@ import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, outboxFile, pushUnchecked } from '../support/outbox-files.ts';
 import {
   addressFlags,
-  expectDone,
   type Home,
   type Run,
   settledAfter,
@@ -29,8 +28,8 @@ async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
 const readPhoto = (home: Home): string => home.file('p.png', tinyPng(1));
 
 async function sent(home: Home): Promise<Home> {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   return home;
 }
 
@@ -61,23 +60,21 @@ async function pushWith(home: Home, endpoint: string, fault: string): Promise<Ho
 
 /** A profile of a colleague's account, which has an outbox of its own. */
 async function colleague(home: Home): Promise<Home> {
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'second',
-      '--kind',
-      'training',
-      '--username',
-      'archivist',
-      '--oai-auth',
-      'basic',
-      ...addressFlags(mock.service),
-      ...WITHOUT_PAUSES,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'second',
+    '--kind',
+    'training',
+    '--username',
+    'archivist',
+    '--oai-auth',
+    'basic',
+    ...addressFlags(mock.service),
+    ...WITHOUT_PAUSES,
   );
   const other = home.with({ PAS_PASSWORD: 'archivist', EDITOR: 'true', PAS_PROFILE: 'second' });
-  await expectDone(other.pas('login'));
+  await other.do('login');
   return other;
 }
 
@@ -101,13 +98,13 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a draft with a photograph and a number': async () => {
     const scene = await made('a draft');
-    await expectDone(scene.home.pas('photo', 'add', FIND, readPhoto(scene.home)));
-    await expectDone(scene.home.pas('number', 'set', FIND, 'X1'));
+    await scene.home.do('photo', 'add', FIND, readPhoto(scene.home));
+    await scene.home.do('number', 'set', FIND, 'X1');
     return scene;
   },
   'a queued find': async () => {
     const home = await laptop();
-    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+    await home.do('import', writeSeason(home, 1, { photos: true }));
     return { home, find: FIND, state: 'queued' };
   },
   'a refused find': async () => {
@@ -116,24 +113,24 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
       'C-202400101',
       'C-209900101',
     );
-    await expectDone(home.pas('import', home.file('other.csv', table)));
+    await home.do('import', home.file('other.csv', table));
     await home.pas('push');
     return { home, find: FIND, state: 'refused' };
   },
   'a refused photograph': async () => {
     const home = await sent(await laptop());
-    await expectDone(home.pas('photo', 'add', FIND, readPhoto(home)));
+    await home.do('photo', 'add', FIND, readPhoto(home));
     return { home: await pushWith(home, 'photo', 'virus'), find: FIND, state: 'refused' };
   },
   'a refused number': async () => {
     const home = await laptop();
-    await expectDone(home.pas('number', 'set', 'C-202400101-N09999', 'X1'));
+    await home.do('number', 'set', 'C-202400101-N09999', 'X1');
     await home.pas('push');
     return { home, find: 'C-202400101-N09999', state: 'refused' };
   },
   'a find of unknown end': async () => {
     const home = await laptop();
-    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+    await home.do('import', writeSeason(home, 1, { photos: true }));
     return {
       home: await pushWith(home, 'import', '500-before-save'),
       find: FIND,
@@ -142,7 +139,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a photograph of unknown end': async () => {
     const home = await sent(await laptop());
-    await expectDone(home.pas('photo', 'add', FIND, readPhoto(home)));
+    await home.do('photo', 'add', FIND, readPhoto(home));
     return {
       home: await pushWith(home, 'photo', '500-before-save'),
       find: FIND,
@@ -151,7 +148,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a number of unknown end': async () => {
     const home = await sent(await laptop());
-    await expectDone(home.pas('number', 'set', FIND, 'X1'));
+    await home.do('number', 'set', FIND, 'X1');
     return {
       home: await pushWith(home, 'number', '500-before-save'),
       find: FIND,
@@ -160,28 +157,28 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a find that was given up, with a photograph and a number': async () => {
     const { home } = await made('a queued find');
-    await expectDone(home.pas('number', 'set', FIND, 'X1'));
-    await expectDone(home.pas('resolve', FIND, '--drop'));
+    await home.do('number', 'set', FIND, 'X1');
+    await home.do('resolve', FIND, '--drop');
     return { home, find: FIND, state: 'dropped' };
   },
   'a find of unknown end that was given up': async () => {
     const { home } = await made('a find of unknown end');
-    await expectDone(home.pas('resolve', FIND, '--drop'));
+    await home.do('resolve', FIND, '--drop');
     return { home, find: FIND, state: 'dropped' };
   },
   'a sent find with another number than ours': async () => {
     const home = await laptop();
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('number', 'set', FIND, 'X1'));
-    await expectDone(home.pas('push'));
+    await home.do('import', writeSeason(home, 1));
+    await home.do('number', 'set', FIND, 'X1');
+    await home.do('push');
     await curatorSets(await readIdent(home), 'CURATOR');
-    await expectDone(home.pas('pull'));
+    await home.do('pull');
     return { home, find: FIND, state: 'accepted' };
   },
   'a find that the service seems to have': async () => {
     const home = await laptop();
-    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-    await expectDone(home.copy().pas('push'));
+    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await home.copy().do('push');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'equal-record' };
   },
@@ -190,35 +187,33 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
     const { needs_person } = await home.json<{
       needs_person: { held: { candidates: string[] } }[];
     }>('status');
-    await expectDone(
-      home.pas('resolve', FIND, '--created', needs_person[0]?.held.candidates[0] ?? '', '--yes'),
-    );
+    await home.do('resolve', FIND, '--created', needs_person[0]?.held.candidates[0] ?? '', '--yes');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'equal-photograph' };
   },
   'a number whose record has got another one': async () => {
     const home = await sent(await laptop());
-    await expectDone(home.pas('number', 'set', FIND, 'X1'));
+    await home.do('number', 'set', FIND, 'X1');
     await curatorSets(await readIdent(home), 'CURATOR');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'number-changed' };
   },
   'a find that another account of this computer has sent': async () => {
     const home = await colleague(await sent(await laptop()));
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
     await pushUnchecked(home);
     return { home, find: FIND, state: 'queued', basis: 'attempted-elsewhere' };
   },
   'a find whose local id another account of this computer has sent': async () => {
     const home = await colleague(await sent(await laptop()));
     const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les');
-    await expectDone(home.pas('import', home.file('other.csv', table)));
+    await home.do('import', home.file('other.csv', table));
     await pushUnchecked(home);
     return { home, find: FIND, state: 'queued', basis: 'attempted-elsewhere' };
   },
   'a find of an outbox from another place that cannot be looked for': async () => {
     const home = await laptop();
-    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+    await home.do('import', writeSeason(home, 1, { photos: true }));
     const outbox = openOutbox(outboxFile(home), systemClock);
     updateHeader(outbox, { mustLook: true });
     outbox.close();
@@ -233,11 +228,11 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a find whose local id an older copy of the outbox has sent': async () => {
     const home = await laptop();
-    await expectDone(home.pas('list'));
+    await home.do('list');
     const older = join(home.folder, 'older');
     cpSync(join(home.folder, 'pas'), older, { recursive: true });
     const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll('pole 1', 'les');
-    await expectDone(home.pas('import', home.file('other.csv', table)));
+    await home.do('import', home.file('other.csv', table));
     await sent(home.with({ PAS_PASSWORD: 'archaeologist', PAS_HOME: older }));
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'alike-here' };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
@@ -19,15 +19,15 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
   /** Sent finds, as many that wait, and one with a failed answer: it is looked for among all. */
   const countAsked = async (finds: number): Promise<number> => {
     const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
-    await expectDone(home.pas('import', writeSeason(home, 2 * finds)));
+    await home.do('import', writeSeason(home, 2 * finds));
     await mock.service.faults({
       endpoint: 'import',
       fault: '500-after-save',
       when: { nth: 5 },
       times: 1,
     });
-    await expectDone(home.pas('push', '--limit', String(finds)));
-    return countRequests(() => expectDone(home.pas('push', '--limit', '1')));
+    await home.do('push', '--limit', String(finds));
+    return countRequests(() => home.do('push', '--limit', '1'));
   };
   const few = await countAsked(100);
   await mock.service.control('POST', '/reset');
@@ -37,10 +37,10 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
 test('A second laptop with the same finds looks them up in one request, and holds each.', async () => {
   const finds = 300;
   const first = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
-  await expectDone(first.pas('import', writeSeason(first, finds)));
-  await expectDone(first.pas('push'));
+  await first.do('import', writeSeason(first, finds));
+  await first.do('push');
   const second = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
-  await expectDone(second.pas('import', writeSeason(second, finds)));
+  await second.do('import', writeSeason(second, finds));
   const requests = await countRequests(async () => expect((await second.pas('push')).code).toBe(6));
   expect(requests).toBeLessThan(finds / 2);
   expect(await second.json('list')).toHaveLength(finds);

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, type Home, type Run, type Started, signedIn } from '../support/run-pas.ts';
+import { type Home, type Run, type Started, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -20,7 +20,7 @@ async function homeWithFinds(): Promise<Home> {
     '--set',
     `answer_timeout_ms=${ANSWER_TIMEOUT_MS}`,
   ]);
-  await expectDone(home.pas('import', writeSeason(home, FINDS)));
+  await home.do('import', writeSeason(home, FINDS));
   return home;
 }
 

@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import {
-  expectDone,
-  type Home,
-  jsonLines,
-  type Service,
-  settledAfter,
-  signedIn,
-} from '../support/run-pas.ts';
+import { type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 import { startCuttingWire, startPageProxy } from './faulty-network.ts';
@@ -18,7 +11,7 @@ const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service): Promise<Home> {
   const home = await signedIn(address, 'archaeologist', settledAfter(0, 20));
-  await expectDone(home.pas('import', writeSeason(home, FINDS)));
+  await home.do('import', writeSeason(home, FINDS));
   return home;
 }
 
@@ -42,11 +35,11 @@ test('a photograph that is cut off returns to the queue and arrives once', async
     times: 2,
   });
   const home = await homeAt(wire.service);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   // More than the buffers of the system hold: otherwise all of it has left, and what arrived is
   // unknown.
   const large = Buffer.concat([tinyPng(7), randomBytes(20_000_000)]);
-  await expectDone(home.pas('photo', 'add', 'K-1', home.file('large.png', large)));
+  await home.do('photo', 'add', 'K-1', home.file('large.png', large));
   const run = await home.pas('push', '--json');
   const lines = jsonLines(run.stdout).filter(({ kind }) => kind === 'photo');
   expect(lines.filter(({ type }) => type === 'settled').map(({ state }) => state)).toEqual([

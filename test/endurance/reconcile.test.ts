@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { configFile } from '../support/outbox-files.ts';
-import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
+import { settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -13,7 +13,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
     configFile(anonymous),
     readFileSync(configFile(anonymous), 'utf8').replace('oai_auth = "basic"', 'oai_auth = "none"'),
   );
-  await expectDone(anonymous.pas('import', writeSeason(anonymous, 3)));
+  await anonymous.do('import', writeSeason(anonymous, 3));
   await mock.service.faults({
     endpoint: 'import',
     when: { nth: 2 },
@@ -28,7 +28,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
 
 test('the decision and its evidence are shown with the find', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   await mock.service.faults({
     endpoint: 'import',
     when: { nth: 2 },
@@ -40,8 +40,8 @@ test('the decision and its evidence are shown with the find', async () => {
   running.child.kill('SIGKILL');
   await running.ended;
   await mock.service.faults();
-  await expectDone(home.pas('push'));
-  const shown = await expectDone(home.pas('show', 'K-2'));
+  await home.do('push');
+  const shown = await home.do('show', 'K-2');
   expect(shown.stdout).toMatch(/lost/);
   expect(shown.stdout).toMatch(/evidence: found; C-202400101-N\d+ appeared since the attempt/);
   expect(await mock.made()).toMatchObject({ finds: 2 });

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { everythingIn } from '../support/hostile-disk.ts';
-import { expectDone, homeWithoutNetwork } from '../support/run-pas.ts';
+import { homeWithoutNetwork } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 test('a restore that is killed at any moment leaves either the old outbox or the new one, complete', async () => {
   const home = await homeWithoutNetwork();
   const copy = join(home.folder, 'copy.sqlite');
-  await expectDone(home.pas('import', writeSeason(home, 40)));
-  await expectDone(home.pas('backup', copy));
-  await expectDone(home.pas('import', writeSeason(home, 60)));
+  await home.do('import', writeSeason(home, 40));
+  await home.do('backup', copy);
+  await home.do('import', writeSeason(home, 60));
   // Later and later, from before it has read the copy until it has ended.
   for (let turn = 0; turn < 16; turn += 1) {
     const running = home.start('restore', copy, '--replace');
@@ -25,12 +25,12 @@ test('a restore that is killed at any moment leaves either the old outbox or the
     expect([40, 60]).toContain(states.length);
     if (states.length === 40) break;
   }
-  await expectDone(home.pas('restore', copy, '--replace'));
+  await home.do('restore', copy, '--replace');
   expect(Object.keys(await findStates(home))).toHaveLength(40);
   expect(existsSync(copy)).toBe(true);
   const drafts = everythingIn(join(home.folder, 'pas')).filter((path) =>
     path.includes('restoring-'),
   );
   expect(drafts.length).toBeLessThanOrEqual(16);
-  await expectDone(home.pas('doctor', '--offline'));
+  await home.do('doctor', '--offline');
 });

@@ -7,7 +7,6 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import {
   addressFlags,
-  expectDone,
   type Home,
   jsonLines,
   makeHome,
@@ -43,16 +42,14 @@ async function homeAt(
 ): Promise<Home> {
   const home = makeHome(more);
   const { base_url, oai_base = base_url, schema_base = base_url } = addresses;
-  await expectDone(
-    home.pas(
-      'init',
-      '--kind',
-      'training',
-      '--username',
-      'eva',
-      ...addressFlags({ base_url, oai_base, schema_base }),
-      ...flags,
-    ),
+  await home.do(
+    'init',
+    '--kind',
+    'training',
+    '--username',
+    'eva',
+    ...addressFlags({ base_url, oai_base, schema_base }),
+    ...flags,
   );
   return home;
 }
@@ -184,19 +181,17 @@ describe('secrets', () => {
       DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`,
       XDG_RUNTIME_DIR: home.folder,
     });
-    await expectDone(
-      withBus.pas(
-        'init',
-        '--name',
-        'mock',
-        '--kind',
-        'training',
-        '--username',
-        'archaeologist',
-        ...addressFlags(mock.service),
-      ),
+    await withBus.do(
+      'init',
+      '--name',
+      'mock',
+      '--kind',
+      'training',
+      '--username',
+      'archaeologist',
+      ...addressFlags(mock.service),
     );
-    const login = await expectDone(withBus.pas('login', '--json'));
+    const login = await withBus.do('login', '--json');
     expect(JSON.parse(login.stdout)).toMatchObject({ secrets: 'file' });
     expect(getMode(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
     const whoami = await makeHome({}, home.folder).pas('whoami');
@@ -282,7 +277,7 @@ describe('a server with an untrusted certificate', () => {
       'basic',
     );
     const withToken = home.with({ PAS_TOKEN: 'planted-token' });
-    await expectDone(withToken.pas('import', writeSeason(home, 1)));
+    await withToken.do('import', writeSeason(home, 1));
     const commands = (at: Home): Promise<Run>[] => [
       home.pas('login'),
       at.pas('push'),
@@ -383,21 +378,19 @@ describe('foreign text cannot control the terminal', () => {
 describe('a production profile', () => {
   test('is not written to without confirmation, whatever is queued, and is with --yes', async () => {
     const home = await signedIn(mock.service, 'archaeologist');
-    await expectDone(
-      home.pas(
-        'init',
-        '--name',
-        'mock',
-        '--kind',
-        'production',
-        '--username',
-        'archaeologist',
-        ...addressFlags(mock.service),
-      ),
+    await home.do(
+      'init',
+      '--name',
+      'mock',
+      '--kind',
+      'production',
+      '--username',
+      'archaeologist',
+      ...addressFlags(mock.service),
     );
     const real = home;
-    await expectDone(real.pas('import', writeSeason(home, 1, { photos: true })));
-    await expectDone(real.pas('number', 'set', 'K-1', 'A 1'));
+    await real.do('import', writeSeason(home, 1, { photos: true }));
+    await real.do('number', 'set', 'K-1', 'A 1');
     await mock.service.control('DELETE', '/journal');
     const writes = async (): Promise<number> =>
       (await mock.service.journal()).filter(({ method }) => method !== 'GET').length;
@@ -410,7 +403,7 @@ describe('a production profile', () => {
       });
     }
     expect(await writes()).toBe(0);
-    await expectDone(real.pas('push', '--yes'));
+    await real.do('push', '--yes');
     expect(await writes()).toBeGreaterThanOrEqual(3);
   });
 });
@@ -427,12 +420,12 @@ describe('a data folder or secrets file that other users can read', () => {
   test('is restricted to its owner at the next use, with one message', async () => {
     const home = await signedIn(mock.service);
     const [folder, secrets] = open(home);
-    const status = await expectDone(home.pas('status'));
+    const status = await home.do('status');
     expect(status.stderr).toContain(
       `Others could read ${folder}, ${secrets} until now; from now on only you can.`,
     );
     expect([getMode(folder), getMode(secrets)]).toEqual(['700', '600']);
-    expect((await expectDone(home.pas('status'))).stderr).not.toContain('Others');
+    expect((await home.do('status')).stderr).not.toContain('Others');
   });
 
   test('that also contains other files is left as it is', async () => {

@@ -5,7 +5,7 @@ import { countMade } from '../support/count-new-finds.ts';
 import { findStates } from '../support/find-states.ts';
 import { freePort } from '../support/free-port.ts';
 import { type MockProcess, type MockState, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 /** The times that the profile has by default are over after half an hour of the service's clock. */
@@ -19,12 +19,12 @@ const HEADER =
 async function queue(find: string): Promise<void> {
   const day = `2024-06-0${find.charCodeAt(0) - 64}`;
   const row = `${find};C-202400101;7;HES-000560;HES-000253;HES-000691;HES-000988;OS-001507;${day};1;4326;HES-000867;pole;14.4;50.08;${find}`;
-  await expectDone(home.pas('import', home.file(`${find}.csv`, `${HEADER}\n${row}\n`)));
+  await home.do('import', home.file(`${find}.csv`, `${HEADER}\n${row}\n`));
 }
 
 async function pushed(find: string): Promise<void> {
   await queue(find);
-  await expectDone(home.pas('push', find));
+  await home.do('push', find);
 }
 
 type Told = { find: string; kind: string; verdict: string };
@@ -70,7 +70,7 @@ describe('a service restored from a backup', () => {
   test('assigns a record’s identifier again, and no photograph goes to another find’s record', async () => {
     await lose(() => pushed('B'));
     await queue('C');
-    await expectDone(home.pas('photo', 'add', 'B', home.file('b.png', tinyPng(1))));
+    await home.do('photo', 'add', 'B', home.file('b.png', tinyPng(1)));
     const ident = await getIdent('B');
     const run = await home.pas('push', 'C');
     expect(run.stderr).toContain(`the service gave the record ${ident} to several finds (B, C)`);
@@ -78,7 +78,7 @@ describe('a service restored from a backup', () => {
     expect(await getIdent('C')).toBe(ident);
     // The service does not have B any more.
     expect(await reconciled()).toMatchObject([{ find: 'B', kind: 'import', verdict: 'absent' }]);
-    await expectDone(home.pas('push'));
+    await home.do('push');
     const again = await getIdent('B');
     expect(again).not.toBe(ident);
     expect(await countNow()).toEqual({ finds: 2, photos: 1 });

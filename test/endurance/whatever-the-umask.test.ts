@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { everythingIn, getMode } from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { expectDone, signedIn } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -13,10 +13,10 @@ test('every file and folder that pas creates is for its owner alone, whatever th
   const umask = process.umask(0);
   try {
     const home = await signedIn(mock.service);
-    await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
-    await expectDone(home.pas('harvest-vocab', 'organizace'));
-    await expectDone(home.pas('push'));
-    await expectDone(home.pas('backup', 'pas/copy.sqlite', '--photos'));
+    await home.do('import', writeSeason(home, 2, { photos: true }));
+    await home.do('harvest-vocab', 'organizace');
+    await home.do('push');
+    await home.do('backup', 'pas/copy.sqlite', '--photos');
     const madePaths = [
       ...everythingIn(join(home.folder, 'pas')),
       ...everythingIn(join(home.folder, 'state')),

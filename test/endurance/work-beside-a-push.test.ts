@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -13,7 +13,7 @@ test('A table and a list of numbers are imported, a backup is made and finds are
     '--set',
     'max_in_flight=2',
   ]);
-  await expectDone(home.pas('import', writeSeason(home, 20)));
+  await home.do('import', writeSeason(home, 20));
   const table = writeSeason(home, 2000);
   const rows = Array.from(
     { length: 2000 },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, signedIn } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -33,12 +33,12 @@ test('logout deletes the password and the token, and until then whoami and docto
       await home.json<{ checks: { name: string; message: string }[] }>('doctor', '--offline')
     ).checks.find(({ name }) => name === 'secrets');
   expect(kept()).toMatch(/"password".*"token"/s);
-  expect((await expectDone(home.pas('whoami'))).stderr).toContain('secrets.json');
+  expect((await home.do('whoami')).stderr).toContain('secrets.json');
   expect(await place()).toMatchObject({
     level: 'ok',
     message: expect.stringContaining('secrets.json'),
   });
-  await expectDone(home.pas('logout'));
+  await home.do('logout');
   expect(kept()).not.toMatch(/password|token|archaeologist/);
   expect(await place()).toMatchObject({ level: 'warning' });
   expect((await home.pas('whoami')).code).toBe(4);
@@ -46,7 +46,7 @@ test('logout deletes the password and the token, and until then whoami and docto
 
 test('a dry run of a push counts the named finds, and no others', async () => {
   const home = await signedIn(service, 'archaeologist');
-  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
+  await home.do('import', writeSeason(home, 3, { photos: true }));
   expect(await home.json('push', '--dry-run')).toMatchObject({
     queued: { import: 3, number: 0, photo: 3 },
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
-import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -12,7 +12,7 @@ let home: Home;
 beforeAll(async () => {
   service = await serveMock('--min-interval', '1');
   home = await signedIn(service);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
 });
 afterAll(() => service.stop());
 
@@ -69,7 +69,7 @@ describe('a find is added from flags', () => {
         geom_wkt: 'POINT (15.1711944 49.8405)',
       },
     });
-    await expectDone(home.pas('push', 'K-017'));
+    await home.do('push', 'K-017');
     expect(await service.state()).toMatchObject({ photos: expect.any(Number) });
     expect(
       (await home.json<{ local_id: string; state: string }[]>('list')).find(
@@ -219,7 +219,7 @@ okolnosti = "${context}"
 pristupnost = "${accessibility}"
 `,
   );
-  await expectDone(home.pas('profile', 'use', 'mock'));
+  await home.do('profile', 'use', 'mock');
   const added = await home.json<Added>(
     'add',
     ...sets({ local_id: 'E-1', ...others }),
@@ -245,16 +245,14 @@ test('without a terminal and without flags pas add explains how to describe a fi
 
 test('without harvested vocabularies identifiers are accepted with a warning, and names are not', async () => {
   const bare = makeHome();
-  await expectDone(
-    bare.pas(
-      'init',
-      '--kind',
-      'training',
-      '--base-url',
-      service.base_url,
-      '--schema-base',
-      service.schema_base,
-    ),
+  await bare.do(
+    'init',
+    '--kind',
+    'training',
+    '--base-url',
+    service.base_url,
+    '--schema-base',
+    service.schema_base,
   );
   const {
     object_type: _object,

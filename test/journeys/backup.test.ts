@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { getMode } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { expectDone, type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -18,11 +18,11 @@ beforeEach(async () => {
 });
 
 test('a backup made during a push is complete, intact and private', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 25)));
+  await home.do('import', writeSeason(home, 25));
   const running = home.start('push', '--json');
   for (let turn = 1; turn <= 3; turn += 1) {
     await running.until(({ stdout }) => jsonLines(stdout).length >= turn * 8);
-    await expectDone(home.pas('backup', copy, '--force'));
+    await home.do('backup', copy, '--force');
     const database = openSqlite(copy, { readonly: true });
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.prepare('select count(*) as n from finds').get()).toEqual({ n: 25 });
@@ -34,13 +34,13 @@ test('a backup made during a push is complete, intact and private', async () => 
 });
 
 test('an existing file is not replaced without --force, and the outbox itself never', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   writeFileSync(copy, 'my notes');
   const refused = await home.pas('backup', copy);
   expect(refused.code).toBe(2);
   expect(refused.stderr).toMatch(/--force/);
   expect(readFileSync(copy, 'utf8')).toBe('my notes');
-  await expectDone(home.pas('backup', copy, '--force'));
+  await home.do('backup', copy, '--force');
   expect((await home.pas('backup', outboxFile(home), '--force')).stderr).toMatch(
     /is the outbox itself/,
   );
@@ -51,11 +51,9 @@ test('an existing file is not replaced without --force, and the outbox itself ne
 });
 
 test('waiting photographs are reported as left out, or copied as well', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-  await expectDone(home.pas('photo', 'add', 'K-1', home.file('more.png', tinyPng(9))));
-  expect((await expectDone(home.pas('backup', copy))).stderr).toMatch(
-    /4 photographs that are not sent yet/,
-  );
+  await home.do('import', writeSeason(home, 3, { photos: true }));
+  await home.do('photo', 'add', 'K-1', home.file('more.png', tinyPng(9)));
+  expect((await home.do('backup', copy)).stderr).toMatch(/4 photographs that are not sent yet/);
   expect(existsSync(`${copy}.photos`)).toBe(false);
   const report = await home.json<{ photos: number; photos_left_out: number }>(
     'backup',
@@ -68,11 +66,11 @@ test('waiting photographs are reported as left out, or copied as well', async ()
 
 test('a lost home is restored from the backup, and everything is sent', async () => {
   const before = await mock.service.state();
-  await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-  await expectDone(home.pas('backup', copy, '--photos'));
+  await home.do('import', writeSeason(home, 3, { photos: true }));
+  await home.do('backup', copy, '--photos');
   rmSync(outboxFolder(home), { recursive: true });
-  await expectDone(home.pas('restore', copy));
-  await expectDone(home.pas('push'));
+  await home.do('restore', copy);
+  await home.do('push');
   const after = await mock.service.state();
   expect({ finds: after.finds - before.finds, photos: after.photos - before.photos }).toEqual({
     finds: 3,
@@ -81,7 +79,7 @@ test('a lost home is restored from the backup, and everything is sent', async ()
 });
 
 test('a photograph that was damaged since is not copied as intact', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  await home.do('import', writeSeason(home, 1, { photos: true }));
   const [stored = ''] = findPhotographCopies(home);
   writeFileSync(stored, tinyPng(200));
   const run = await home.pas('backup', copy, '--photos');

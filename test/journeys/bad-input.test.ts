@@ -5,14 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
-import {
-  expectDone,
-  type Home,
-  jsonLines,
-  makeHome,
-  PROJECT,
-  signedIn,
-} from '../support/run-pas.ts';
+import { type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -135,7 +128,7 @@ describe('a table with a mistake', () => {
 
 describe('an ambiguous depth is refused with both readings,', () => {
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
   });
 
   test('in a table', async () => {
@@ -172,7 +165,7 @@ describe('a photograph', () => {
   }
 
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
   });
 
   test('that is not an image is named before anything is sent', async () => {
@@ -205,7 +198,7 @@ describe('a photograph', () => {
   });
 
   test('that was changed after it was queued is not sent, and is reported', async () => {
-    await expectDone(home.pas('photo', 'add', 'K-1', home.file('queued.png', tinyPng(3))));
+    await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(3)));
     for (const copy of findPhotographCopies(home)) writeFileSync(copy, tinyPng(4));
     const before = (await service.state()).photos;
     const run = await home.pas('push', '--json');
@@ -215,7 +208,7 @@ describe('a photograph', () => {
   });
 
   test('that was removed after it was queued is not sent, and is reported', async () => {
-    await expectDone(home.pas('photo', 'add', 'K-1', home.file('queued.png', tinyPng(5))));
+    await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(5)));
     for (const copy of findPhotographCopies(home)) rmSync(copy);
     const run = await home.pas('push', '--json');
     expect(run.code).toBe(3);
@@ -281,22 +274,20 @@ describe('a configuration', () => {
 test('a second login with a wrong password is refused with 4 and keeps the old password', async () => {
   const run = await home.with({ PAS_PASSWORD: 'wrong' }).pas('login');
   expect(run.code).toBe(4);
-  await expectDone(home.pas('whoami'));
+  await home.do('whoami');
 });
 
 test('a production profile is not written to without confirmation', async () => {
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'real',
-      '--kind',
-      'production',
-      '--base-url',
-      'https://finds.example.org',
-      '--schema-base',
-      service.schema_base,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'real',
+    '--kind',
+    'production',
+    '--base-url',
+    'https://finds.example.org',
+    '--schema-base',
+    service.schema_base,
   );
   await refused(2, /production.*\n.*--yes/, 'push', '--profile', 'real');
 });
@@ -325,18 +316,16 @@ describe('a server other than the service', () => {
       await new Promise((resolve) => server.once('listening', resolve));
       const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const stray = makeHome({ PAS_PASSWORD: 'x' });
-      await expectDone(
-        stray.pas(
-          'init',
-          '--kind',
-          'training',
-          '--username',
-          'a',
-          '--base-url',
-          address,
-          '--schema-base',
-          address,
-        ),
+      await stray.do(
+        'init',
+        '--kind',
+        'training',
+        '--username',
+        'a',
+        '--base-url',
+        address,
+        '--schema-base',
+        address,
       );
       const run = await stray.pas('login');
       server.close();
@@ -347,18 +336,16 @@ describe('a server other than the service', () => {
 
   test('that does not answer is out of reach, exit 5', async () => {
     const stray = makeHome({ PAS_PASSWORD: 'x' });
-    await expectDone(
-      stray.pas(
-        'init',
-        '--kind',
-        'training',
-        '--username',
-        'a',
-        '--base-url',
-        'http://127.0.0.1:9',
-        '--schema-base',
-        'http://127.0.0.1:9/s',
-      ),
+    await stray.do(
+      'init',
+      '--kind',
+      'training',
+      '--username',
+      'a',
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--schema-base',
+      'http://127.0.0.1:9/s',
     );
     expect((await stray.pas('login')).code).toBe(5);
   });

@@ -5,7 +5,6 @@ import { beforeEach, expect, test } from 'vitest';
 import { outboxFolder } from '../support/outbox-files.ts';
 import {
   addressFlags,
-  expectDone,
   type Home,
   settledAfter,
   signedIn,
@@ -64,27 +63,27 @@ function keepCopy(): () => void {
 }
 
 test('undo of a removal after a failed attempt sends the find', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   await fail('import', '503');
   expect((await home.pas('push')).code).toBe(5);
   await mock.service.control('PUT', '/faults', []);
-  await expectDone(home.pas('remove', 'K-1', '--yes'));
-  await expectDone(home.pas('undo'));
-  await expectDone(home.pas('push'));
+  await home.do('remove', 'K-1', '--yes');
+  await home.do('undo');
+  await home.do('push');
   expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
   expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
 test('undo takes back a number that was tried once and did not arrive', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('number', 'set', 'K-1', 'WRONG'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
+  await home.do('number', 'set', 'K-1', 'WRONG');
   await fail('number', '503');
   expect((await home.pas('push')).code).toBe(5);
   await mock.service.control('PUT', '/faults', []);
-  await expectDone(home.pas('undo'));
-  await expectDone(home.pas('number', 'set', 'K-1', '12/2024'));
-  await expectDone(home.pas('push'));
+  await home.do('undo');
+  await home.do('number', 'set', 'K-1', '12/2024');
+  await home.do('push');
   expect(await changesOf('K-1')).toStrictEqual([
     ['number', 'WRONG', 'dropped'],
     ['number', '12/2024', 'accepted'],
@@ -92,60 +91,60 @@ test('undo takes back a number that was tried once and did not arrive', async ()
 });
 
 test('a restored backup shows the number that was sent, not the one that was queued', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('number', 'set', 'K-1', 'X'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
+  await home.do('number', 'set', 'K-1', 'X');
   const copy = join(home.folder, 'evening.sqlite');
-  await expectDone(home.pas('backup', copy));
-  await expectDone(home.pas('number', 'set', 'K-1', 'Y'));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('restore', copy, '--replace'));
+  await home.do('backup', copy);
+  await home.do('number', 'set', 'K-1', 'Y');
+  await home.do('push');
+  await home.do('restore', copy, '--replace');
   expect(await changesOf('K-1')).toStrictEqual([['number', 'Y', 'accepted']]);
 });
 
 test('an older copy with an edited find shows the sent version, and sends nothing again', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const putBack = keepCopy();
-  await expectDone(home.pas('push'));
+  await home.do('push');
   putBack();
   const edit = await home.pas('edit', 'K-1', '--set', 'hloubka=77');
   expect([edit.code, edit.stderr]).toEqual([2, expect.stringContaining('was sent as')]);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 1 });
   expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
 });
 
 test('a second copy that removed a find and undid it knows what the first one sent', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const putBack = keepCopy();
-  await expectDone(home.pas('push'));
+  await home.do('push');
   putBack();
   expect((await home.pas('remove', 'K-1', '--yes')).code).toBe(3);
   const undo = await home.pas('undo');
   expect([undo.code, undo.stderr]).toEqual([3, expect.stringContaining('K-1 was not undone')]);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
 test('a lost data home comes back with what was sent, and its table is not sent again', async () => {
   const table = writeSeason(home, 3);
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
+  await home.do('import', table);
+  await home.do('push');
   rmSync(outboxFolder(home), { recursive: true });
   await home.pas('import', table);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 3 });
   expect(await statesOf()).toMatchObject({ 'K-1': 'accepted', 'K-3': 'accepted' });
 });
 
 test('a table under other local ids after a lost data home is asked about, not sent again', async () => {
   const table = writeSeason(home, 3);
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
+  await home.do('import', table);
+  await home.do('push');
   rmSync(outboxFolder(home), { recursive: true });
   const renamed = home.file('other.csv', readFileSync(table, 'utf8').replaceAll('K-', 'T-'));
-  await expectDone(home.pas('import', renamed));
+  await home.do('import', renamed);
   expect((await home.pas('push')).code).toBe(6);
   expect(await mock.made()).toMatchObject({ finds: 3 });
   expect((await home.pas('status')).stdout).toContain('T-1: it is the same as K-1');
@@ -153,11 +152,11 @@ test('a table under other local ids after a lost data home is asked about, not s
 
 test('a table with one corrected value after a lost data home: only that row is asked about', async () => {
   const table = writeSeason(home, 3);
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
+  await home.do('import', table);
+  await home.do('push');
   rmSync(outboxFolder(home), { recursive: true });
   home.file('season.csv', readFileSync(table, 'utf8').replace('nález 3', 'nález 3, stříbro'));
-  await expectDone(home.pas('import', table));
+  await home.do('import', table);
   expect((await home.pas('push')).code).toBe(6);
   expect(await mock.made()).toMatchObject({ finds: 3 });
   const { stdout } = await home.pas('status');
@@ -169,14 +168,14 @@ test('of two equal finds of two data homes, one lost on its way, neither takes t
   home = await signedIn(mock.service, 'archaeologist', settledAfter(300));
   const second = makeSecondHome();
   const table = writeSeason(home, 1);
-  await expectDone(home.pas('import', table));
+  await home.do('import', table);
   const renamed = home.file('b.csv', readFileSync(table, 'utf8').replaceAll('K-', 'B-'));
-  await expectDone(second.pas('import', renamed));
+  await second.do('import', renamed);
   await fail('import', 'reset-before-save');
   expect((await second.pas('push')).code).toBe(6);
   expect((await home.pas('push')).code).toBe(6);
   expect((await home.pas('status')).stdout).toContain('K-1: it is the same as B-1');
-  await expectDone(home.pas('resolve', 'K-1', '--resend'));
+  await home.do('resolve', 'K-1', '--resend');
   await fail('import', '500-after-save');
   await home.pas('push');
   await mock.service.control('PUT', '/faults', []);
@@ -188,12 +187,12 @@ test('of two equal finds of two data homes, one lost on its way, neither takes t
 });
 
 test('a machine that was set back asks about a find that was edited and sent since', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const putBack = keepCopy();
   const state = join(home.folder, 'state');
   cpSync(state, join(home.folder, 'kept-state'), { recursive: true });
-  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=77'));
-  await expectDone(home.pas('push'));
+  await home.do('edit', 'K-1', '--set', 'hloubka=77');
+  await home.do('push');
   putBack();
   rmSync(state, { recursive: true });
   cpSync(join(home.folder, 'kept-state'), state, { recursive: true });
@@ -203,63 +202,63 @@ test('a machine that was set back asks about a find that was edited and sent sin
 });
 
 test('another laptop takes over only if told so, and asks about a find edited and sent elsewhere', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('push', 'K-2'));
+  await home.do('import', writeSeason(home, 2));
+  await home.do('push', 'K-2');
   const laptop = home.copy();
   rmSync(join(laptop.folder, 'state'), { recursive: true });
-  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=77'));
-  await expectDone(home.pas('push'));
+  await home.do('edit', 'K-1', '--set', 'hloubka=77');
+  await home.do('push');
   expect((await laptop.pas('push')).code).toBe(2);
   expect((await laptop.pas('push', '--take-over')).code).toBe(6);
   expect(await mock.made()).toMatchObject({ finds: 2 });
-  await expectDone(laptop.pas('resolve', 'K-1', '--created', 'C-202400101-N00010', '--yes'));
-  await expectDone(laptop.pas('push'));
+  await laptop.do('resolve', 'K-1', '--created', 'C-202400101-N00010', '--yes');
+  await laptop.do('push');
   expect(await statesOf(laptop)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
 });
 
 test('finds that were sent under a prefix are not sent again from another table', async () => {
   const table = writeSeason(home, 2);
-  await expectDone(home.pas('import', table, '--id-prefix', 'KH-'));
-  await expectDone(home.pas('push'));
+  await home.do('import', table, '--id-prefix', 'KH-');
+  await home.do('push');
   const again = await home.pas('import', home.file('copy.csv', readFileSync(table)));
   expect([again.code, again.stdout]).toEqual([0, expect.stringContaining('0 added')]);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
 test('what was sent for training is no matter for production', async () => {
   const table = writeSeason(home, 1);
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('init', ...PRODUCTION, ...addressFlags(production.service)));
-  await expectDone(home.pas('import', table, '--profile', 'real'));
-  await expectDone(home.pas('push', '--profile', 'real', '--yes'));
+  await home.do('import', table);
+  await home.do('push');
+  await home.do('init', ...PRODUCTION, ...addressFlags(production.service));
+  await home.do('import', table, '--profile', 'real');
+  await home.do('push', '--profile', 'real', '--yes');
   expect(await production.made()).toMatchObject({ finds: 1 });
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
 test('a service with a new address and a lost data home: asked, not sent again', async () => {
   const table = writeSeason(home, 1);
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
+  await home.do('import', table);
+  await home.do('push');
   rmSync(join(home.folder, 'pas'), { recursive: true });
   const moved = addressFlags(mock.service).map((flag) => flag.replace('127.0.0.1', 'localhost'));
   const user = ['--username', 'archaeologist', '--oai-auth', 'none', ...WITHOUT_PAUSES];
-  await expectDone(home.pas('init', '--name', 'mock', '--kind', 'training', ...user, ...moved));
-  await expectDone(home.pas('import', table));
+  await home.do('init', '--name', 'mock', '--kind', 'training', ...user, ...moved);
+  await home.do('import', table);
   const push = await home.pas('push');
   expect([push.code, push.stderr]).toEqual([2, expect.stringContaining('is the same service')]);
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
 test('a backup of another outbox does not hide finds, and names the unsent ones that it lacks', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   const backup = join(home.folder, 'backup.sqlite');
-  await expectDone(home.pas('backup', backup));
+  await home.do('backup', backup);
   const filled = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   const table = readFileSync(writeSeason(filled, 1), 'utf8').replaceAll('K-', 'N-');
-  await expectDone(filled.pas('import', filled.file('n.csv', table)));
+  await filled.do('import', filled.file('n.csv', table));
   expect((await filled.pas('restore', backup)).code).toBe(2);
   expect(await statesOf(filled)).toStrictEqual({ 'N-1': 'queued' });
   const replaced = await filled.pas('restore', backup, '--replace');
@@ -270,8 +269,8 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
 });
 
 test('a photograph behind a dropped find: the push says what waits for what', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-  await expectDone(home.pas('resolve', 'K-1', '--drop'));
+  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await home.do('resolve', 'K-1', '--drop');
   const push = await home.pas('push');
   expect([push.code, push.stderr]).toEqual([
     3,
@@ -280,15 +279,15 @@ test('a photograph behind a dropped find: the push says what waits for what', as
 });
 
 test('undo takes back an answer, and a number of a record without a find', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   await mock.service.control('PUT', '/settings', { index_delay_ms: 600_000 });
   await fail('import', '500-after-save');
   expect((await home.pas('push')).code).toBe(6);
-  await expectDone(home.pas('resolve', 'K-1', '--resend'));
+  await home.do('resolve', 'K-1', '--resend');
   expect(await statesOf()).toStrictEqual({ 'K-1': 'queued' });
-  await expectDone(home.pas('undo'));
+  await home.do('undo');
   expect(await statesOf()).toStrictEqual({ 'K-1': 'uncertain' });
-  await expectDone(home.pas('number', 'set', 'C-202400101-N00001', 'X 1', '--replace'));
+  await home.do('number', 'set', 'C-202400101-N00001', 'X 1', '--replace');
   const undo = await home.pas('undo');
   expect([undo.code, undo.stdout + undo.stderr]).toEqual([
     0,
@@ -298,33 +297,33 @@ test('undo takes back an answer, and a number of a record without a find', async
 });
 
 test('undo of a photograph that was added again after a refusal does not send it', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   const photo = home.file('a.png', tinyPng(7));
-  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await home.do('photo', 'add', 'K-1', photo);
   await fail('photo', 'virus');
   expect((await home.pas('push')).code).toBe(3);
   await mock.service.control('PUT', '/faults', []);
-  await expectDone(home.pas('photo', 'add', 'K-1', photo));
-  await expectDone(home.pas('undo'));
+  await home.do('photo', 'add', 'K-1', photo);
+  await home.do('undo');
   expect((await home.pas('push')).code).toBe(3);
   expect(await mock.made()).toMatchObject({ photos: 0 });
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
 });
 
 test('other commands work between the pushes of --watch', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const watching = home.start('push', '--watch');
   await watching.until(({ stderr }) => stderr.includes('Waiting for new entries'));
-  await expectDone(home.pas('reconcile'));
-  await expectDone(home.pas('push'));
+  await home.do('reconcile');
+  await home.do('push');
   watching.child.kill('SIGINT');
   expect((await watching.ended).code).toBe(0);
 });
 
 test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
   home = await signedIn(mock.service, 'archaeologist', settledAfter(300));
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   await fail('import', 'hang-after-save');
   const killed = home.start('push');
   while ((await mock.made()).finds === 0) await setTimeout(20);
@@ -345,21 +344,21 @@ test('a find that was being sent at a kill is advised on, settled in JSON, and c
 test('two outboxes of one account do not push at once', async () => {
   const second = makeSecondHome();
   const table = writeSeason(home, 4);
-  await expectDone(home.pas('import', table));
+  await home.do('import', table);
   const others = readFileSync(table, 'utf8').replaceAll('K-', 'M-').replaceAll('pole', 'les');
   const dated = others.replaceAll('2024-06-01', '2023-01-01');
-  await expectDone(second.pas('import', home.file('m.csv', dated)));
+  await second.do('import', home.file('m.csv', dated));
   await mock.service.control('PUT', '/settings', { latency_ms: 200 });
   const pushes = [home, second].map((each) => each.start('push').ended);
   expect((await Promise.all(pushes)).map(({ code }) => code).sort()).toEqual([0, 11]);
   await mock.service.control('PUT', '/settings', { latency_ms: 0 });
-  await expectDone(home.pas('push'));
-  await expectDone(second.pas('push'));
+  await home.do('push');
+  await second.do('push');
   expect(await mock.made()).toMatchObject({ finds: 8 });
 });
 
 test('at most twelve imports leave where the service refuses all of them alike', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 60)));
+  await home.do('import', writeSeason(home, 60));
   const table = readFileSync(writeSeason(home, 60), 'utf8').replaceAll(
     'C-202400101',
     'C-209999999',
@@ -374,10 +373,10 @@ test('at most twelve imports leave where the service refuses all of them alike',
 
 test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {
   const table = writeSeason(home, 2);
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
+  await home.do('import', table);
+  await home.do('push');
   rmSync(outboxFolder(home), { recursive: true });
-  await expectDone(home.pas('login'));
+  await home.do('login');
   home.file('season.csv', readFileSync(table, 'utf8').replaceAll('nález', 'malý nález'));
   expect((await home.pas('import', table, '--id-prefix', 'KH-')).code).toBe(3);
   await home.pas('push');
@@ -387,40 +386,40 @@ test('a table of a lost data home under a prefix is asked about, also after the 
 
 test('a find that was removed, lost with its data home and entered again is sent', async () => {
   const table = writeSeason(home, 1);
-  await expectDone(home.pas('import', table));
+  await home.do('import', table);
   await fail('import', '503');
   await home.pas('push');
-  await expectDone(home.pas('remove', 'K-1', '--yes'));
+  await home.do('remove', 'K-1', '--yes');
   rmSync(outboxFolder(home), { recursive: true });
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('push'));
+  await home.do('import', table);
+  await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
 test('an edit and an undone answer leave the question about a find that is alike', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const season = readFileSync(join(home.folder, 'season.csv'), 'utf8');
   const other = season.replaceAll('K-', 'T-').replaceAll('nález', 'malý nález');
   await home.pas('import', home.file('other.csv', other));
   const isHeld = async () => /^K-1 +held/m.test((await home.pas('list')).stdout);
   expect(await isHeld()).toBe(true);
-  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=41'));
+  await home.do('edit', 'K-1', '--set', 'hloubka=41');
   expect(await isHeld()).toBe(true);
-  await expectDone(home.pas('resolve', 'K-1', '--new'));
+  await home.do('resolve', 'K-1', '--new');
   expect(await isHeld()).toBe(false);
-  await expectDone(home.pas('undo'));
+  await home.do('undo');
   expect(await isHeld()).toBe(true);
 });
 
 test('an edit in an older copy of a find that was sent is shown, not forgotten', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const putBack = keepCopy();
-  await expectDone(home.pas('push'));
+  await home.do('push');
   putBack();
   // Offline from the ledger, as on a copy that was edited before the other one was pushed.
   const elsewhere = home.with({ PAS_STATE: join(home.folder, 'elsewhere') });
-  await expectDone(elsewhere.pas('edit', 'K-1', '--set', 'hloubka=41'));
-  await expectDone(home.pas('push'));
+  await elsewhere.do('edit', 'K-1', '--set', 'hloubka=41');
+  await home.do('push');
   expect((await home.pas('list')).stdout).toMatch(/^K-1 +accepted, changed here/m);
   expect((await home.pas('status')).stdout).toMatch(/another version was sent.*\n {2}pas show K-1/);
   expect((await home.pas('show', 'K-1')).stdout).toMatch(/41 cm/);

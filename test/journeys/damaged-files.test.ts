@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { seededRandom } from '../support/random.ts';
-import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -23,10 +23,10 @@ let backup: string;
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   backup = join(home.folder, 'backup.sqlite');
-  await expectDone(home.pas('import', writeSeason(home, 6, { photos: true })));
-  for (const id of WANTED) await expectDone(home.pas('number', 'set', id, `A ${id}`));
+  await home.do('import', writeSeason(home, 6, { photos: true }));
+  for (const id of WANTED) await home.do('number', 'set', id, `A ${id}`);
   keep('before');
-  await expectDone(home.pas('push', ...SENT));
+  await home.do('push', ...SENT);
   await mock.service.control('PUT', '/faults', [
     { endpoint: 'import', when: { every: 1 }, times: 1, fault: '503' },
   ]);
@@ -37,7 +37,7 @@ beforeEach(async () => {
     database.pragma('wal_checkpoint(truncate)');
     database.close();
   }
-  await expectDone(home.pas('backup', backup));
+  await home.do('backup', backup);
   keep('after');
 });
 
@@ -74,7 +74,7 @@ function damaged(bytes: Buffer, seed: number): Buffer {
 async function putAllBack(): Promise<void> {
   await mock.service.control('POST', '/reset');
   putBack('before');
-  await expectDone(home.pas('push', ...SENT));
+  await home.do('push', ...SENT);
   putBack('after');
 }
 

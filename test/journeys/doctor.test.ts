@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -34,7 +34,7 @@ async function diagnose(
 }
 
 test('on a healthy system every line is positive, and nothing changes at the service', async () => {
-  await expectDone(home.pas('harvest-vocab', 'organizace'));
+  await home.do('harvest-vocab', 'organizace');
   const before = await mock.service.state();
   const { code, levels, report } = await diagnose(home);
   expect(Object.entries(levels).filter(([, level]) => level !== 'ok')).toEqual([]);
@@ -75,18 +75,18 @@ test('every check is in the JSON, even if it could not be made', async () => {
 });
 
 test('a schema version that the service accepted in imports is reported as accepted', async () => {
-  await expectDone(home.pas('harvest-vocab'));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('harvest-vocab');
+  await home.do('import', writeSeason(home, 1));
   const findCheckMessage = async () =>
     (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
   expect(await findCheckMessage()).toMatch(/the first import shows whether/);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await findCheckMessage()).toMatch(/has accepted imports with it/);
 });
 
 test('a problem of the machine is named with advice', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('photo', 'add', 'K-1', home.file('p.png', tinyPng(1))));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
   for (const copy of findPhotographCopies(home)) rmSync(copy);
   chmodSync(outboxFile(home), 0o644);
   const { code, levels, report } = await diagnose(home, '--offline');
@@ -148,7 +148,7 @@ test('a missing login, an unreachable service and a missing profile are each one
   expect(empty.levels).toMatchObject({ profile: 'problem', node: 'ok', service: 'unchecked' });
   expect(empty.code).toBe(12);
   const address = ['--base-url', 'http://127.0.0.1:9', '--schema-base', 'http://127.0.0.1:9/s'];
-  await expectDone(stranger.pas('init', '--kind', 'training', '--username', 'a', ...address));
+  await stranger.do('init', '--kind', 'training', '--username', 'a', ...address);
   const offline = await diagnose(stranger);
   expect(offline.levels).toMatchObject({
     secrets: 'warning',
@@ -161,18 +161,16 @@ test('a missing login, an unreachable service and a missing profile are each one
   expect(text).toMatch(
     /^– +not checked, because the service cannot be reached: connection, clock, account, writing$/m,
   );
-  await expectDone(
-    stranger.pas(
-      'init',
-      '--kind',
-      'training',
-      '--username',
-      'a',
-      '--base-url',
-      mock.service.base_url,
-      '--schema-base',
-      mock.service.schema_base,
-    ),
+  await stranger.do(
+    'init',
+    '--kind',
+    'training',
+    '--username',
+    'a',
+    '--base-url',
+    mock.service.base_url,
+    '--schema-base',
+    mock.service.schema_base,
   );
   const unknown = await diagnose(stranger);
   expect(unknown.levels).toMatchObject({ service: 'ok', account: 'problem', writing: 'unchecked' });
@@ -190,20 +188,18 @@ test('a server that is not the service is recognised', async () => {
   await new Promise((resolve) => server.once('listening', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stray = makeHome({ PAS_PASSWORD: 'x' });
-  await expectDone(
-    stray.pas(
-      'init',
-      '--kind',
-      'training',
-      '--username',
-      'a',
-      '--base-url',
-      address,
-      '--oai-base',
-      address,
-      '--schema-base',
-      address,
-    ),
+  await stray.do(
+    'init',
+    '--kind',
+    'training',
+    '--username',
+    'a',
+    '--base-url',
+    address,
+    '--oai-base',
+    address,
+    '--schema-base',
+    address,
   );
   const { levels } = await diagnose(stray);
   server.close();

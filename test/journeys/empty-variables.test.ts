@@ -10,7 +10,7 @@ const mock = useMock();
 test('an empty account variable counts as unset: the profile applies', async () => {
   const home = await signedIn(mock.service, 'archaeologist');
   const empty = { PAS_TOKEN: '', PAS_PASSWORD: '', PAS_USERNAME: '', PAS_PROFILE: '' };
-  const run = await expectDone(home.with(empty).pas('push', '--dry-run'));
+  const run = await home.with(empty).do('push', '--dry-run');
   expect(run.stderr).toContain('account archaeologist');
 });
 

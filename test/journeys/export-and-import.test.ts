@@ -9,14 +9,7 @@ import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  makeHome,
-  PROJECT,
-  signedIn,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -37,11 +30,11 @@ type Report = {
 };
 
 test('exported finds that are imported again are unchanged, sent or not, with photographs and numbers', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 4, { photos: true, state: 2 })));
-  await expectDone(home.pas('push', '--only', 'import', '--limit', '3', '--quiet'));
-  await expectDone(home.pas('push', '--only', 'photo', '--limit', '1', '--quiet'));
-  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2024'));
-  await expectDone(home.pas('number', 'set', 'K-4', 'MMK 4/2024'));
+  await home.do('import', writeSeason(home, 4, { photos: true, state: 2 }));
+  await home.do('push', '--only', 'import', '--limit', '3', '--quiet');
+  await home.do('push', '--only', 'photo', '--limit', '1', '--quiet');
+  await home.do('number', 'set', 'K-1', 'MMK 1/2024');
+  await home.do('number', 'set', 'K-4', 'MMK 4/2024');
   for (const file of [
     'out/finds.csv',
     'out/finds.xlsx',
@@ -94,17 +87,17 @@ test('only the requested finds are written, and no file is replaced without --fo
   expect(nowhere.code).toBe(2);
   expect((await home.pas('export', '--out', 'finds.doc')).code).toBe(2);
   expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
-  expect(
-    (await expectDone(home.pas('export', '--format', 'geojson', '--project', 'C-1'))).stdout,
-  ).toBe('{"type":"FeatureCollection","features":[\n]}\n');
+  expect((await home.do('export', '--format', 'geojson', '--project', 'C-1')).stdout).toBe(
+    '{"type":"FeatureCollection","features":[\n]}\n',
+  );
 });
 
 test('an export is readable by its owner alone, unless a person says otherwise', async () => {
   const out = join(home.folder, 'private.csv');
-  await expectDone(home.pas('export', '--out', out));
+  await home.do('export', '--out', out);
   expect(statSync(out).mode & 0o777).toBe(0o600);
   chmodSync(out, 0o640);
-  await expectDone(home.pas('export', '--out', out, '--force'));
+  await home.do('export', '--out', out, '--force');
   expect(statSync(out).mode & 0o777).toBe(0o640);
 });
 
@@ -199,9 +192,7 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
 
 test('a table that Excel saved as CSV is imported as displayed, and a person may give its encoding', async () => {
   const field = makeHome();
-  await expectDone(
-    field.pas('init', '--name', 'field', '--kind', 'training', ...addressFlags(service)),
-  );
+  await field.do('init', '--name', 'field', '--kind', 'training', ...addressFlags(service));
   const rows = 'local_id;poznamka\nS-1;střep ze Žďáru\nS-2;šedá hlína\n';
   const table = field.file('season.csv', iconv.encode(rows, 'win1250'));
   const run = await field.pas('import', table);

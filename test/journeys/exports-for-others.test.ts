@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -18,13 +18,11 @@ const TABLE = [
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));
-  await expectDone(home.pas('import', home.file('finds.csv', TABLE.join('\n'))));
-  await expectDone(
-    home.pas('push', '--only', 'import', '--limit', '1', '--quiet', '--accept-new-people'),
-  );
+  await home.do('import', home.file('finds.csv', TABLE.join('\n')));
+  await home.do('push', '--only', 'import', '--limit', '1', '--quiet', '--accept-new-people');
 });
 afterAll(() => service.stop());
 
@@ -33,7 +31,7 @@ const read = (name: string): string => readFileSync(path(name), 'utf8');
 
 describe('pas export --for museum', () => {
   test('has Czech headings in either language, labels beside codes, and the point in both systems', async () => {
-    await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.csv')));
+    await home.do('export', '--for', 'museum', '--out', path('museum.csv'));
     const [header = '', open = '', keptText = '', draft = ''] = read('museum.csv')
       .replace('\ufeff', '')
       .split('\r\n');
@@ -56,27 +54,23 @@ describe('pas export --for museum', () => {
     expect([open, keptText, draft].map((row) => row.split(';').length)).toEqual(
       Array(3).fill(header.split(';').length),
     );
-    const { stdout } = await expectDone(
-      home.with({ PAS_LANG: 'cs' }).pas('export', '--for', 'museum'),
-    );
+    const { stdout } = await home.with({ PAS_LANG: 'cs' }).do('export', '--for', 'museum');
     expect(stdout).toBe(read('museum.csv'));
   });
 
   test('is the same as a workbook, with days and numbers', async () => {
-    await expectDone(
-      home.pas(
-        'export',
-        '--for',
-        'museum',
-        '--separator',
-        'tab',
-        '--out',
-        path('museum.tsv'),
-        '--format',
-        'csv',
-      ),
+    await home.do(
+      'export',
+      '--for',
+      'museum',
+      '--separator',
+      'tab',
+      '--out',
+      path('museum.tsv'),
+      '--format',
+      'csv',
     );
-    await expectDone(home.pas('export', '--for', 'museum', '--out', path('museum.xlsx')));
+    await home.do('export', '--for', 'museum', '--out', path('museum.xlsx'));
     const [text, workbook] = await Promise.all(
       ['museum.tsv', 'museum.xlsx'].map((name) => readTable(path(name))),
     );

@@ -5,7 +5,7 @@ import { parsePlaceLink } from '../../src/place/position-links.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -14,7 +14,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
 });
 
 type Issue = { rule: string; severity: string; row: number | null; message: string };
@@ -220,7 +220,7 @@ test('every reader removes the formula mark, whatever program the file went thro
   );
   for (const name of ['b.csv', 'b.xlsx', 'b.geojson', 'b.gpkg']) {
     const out = join(homeCopy.folder, name);
-    await expectDone(homeCopy.pas('export', '--out', out));
+    await homeCopy.do('export', '--out', out);
     expect(await homeCopy.json<Report>('import', out)).toMatchObject({
       added: 0,
       updated: 0,

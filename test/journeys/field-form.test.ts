@@ -6,7 +6,7 @@ import { readTable } from '../../src/tables/readers.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { expectDone, type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -15,7 +15,7 @@ let home: Home;
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet'));
+  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet');
 });
 afterAll(() => service.stop());
 
@@ -109,9 +109,7 @@ test('a form starts with the defaults of the profile', async () => {
     `${readFileSync(config, 'utf8')}\n[profiles.mock.defaults]\nprojekt = "C-202400101"\npristupnost = "archeolog"\nokolnosti = "HES-000560"\nnalezce = "O'Brien, Jan"\n`,
   );
   other.file('form/.keep', '');
-  await expectDone(
-    other.pas('field', 'make', join(other.folder, 'form/finds.xlsx'), '--for', 'odk'),
-  );
+  await other.do('field', 'make', join(other.folder, 'form/finds.xlsx'), '--for', 'odk');
   const defaults = new Map(
     (await makeSheet(join(other.folder, 'form/finds.xlsx'), 'survey')).map((row) => [
       row['name'],
@@ -151,7 +149,7 @@ test('no file is replaced without --force, and none is written if one of them ca
     stderr: expect.stringMatching(/already a file .*obdobi\.csv/),
   });
   expect(readdirSync(join(other.folder, 'form'))).toEqual(['obdobi.csv']);
-  await expectDone(other.pas('field', 'make', path, '--for', 'odk', '--force'));
+  await other.do('field', 'make', path, '--for', 'odk', '--force');
   expect(readFileSync(join(other.folder, 'form/obdobi.csv'), 'utf8')).toContain('HES-000253');
   mkdirSync(join(other.folder, 'folder/obdobi.csv'), { recursive: true });
   const folder = await other.pas(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -10,8 +10,8 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));
-  await expectDone(home.pas('push', 'K-2'));
+  await home.do('import', writeSeason(home, 3, { state: 2 }));
+  await home.do('push', 'K-2');
   await home.pas(
     'add',
     '--draft',
@@ -60,13 +60,13 @@ describe('the list of finds shows', () => {
 
 describe('an export', () => {
   beforeAll(async () => {
-    await expectDone(home.pas('harvest-vocab', 'heslo:obdobi', 'heslo:predmet_druh'));
+    await home.do('harvest-vocab', 'heslo:obdobi', 'heslo:predmet_druh');
     // The vocabularies harvested since give the labels of the codes.
-    await expectDone(home.pas('import', join(home.folder, 'season.csv')));
+    await home.do('import', join(home.folder, 'season.csv'));
   });
   const exported = async (name: string, ...flags: string[]): Promise<string> => {
     const path = join(home.folder, name);
-    await expectDone(home.pas('export', '--out', path, '--force', ...flags));
+    await home.do('export', '--out', path, '--force', ...flags);
     return readFileSync(path, 'utf8');
   };
 
@@ -112,8 +112,6 @@ describe('an export', () => {
     expect(await home.pas('export', '--for', 'people', '--format', 'xml')).toMatchObject({
       code: 2,
     });
-    await expectDone(
-      home.pas('export', '--for', 'people', '--out', join(home.folder, 'lidem.xlsx')),
-    );
+    await home.do('export', '--for', 'people', '--out', join(home.folder, 'lidem.xlsx'));
   });
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -13,8 +13,8 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'osoba'));
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('harvest-vocab', 'heslo', 'osoba');
+  await home.do('import', writeSeason(home, 2));
 });
 
 test('pas alone prints the help on stdout and is done', async () => {
@@ -72,7 +72,7 @@ test('a set may be called by its element', async () => {
 test('pas export FILE and -o FILE write that file', async () => {
   const copy = home.copy();
   for (const args of [['season.xlsx'], ['-o', 'again.xlsx'], ['K-1', 'one.csv']]) {
-    await expectDone(copy.pas('export', ...args));
+    await copy.do('export', ...args);
     expect(existsSync(join(copy.folder, args.at(-1) ?? ''))).toBe(true);
   }
 });
@@ -97,14 +97,14 @@ test('--sheet takes the number of a sheet, and its name in any case', async () =
 
 test('restore FILE --yes replaces the outbox', async () => {
   const copy = home.copy();
-  await expectDone(copy.pas('backup', 'evening.sqlite'));
+  await copy.do('backup', 'evening.sqlite');
   expect((await copy.pas('restore', 'evening.sqlite')).code).not.toBe(0);
-  await expectDone(copy.pas('restore', 'evening.sqlite', '-y'));
+  await copy.do('restore', 'evening.sqlite', '-y');
 });
 
 test('pull FIND reads that find alone, and the next pull still reads all', async () => {
   const copy = home.copy();
-  await expectDone(copy.pas('push', '--accept-new-people'));
+  await copy.do('push', '--accept-new-people');
   type Pulled = { finds: { find: string; news: boolean }[] };
   expect((await copy.json<Pulled>('pull', 'K-1')).finds.map(({ find }) => find)).toEqual(['K-1']);
   expect((await copy.json<Pulled>('pull')).finds.map(({ find }) => find)).toEqual(['K-1', 'K-2']);

@@ -7,7 +7,7 @@ import { readTable } from '../../src/tables/readers.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 type Row = Readonly<Record<string, string>>;
@@ -28,11 +28,11 @@ let questions: readonly Question[];
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   prepared = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
-  await expectDone(prepared.pas('harvest-vocab', '--quiet'));
-  await expectDone(prepared.pas('harvest-vocab', 'projekt', '--quiet'));
+  await prepared.do('harvest-vocab', '--quiet');
+  await prepared.do('harvest-vocab', 'projekt', '--quiet');
   prepared.file('form/.keep', '');
   const path = join(prepared.folder, 'form/finds.xlsx');
-  await expectDone(prepared.pas('field', 'make', path, '--for', 'odk'));
+  await prepared.do('field', 'make', path, '--for', 'odk');
   survey = await readSheet(path, 'survey');
   choices = await readSheet(path, 'choices');
   questions = listQuestions();
@@ -109,7 +109,7 @@ const listIndexes = (): number[] => Array.from({ length: COUNT }, (_, index) => 
 
 async function expectExact(home: Home): Promise<void> {
   const path = join(home.folder, 'exported.csv');
-  await expectDone(home.pas('export', path, '--codes', '--force'));
+  await home.do('export', path, '--codes', '--force');
   const { header, rows } = parseTable(path, readFileSync(path));
   const exported = [...rows].map(({ cells }) =>
     Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])),
@@ -216,7 +216,7 @@ test('finds of a form return from ODK Central unedited, and a second import chan
 
 test('a correction at ODK Central updates an unsent find', async () => {
   const home = prepared.copy();
-  await expectDone(home.pas('import', home.file('finds.zip', makeCentralArchive())));
+  await home.do('import', home.file('finds.zip', makeCentralArchive()));
   const corrected = makeCentralArchive((index) => ({
     ...makeAnswers(index),
     hloubka: index === 1 ? '77' : String(index),
@@ -231,15 +231,15 @@ test('a correction at ODK Central updates an unsent find', async () => {
 
 test('a question about a row is answered with the photographs of its archive', async () => {
   const home = prepared.copy();
-  await expectDone(home.pas('import', home.file('finds.zip', makeCentralArchive())));
-  await expectDone(home.pas('edit', makeLocalId(1), '--set', 'hloubka=55'));
+  await home.do('import', home.file('finds.zip', makeCentralArchive()));
+  await home.do('edit', makeLocalId(1), '--set', 'hloubka=55');
   const changed = makeCentralArchive(
     (index) => ({ ...makeAnswers(index), hloubka: index === 1 ? '77' : String(index) }),
     50,
   );
   const imported = await home.pas('import', home.file('finds.zip', changed));
   expect(imported.stdout).toContain('1 skipped until you decide');
-  await expectDone(home.pas('resolve', makeLocalId(1), '--table'));
+  await home.do('resolve', makeLocalId(1), '--table');
   const { stdout } = await home.pas('show', makeLocalId(1), '--json');
   expect(stdout).toContain(
     createHash('sha512')

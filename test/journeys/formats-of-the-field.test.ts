@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -15,7 +15,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
 });
 
 type Report = {

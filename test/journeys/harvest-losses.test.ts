@@ -3,14 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { envelope, send, startOddService } from '../support/odd-service.ts';
 import { listAll } from '../support/raw-harvest.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  makeHome,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const SET = 'heslo:obdobi';
@@ -81,7 +74,7 @@ test('of a service without any record no set is said to be empty', async () => {
   await using service = await startOddService();
   const anonymous = makeHome();
   const profile = ['--name', 'odd', '--kind', 'training', '--oai-auth', 'none'];
-  await expectDone(anonymous.pas('init', ...profile, ...addressFlags(service)));
+  await anonymous.do('init', ...profile, ...addressFlags(service));
   service.odd((response) => send(response, envelope('<error code="noRecordsMatch"/>')));
   const empty = await anonymous.pas('harvest', '--all', '--out', 'all.jsonl');
   expect([empty.code, empty.stderr]).toEqual([

@@ -3,14 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { ODD_SET, startOddService } from '../support/odd-service.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  makeHome,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 type Entry = {
@@ -207,18 +200,18 @@ describe('harvested vocabularies', () => {
       spona?.id ?? '',
     );
     expect(shown.above).toHaveLength(1);
-    const { stdout } = await expectDone(home.pas('vocab', 'show', spona?.id.toLowerCase() ?? ''));
+    const { stdout } = await home.do('vocab', 'show', spona?.id.toLowerCase() ?? '');
     expect(stdout).toContain([...shown.path.map(({ label }) => label), 'spona'].join(' > '));
   });
 
   test('entries are exported as a table and as JSON', async () => {
     const listed = await entries(home, 'heslo:obdobi');
-    const table = await expectDone(home.pas('vocab', 'export', 'heslo:obdobi'));
+    const table = await home.do('vocab', 'export', 'heslo:obdobi');
     expect(table.stdout.split('\n').filter((line) => line.includes('HES-'))).toHaveLength(
       listed.length,
     );
     expect(await home.json<Entry[]>('vocab', 'export', 'heslo:obdobi')).toHaveLength(listed.length);
-    await expectDone(home.pas('vocab', 'export', '--out', 'all.csv'));
+    await home.do('vocab', 'export', '--out', 'all.csv');
     expect(
       readFileSync(join(home.folder, 'all.csv'), 'utf8').match(/^HES-/gm)?.length,
     ).toBeGreaterThan(listed.length);
@@ -277,17 +270,15 @@ test('of many records that are not terms the first are named, and JSON names all
   const names = Array.from({ length: 45 }, (_, nth) => `A-${nth}`);
   service.sane(names);
   const home = makeHome();
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'odd',
-      '--kind',
-      'training',
-      '--oai-auth',
-      'none',
-      ...addressFlags(service),
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'odd',
+    '--kind',
+    'training',
+    '--oai-auth',
+    'none',
+    ...addressFlags(service),
   );
   const { code, stderr } = await home.pas('harvest-vocab', ODD_SET);
   expect([code, stderr]).toEqual([

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
-import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -88,18 +88,16 @@ function listRules({ issues }: ImportReport): unknown[] {
 describe('a table that is imported again', () => {
   test('keeps an edit if its row is unchanged', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
-    await expectDone(home.pas('import', season));
-    await expectDone(
-      home.pas('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30'),
-    );
+    await home.do('import', season);
+    await home.do('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30');
     expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
   });
 
   test('applies the changes of its row, and keeps an edit of another element', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('edit', 'R-1', '--set', 'hloubka=30'));
+    await home.do('import', season);
+    await home.do('edit', 'R-1', '--set', 'hloubka=30');
     table('season.csv', { id: 'R-1', note: 'spona, bronz' });
     expect((await imports(season)).report).toMatchObject({ updated: 1, conflicts: 0 });
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
@@ -112,9 +110,8 @@ describe('a table that is imported again', () => {
       { id: 'R-1', note: 'old' },
       { id: 'R-2', note: 'old', place: 'les' },
     );
-    await expectDone(home.pas('import', season));
-    for (const find of ['R-1', 'R-2'])
-      await expectDone(home.pas('edit', find, '--set', 'poznamka=here'));
+    await home.do('import', season);
+    for (const find of ['R-1', 'R-2']) await home.do('edit', find, '--set', 'poznamka=here');
     table(
       'season.csv',
       { id: 'R-1', note: 'table', depth: '20' },
@@ -136,8 +133,8 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
     expect(await readElements('R-1')).not.toHaveProperty('hloubka');
 
-    await expectDone(home.pas('resolve', 'R-1', '--table'));
-    await expectDone(home.pas('resolve', 'R-2', '--mine'));
+    await home.do('resolve', 'R-1', '--table');
+    await home.do('resolve', 'R-2', '--mine');
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
     expect(await readElements('R-2')).toMatchObject({ poznamka: 'here' });
     expect((await imports(season)).report).toMatchObject({
@@ -149,7 +146,7 @@ describe('a table that is imported again', () => {
 
   test('ignores elements without a column, and empties only what the row had', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona', depth: '20' });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     home.file('season.csv', 'local_id;hloubka\nR-1;35\n');
     expect((await imports(season)).report).toMatchObject({ updated: 1 });
     expect(await readElements('R-1')).toMatchObject({
@@ -157,7 +154,7 @@ describe('a table that is imported again', () => {
       poznamka: 'spona',
       druh_nalezu: { id: 'HES-000691' },
     });
-    await expectDone(home.pas('edit', 'R-1', '--set', 'pocet=2'));
+    await home.do('edit', 'R-1', '--set', 'pocet=2');
     home.file('season.csv', 'local_id;hloubka;pocet\nR-1;;\n');
     expect((await imports(season)).report).toMatchObject({ updated: 1 });
     expect(await readElements('R-1')).toMatchObject({ pocet: '2', poznamka: 'spona' });
@@ -166,7 +163,7 @@ describe('a table that is imported again', () => {
 
   test('is the same table however its accents and blanks are typed', async () => {
     const season = table('season.csv', { id: 'Č 1', note: 'nůž u cesty' });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     table('season.csv', {
       id: ' Č\u00a01 '.normalize('NFD'),
       note: 'nůž\u00a0u cesty'.normalize('NFD'),
@@ -177,7 +174,7 @@ describe('a table that is imported again', () => {
 
   test('refuses both rows of a repeated local id', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'a' }, { id: 'R-2', note: 'b' });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     table(
       'season.csv',
       { id: 'R-1', note: 'c' },
@@ -202,18 +199,18 @@ describe('a table that is imported again', () => {
       { id: 'S-2', note: 'b' },
       { id: 'S-3', note: 'c' },
     );
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     table('season.csv', { id: 'S-3', note: 'c' });
     const { run, report } = await imports(season);
     expect(report.not_in_table).toEqual(['S-l1', 'S-2']);
     expect(run.stderr).toMatch(/2 finds of this table are no longer in it.*pas remove S-l1 S-2/s);
-    await expectDone(home.pas('remove', 'S-l1', 'S-2', '--yes'));
+    await home.do('remove', 'S-l1', 'S-2', '--yes');
     expect((await imports(season)).report.not_in_table).toEqual([]);
   });
 
   test('asks about a row that equals a find with another local id, and renames that find', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' }, { id: 'S-2', note: 'b' });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     table('season.csv', { id: 'S-11', note: 'přezka' }, { id: 'S-2', note: 'b' });
     const { run, report } = await imports(season);
     expect(run.code).toBe(3);
@@ -224,7 +221,7 @@ describe('a table that is imported again', () => {
         message: expect.stringMatching(/is equal to S-l1: is it the same find/),
       }),
     );
-    await expectDone(home.pas('resolve', 'S-l1', '--same'));
+    await home.do('resolve', 'S-l1', '--same');
     expect(
       (await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort(),
     ).toEqual(['S-11', 'S-2']);
@@ -233,18 +230,18 @@ describe('a table that is imported again', () => {
 
   test('knows a sent find by its old and its new number', async () => {
     const season = table('season.csv', { id: 'S-l1', note: 'přezka' });
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('push'));
+    await home.do('import', season);
+    await home.do('push');
     table('season.csv', { id: 'S-11', note: 'přezka' });
     expect((await imports(season)).report).toMatchObject({ added: 0, questions: 1 });
-    await expectDone(home.pas('resolve', 'S-l1', '--same'));
+    await home.do('resolve', 'S-l1', '--same');
     expect((await imports(season)).report).toMatchObject({ added: 0, unchanged: 1 });
     expect((await home.json<{ local_id: string }>('show', 'S-11')).local_id).toBe('S-l1');
   });
 
   test('imports two equal rows as two finds', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'střep' });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     table('season.csv', { id: 'R-1', note: 'střep' }, { id: 'R-2', note: 'střep' });
     expect((await imports(season)).report).toMatchObject({ added: 1, questions: 0 });
   });
@@ -252,8 +249,9 @@ describe('a table that is imported again', () => {
 
 describe('another table with the same local ids', () => {
   test('is asked about as other finds, with both places named, and imported with a prefix, repeatedly', async () => {
-    await expectDone(
-      home.pas('import', table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' })),
+    await home.do(
+      'import',
+      table('vsesoky.csv', { id: '1', object: 'HES-000691', place: 'Všesoky' }),
     );
     const other = table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice' });
     const { run, report } = await imports(other);
@@ -285,7 +283,7 @@ describe('another table with the same local ids', () => {
       { id: '1', place: 'Petrovice' },
       { id: '2', place: 'les' },
     );
-    await expectDone(home.pas('import', other, '--id-prefix', 'PET-'));
+    await home.do('import', other, '--id-prefix', 'PET-');
     table(
       'petrovice.csv',
       { id: '1', place: 'Petrovice' },
@@ -298,14 +296,14 @@ describe('another table with the same local ids', () => {
 
   test('is the same table if it fills an empty element', async () => {
     const season = table('season.csv', { id: '1', object: '', day: '', place: '' });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     table('season.csv', { id: '1' });
     expect((await imports(season)).report).toMatchObject({ questions: 0, updated: 1 });
   });
 
   test('that only repeats existing finds is accepted without a question', async () => {
-    await expectDone(home.pas('import', table('a.csv', { id: '1', note: 'a' })));
-    await expectDone(home.pas('export', '--out', 'finds.csv'));
+    await home.do('import', table('a.csv', { id: '1', note: 'a' }));
+    await home.do('export', '--out', 'finds.csv');
     expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({
       unchanged: 1,
       questions: 0,
@@ -315,8 +313,8 @@ describe('another table with the same local ids', () => {
 
 test('differences to sent finds are listed for the curator, and numbers are queued', async () => {
   const season = writeSeason(home, 1, { state: 2 });
-  await expectDone(home.pas('import', season));
-  await expectDone(home.pas('push'));
+  await home.do('import', season);
+  await home.do('push');
   const text = readFileSync(season, 'utf8').split('\n');
   const header = `${text[0]};evidencni_cislo`;
   home.file('season.csv', `${header}\n${(text[1] ?? '').replace('pole 1', 'les 1')};A 12/2024\n`);
@@ -341,8 +339,8 @@ test('differences to sent finds are listed for the curator, and numbers are queu
 
 test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {
   const season = writeSeason(home, 1, { state: 2 });
-  await expectDone(home.pas('import', season));
-  await expectDone(home.pas('push'));
+  await home.do('import', season);
+  await home.do('push');
   const [{ ident_cely: ident } = { ident_cely: '' }] =
     await home.json<{ ident_cely: string }[]>('list');
   const { base_url } = mock.service;
@@ -350,7 +348,7 @@ test('a number that a curator has set since is not replaced, and that of the row
     method: 'PATCH',
     headers: { authorization: `Bearer ${await fetchToken({ url: base_url }, 'archivist')}` },
   });
-  await expectDone(home.pas('pull'));
+  await home.do('pull');
   const text = readFileSync(season, 'utf8').split('\n');
   home.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
   const { report } = await imports(season, '--corrections', 'corrections.csv');
@@ -363,8 +361,8 @@ test('a number that a curator has set since is not replaced, and that of the row
 test('a number that the account may not set is listed as a correction', async () => {
   const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
   const season = writeSeason(homeCopy, 1, { state: 1 });
-  await expectDone(homeCopy.pas('import', season));
-  await expectDone(homeCopy.pas('push'));
+  await homeCopy.do('import', season);
+  await homeCopy.do('push');
   const text = readFileSync(season, 'utf8').split('\n');
   homeCopy.file('season.csv', `${text[0]};evidencni_cislo\n${text[1]};A 12/2024\n`);
   await homeCopy.pas('import', season, '--corrections', 'corrections.csv');
@@ -376,7 +374,7 @@ test('a number that the account may not set is listed as a correction', async ()
 
 describe('photographs', () => {
   const names = async (find: string): Promise<string[]> => {
-    const exported = await expectDone(home.pas('export', find));
+    const exported = await home.do('export', find);
     return (exported.stdout.trim().split('\r\n')[1]?.split(';').at(-1) ?? '')
       .split(',')
       .filter((name) => name !== '');
@@ -388,7 +386,7 @@ describe('photographs', () => {
     const second = 'K-2';
     const path = join(home.folder, 'season.csv');
     const season = readFileSync(path, 'utf8');
-    await expectDone(home.pas('import', path));
+    await home.do('import', path);
     const one = (await names(first))[0] ?? '';
     const two = (await names(second))[0] ?? '';
     home.file('season.csv', season.replace(one, '@').replace(two, one).replace('@', two));
@@ -402,8 +400,8 @@ describe('photographs', () => {
   test('that were sent stay and are named', async () => {
     writeSeason(home, 1, { photos: true });
     const path = join(home.folder, 'season.csv');
-    await expectDone(home.pas('import', path));
-    await expectDone(home.pas('push'));
+    await home.do('import', path);
+    await home.do('push');
     const [name = ''] = await names('K-1');
     home.file('season.csv', readFileSync(path, 'utf8').replace(name, ''));
     const { report } = await imports(path);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -46,14 +46,14 @@ test('an edited row replaces a find that was not sent', async () => {
   await home.json<Report>('import', table);
   edit(table, 'pole 2', 'les 2');
   expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, unchanged: 1 });
-  expect((await expectDone(home.pas('show', 'K-2', '--xml'))).stdout).toContain('les 2');
+  expect((await home.do('show', 'K-2', '--xml')).stdout).toContain('les 2');
 });
 
 test('an edited row never changes a sent find, and is reported', async () => {
   const table = writeSeason(home, 2);
   await home.json<Report>('import', table);
-  await expectDone(home.pas('push'));
-  const sentText = (await expectDone(home.pas('show', 'K-2', '--xml'))).stdout;
+  await home.do('push');
+  const sentText = (await home.do('show', 'K-2', '--xml')).stdout;
   edit(table, 'pole 2', 'les 2');
   const run = await home.pas('import', table, '--json');
   expect(run.code).toBe(3);
@@ -62,7 +62,7 @@ test('an edited row never changes a sent find, and is reported', async () => {
     unchanged: 1,
     issues: [{ rule: 'already-sent' }, { rule: 'not-harvested' }],
   });
-  expect((await expectDone(home.pas('show', 'K-2', '--xml'))).stdout).toBe(sentText);
+  expect((await home.do('show', 'K-2', '--xml')).stdout).toBe(sentText);
   expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
 });
 
@@ -81,11 +81,11 @@ test('an incomplete find is a draft, is never sent, and is queued once its row i
   const run = await home.pas('import', table, '--json');
   expect(run.code).toBe(3);
   expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, drafts: 1 });
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'draft' }]);
   edit(table, ';;HES-000691', ';HES-000253;HES-000691');
   expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, drafts: 0 });
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
 });
 
@@ -94,12 +94,12 @@ test('a refused find shows the service’s words beside the element, and is sent
   edit(table, 'HES-000691', 'HES-999999');
   await home.json<Report>('import', table);
   expect((await home.pas('push')).code).toBe(3);
-  const refused = await expectDone(home.pas('show', 'K-1'));
+  const refused = await home.do('show', 'K-1');
   expect(refused.stdout).toMatch(/import: refused/);
   expect(refused.stdout).toMatch(/druh_nalezu/);
   edit(table, 'HES-999999', 'HES-000691');
   await home.json<Report>('import', table);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
 });
 
@@ -138,7 +138,7 @@ test('labels are understood after a harvest of vocabularies, and a wrong one lis
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, 'HES-000691', 'spona');
   expect((await home.pas('import', table)).code).toBe(3);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
   expect(await home.json<Report>('import', table)).toMatchObject({ added: 1, drafts: 0 });
   edit(table, 'spona', 'sponka');
   const run = await home.pas('import', table);

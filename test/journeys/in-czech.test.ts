@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -56,7 +56,7 @@ test('a table with errors is reported in Czech, with numbers and nouns in the ri
 });
 
 test('a refusal quotes the service inside a Czech sentence', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  await home.do('import', writeSeason(home, 1, { photos: true }));
   await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
   const pushed = await czech.pas('push');
   const refused = await home.json<{ needs_person: { reason: string }[] }>('status');
@@ -68,7 +68,7 @@ test('a refusal quotes the service inside a Czech sentence', async () => {
 });
 
 test('evidence is shown in the language of the reader, and is the same in every language', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   await mock.service.faults({ endpoint: 'import', fault: '500-before-save' });
   const pushed = await czech.pas('push');
   expect(pushed.code).toBe(6);
@@ -93,7 +93,7 @@ test('missing files and finds are refused in Czech, with advice', async () => {
 });
 
 test('every label is Czech: of checks, of the dry run, of validation and of restore', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 7)));
+  await home.do('import', writeSeason(home, 7));
   const checks =
     (await czech.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
   for (const label of [
@@ -115,7 +115,7 @@ test('every label is Czech: of checks, of the dry run, of validation and of rest
     'import: k odeslání 7\nevidenční číslo: k odeslání 0\nfotografie: k odeslání 0\n',
   );
   expect((await czech.pas('validate')).stdout).toContain('V pořádku 7, chybných 0.');
-  await expectDone(czech.pas('backup', `${czech.folder}/zaloha.sqlite`));
+  await czech.do('backup', `${czech.folder}/zaloha.sqlite`);
   const restored = await czech.pas('restore', `${czech.folder}/zaloha.sqlite`, '--replace');
   expect(restored.stdout).toContain(' se 7 nálezy.');
 });

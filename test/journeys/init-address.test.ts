@@ -38,7 +38,7 @@ describe('pas init --set', () => {
   test('sets any key of the profile', async () => {
     const home = makeHome();
     const flags = ['--set', 'settle_ms=1000', '--set', 'allow_http=true', '--set', 'prefix=finds'];
-    await expectDone(home.pas('init', mock.service.base_url, ...flags));
+    await home.do('init', mock.service.base_url, ...flags);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       settleMs: 1000,
       allowHttp: true,
@@ -76,7 +76,7 @@ describe('pas init with one address of the service', () => {
   ])('finds the others and shows them: %s', async (_, path) => {
     const { base_url, oai_base, schema_base } = mock.service;
     const home = makeHome();
-    const run = await expectDone(home.pas('init', `${base_url}${path}`));
+    const run = await home.do('init', `${base_url}${path}`);
     for (const address of [base_url, oai_base, schema_base])
       expect(run.stderr).toContain(`: ${address}\n`);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
@@ -91,7 +91,7 @@ describe('pas init with one address of the service', () => {
 
   test('accepts a host of this machine without the scheme', async () => {
     const home = makeHome();
-    await expectDone(home.pas('init', mock.service.base_url.replace('http://', '')));
+    await home.do('init', mock.service.base_url.replace('http://', ''));
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       baseUrl: mock.service.base_url,
     });
@@ -105,7 +105,7 @@ describe('pas init with one address of the service', () => {
       'http://127.0.0.1:1/schemas/of/finds',
     );
     const home = makeHome();
-    await expectDone(home.pas('init', other.base_url));
+    await home.do('init', other.base_url);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       prefix: 'finds',
       schemaBase: 'http://127.0.0.1:1/schemas/of/finds',
@@ -115,16 +115,14 @@ describe('pas init with one address of the service', () => {
   test('finds a training instance, and says that it has no harvesting interface', async () => {
     await using training = await serveMock('--training');
     const home = makeHome();
-    const run = await expectDone(home.pas('init', training.base_url));
+    const run = await home.do('init', training.base_url);
     expect(run.stderr).toContain('It has no harvesting interface.');
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       baseUrl: training.base_url,
       schemaBase: training.schema_base,
       kind: 'training',
     });
-    await expectDone(
-      home.pas('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base),
-    );
+    await home.do('init', training.base_url, '--name', 'both', '--oai-base', mock.service.oai_base);
     expect(await home.json('profile', 'show', 'both')).toMatchObject({
       oaiBase: mock.service.oai_base,
       schemaBase: training.schema_base,
@@ -207,8 +205,13 @@ describe('pas init with one address of the service', () => {
       'address below which the schemas are, production or training instance',
     );
     expect(run.stderr).toContain('--schema-base=ADDRESS --kind=production|training');
-    await expectDone(
-      home.pas('init', address, '--schema-base', `${address}/schema/svc`, '--kind', 'production'),
+    await home.do(
+      'init',
+      address,
+      '--schema-base',
+      `${address}/schema/svc`,
+      '--kind',
+      'production',
     );
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       baseUrl: address,
@@ -227,7 +230,7 @@ describe('pas init with one address of the service', () => {
       });
     });
     const home = makeHome();
-    await expectDone(home.pas('init', address));
+    await home.do('init', address);
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
       baseUrl: address,
       oaiBase: address,
@@ -273,8 +276,8 @@ describe('pas init with one address of the service', () => {
     const profile = `base_url = "${base_url}"\nschema_base = "${schema_base}"\nkind = "training"\n`;
     const address = await serve((_, response) => response.end(profile));
     const home = makeHome();
-    await expectDone(home.pas('init', `${address}/finds-profile.toml`));
-    await expectDone(home.pas('init', home.file('finds.toml', profile), '--name', 'file'));
+    await home.do('init', `${address}/finds-profile.toml`);
+    await home.do('init', home.file('finds.toml', profile), '--name', 'file');
     for (const name of ['default', 'file'])
       expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
     const both = await home.pas('init', address, '--from', 'finds.toml');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../contract/judged-finds.ts';
 import { makeDocument } from '../support/contract-find.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 type Judged = {
   file: string;
@@ -19,8 +19,8 @@ let issues: readonly Judged[];
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab'));
-  await expectDone(home.pas('harvest-vocab', 'projekt'));
+  await home.do('harvest-vocab');
+  await home.do('harvest-vocab', 'projekt');
   const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>
     home.file(getFile(index), makeDocument({ server: service }, content)),
   );

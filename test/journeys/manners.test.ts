@@ -7,7 +7,7 @@ import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { displayWidth } from '../../src/text/characters.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
-import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 const PAS = `"${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}"`;
@@ -17,9 +17,7 @@ let home: Home;
 beforeAll(async () => {
   home = makeHome();
   const service = ['--base-url', NOBODY, '--schema-base', 'http://127.0.0.1:8099/schema/svc'];
-  await expectDone(
-    home.pas('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service),
-  );
+  await home.do('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service);
 });
 
 test.skipIf(process.platform !== 'linux')(
@@ -121,20 +119,18 @@ test('a reader that closes early causes no error', async () => {
 
 test('a reader that closes early ends an export without an error', async () => {
   const many = makeHome();
-  await expectDone(
-    many.pas(
-      'init',
-      '--name',
-      'field',
-      '--kind',
-      'training',
-      '--base-url',
-      NOBODY,
-      '--schema-base',
-      NOBODY,
-    ),
+  await many.do(
+    'init',
+    '--name',
+    'field',
+    '--kind',
+    'training',
+    '--base-url',
+    NOBODY,
+    '--schema-base',
+    NOBODY,
   );
-  await expectDone(many.pas('list'));
+  await many.do('list');
   const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {
     for (let n = 1; n <= 3000; n += 1)

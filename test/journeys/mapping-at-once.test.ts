@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { beforeAll, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** A mapping that several people and programs have their hands on. */
@@ -12,7 +12,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
 });
 
 type Row = {
@@ -40,7 +40,7 @@ test('a list with one term per line starts with a term, and its proposals can be
     'terms.txt',
   );
   expect(proposals.map(({ term }) => term)).toEqual(['fibule', 'qqqxyzw', 'sekyrka']);
-  await expectDone(homeCopy.pas('vocab', 'map', 'suggest', 'terms.txt', '--out', 'proposals.csv'));
+  await homeCopy.do('vocab', 'map', 'suggest', 'terms.txt', '--out', 'proposals.csv');
   expect(await homeCopy.json<Tally>('vocab', 'map', 'import', 'proposals.csv')).toMatchObject({
     added: 0,
     unconfirmed: 2,
@@ -89,22 +89,22 @@ test('a note stays if a table without notes is imported, or the term is mapped a
     'noted.csv',
     'set;term;id;note;confirmed\ndruh_nalezu;fibule;HES-000605;podle kartotéky;yes\n',
   );
-  await expectDone(homeCopy.pas('vocab', 'map', 'import', 'noted.csv'));
+  await homeCopy.do('vocab', 'map', 'import', 'noted.csv');
   homeCopy.file('again.csv', 'set;term;id;confirmed\ndruh_nalezu;fibule;HES-000605;yes\n');
   await homeCopy.pas('vocab', 'map', 'import', 'again.csv');
-  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince'));
+  await homeCopy.do('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'mince');
   const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
   expect(rows).toMatchObject([{ term: 'fibule', label: 'mince', note: 'podle kartotéky' }]);
 });
 
 test('a mapping that was saved in Windows-1250 is read', async () => {
   const homeCopy = home.copy();
-  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'přeska', 'přezka'));
+  await homeCopy.do('vocab', 'map', 'set', 'druh_nalezu', 'přeska', 'přezka');
   const file = join(homeCopy.folder, 'pas', 'mapping.csv');
   writeFileSync(file, iconv.encode(readFileSync(file, 'utf8').replace(/^\uFEFF/, ''), 'win1250'));
   const rows = await homeCopy.json<Row[]>('vocab', 'map', 'list');
   expect(rows).toMatchObject([{ term: 'přeska', label: 'přezka' }]);
-  await expectDone(homeCopy.pas('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona'));
+  await homeCopy.do('vocab', 'map', 'set', 'druh_nalezu', 'fibule', 'spona');
   expect(readFileSync(file, 'utf8')).toContain('přeska');
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 /**
  * A term of a made-up museum's list, with the entry of the demo seed that it stands for; `id` is
@@ -33,7 +33,7 @@ let home: Home;
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
 });
 afterAll(() => service.stop());
 
@@ -71,7 +71,7 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
   test('accepts no wrong entry without a person’s confirmation', async () => {
     const terms = [...readMuseumTerms(MUSEUM_TERMS), ...readMuseumTerms(UNSEEN_MUSEUM_TERMS)];
     const unconfirmed = join(home.folder, 'proposals.csv');
-    await expectDone(home.pas('vocab', 'map', 'suggest', MUSEUM_TERMS, '--out', unconfirmed));
+    await home.do('vocab', 'map', 'suggest', MUSEUM_TERMS, '--out', unconfirmed);
     const { added, unconfirmed: left } = await home.json<{ added: number; unconfirmed: number }>(
       'vocab',
       'map',
@@ -130,15 +130,13 @@ describe('a reviewed mapping', () => {
 
   test('is used by the import, and its entries are monitored afterwards', async () => {
     const proposals = join(home.folder, 'reviewed.csv');
-    await expectDone(
-      home.pas(
-        'vocab',
-        'map',
-        'suggest',
-        home.file('terms.csv', 'term;element\nlaten;obdobi\nprav.;obdobi\n'),
-        '--out',
-        proposals,
-      ),
+    await home.do(
+      'vocab',
+      'map',
+      'suggest',
+      home.file('terms.csv', 'term;element\nlaten;obdobi\nprav.;obdobi\n'),
+      '--out',
+      proposals,
     );
     // A person says yes to the first line alone.
     const [header, first, ...rest] = readFileSync(proposals, 'utf8').trimEnd().split('\n');
@@ -146,12 +144,12 @@ describe('a reviewed mapping', () => {
       'reviewed.csv',
       [header, first?.replace(/;;$/, ';ano;z kartotéky'), ...rest].join('\n'),
     );
-    await expectDone(home.pas('vocab', 'map', 'import', proposals));
+    await home.do('vocab', 'map', 'import', proposals);
     expect(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8')).toBe(
       '\ufeffset;term;id;label;note;confirmed\nheslo:obdobi;laten;HES-000286;doba laténská;z kartotéky;yes\n',
     );
 
-    await expectDone(home.pas('import', table('Laten')));
+    await home.do('import', table('Laten'));
     const [find] = (await home.json<Listed[]>('list')).filter(({ local_id }) => local_id === 'S-1');
     expect(find).toMatchObject({
       state: 'queued',
@@ -167,7 +165,7 @@ describe('a reviewed mapping', () => {
     await moveEntry('obdobi');
     expect((await home.pas('validate')).code).toBe(0);
     await service.control('POST', '/records/HES-000286/delete');
-    await expectDone(home.pas('harvest-vocab', 'heslo'));
+    await home.do('harvest-vocab', 'heslo');
     await reported('mapping-deleted', /HES-000286.*was deleted from periods \(heslo:obdobi\)/);
 
     const again = await home.pas('import', table('laten'), '--json');
@@ -175,8 +173,8 @@ describe('a reviewed mapping', () => {
     const { issues } = JSON.parse(again.stdout) as { issues: Issue[] };
     expect(issues).toMatchObject([{ rule: 'term-mapping-conflict', row: 2, element: 'obdobi' }]);
 
-    await expectDone(home.pas('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná'));
-    await expectDone(home.pas('import', table('laten')));
+    await home.do('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná');
+    await home.do('import', table('laten'));
     expect(
       (await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1'),
     ).toMatchObject({
@@ -188,7 +186,7 @@ describe('a reviewed mapping', () => {
   async function moveEntry(vocabulary: string): Promise<void> {
     const changes = { nazev_heslare: { '@lang': 'cs', '#': vocabulary } };
     await service.control('POST', '/records', { ident: 'HES-000286', changes });
-    await expectDone(home.pas('harvest-vocab', 'heslo'));
+    await home.do('harvest-vocab', 'heslo');
   }
 
   /**
@@ -280,7 +278,7 @@ test('nothing is proposed without harvested vocabularies', async () => {
 });
 
 test('proposals can be piped', async () => {
-  const run = await expectDone(home.pas('vocab', 'map', 'suggest', MUSEUM_TERMS));
+  const run = await home.do('vocab', 'map', 'suggest', MUSEUM_TERMS);
   expect(run.stdout.split('\n')[0]).toBe('\ufeffset;term;id;label;score;why;others;confirmed;note');
   expect(run.stderr).toMatch(/terms have a proposal/);
 });

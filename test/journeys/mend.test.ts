@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -34,7 +34,7 @@ describe('a draft', () => {
   });
 
   test('names its command, is completed by flags, and is queued once it is complete', async () => {
-    const status = await expectDone(home.pas('status'));
+    const status = await home.do('status');
     expect(status.stdout).toMatch(
       /Complete these drafts.*import of D 1: \w+: .*\(and \d+ more\)\n {4}pas edit 'D 1'/s,
     );
@@ -49,29 +49,27 @@ describe('a draft', () => {
     expect(half.code).toBe(3);
     expect(half.stdout).toMatch(/hloubka: – → 20/);
     expect(half.stdout).toMatch(/D 1 stays a draft until/);
-    const whole = await expectDone(
-      home.pas(
-        'edit',
-        'D 1',
-        '--set',
-        'obdobi=HES-000253',
-        '--set',
-        'druh_nalezu=HES-000691',
-        '--set',
-        'specifikace=HES-000988',
-        '--set',
-        'finder=Novák, Jan',
-        '--set',
-        'found_on=1. 6. 2024',
-        '--set',
-        'location=pole = u lesa',
-        '--set',
-        'lon=14.42',
-        '--set',
-        'lat=50.08',
-        '--set',
-        'poznamka=',
-      ),
+    const whole = await home.do(
+      'edit',
+      'D 1',
+      '--set',
+      'obdobi=HES-000253',
+      '--set',
+      'druh_nalezu=HES-000691',
+      '--set',
+      'specifikace=HES-000988',
+      '--set',
+      'finder=Novák, Jan',
+      '--set',
+      'found_on=1. 6. 2024',
+      '--set',
+      'location=pole = u lesa',
+      '--set',
+      'lon=14.42',
+      '--set',
+      'lat=50.08',
+      '--set',
+      'poznamka=',
     );
     expect(whole.stdout).toMatch(/poznamka: u cesty → –/);
     expect(await states()).toEqual({ 'D 1': 'queued' });
@@ -82,7 +80,7 @@ describe('a draft', () => {
       datum_nalezu: '2024-06-01',
     });
     expect(find?.elements).not.toHaveProperty('poznamka');
-    await expectDone(home.pas('push'));
+    await home.do('push');
     expect(await states()).toEqual({ 'D 1': 'accepted' });
   });
 
@@ -147,18 +145,18 @@ describe('a draft', () => {
 });
 
 test('a refused find is shown with its element, corrected and sent', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('edit', 'K-2', '--set', 'lon=20.5', '--set', 'lat=50.1'));
+  await home.do('import', writeSeason(home, 2));
+  await home.do('edit', 'K-2', '--set', 'lon=20.5', '--set', 'lat=50.1');
   expect((await home.pas('push')).code).toBe(3);
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'refused' });
-  const shown = await expectDone(home.pas('show', 'K-2'));
+  const shown = await home.do('show', 'K-2');
   expect(shown.stdout).toMatch(/next: pas edit K-2/);
   expect(shown.stdout).toMatch(/document of \d+ bytes, SHA-512 [0-9a-f]{16}/);
-  expect((await expectDone(home.pas('status'))).stdout).toMatch(
+  expect((await home.do('status')).stdout).toMatch(
     /Correct these; the service refused them:\n {2}import of K-2: .+\n {4}pas edit K-2/,
   );
-  await expectDone(home.pas('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08'));
-  await expectDone(home.pas('push'));
+  await home.do('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08');
+  await home.do('push');
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
   const late = await home.pas('edit', 'K-2', '--set', 'depth_cm=1');
   expect([late.code, late.stderr]).toEqual([
@@ -171,8 +169,8 @@ describe('removing', () => {
   const copies = (): string[] => findPhotographCopies(home);
 
   test('deletes unsent finds with their photographs, after a confirmation', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-    await expectDone(home.pas('photo', 'add', 'K-2', home.file('same.png', tinyPng(0))));
+    await home.do('import', writeSeason(home, 3, { photos: true }));
+    await home.do('photo', 'add', 'K-2', home.file('same.png', tinyPng(0)));
     const firstRun = await home.pas('remove', 'K-1', 'K-2');
     expect([firstRun.code, firstRun.stderr]).toEqual([
       2,
@@ -182,36 +180,34 @@ describe('removing', () => {
     // A copy that has just been made may be of a photograph that is being added.
     for (const path of copies()) utimesSync(path, new Date(0), new Date(0));
     // K-2 has the same picture as K-1, so one copy stays.
-    await expectDone(home.pas('remove', 'K-1', '--yes'));
+    await home.do('remove', 'K-1', '--yes');
     expect(copies()).toHaveLength(3);
-    await expectDone(home.pas('remove', 'K-2', '--yes'));
+    await home.do('remove', 'K-2', '--yes');
     expect(await states()).toEqual({ 'K-3': 'queued' });
     // The copies stay as long as the removal can be undone.
     expect(copies()).toHaveLength(3);
-    await expectDone(home.pas('undo'));
+    await home.do('undo');
     expect(await states()).toEqual({ 'K-2': 'queued', 'K-3': 'queued' });
-    await expectDone(home.pas('remove', 'K-2', '--yes'));
+    await home.do('remove', 'K-2', '--yes');
     for (let index = 0; index < 50; index += 1)
-      await expectDone(home.pas('edit', 'K-3', '--set', `depth_cm=${index + 50}`));
-    await expectDone(
-      home.pas(
-        'add',
-        '--set',
-        'local_id=K-4',
-        '--set',
-        'project=C-202400101',
-        '--set',
-        'target_state=1',
-        '--draft',
-      ),
+      await home.do('edit', 'K-3', '--set', `depth_cm=${index + 50}`);
+    await home.do(
+      'add',
+      '--set',
+      'local_id=K-4',
+      '--set',
+      'project=C-202400101',
+      '--set',
+      'target_state=1',
+      '--draft',
     );
-    await expectDone(home.pas('remove', 'K-4', '--yes'));
+    await home.do('remove', 'K-4', '--yes');
     expect(copies()).toHaveLength(1);
   });
 
   test('keeps what the service has or may have, with advice', async () => {
     home = await signedIn(mock.service, 'archaeologist', settledAfter(600_000));
-    await expectDone(home.pas('import', writeSeason(home, 3)));
+    await home.do('import', writeSeason(home, 3));
     await mock.service.faults({
       endpoint: 'import',
       when: { nth: 2 },
@@ -230,17 +226,17 @@ describe('removing', () => {
 });
 
 test('photographs of a dropped find are not left waiting silently', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-  const dropped = await expectDone(home.pas('resolve', 'K-1', '--drop'));
+  await home.do('import', writeSeason(home, 1, { photos: true }));
+  const dropped = await home.do('resolve', 'K-1', '--drop');
   expect(dropped.stdout).toMatch(/1 number or photograph of it is waiting/);
   expect(dropped.stderr).toMatch(
     /pas resolve K-1 --resend, or remove it completely with pas remove K-1/,
   );
-  expect((await expectDone(home.pas('status'))).stdout).toMatch(
+  expect((await home.do('status')).stdout).toMatch(
     /waiting for them:\n {2}pas resolve K-1 --resend\n {2}pas remove K-1/,
   );
-  await expectDone(home.pas('resolve', 'K-1', '--resend'));
-  await expectDone(home.pas('push'));
+  await home.do('resolve', 'K-1', '--resend');
+  await home.do('push');
   expect(await states()).toEqual({ 'K-1': 'accepted' });
 });
 
@@ -251,30 +247,30 @@ test('a record that is not a find here can be shown, pushed and reconciled by it
     2,
     expect.stringMatching(/not stored here.*\n.*pas number set C-202400101-N00005/),
   ]);
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('number', 'set', ident, 'MB 77'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('number', 'set', ident, 'MB 77');
   // It has a number, which no home has seen yet.
   expect((await home.pas('push', ident)).code).toBe(6);
   expect((await home.pas('status')).stdout).toMatch(
     /the record has the number KH 13\/2024; MB 77 is to replace it/,
   );
-  await expectDone(home.pas('resolve', ident, '--resend'));
-  await expectDone(home.pas('push', ident));
+  await home.do('resolve', ident, '--resend');
+  await home.do('push', ident);
   expect(await states()).toEqual({ 'K-1': 'queued' });
-  expect((await expectDone(home.pas('show', ident))).stdout).toMatch(
+  expect((await home.do('show', ident)).stdout).toMatch(
     /not stored here as a find.*number MB 77: accepted/s,
   );
-  await expectDone(home.pas('reconcile', ident));
+  await home.do('reconcile', ident);
 });
 
 test('a profile with unsent entries is removed only with confirmation', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   const firstRun = await home.pas('profile', 'remove', 'mock');
   expect([firstRun.code, firstRun.stderr]).toEqual([
     2,
     expect.stringMatching(/2 entries of profile mock are not sent.*\n.*--yes/),
   ]);
   const file = outboxFile(home);
-  await expectDone(home.pas('profile', 'remove', 'mock', '--yes'));
+  await home.do('profile', 'remove', 'mock', '--yes');
   expect(existsSync(file)).toBe(true);
 });

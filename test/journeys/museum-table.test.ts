@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 
 /** The whole way of a museum's own table, as examples/museum has it. */
 
@@ -14,7 +14,7 @@ let home: Home;
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
   for (const name of readdirSync(EXAMPLE))
     copyFileSync(join(EXAMPLE, name), join(home.folder, name));
 });
@@ -79,7 +79,7 @@ describe('the example of a museum', () => {
   });
 
   test('is imported, corrected by means of the copy with issues, sent, and numbered later', async () => {
-    await expectDone(home.pas('vocab', 'map', 'import', 'own-terms.csv'));
+    await home.do('vocab', 'map', 'import', 'own-terms.csv');
     const map = ['--map', 'nalezy.map.toml'];
     const dry = await home.pas(
       'import',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -22,8 +22,8 @@ const RECORD = 'C-202400101-N00001';
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'osoba'));
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('harvest-vocab', 'heslo', 'osoba');
+  await home.do('import', writeSeason(home, 2));
 });
 
 describe.each([

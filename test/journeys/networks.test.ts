@@ -7,7 +7,7 @@ import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { HIDDEN_HOST, startProxy } from '../support/start-proxy.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -34,7 +34,7 @@ async function homeBehind(
   };
   const account = ['--kind', 'training', '--username', 'archaeologist', '--oai-auth', 'basic'];
   const flags = ['--name', 'mock', ...account, ...addressFlags(addresses), ...more];
-  await expectDone(home.pas('init', ...flags));
+  await home.do('init', ...flags);
   return home;
 }
 
@@ -56,8 +56,8 @@ describe('a service behind a proxy', () => {
     const home = await homeBehind(service, ['--set', `ca_file=${pem('authority')}`], {
       HTTPS_PROXY: address,
     });
-    await expectDone(home.pas('login'));
-    const who = await expectDone(home.pas('whoami', '--verbose'));
+    await home.do('login');
+    const who = await home.do('whoami', '--verbose');
     expect(proxy.asked).toContain(`CONNECT ${HIDDEN_HOST}:${new URL(service.base_url).port}`);
     const doctor = await home.pas('doctor');
     expect(doctor.stdout).toMatch(
@@ -84,9 +84,9 @@ describe('a service behind a proxy', () => {
     const home = await homeBehind(mock.service, [...PLAIN, '--set', `proxy=http://${proxy.host}`], {
       HTTP_PROXY: 'http://127.0.0.1:9',
     });
-    await expectDone(home.pas('login'));
-    await expectDone(home.pas('import', writeSeason(home, 3, { photos: true })));
-    await expectDone(home.pas('push'));
+    await home.do('login');
+    await home.do('import', writeSeason(home, 3, { photos: true }));
+    await home.do('push');
     expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
     expect(proxy.asked.filter((line) => line.startsWith('POST http://'))).not.toEqual([]);
   });
@@ -96,9 +96,9 @@ describe('a service behind a proxy', () => {
     const home = await homeBehind(mock.service, [...PLAIN, '--set', 'settle_ms=0'], {
       http_proxy: `http://${proxy.host}`,
     });
-    await expectDone(home.pas('login'));
-    await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
-    await expectDone(home.pas('push', '--only', 'import'));
+    await home.do('login');
+    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await home.do('push', '--only', 'import');
     proxy.closeAfter(200);
     await home.pas('push');
     await home.pas('push');
@@ -119,9 +119,7 @@ describe('a service behind a proxy', () => {
       const home = makeHome({ PAS_PASSWORD: 'a', HTTPS_PROXY: `http://${proxy.host}` });
       const address = `https://${HIDDEN_HOST}`;
       const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
-      await expectDone(
-        home.pas('init', '--kind', 'training', '--username', 'a', ...addressFlags(service)),
-      );
+      await home.do('init', '--kind', 'training', '--username', 'a', ...addressFlags(service));
       const run = await home.pas('login');
       expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
     },
@@ -156,9 +154,7 @@ describe('a page of a firewall', () => {
       const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const home = makeHome({ PAS_PASSWORD: 'a' });
       const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
-      await expectDone(
-        home.pas('init', '--kind', 'training', '--username', 'a', ...addressFlags(service)),
-      );
+      await home.do('init', '--kind', 'training', '--username', 'a', ...addressFlags(service));
       for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
         const run = await home.pas(...command);
         expect([run.code, run.stderr]).toEqual([
@@ -211,8 +207,14 @@ describe('a connection that TLS refuses', () => {
     const home = makeHome({ PAS_PASSWORD: 'a' });
     const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
     const trust = ['--set', `ca_file=${pem('authority')}`];
-    await expectDone(
-      home.pas('init', '--kind', 'training', '--username', 'a', ...addressFlags(service), ...trust),
+    await home.do(
+      'init',
+      '--kind',
+      'training',
+      '--username',
+      'a',
+      ...addressFlags(service),
+      ...trust,
     );
     const run = await home.pas('login');
     expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
@@ -229,7 +231,7 @@ test.each([
   const address = 'https://127.0.0.1:9';
   const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
   const flags = [...addressFlags(service), '--set', `ca_file=${join(home.folder, name)}`];
-  await expectDone(home.pas('init', '--kind', 'training', '--username', 'a', ...flags));
+  await home.do('init', '--kind', 'training', '--username', 'a', ...flags);
   const run = await home.pas('login');
   expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(says)]);
 });
@@ -242,7 +244,7 @@ test.skipIf('getCACertificates' in tls)(
     const address = 'https://127.0.0.1:9';
     const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
     const flags = [...addressFlags(service), '--set', `ca_file=${pem('authority')}`];
-    await expectDone(home.pas('init', '--kind', 'training', '--username', 'a', ...flags));
+    await home.do('init', '--kind', 'training', '--username', 'a', ...flags);
     const missing = join(home.folder, 'missing.pem');
     const run = await home.with({ NODE_EXTRA_CA_CERTS: missing }).pas('login');
     expect([run.code, run.stderr]).toEqual([

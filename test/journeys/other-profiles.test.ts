@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
@@ -17,24 +17,22 @@ const MUSEUM = 'the.museum';
 beforeAll(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', ['--set', 'min_interval_ms=0']);
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('push'));
-  const run = await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      MUSEUM,
-      '--kind',
-      'production',
-      '--username',
-      'archaeologist',
-      '--base-url',
-      'https://finds.example.org',
-      '--oai-base',
-      'https://api.example.org/oai',
-      '--schema-base',
-      'https://api.example.org/schema/svc',
-    ),
+  await home.do('import', writeSeason(home, 2));
+  await home.do('push');
+  const run = await home.do(
+    'init',
+    '--name',
+    MUSEUM,
+    '--kind',
+    'production',
+    '--username',
+    'archaeologist',
+    '--base-url',
+    'https://finds.example.org',
+    '--oai-base',
+    'https://api.example.org/oai',
+    '--schema-base',
+    'https://api.example.org/schema/svc',
   );
   expect(run.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);
   const [first] = await home.json<{ ident_cely: string }[]>('list');
@@ -55,7 +53,7 @@ describe('advised commands', () => {
     const numbered = await home.pas('number', 'import', numbers, '--profile', MUSEUM);
     expect(numbered.stderr).toMatch(/^PRODUCTION: /m);
     expect(numbered.stderr).toContain(`\`pas push --profile ${MUSEUM} --only number\``);
-    await expectDone(home.pas('report', join(home.folder, 'museum.html'), '--profile', MUSEUM));
+    await home.do('report', join(home.folder, 'museum.html'), '--profile', MUSEUM);
     expect(readFileSync(join(home.folder, 'museum.html'), 'utf8')).toContain(
       `pas edit --profile ${MUSEUM} &#39;DR 1&#39;`,
     );
@@ -122,7 +120,7 @@ describe('advised commands', () => {
 
 test('an identifier from a training instance has no link in a report if harvesting is production’s', async () => {
   const text = async (): Promise<string> => {
-    await expectDone(home.pas('report', join(home.folder, 'page.html')));
+    await home.do('report', join(home.folder, 'page.html'));
     return readFileSync(join(home.folder, 'page.html'), 'utf8');
   };
   expect(await text()).toContain(`/id/${ident}`);

@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -15,10 +15,10 @@ let copy: string;
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
   copy = join(home.folder, 'backup.sqlite');
-  await expectDone(home.pas('import', writeSeason(home, 3)));
-  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
-  await expectDone(home.pas('push', 'K-2'));
-  await expectDone(home.pas('backup', copy));
+  await home.do('import', writeSeason(home, 3));
+  await home.do('number', 'set', 'K-1', 'A 1');
+  await home.do('push', 'K-2');
+  await home.do('backup', copy);
 });
 
 /** Changes rows past pas, as a drive that is wearing out does. */
@@ -56,7 +56,7 @@ async function expectNoticed(...words: readonly string[]): Promise<void> {
 }
 
 async function pushAll(): Promise<void> {
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 3 });
   expect(await findStates(home)).toEqual({
     'K-1': 'accepted',
@@ -73,7 +73,7 @@ test('If the drive changed anything that counts, nothing is sent or backed up, a
     await expectNoticed('backup', copy, '--force');
     await expectNoticed('doctor', '--offline');
     expect(readFileSync(copy).equals(sound)).toBe(true);
-    await expectDone(home.pas('restore', copy, '--replace'));
+    await home.do('restore', copy, '--replace');
   }
   await pushAll();
 });
@@ -85,7 +85,7 @@ test.each(Object.entries(PAST_CHANGES))(
     await expectNoticed('backup', copy, '--force');
     await expectNoticed('doctor', '--offline');
     await pushAll();
-    await expectDone(home.pas('doctor', '--offline', '--repair'));
+    await home.do('doctor', '--offline', '--repair');
     await pushAll();
   },
 );
@@ -96,9 +96,9 @@ test.each(Object.entries(CHANGES))(
     damage(sql);
     const { stderr } = await home.pas('push');
     expect(stderr).toContain('pas doctor --repair');
-    await expectDone(home.pas('doctor', '--offline', '--repair'));
+    await home.do('doctor', '--offline', '--repair');
     // What only the damaged row had is in the table.
-    await expectDone(home.pas('import', writeSeason(home, 3)));
+    await home.do('import', writeSeason(home, 3));
     await pushAll();
   },
 );
@@ -117,6 +117,6 @@ test.each([
 test('If the drive changed the account in the header, nothing is sent, and the repair finds it.', async () => {
   damage(`update header set account = 'U-9'`);
   expect((await home.pas('push')).code).toBe(12);
-  await expectDone(home.pas('doctor', '--offline', '--repair'));
+  await home.do('doctor', '--offline', '--repair');
   await pushAll();
 });

@@ -9,7 +9,6 @@ import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
 import {
   addressFlags,
-  expectDone,
   type Home,
   PROJECT,
   type Run,
@@ -39,7 +38,7 @@ function changeDatabase(path: string, sql: string): void {
 
 describe('A profile', () => {
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
   });
 
   const setAddress = (from: string, to: string): void =>
@@ -54,17 +53,15 @@ describe('A profile', () => {
     expect(await other.made()).toMatchObject({ finds: 0 });
     setAddress(`"${now}"`, `"${old}"`);
     expect(await home.json('list')).not.toEqual([]);
-    await expectDone(
-      home.pas(
-        'init',
-        '--base-url',
-        now,
-        '--name',
-        'elsewhere',
-        '--kind',
-        'training',
-        ...addressFlags(other.service),
-      ),
+    await home.do(
+      'init',
+      '--base-url',
+      now,
+      '--name',
+      'elsewhere',
+      '--kind',
+      'training',
+      ...addressFlags(other.service),
     );
     expect(await home.json('list', '--profile', 'elsewhere')).toEqual([]);
   });
@@ -72,8 +69,8 @@ describe('A profile', () => {
 
 describe('Data of a newer pas are left as they are:', () => {
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 2)));
-    await expectDone(home.pas('push', 'K-1'));
+    await home.do('import', writeSeason(home, 2));
+    await home.do('push', 'K-1');
   });
 
   test('an outbox is read by no command.', async () => {
@@ -103,7 +100,7 @@ describe('Data of a newer pas are left as they are:', () => {
       ['edit', 'K-2', '--set', 'hloubka=3'],
       ['backup', copy],
     ])
-      await expectDone(home.pas(...words));
+      await home.do(...words);
     expect(await mock.made()).toMatchObject({ finds: 1 });
   });
 });
@@ -134,8 +131,8 @@ describe.skipIf(!canMount)('If the journal', () => {
   const state = (): string => join(home.folder, 'state');
 
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 3)));
-    await expectDone(home.pas('push', 'K-1'));
+    await home.do('import', writeSeason(home, 3));
+    await home.do('push', 'K-1');
   });
 
   test('cannot be written, nothing is sent, and the list is shown.', async () => {
@@ -143,7 +140,7 @@ describe.skipIf(!canMount)('If the journal', () => {
     const [push, list] = await mounted(home, readOnly, 'push', 'list');
     expect([push?.code, list?.code], push?.stderr).toEqual([12, 0]);
     expect(await mock.made()).toMatchObject({ finds: 1 });
-    await expectDone(home.pas('push'));
+    await home.do('push');
     expect(await mock.made()).toMatchObject({ finds: 3 });
   });
 
@@ -163,7 +160,7 @@ describe.skipIf(!canMount)('If the journal', () => {
       expect([push?.code, list?.code], push?.stderr).toEqual([5, 0]);
       expect(push?.stderr).toContain('the disk is full');
       expect(await mock.made()).toMatchObject({ finds: 1 });
-      await expectDone(home.pas('push'));
+      await home.do('push');
       expect(await mock.made()).toMatchObject({ finds: 3 });
     },
   );
@@ -181,20 +178,20 @@ describe('Two homes with one outbox', () => {
   }
 
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 6)));
+    await home.do('import', writeSeason(home, 6));
     await mock.service.control('PUT', '/settings', { latency_ms: 100 });
   });
 
   test('and a ledger each: only the home that pushed first may push, until the other takes over.', async () => {
     const second = makeSecond();
-    await expectDone(home.pas('push', 'K-1'));
+    await home.do('push', 'K-1');
     const refused = await second.pas('push');
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining('pas push --take-over'),
     ]);
     expect(await mock.made()).toMatchObject({ finds: 1 });
-    await expectDone(second.pas('push', '--take-over'));
+    await second.do('push', '--take-over');
     expect(await mock.made()).toMatchObject({ finds: 6 });
     expect(await home.pas('push')).toMatchObject({ code: 2 });
   });

@@ -4,7 +4,6 @@ import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import {
   addressFlags,
-  expectDone,
   type Home,
   settledAfter,
   signedIn,
@@ -49,32 +48,29 @@ test('A number that was tried at the training instance does not follow the find 
   const { base_url, schema_base } = training.service;
   const { oai_base } = production.service;
   const home = await signedIn({ base_url, schema_base, oai_base }, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'museum',
-      '--kind',
-      'production',
-      '--username',
-      'archaeologist',
-      '--oai-auth',
-      'basic',
-      ...addressFlags(production.service),
-      ...WITHOUT_PAUSES,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'museum',
+    '--kind',
+    'production',
+    '--username',
+    'archaeologist',
+    '--oai-auth',
+    'basic',
+    ...addressFlags(production.service),
+    ...WITHOUT_PAUSES,
   );
   const museum = ['--profile', 'museum'];
   const table = writeSeason(home, 3);
-  await expectDone(home.pas('import', table));
-  for (const find of ['K-1', 'K-2', 'K-3'])
-    await expectDone(home.pas('number', 'set', find, `TRY ${find}`));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('import', table, ...museum));
-  await expectDone(home.pas('number', 'set', 'K-2', 'MMK A 77/2024', ...museum));
+  await home.do('import', table);
+  for (const find of ['K-1', 'K-2', 'K-3']) await home.do('number', 'set', find, `TRY ${find}`);
+  await home.do('push');
+  await home.do('import', table, ...museum);
+  await home.do('number', 'set', 'K-2', 'MMK A 77/2024', ...museum);
   const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-3;MMK A 78/2024\n');
-  await expectDone(home.pas('number', 'import', register, ...museum));
-  await expectDone(home.pas('push', ...museum, '--yes'));
+  await home.do('number', 'import', register, ...museum);
+  await home.do('push', ...museum, '--yes');
   const madeFinds = await home.json<{ local_id: string; ident_cely: string }[]>('list', ...museum);
   const numbers = await Promise.all(
     madeFinds.map(({ ident_cely }) => numberAt(production.service, ident_cely)),
@@ -91,10 +87,10 @@ async function killedDuringNumber(
   flags: readonly string[],
 ): Promise<{ readonly home: Home; readonly ident: string }> {
   const home = await signedIn(service, 'archaeologist', flags);
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   const ident = await readIdent(home, 'K-1');
-  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
+  await home.do('number', 'set', 'K-1', 'MMK 1/2026');
   await service.faults({ endpoint: 'number', fault: 'hang-before-save', times: 1 });
   const push = home.start('push');
   await eventually(() => numbersSent(service)).toBe(1);
@@ -138,19 +134,19 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
 test('A number that a curator changed is overwritten only after the change was shown.', async () => {
   const { service } = production;
   const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('number', 'set', 'K-1', 'MMK 1/2026'));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('number', 'set', 'K-1', 'MMK 1/2026');
+  await home.do('push');
   const ident = await readIdent(home, 'K-1');
   await curatorSets(service, ident, 'WRONG');
-  await expectDone(home.pas('pull'));
-  expect((await expectDone(home.pas('show', 'K-1'))).stdout).toContain('WRONG');
+  await home.do('pull');
+  expect((await home.do('show', 'K-1')).stdout).toContain('WRONG');
   expect(await home.json('number', 'set', 'K-1', 'MMK 1/2026', '--replace')).toMatchObject({
     change: 'queued',
     replaces: 'WRONG',
   });
   const register = home.file('register.csv', 'local_id;evidencni_cislo\nK-1;MMK 1/2026\n');
-  await expectDone(home.pas('number', 'import', register, '--replace'));
-  await expectDone(home.pas('push'));
+  await home.do('number', 'import', register, '--replace');
+  await home.do('push');
   expect(await numberAt(service, ident)).toBe('MMK 1/2026');
 });

@@ -3,13 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -20,20 +14,18 @@ const MUSEUM = ['--profile', 'museum'];
 /** Signed in at the training instance, and as the profile `museum` at the real one. */
 async function homeOfTwo(): Promise<Home> {
   const home = await signedIn(training.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'museum',
-      '--kind',
-      'production',
-      '--username',
-      'archaeologist',
-      '--oai-auth',
-      'basic',
-      ...addressFlags(production.service),
-      ...WITHOUT_PAUSES,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'museum',
+    '--kind',
+    'production',
+    '--username',
+    'archaeologist',
+    '--oai-auth',
+    'basic',
+    ...addressFlags(production.service),
+    ...WITHOUT_PAUSES,
   );
   return home;
 }
@@ -73,8 +65,8 @@ describe('While a push runs,', () => {
   test('no backup is restored over its outbox.', async () => {
     const home = await homeOfTwo();
     const own = join(home.folder, 'own.sqlite');
-    await expectDone(home.pas('import', writeSeason(home, 8)));
-    await expectDone(home.pas('backup', own));
+    await home.do('import', writeSeason(home, 8));
+    await home.do('backup', own);
     await training.service.control('PUT', '/settings', { latency_ms: 400 });
     const push = home.start('push', '--json');
     await push.until(({ stdout }) => stdout.includes('"attempt"'));
@@ -89,21 +81,21 @@ describe('While a push runs,', () => {
     const office = await homeOfTwo();
     const own = join(home.folder, 'own.sqlite');
     const ofMuseum = join(office.folder, 'museum.sqlite');
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('backup', own));
-    await expectDone(office.pas('import', writeSeason(office, 2), ...MUSEUM));
-    await expectDone(office.pas('backup', ofMuseum, ...MUSEUM));
+    await home.do('import', writeSeason(home, 1));
+    await home.do('backup', own);
+    await office.do('import', writeSeason(office, 2), ...MUSEUM);
+    await office.do('backup', ofMuseum, ...MUSEUM);
     const watching = home.start('push', '--watch');
     const rests = (count: number) =>
       watching.until(
         ({ stderr }) => (stderr.match(/Waiting for (more|new entries)/g) ?? []).length >= count,
       );
     await rests(1);
-    await expectDone(home.pas('restore', own, '--replace'));
+    await home.do('restore', own, '--replace');
     expect((await home.pas('restore', ofMuseum, '--replace')).code).toBe(12);
-    await expectDone(home.pas('restore', ofMuseum, '--replace', ...MUSEUM));
-    await expectDone(home.pas('import', writeSeason(home, 3), ...MUSEUM));
-    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await home.do('restore', ofMuseum, '--replace', ...MUSEUM);
+    await home.do('import', writeSeason(home, 3), ...MUSEUM);
+    await home.do('import', writeSeason(home, 2));
     await eventually(async () => (await training.made()).finds).toBe(2);
     watching.child.kill('SIGINT');
     await watching.ended;
@@ -117,23 +109,21 @@ describe('While a push runs,', () => {
 
 test('A find corrected under one profile is sent corrected under another profile of the same outbox.', async () => {
   const home = await homeOfOne();
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'twin',
-      '--kind',
-      'training',
-      '--username',
-      'archaeologist',
-      ...addressFlags(production.service),
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'twin',
+    '--kind',
+    'training',
+    '--username',
+    'archaeologist',
+    ...addressFlags(production.service),
   );
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   await production.service.faults({ endpoint: 'import', fault: '503', times: 1 });
   expect((await home.pas('push')).code).toBe(5);
-  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=35', '--profile', 'twin'));
-  await expectDone(home.pas('push', 'K-1'));
+  await home.do('edit', 'K-1', '--set', 'hloubka=35', '--profile', 'twin');
+  await home.do('push', 'K-1');
   const { ident_cely, elements } = await listed(home, 'K-1');
   expect(elements).toMatchObject({ hloubka: 35 });
   expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
@@ -141,13 +131,13 @@ test('A find corrected under one profile is sent corrected under another profile
 
 test('A correction after a rehearsal is sent.', async () => {
   const home = await homeOfTwo();
-  await expectDone(home.pas('import', writeSeason(home, 1), ...MUSEUM));
+  await home.do('import', writeSeason(home, 1), ...MUSEUM);
   expect(await home.json('rehearse', '--to', 'mock', '--yes', ...MUSEUM)).toMatchObject({
     sent: 1,
     accepted: 1,
   });
-  await expectDone(home.pas('edit', 'K-1', '--set', 'hloubka=35', ...MUSEUM));
-  await expectDone(home.pas('push', '--yes', ...MUSEUM));
+  await home.do('edit', 'K-1', '--set', 'hloubka=35', ...MUSEUM);
+  await home.do('push', '--yes', ...MUSEUM);
   const { ident_cely } = await listed(home, 'K-1', ...MUSEUM);
   expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>35<');
 });
@@ -155,34 +145,32 @@ test('A correction after a rehearsal is sent.', async () => {
 test('A photograph is added only to the outbox that has the find, and is sent there once.', async () => {
   const home = await homeOfTwo();
   const photo = home.file('K-1.png', tinyPng(1));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   const refused = await home.pas('photo', 'add', 'K-1', photo, ...MUSEUM);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('K-1')]);
-  await expectDone(home.pas('import', writeSeason(home, 1), ...MUSEUM));
-  await expectDone(home.pas('photo', 'add', 'K-1', photo, ...MUSEUM));
-  for (const _again of [1, 2]) await expectDone(home.pas('push', 'K-1', '--yes', ...MUSEUM));
+  await home.do('import', writeSeason(home, 1), ...MUSEUM);
+  await home.do('photo', 'add', 'K-1', photo, ...MUSEUM);
+  for (const _again of [1, 2]) await home.do('push', 'K-1', '--yes', ...MUSEUM);
   expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
 });
 
 test('A find that is corrected during validation keeps the correction, and is sent with it.', async () => {
   const home = await homeOfOne();
-  await expectDone(home.pas('import', writeSeason(home, 600)));
+  await home.do('import', writeSeason(home, 600));
   const checking = home.start('validate');
   const edited: string[] = [];
   // The last finds, one after the other until the check is over: it has read some of them before,
   // and comes to the others later.
   for (let number = 600; checking.child.exitCode === null && number > 590; number -= 1) {
-    await expectDone(home.pas('edit', `K-${number}`, '--set', 'hloubka=77'));
+    await home.do('edit', `K-${number}`, '--set', 'hloubka=77');
     edited.push(`K-${number}`);
   }
   expect((await checking.ended).code).toBe(0);
   expect(edited.length).toBeGreaterThan(1);
   for (const find of edited)
-    expect((await expectDone(home.pas('show', find, '--xml'))).stdout).toContain(
-      '<svc:hloubka>77<',
-    );
-  await expectDone(home.pas('push', ...edited));
+    expect((await home.do('show', find, '--xml')).stdout).toContain('<svc:hloubka>77<');
+  await home.do('push', ...edited);
   const sentFinds = (await home.json<Listed[]>('list')).filter(
     ({ ident_cely }) => ident_cely !== null,
   );
@@ -194,20 +182,20 @@ test('A find that is corrected during validation keeps the correction, and is se
 test('A photograph that was dropped and added again is still one photograph when the drop is undone.', async () => {
   const home = await homeOfOne();
   const photo = home.file('p.png', tinyPng(1));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
-  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
+  await home.do('photo', 'add', 'K-1', photo);
   const added = await photosByState(home);
-  await expectDone(home.pas('resolve', 'K-1', '--drop'));
+  await home.do('resolve', 'K-1', '--drop');
   const dropped = await photosByState(home);
   expect(dropped).not.toEqual(added);
-  await expectDone(home.pas('photo', 'add', 'K-1', photo));
+  await home.do('photo', 'add', 'K-1', photo);
   // The last command added it again, the one before dropped it.
   for (const before of [dropped, added]) {
-    await expectDone(home.pas('undo'));
+    await home.do('undo');
     expect(await photosByState(home)).toEqual(before);
   }
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await production.made()).toMatchObject({ finds: 1, photos: 1 });
 });
 
@@ -222,8 +210,8 @@ describe('A draft with a photograph and a number', () => {
       );
       const imported = await home.pas('import', home.file('draft.csv', table), '--json');
       expect(JSON.parse(imported.stdout), imported.stderr).toMatchObject({ added: 1, drafts: 1 });
-      await expectDone(home.pas('photo', 'add', 'K-1', home.file('p.png', tinyPng(1))));
-      await expectDone(home.pas('number', 'set', 'K-1', 'X 1'));
+      await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
+      await home.do('number', 'set', 'K-1', 'X 1');
       const run = await home.pas('push', ...names);
       expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('K-1')]);
       expect(await production.made()).toMatchObject({ finds: 0, photos: 0 });
@@ -234,7 +222,7 @@ describe('A draft with a photograph and a number', () => {
 
 test('Photographs are matched to finds even if the folder contains links to them.', async () => {
   const home = await homeOfOne();
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const real = home.file('camera/DSC_1.png', tinyPng(1));
   const links = join(home.folder, 'links');
   mkdirSync(links);

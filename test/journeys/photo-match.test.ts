@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
-import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -94,7 +94,7 @@ function digest(bytes: Buffer): string {
 }
 
 test('a card is matched and pushed, and its photographs are attached to the right records without their places', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 4)));
+  await home.do('import', writeSeason(home, 4));
   const card = await writeCard();
   const original = readFileSync(join(card, 'K-02 detail (2).jpg'));
 
@@ -123,7 +123,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
     '--strip-gps',
   );
   expect(done).toMatchObject({ queued: 3, gps_stripped: 2 });
-  await expectDone(home.pas('push'));
+  await home.do('push');
   const records = await atService();
   expect(
     Object.fromEntries(
@@ -148,9 +148,9 @@ test('a card is matched and pushed, and its photographs are attached to the righ
 });
 
 test('a stripped photograph whose answer was lost is found by its checksum, since the service stores exactly these bytes', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
-  await expectDone(home.pas('photo', 'add', 'K-1', photograph, '--strip-gps'));
+  await home.do('photo', 'add', 'K-1', photograph, '--strip-gps');
   await mock.service.faults({
     endpoint: 'photo',
     when: { nth: 1 },
@@ -171,7 +171,7 @@ describe('one photograph with and without its place', () => {
   const add = (...flags: string[]) =>
     home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'), ...flags);
   beforeEach(async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
     home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   });
 
@@ -182,7 +182,7 @@ describe('one photograph with and without its place', () => {
     expect(without.stdout).toContain('The place was removed from 1 photograph.');
     expect(without.stdout).not.toContain('tells where');
     expect((await add()).stdout).toContain('0 of 1 photograph queued');
-    await expectDone(home.pas('push'));
+    await home.do('push');
     const files = (await atService())['K-1'];
     expect(files).toHaveLength(1);
     expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
@@ -190,7 +190,7 @@ describe('one photograph with and without its place', () => {
 
   test('is not sent again after it was sent', async () => {
     await add();
-    await expectDone(home.pas('push'));
+    await home.do('push');
     expect((await add('--strip-gps')).stdout).toContain('0 of 1 photograph queued');
   });
 
@@ -208,7 +208,7 @@ describe('one photograph with and without its place', () => {
       queued: 0,
       gps_stripped: 0,
     });
-    await expectDone(home.pas('push'));
+    await home.do('push');
     const files = (await atService())['K-1'];
     expect(files).toHaveLength(1);
     expect(files?.[0]?.sha512).not.toBe(digest(readFileSync(join(home.folder, 'a.jpg'))));
@@ -256,7 +256,7 @@ test('camera numbers, and words before a number, never count as certain, whateve
 });
 
 test('camera folders are searched, also through a link, and other folders are named', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await home.do('import', writeSeason(home, 3));
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file(
     'card/DCIM/100CANON/K-2.jpg',
@@ -304,7 +304,7 @@ test('a photograph with a semicolon in its name survives export and import', asy
   home.file('c.jpg', await placedPhotograph('jpeg', { shade: 2 }));
   await importFinds(['K-1'], '"""a;b.jpg"";c.jpg"');
   for (const format of ['csv', 'xlsx', 'xml', 'geojson', 'gpkg']) {
-    await expectDone(home.pas('export', '--format', format, '--out', `out.${format}`));
+    await home.do('export', '--format', format, '--out', `out.${format}`);
     const other = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
     for (const name of ['a;b.jpg', 'c.jpg'])
       other.file(name, readFileSync(join(home.folder, name)));
@@ -319,7 +319,7 @@ async function importFinds(ids: readonly string[], photos = ''): Promise<void> {
   const named = lines.map(
     (line, row) => line.replace(/^K-\d+/, ids[row - 1] ?? '') + (row === 1 ? photos : ''),
   );
-  await expectDone(home.pas('import', home.file('named.csv', `${named.join('\n')}\n`)));
+  await home.do('import', home.file('named.csv', `${named.join('\n')}\n`));
 }
 
 test('a folder without photographs, and a path that is not a folder, are reported', async () => {
@@ -333,7 +333,7 @@ test('a folder without photographs, and a path that is not a folder, are reporte
 });
 
 test('truncated, empty and too large photographs are named, and the others are queued', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   const whole = await placedPhotograph('jpeg', { place: NEAR_K3, taken: TAKEN });
   home.file('card/K-1.jpg', whole.subarray(0, 300));
   home.file('card/K-2.jpg', '');
@@ -355,12 +355,12 @@ test('truncated, empty and too large photographs are named, and the others are q
 });
 
 test('a picture of several finds is not called known, nor shows the find of its neighbours', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   const picture = await placedPhotograph('jpeg', { shade: 1, taken: TAKEN });
   home.file('card/both.jpg', picture);
   home.file('card/next.jpg', await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }));
   for (const find of ['K-1', 'K-2'])
-    await expectDone(home.pas('photo', 'add', find, join(home.folder, 'card/both.jpg')));
+    await home.do('photo', 'add', find, join(home.folder, 'card/both.jpg'));
   const { stdout } = await home.pas('photo', 'match', 'card', '--dry-run');
   expect(stdout).toMatch(/both\.jpg +K-1, K-2 +several +already here for 2 finds: queued/);
   expect(stdout).not.toContain('s from both.jpg');
@@ -369,9 +369,9 @@ test('a picture of several finds is not called known, nor shows the find of its 
 test.skipIf(process.platform === 'win32')(
   'a line break in the name of a photograph breaks no line',
   async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
     const path = home.file('card/two\nlines.png', tinyPng(1));
-    await expectDone(home.pas('photo', 'add', 'K-1', path));
+    await home.do('photo', 'add', 'K-1', path);
     expect((await home.pas('show', 'K-1')).stdout).toContain('photograph two lines.png (');
   },
 );

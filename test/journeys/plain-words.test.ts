@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { addressFlags, expectDone, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
+import { addressFlags, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -7,7 +7,7 @@ const mock = useMock('--min-interval', '10');
 
 test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
   await mock.service.faults({
     endpoint: 'import',
     when: { nth: 2 },
@@ -22,8 +22,8 @@ test('an uncertain find has a one-sentence summary, and its evidence on request'
   expect(pushed.stderr).not.toMatch(reason);
   expect(pushed.stderr.match(new RegExp(plain, 'g'))).toHaveLength(1);
   for (const command of [['status'], ['show', 'K-2']]) {
-    const briefly = await expectDone(home.pas(...command));
-    const fully = await expectDone(home.pas(...command, '--verbose'));
+    const briefly = await home.do(...command);
+    const fully = await home.do(...command, '--verbose');
     expect(briefly.stdout).toMatch(plain);
     expect(briefly.stdout).not.toMatch(reason);
     expect(fully.stdout).toMatch(plain);
@@ -49,7 +49,7 @@ test.each([
 ])('no answer at %s is reported in plain words', async (address, words) => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
   const addresses = { base_url: address, oai_base: address, schema_base: address };
-  await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(addresses)));
+  await home.do('init', '--kind', 'training', ...addressFlags(addresses));
   for (const command of ['login', 'whoami']) {
     const run = await home.pas(command);
     expect(run).toMatchObject({ code: 5, stderr: expect.stringMatching(words) });
@@ -58,7 +58,7 @@ test.each([
 
 test('a refused sign-in says what to check, and does not advise to sign in', async () => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'mistyped' });
-  await expectDone(home.pas('init', '--kind', 'training', ...addressFlags(mock.service)));
+  await home.do('init', '--kind', 'training', ...addressFlags(mock.service));
   const run = await home.pas('login');
   expect(run).toMatchObject({
     code: 4,
@@ -69,8 +69,8 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
 
 test('a sent find cannot be removed, and the message comes before any question', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   const run = await home.pas('remove', 'K-1');
   expect(run).toMatchObject({
     code: 3,
@@ -81,7 +81,7 @@ test('a sent find cannot be removed, and the message comes before any question',
 
 test('no message advises to send what cannot be sent yet', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
-  await expectDone(home.pas('import', writeSeason(home, 1, { photos: true })));
+  await home.do('import', writeSeason(home, 1, { photos: true }));
   expect((await home.pas('status')).stdout).toContain('Send what is queued:');
   await mock.service.faults({
     endpoint: 'import',
@@ -97,8 +97,8 @@ test('no message advises to send what cannot be sent yet', async () => {
 
 test('a find is shown by its field names, in the language of the reader and in local time', async () => {
   const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('push');
   expect((await home.pas('show', 'K-1')).stdout).toMatch(
     /^ {2}Coordinates +\d[\s\S]+^ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}POST /m,
   );

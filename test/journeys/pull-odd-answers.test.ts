@@ -35,8 +35,8 @@ beforeEach(async () => {
   queries = [];
   const front = `http://127.0.0.1:${(inFront.address() as AddressInfo).port}`;
   home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--oai-base', front]);
-  await expectDone(home.pas('import', writeSeason(home, 3)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 3));
+  await home.do('push');
 });
 
 type Pulled = {

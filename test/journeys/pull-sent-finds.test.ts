@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 type AtService = {
@@ -42,10 +42,9 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
   await useService(...flags);
   home = await signedIn(service, user, ['--set', 'min_interval_ms=0', '--kind', 'production'], {
     name: `${finds} finds`,
-    prepare: (prepared) =>
-      expectDone(prepared.pas('import', writeSeason(prepared, finds, { photos: true }))),
+    prepare: (prepared) => prepared.do('import', writeSeason(prepared, finds, { photos: true })),
   });
-  await expectDone(home.pas('push', '--yes'));
+  await home.do('push', '--yes');
   const outbox = openSqlite(outboxFile(home), { readonly: true });
   idents = outbox
     .prepare<[], string>(
@@ -59,24 +58,22 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
 /** The same profile, with another sign-in for harvesting. */
 async function harvestAs(oaiAuth: string): Promise<void> {
   const { base_url, oai_base, schema_base } = service;
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'mock',
-      '--kind',
-      'production',
-      '--username',
-      'archaeologist',
-      '--oai-auth',
-      oaiAuth,
-      '--base-url',
-      base_url,
-      '--oai-base',
-      oai_base,
-      '--schema-base',
-      schema_base,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'mock',
+    '--kind',
+    'production',
+    '--username',
+    'archaeologist',
+    '--oai-auth',
+    oaiAuth,
+    '--base-url',
+    base_url,
+    '--oai-base',
+    oai_base,
+    '--schema-base',
+    schema_base,
   );
 }
 
@@ -128,8 +125,8 @@ describe('finds that an archaeologist sent', () => {
   test('show what changed since they were sent: state, number, photographs, elements', async () => {
     await pull();
     await move(1, 'submit');
-    await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
-    await expectDone(home.pas('push', '--yes'));
+    await home.do('number', 'set', 'K-2', 'MB 7/2025');
+    await home.do('push', '--yes');
     await change(2, { evidencni_cislo: 'MB 8/2025', poznamka: 'opraveno' });
     await change(4, {
       evidencni_cislo: 'MB 9',
@@ -161,17 +158,16 @@ describe('finds that an archaeologist sent', () => {
   });
 
   test('are reported to programs as the service has them, with the differences to what was sent', async () => {
-    await expectDone(home.pas('number', 'set', 'K-2', 'MB 7/2025'));
-    await expectDone(home.pas('push', '--yes'));
+    await home.do('number', 'set', 'K-2', 'MB 7/2025');
+    await home.do('push', '--yes');
     await move(1, 'submit');
     await change(2, {
       evidencni_cislo: 'MB 8/2025',
       hloubka: '77',
       pristupnost: { '@lang': 'cs', '@id': 'HES-000868', '#': 'archivář' },
     });
-    await expectDone(home.pas('pull'));
-    const museum = (await expectDone(home.pas('export', '--for', 'museum', '--format', 'csv')))
-      .stdout;
+    await home.do('pull');
+    const museum = (await home.do('export', '--for', 'museum', '--format', 'csv')).stdout;
     const [header = '', ...rows] = museum.replace(/^\ufeff/, '').split('\r\n');
     const cells = (find: string): Record<string, string> => {
       const row = rows.find((line) => line.startsWith(`${find};`))?.split(';') ?? [];
@@ -183,13 +179,11 @@ describe('finds that an archaeologist sent', () => {
     );
     expect(rows.find((line) => line.startsWith('K-2;'))).toContain('MB 7/2025 → MB 8/2025');
     expect(Object.values(cells('K-3')).at(-1)).toBe('');
-    await expectDone(home.pas('report', 'page.html'));
+    await home.do('report', 'page.html');
     const page = readFileSync(join(home.folder, 'page.html'), 'utf8');
     expect(page).toContain('MB 7/2025 → MB 8/2025');
     // The stored files are read again.
-    expect((await expectDone(home.pas('export', 'K-2', '--format', 'csv'))).stdout).toContain(
-      'MB 7/2025',
-    );
+    expect((await home.do('export', 'K-2', '--format', 'csv')).stdout).toContain('MB 7/2025');
   });
 
   test('can get a photograph again that the last pull shows as removed, but nothing while their record is deleted', async () => {
@@ -200,13 +194,13 @@ describe('finds that an archaeologist sent', () => {
     );
     await change(1, { soubor: null });
     await pull();
-    const added = await expectDone(home.pas('photo', 'add', 'K-1', photograph));
+    const added = await home.do('photo', 'add', 'K-1', photograph);
     expect(added.stdout).toContain('1 of 1 photograph queued for K-1.');
     expect(added.stderr).toContain('the last pull shows the record without it');
     expect((await home.pas('photo', 'add', 'K-1', photograph)).stdout).toContain(
       '0 of 1 photograph queued',
     );
-    await expectDone(home.pas('push', '--yes'));
+    await home.do('push', '--yes');
     expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
     await service.control('POST', `/records/${idents[1]}/delete`);
     await pull();
@@ -220,7 +214,7 @@ describe('finds that an archaeologist sent', () => {
   test('that were deleted at the service are reported, and keep their last known content', async () => {
     await pull();
     await service.control('POST', `/records/${idents[2]}/delete`);
-    const run = await expectDone(home.pas('pull'));
+    const run = await home.do('pull');
     expect(run.stderr).toMatch(`Deleted in the service: K-3 (${idents[2]}).`);
     expect(run.stdout).toMatch(/5 sent finds, 1 changed/);
     const [, , third] = (await pull()).finds;
@@ -233,7 +227,7 @@ describe('finds that an archaeologist sent', () => {
     async (flags) => {
       await pull();
       await service.control('POST', `/records/${idents[2]}/delete`, { permanent: true });
-      const run = await expectDone(home.pas('pull', ...flags));
+      const run = await home.do('pull', ...flags);
       expect(run.stderr).toContain(
         `The service no longer lists these records; the last known values are kept: K-3 (${idents[2]}).`,
       );
@@ -299,12 +293,12 @@ describe('finds that an archaeologist sent', () => {
     await pull();
     await service.control('POST', '/clock', { advance_ms: 30 * 24 * 3600 * 1000 });
     await pull();
-    await expectDone(home.pas('import', writeSeason(home, 6, { photos: true })));
+    await home.do('import', writeSeason(home, 6, { photos: true }));
     await service.faults({ endpoint: 'import', when: { every: 1 }, fault: '500-before-save' });
     expect((await home.pas('push', '--yes')).code).toBe(6);
     await service.faults();
     // An older record of the seed, that the list of changes does not show any more.
-    await expectDone(home.pas('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes'));
+    await home.do('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes');
     await harvestAs('basic');
     const [only, ...otherFinds] = await news();
     expect([only?.find, otherFinds]).toEqual(['K-6', []]);
@@ -313,7 +307,7 @@ describe('finds that an archaeologist sent', () => {
 
   test('are shown and listed with the pulled content, even offline', async () => {
     await move(1, 'submit');
-    await expectDone(home.pas('pull'));
+    await home.do('pull');
     await service.stop();
     services.delete('');
     expect(await home.json('list')).toMatchObject([
@@ -343,7 +337,7 @@ describe('finds that an archaeologist sent', () => {
 describe('content that the account may not see', () => {
   test('is reported as withheld, part by part', async () => {
     await start('researcher', 2);
-    const run = await expectDone(home.pas('pull'));
+    const run = await home.do('pull');
     // The finds say "archaeologist" as to who may see their place.
     expect(run.stderr).toMatch(
       /The location is hidden from this account and was not compared: 2 finds/,
@@ -361,7 +355,7 @@ describe('content that the account may not see', () => {
     await start('researcher', 2, '--deployed');
     await pull();
     await move(1, 'submit');
-    const run = await expectDone(home.pas('pull'));
+    const run = await home.do('pull');
     expect(run.stderr).toMatch(/not visible to this account in their current state: K-1/);
     expect((await pull()).finds[0]).toMatchObject({ standing: 'withheld', stav: 1 });
     expect((await home.pas('list')).stdout).toMatch(
@@ -372,7 +366,7 @@ describe('content that the account may not see', () => {
   test('is everything but archived records for an anonymous pull, which says why', async () => {
     await start('archaeologist', 2, '--deployed');
     await harvestAs('none');
-    const run = await expectDone(home.pas('pull'));
+    const run = await home.do('pull');
     expect(run.stderr).toMatch(/K-1.*K-2.*does not sign in for harvesting/s);
   });
 });
@@ -400,8 +394,8 @@ describe('a training instance', () => {
   test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
     await useService();
     home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('push'));
+    await home.do('import', writeSeason(home, 1));
+    await home.do('push');
     const [sent] = await home.json<{ ident_cely: string }[]>('list');
     await service.control('POST', `/records/${sent?.ident_cely}/delete`);
     const run = await home.pas('pull');
@@ -413,7 +407,7 @@ describe('a training instance', () => {
   test('without a harvesting address has nothing to pull from', async () => {
     await useService('--training');
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-    await expectDone(home.pas(...trainingProfile([])));
+    await home.do(...trainingProfile([]));
     const run = await home.pas('pull');
     expect([run.code, run.stderr]).toEqual([
       12,
@@ -426,15 +420,15 @@ describe('a training instance', () => {
     await useService('--training');
     try {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-      await expectDone(home.pas(...trainingProfile(['--oai-base', production.oai_base])));
-      await expectDone(home.pas('login'));
-      await expectDone(home.pas('import', writeSeason(home, 3)));
-      await expectDone(home.pas('push', '--yes'));
+      await home.do(...trainingProfile(['--oai-base', production.oai_base]));
+      await home.do('login');
+      await home.do('import', writeSeason(home, 3));
+      await home.do('push', '--yes');
       // Production numbers its own finds in the same way: another account has just got the same
       // identifiers.
       const colleague = await signedIn(production, 'archivist');
-      await expectDone(colleague.pas('import', writeSeason(colleague, 3)));
-      await expectDone(colleague.pas('push'));
+      await colleague.do('import', writeSeason(colleague, 3));
+      await colleague.do('push');
       const listIdents = (of: Home) =>
         of
           .json<{ ident_cely: string }[]>('list')

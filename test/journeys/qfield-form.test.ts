@@ -24,11 +24,9 @@ let empty: string;
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
   home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
   empty = join(home.folder, 'empty');
-  await expectDone(
-    home.pas('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101'),
-  );
+  await home.do('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101');
 });
 afterAll(() => service.stop());
 
@@ -146,17 +144,15 @@ describe('the folder of a QField form', () => {
 
   test('cannot be made without vocabularies, and names the command that harvests them', async () => {
     const bare = makeHome();
-    await expectDone(
-      bare.pas(
-        'init',
-        '--name',
-        'bare',
-        '--kind',
-        'training',
-        '--username',
-        'archaeologist',
-        ...addressFlags(service),
-      ),
+    await bare.do(
+      'init',
+      '--name',
+      'bare',
+      '--kind',
+      'training',
+      '--username',
+      'archaeologist',
+      ...addressFlags(service),
     );
     const run = await bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield');
     expect(run.code).toBe(2);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, settledAfter, signedIn } from '../support/run-pas.ts';
+import { settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -13,7 +13,7 @@ test('a push to a project that refuses all finds alike ends after five, and one 
     'C-202400101',
     'C-202200058',
   );
-  await expectDone(home.pas('import', home.file('closed.csv', table)));
+  await home.do('import', home.file('closed.csv', table));
   const run = await home.pas('push');
   expect([run.code, run.stdout]).toEqual([
     3,
@@ -25,6 +25,6 @@ test('a push to a project that refuses all finds alike ends after five, and one 
   expect(refused).toHaveLength(5);
   expect(run.stderr).toMatch(/C-202200058, 7 in total/);
   const [, advised = ''] = /pas (resolve K-.* --resend)/.exec(run.stderr) ?? [];
-  await expectDone(home.pas(...advised.split(' ')));
+  await home.do(...advised.split(' '));
   expect(new Set(Object.values(await findStates(home)))).toEqual(new Set(['queued']));
 });

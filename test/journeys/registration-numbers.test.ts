@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectDone, type Home, INIT_OFFLINE, makeHome } from '../support/run-pas.ts';
+import { type Home, INIT_OFFLINE, makeHome } from '../support/run-pas.ts';
 
 type Report = {
   readonly drafts: number;
@@ -16,7 +16,7 @@ let home: Home;
 
 beforeEach(async () => {
   home = makeHome();
-  await expectDone(home.pas(...INIT_OFFLINE));
+  await home.do(...INIT_OFFLINE);
 });
 
 const FIXED = ['projekt=C-202400101', 'stav=1', 'geom_system=4326', 'pristupnost=HES-000865'];

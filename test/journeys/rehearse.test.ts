@@ -2,13 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { configFile } from '../support/outbox-files.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -18,20 +12,18 @@ let home: Home;
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'museum',
-      '--kind',
-      'production',
-      '--base-url',
-      NOWHERE,
-      '--schema-base',
-      mock.service.schema_base,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'museum',
+    '--kind',
+    'production',
+    '--base-url',
+    NOWHERE,
+    '--schema-base',
+    mock.service.schema_base,
   );
-  await expectDone(home.pas('profile', 'use', 'museum'));
+  await home.do('profile', 'use', 'museum');
 });
 
 type Result = {
@@ -42,7 +34,7 @@ type Result = {
 };
 
 test('copies of queued finds are tried at the training instance, any number of times', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2, { photos: true })));
+  await home.do('import', writeSeason(home, 2, { photos: true }));
   const outboxes = (): string[] => readdirSync(join(home.folder, 'pas', 'outboxes'));
   const before = outboxes();
   const firstRun = await home.pas('rehearse');
@@ -70,7 +62,7 @@ test('copies of queued finds are tried at the training instance, any number of t
 
 test('a project unknown to the training instance is not tested until it is mapped', async () => {
   const table = readFileSync(writeSeason(home, 1), 'utf8').replaceAll(/C-20\d+/g, 'C-209900999');
-  await expectDone(home.pas('import', home.file('other.csv', table)));
+  await home.do('import', home.file('other.csv', table));
   const result = await home.json<Result>('rehearse', '--yes');
   expect([result.refused, result.not_tested.map((each) => each.local_id)]).toEqual([[], ['K-1']]);
   const mapped = await home.json<Result>(
@@ -85,13 +77,11 @@ test('a project unknown to the training instance is not tested until it is mappe
 });
 
 test('nothing is rehearsed at an instance that is not for training, or that another profile calls production', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(
     /not a training profile. Nothing was sent/,
   );
-  await expectDone(
-    home.pas('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service)),
-  );
+  await home.do('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service));
   const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
   expect([refused.code, refused.stderr]).toEqual([
     2,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
-import { expectDone, type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -10,9 +10,9 @@ let idents: readonly string[];
 
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', writeSeason(home, 3)));
-  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 3));
+  await home.do('number', 'set', 'K-1', 'A 1');
+  await home.do('push');
   idents = (await home.json<{ ident_cely: string }[]>('list')).map(({ ident_cely }) => ident_cely);
 });
 
@@ -43,9 +43,9 @@ describe('a number that the service has', () => {
       expect.stringMatching(/K-1 has the number A 1, which B 2 would replace/),
     ]);
     expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
-    const replaced = await expectDone(home.pas(...advised(refused)));
+    const replaced = await home.do(...advised(refused));
     expect(replaced.stderr).toContain('K-1: A 1 → B 2');
-    await expectDone(home.pas('push'));
+    await home.do('push');
     const sentChanges = (await mock.service.journal()).filter(({ method }) => method === 'PATCH');
     expect(sentChanges).toHaveLength(2);
   });
@@ -75,7 +75,7 @@ describe('a number that the service has', () => {
         /K-1 has the number A 1, but the row has B 1[\s\S]*1 queued, 0 replaced/,
       ),
     ]);
-    const again = await expectDone(home.pas(...advised(run)));
+    const again = await home.do(...advised(run));
     expect([again.stderr, again.stdout]).toEqual([
       expect.stringContaining('K-1: A 1 → B 1'),
       expect.stringContaining('0 queued, 1 replaced, 1 unchanged'),
@@ -102,7 +102,7 @@ describe('a number that the service has', () => {
       },
     );
     expect(answer.status).toBe(200);
-    await expectDone(home.pas('pull'));
+    await home.do('pull');
     const refused = await home.pas('number', 'set', 'K-2', 'A 2');
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('CURATOR')]);
   });
@@ -146,7 +146,7 @@ describe('a row in a table of numbers', () => {
 
 test('a researcher is told offline that the service refuses numbers from that role, and nothing is queued', async () => {
   const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
-  await expectDone(homeCopy.pas('import', writeSeason(homeCopy, 1)));
+  await homeCopy.do('import', writeSeason(homeCopy, 1));
   const file = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
   for (const args of [
     ['set', 'K-1', 'A 1'],
@@ -162,7 +162,7 @@ test('a researcher is told offline that the service refuses numbers from that ro
 test('nothing is queued for a record that a pull has shown as deleted', async () => {
   const [first = ''] = idents;
   await mock.service.control('POST', `/records/${first}/delete`);
-  await expectDone(home.pas('pull'));
+  await home.do('pull');
   for (const args of [
     ['number', 'set', 'K-1', 'A 1'],
     ['number', 'set', first, 'A 9'],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
 import { startMock } from '../support/start-mock.ts';
@@ -33,8 +33,8 @@ let home: Home;
 beforeAll(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab'));
-  await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
+  await home.do('harvest-vocab');
+  await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
 });
 
 const path = (name: string): string => join(home.folder, name);
@@ -56,7 +56,7 @@ describe('a report', () => {
   });
 
   test('for publication contains no place, in no element, picture or issue', async () => {
-    await expectDone(home.pas('report', path('share.html'), '--without-places'));
+    await home.do('report', path('share.html'), '--without-places');
     const page = text('share.html')
       .replace(/<(style|script)>[\s\S]*?<\/\1>/g, '')
       .replaceAll('\u202f', ' ');
@@ -117,8 +117,8 @@ describe('an existing file', () => {
     expect(refused.stderr).toContain('is not a report of pas');
     expect(refused.stderr).toContain('--force');
     expect(text('other.html')).toContain('Mine');
-    await expectDone(home.pas('report', path('other.html'), 'KH24-001', '--force'));
-    await expectDone(home.pas('report', path('other.html'), 'KH24-002'));
+    await home.do('report', path('other.html'), 'KH24-001', '--force');
+    await home.do('report', path('other.html'), 'KH24-002');
     expect(text('other.html')).toContain('KH24-002');
   });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
-import { expectDone, type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -14,7 +14,7 @@ type Listed = { readonly local_id: string; readonly ident_cely: string | null }[
 /** K-1 and K-3 are sent; K-2 is uncertain, and no lookup can settle it for an hour. */
 async function doubt(fault: string): Promise<void> {
   home = await signedIn(mock.service, 'archivist', settledAfter(3_600_000));
-  await expectDone(home.pas('import', writeSeason(home, 3)));
+  await home.do('import', writeSeason(home, 3));
   await mock.service.faults({ ...IN_DOUBT, fault });
   await home.pas('push', '--json');
   expect((await findStates(home))['K-2']).toBe(
@@ -31,8 +31,8 @@ async function newest(of = home): Promise<string> {
 /** Another account's record of another find, in the same project. */
 async function anothers(): Promise<string> {
   const other = await signedIn(mock.service, 'archaeologist', settledAfter(0));
-  await expectDone(other.pas('import', writeSeason(other, 2, { state: 2 })));
-  await expectDone(other.pas('push', 'K-1'));
+  await other.do('import', writeSeason(other, 2, { state: 2 }));
+  await other.do('push', 'K-1');
   return newest(other);
 }
 
@@ -81,9 +81,7 @@ describe('a record that a person names for a find', () => {
 
   test('is accepted as given if the service cannot be queried', async () => {
     await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
-    const run = await expectDone(
-      home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'),
-    );
+    const run = await home.do('resolve', 'K-2', '--created', next(await newest()), '--yes');
     expect(run.stderr).toContain('The record could not be looked up');
     expect((await findStates(home))['K-2']).toBe('accepted');
   });
@@ -92,15 +90,15 @@ describe('a record that a person names for a find', () => {
 describe('a decision', () => {
   beforeEach(async () => {
     await doubt('500-before-save');
-    await expectDone(home.pas('photo', 'add', 'K-2', home.file('a.png', tinyPng(7))));
+    await home.do('photo', 'add', 'K-2', home.file('a.png', tinyPng(7)));
   });
 
   test('can be taken back, and the find is uncertain again', async () => {
     const before = await home.json<Record<string, unknown>>('show', 'K-2');
     await mock.service.faults({ endpoint: 'oai', when: { every: 1 }, fault: 'malformed' });
-    await expectDone(home.pas('resolve', 'K-2', '--created', next(await newest()), '--yes'));
+    await home.do('resolve', 'K-2', '--created', next(await newest()), '--yes');
     expect(await stateOfFind()).toBe('accepted');
-    const undone = await expectDone(home.pas('undo'));
+    const undone = await home.do('undo');
     expect(undone.stdout).toContain('Undone: pas resolve');
     const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>(
       'show',
@@ -115,8 +113,8 @@ describe('a decision', () => {
 
   test('stays once something was sent because of it, which undo says', async () => {
     await mock.service.faults();
-    await expectDone(home.pas('resolve', 'K-2', '--resend'));
-    await expectDone(home.pas('push'));
+    await home.do('resolve', 'K-2', '--resend');
+    await home.do('push');
     const run = await home.pas('undo');
     expect([run.code, run.stderr]).toEqual([
       3,

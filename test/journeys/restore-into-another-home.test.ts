@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -22,10 +22,10 @@ const asides = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
 test('a restored backup learns from the ledger what was sent since', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 3)));
-  await expectDone(home.pas('backup', copy));
-  await expectDone(home.pas('import', writeSeason(home, 4)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 3));
+  await home.do('backup', copy);
+  await home.do('import', writeSeason(home, 4));
+  await home.do('push');
   expect((await home.pas('restore', copy)).code).toBe(2);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
     finds: 4,
@@ -33,35 +33,33 @@ test('a restored backup learns from the ledger what was sent since', async () =>
     uncertain: 0,
   });
   expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
-  await expectDone(home.pas('import', writeSeason(home, 4)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 4));
+  await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 4 });
   expect(asides(outboxFolder(home))).toHaveLength(1);
 });
 
 test('a backup of another home is restored in place of the outbox, which is set aside', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('backup', copy));
+  await home.do('import', writeSeason(home, 2));
+  await home.do('backup', copy);
   const other = await signedIn(mock.service, 'archaeologist', [
     ...WITHOUT_PAUSES,
     '--set',
     'max_in_flight=3',
   ]);
-  await expectDone(
-    other.pas(
-      'import',
-      other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-')),
-    ),
+  await other.do(
+    'import',
+    other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-')),
   );
   expect((await other.pas('restore', copy)).code).toBe(2);
-  await expectDone(other.pas('restore', copy, '--replace'));
+  await other.do('restore', copy, '--replace');
   expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
   expect(asides(outboxFolder(other))).toHaveLength(1);
 });
 
 test('a damaged backup is refused each time, and leaves nothing behind', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
-  await expectDone(home.pas('backup', copy));
+  await home.do('import', writeSeason(home, 1));
+  await home.do('backup', copy);
   const database = openSqlite(copy);
   database.exec(`update facts set body = replace(body, '1', '2')`);
   database.close();
@@ -77,25 +75,23 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
 });
 
 test('a file that is not a backup of this service is refused', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(
     /not a database/,
   );
   expect((await home.pas('restore', outboxFile(home))).stderr).toMatch(/is the outbox itself/);
-  await expectDone(home.pas('backup', copy));
+  await home.do('backup', copy);
   const other = home.with({});
-  await expectDone(
-    other.pas(
-      'init',
-      '--name',
-      'far',
-      '--kind',
-      'training',
-      '--base-url',
-      'http://127.0.0.1:9',
-      '--schema-base',
-      'http://127.0.0.1:9/s',
-    ),
+  await other.do(
+    'init',
+    '--name',
+    'far',
+    '--kind',
+    'training',
+    '--base-url',
+    'http://127.0.0.1:9',
+    '--schema-base',
+    'http://127.0.0.1:9/s',
   );
   const refused = await other.pas('restore', copy, '--profile', 'far');
   expect([refused.code, refused.stderr]).toEqual([
@@ -105,8 +101,8 @@ test('a file that is not a backup of this service is refused', async () => {
 });
 
 test('nothing is restored while a push holds the outbox', async () => {
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('backup', copy));
+  await home.do('import', writeSeason(home, 2));
+  await home.do('backup', copy);
   const lock = acquirePushLock({
     folder: join(home.folder, 'state', 'pas', 'locks'),
     scope: getOutboxName(home),
@@ -125,5 +121,5 @@ test('nothing is restored while a push holds the outbox', async () => {
   } finally {
     lock.release();
   }
-  await expectDone(home.pas('restore', copy, '--replace'));
+  await home.do('restore', copy, '--replace');
 });

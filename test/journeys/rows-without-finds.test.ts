@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -9,7 +9,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
 });
 
 type Issue = { rule: string; severity: string; row: number | null; message: string };

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -85,8 +85,8 @@ test('entries that the role may not send are counted even if the role was unknow
     '--set',
     'prefix=amcr',
   ]);
-  await expectDone(home.pas('harvest-vocab'));
-  await expectDone(home.pas('import', writeSeason(home, 3, { state: 2 })));
+  await home.do('harvest-vocab');
+  await home.do('import', writeSeason(home, 3, { state: 2 }));
   expect((await judge(home, 'account')).doctor).toEqual([
     0,
     expect.objectContaining({ level: 'ok' }),

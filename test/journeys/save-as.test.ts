@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -53,15 +53,15 @@ async function listAsked(): Promise<Asked[]> {
 
 describe('a table that was saved under another name', () => {
   test('is the same table: a corrected value changes its find, and none is added', async () => {
-    await expectDone(home.pas('import', table('nalezy v1.csv', THREE)));
+    await home.do('import', table('nalezy v1.csv', THREE));
     const report = await home.json('import', table('nalezy v2.csv', CORRECTED));
     expect(report).toMatchObject({ added: 0, updated: 1, unchanged: 2, questions: 0 });
     expect(await listNotes()).toEqual({ 1: '', 2: 'po konzervaci', 3: '' });
   });
 
   test('is the same table after a push, too: the difference is named and no find is sent twice', async () => {
-    await expectDone(home.pas('import', table('nalezy v1.csv', THREE)));
-    await expectDone(home.pas('push'));
+    await home.do('import', table('nalezy v1.csv', THREE));
+    await home.do('push');
     const run = await home.pas('import', table('nalezy v2.csv', CORRECTED), '--json');
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({ added: 0, already_sent: 1, unchanged: 2 });
@@ -69,14 +69,14 @@ describe('a table that was saved under another name', () => {
   });
 
   test('asks about a row with two of object, place and day changed', async () => {
-    await expectDone(home.pas('import', table('v1.csv', THREE)));
+    await home.do('import', table('v1.csv', THREE));
     const changed = { number: '2', object: 'HES-000693', day: '2024-07-02' };
     const run = await home.pas(
       'import',
       table('v2.csv', [{ number: '1' }, changed, { number: '3' }]),
     );
     expect([run.code, run.stdout]).toEqual([3, expect.stringContaining('pas resolve 2')]);
-    await expectDone(home.pas('resolve', '2', '--same'));
+    await home.do('resolve', '2', '--same');
     expect((await home.json<Listed>('show', '2')).elements).toMatchObject({
       datum_nalezu: '2024-07-02',
     });
@@ -85,7 +85,7 @@ describe('a table that was saved under another name', () => {
 
 describe('a table without numbers that is corrected and saved again', () => {
   test('makes no second find: the corrected row is a question, which is answered for all', async () => {
-    await expectDone(home.pas('import', table('a.csv', UNNUMBERED)));
+    await home.do('import', table('a.csv', UNNUMBERED));
     const corrected = table('b.csv', [{ note: 'a' }, { note: 'b2' }, { note: 'c' }]);
     const run = await home.pas('import', corrected, '--json');
     expect(run.code).toBe(3);
@@ -98,22 +98,22 @@ describe('a table without numbers that is corrected and saved again', () => {
     });
     expect(asked?.command).toBe(`pas resolve ${asked?.find}`);
     expect((await home.pas('push')).code).toBe(6);
-    await expectDone(home.pas('resolve', '--all', 'same'));
+    await home.do('resolve', '--all', 'same');
     expect(Object.values(await listNotes())).toEqual(['a', 'b2', 'c']);
     expect(await listAsked()).toEqual([]);
     expect(await home.json('import', corrected)).toMatchObject({ unchanged: 3, questions: 0 });
-    await expectDone(home.pas('push'));
+    await home.do('push');
   });
 
   test('asks about a sent find, which another one may resemble', async () => {
-    await expectDone(home.pas('import', table('a.csv', UNNUMBERED)));
-    await expectDone(home.pas('push'));
+    await home.do('import', table('a.csv', UNNUMBERED));
+    await home.do('push');
     const corrected = table('b.csv', [{ note: 'a' }, { note: 'b2' }, { note: 'c' }]);
     expect((await home.pas('import', corrected)).code).toBe(3);
     expect(await listAsked()).toHaveLength(1);
-    await expectDone(home.pas('resolve', '--all', 'new'));
+    await home.do('resolve', '--all', 'new');
     expect(Object.values(await listNotes())).toEqual(['a', 'b', 'c', 'b2']);
-    await expectDone(home.pas('push'));
+    await home.do('push');
     expect(await home.json('import', corrected)).toMatchObject({ added: 0, questions: 0 });
   });
 });
@@ -127,7 +127,7 @@ describe('the number that a person wrote', () => {
   }));
 
   test('is the name of the find, behind the project where another project has it', async () => {
-    await expectDone(home.pas('import', table('a.csv', THREE)));
+    await home.do('import', table('a.csv', THREE));
     const other = table('b.csv', OTHERS, 'C-202400102');
     expect(await home.json('import', other)).toMatchObject({ added: 3, questions: 0 });
     expect(Object.keys(await listNotes())).toEqual([
@@ -148,7 +148,7 @@ describe('the number that a person wrote', () => {
   });
 
   test('is asked about where the same project has it, and keeps the prefix of a person', async () => {
-    await expectDone(home.pas('import', table('a.csv', THREE)));
+    await home.do('import', table('a.csv', THREE));
     const other = table('b.csv', OTHERS);
     expect((await home.pas('import', other)).code).toBe(3);
     expect(await home.json('import', other, '--id-prefix', 'B-')).toMatchObject({ added: 3 });
@@ -163,7 +163,7 @@ describe('the number that a person wrote', () => {
 test('of two tables with the same numbers and days, none overwrites the other', async () => {
   const finder = (name: string): string => `local_id;nalezce;${HEADER}\n1;${name};`;
   const rest = 'C-202400101;1;HES-000867;4326;HES-000691;15.1703;49.84230;2024-06-01;pole;\n';
-  await expectDone(home.pas('import', home.file('n.csv', `${finder('Novák, Jan')}${rest}`)));
+  await home.do('import', home.file('n.csv', `${finder('Novák, Jan')}${rest}`));
   const other = home.file('m.csv', `${finder('Malina, Petr')}${rest}`);
   expect((await home.pas('import', other)).code).toBe(3);
 });
@@ -173,8 +173,8 @@ describe('a find that was changed here and in its table', () => {
     ['table', 'table'],
     ['mine', 'here'],
   ])('takes the values of --on-conflict %s', async (choice, note) => {
-    await expectDone(home.pas('import', table('a.csv', THREE)));
-    await expectDone(home.pas('edit', '2', '--set', 'poznamka=here'));
+    await home.do('import', table('a.csv', THREE));
+    await home.do('edit', '2', '--set', 'poznamka=here');
     const changed = table('a.csv', [
       { number: '1' },
       { number: '2', note: 'table' },
@@ -190,8 +190,8 @@ describe('a find that was changed here and in its table', () => {
     ['--table', 'table'],
     ['--mine', 'here'],
   ])('is a question that `pas resolve %s` answers', async (answer, note) => {
-    await expectDone(home.pas('import', table('a.csv', THREE)));
-    await expectDone(home.pas('edit', '2', '--set', 'poznamka=here'));
+    await home.do('import', table('a.csv', THREE));
+    await home.do('edit', '2', '--set', 'poznamka=here');
     const changed = table('a.csv', [
       { number: '1' },
       { number: '2', note: 'table' },
@@ -201,16 +201,16 @@ describe('a find that was changed here and in its table', () => {
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({ conflicts: 1, questions: 1 });
     expect((await listAsked())[0]?.held?.answers).toEqual(['table', 'mine']);
-    await expectDone(home.pas('resolve', '2', answer));
+    await home.do('resolve', '2', answer);
     expect(await listNotes()).toMatchObject({ 2: note });
     expect(await home.json('import', changed)).toMatchObject({ unchanged: 3, questions: 0 });
   });
 });
 
 test('an undo of the import takes its questions back', async () => {
-  await expectDone(home.pas('import', table('a.csv', UNNUMBERED)));
+  await home.do('import', table('a.csv', UNNUMBERED));
   await home.pas('import', table('b.csv', [{ note: 'a' }, { note: 'b2' }, { note: 'c' }]));
   expect(await listAsked()).toHaveLength(1);
-  await expectDone(home.pas('undo'));
+  await home.do('undo');
   expect(await listAsked()).toEqual([]);
 });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 type Shown = {
@@ -35,18 +35,16 @@ beforeAll(async () => {
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   schemaBase = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema/svc`;
   fresh = makeHome();
-  await expectDone(
-    fresh.pas(
-      'init',
-      '--name',
-      'here',
-      '--kind',
-      'training',
-      '--base-url',
-      'http://127.0.0.1:9',
-      '--schema-base',
-      schemaBase,
-    ),
+  await fresh.do(
+    'init',
+    '--name',
+    'here',
+    '--kind',
+    'training',
+    '--base-url',
+    'http://127.0.0.1:9',
+    '--schema-base',
+    schemaBase,
   );
   updatedHome = fresh.copy();
   ownSha512 = (await updatedHome.json<Shown>('schema', 'update')).sha512;
@@ -137,18 +135,16 @@ describe('the deployment’s own schema', () => {
 
   test('belongs to its deployment and version', async () => {
     home = updatedHome.copy();
-    await expectDone(
-      home.pas(
-        'init',
-        '--name',
-        'other',
-        '--kind',
-        'training',
-        '--base-url',
-        'http://127.0.0.1:9',
-        '--schema-base',
-        `${schemaBase}2`,
-      ),
+    await home.do(
+      'init',
+      '--name',
+      'other',
+      '--kind',
+      'training',
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--schema-base',
+      `${schemaBase}2`,
     );
     expect(await home.json('schema', 'show', '--profile', 'other')).toMatchObject({
       in_use: 'bundled',
@@ -296,7 +292,7 @@ describe('against the mock server', () => {
         change: 'fetched',
         same_as_bundled: true,
       });
-      await expectDone(signed.pas('import', writeSeason(signed, 2)));
+      await signed.do('import', writeSeason(signed, 2));
       expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
     },
   );

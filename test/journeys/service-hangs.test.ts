@@ -5,7 +5,7 @@ import { openConnections } from '../../src/http/send.ts';
 import { runMain } from '../../src/main.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -20,7 +20,7 @@ afterAll(() => deaf[Symbol.asyncDispose]());
 
 const SEASON = {
   name: 'season',
-  prepare: (made: Home) => expectDone(made.pas('import', writeSeason(made, 30))),
+  prepare: (made: Home) => made.do('import', writeSeason(made, 30)),
 };
 let home: Home;
 beforeEach(async () => {
@@ -91,7 +91,7 @@ test.each<[string, readonly string[], (url: string) => boolean, number]>([
   ['a push after the account was told', ['push'], isAny, 1],
   ['a pull after the account was told', ['pull'], isAny, 1],
 ])('%s is given up after five minutes', async (_name, args, meant, answered) => {
-  if (args[0] === 'pull') await expectDone(home.pas('push'));
+  if (args[0] === 'pull') await home.do('push');
   const { code, minutes } = await runUntilGivenUp(args, meant, answered);
   expect(code).toBe(5);
   expect(minutes).toBeGreaterThanOrEqual(4.9);

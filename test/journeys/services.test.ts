@@ -48,15 +48,15 @@ const journal = async (mock: RunningMock): Promise<Seen[]> =>
 
 describe('a service', () => {
   test('can be written in several spellings', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('push'));
+    await home.do('import', writeSeason(home, 1));
+    await home.do('push');
     const { port } = new URL(first.base_url);
     await expectDone(pointAt({ ...first, base_url: `HTTP://127.0.0.1:${port}///` }, 'other'));
     expect(await home.json<Listed>('list', '--profile', 'other')).toMatchObject([
       { state: 'accepted' },
     ]);
-    await expectDone(home.pas('import', writeSeason(home, 1), '--profile', 'other'));
-    await expectDone(home.pas('push', '--profile', 'other'));
+    await home.do('import', writeSeason(home, 1), '--profile', 'other');
+    await home.do('push', '--profile', 'other');
     expect((await journal(first)).filter(({ path }) => path.endsWith('/import-xml'))).toHaveLength(
       1,
     );
@@ -65,7 +65,7 @@ describe('a service', () => {
 
 test('a profile of another account has its own outbox', async () => {
   await expectDone(pointAt(first, 'other', 'archivist'));
-  await expectDone(home.pas('import', writeSeason(home, 1)));
+  await home.do('import', writeSeason(home, 1));
   expect(await home.json<Listed>('list', '--profile', 'other')).toEqual([]);
   const run = await home.with({ PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' }).pas('push');
   expect(readdirSync(join(home.folder, 'pas', 'outboxes'))).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -16,7 +16,7 @@ const listIds = async (of: Home) =>
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'osoba'));
+  await home.do('harvest-vocab', 'heslo', 'osoba');
 });
 
 test('an unreadable table among several is named and left out, a lock file passed over', async () => {
@@ -55,7 +55,7 @@ test('the one folder beside the table that has all photographs is used, and said
     if (each === 1) copyFileSync(path, join(copy.folder, 'other.png'));
   }
   const table = copy.file('t.csv', 'local_id;photos\nA-1;1.png\nA-2;2.png\n');
-  const run = await expectDone(copy.pas('import', table, ...SET));
+  const run = await copy.do('import', table, ...SET);
   expect(run.stdout).toMatch(/taken from \S*foto, the only folder/);
   expect(run.stdout).toContain('2 photographs queued');
 });
@@ -64,7 +64,7 @@ test('a table that queues nothing announces nothing', async () => {
   const copy = home.copy();
   const table = copy.file('t.csv', 'local_id;nalezce\nA-1;Nový, Karel\n');
   expect((await copy.pas('import', table, ...SET)).stdout).not.toBe('');
-  const again = await expectDone(copy.pas('import', table, ...SET));
+  const again = await copy.do('import', table, ...SET);
   expect(again.stderr).not.toMatch(/Next:|new person/);
 });
 
@@ -73,7 +73,7 @@ test('a picture of two pages does not end the report', async () => {
   const hex =
     '49492a000800000001000001040001000000010000001a000000010000010400010000000100000000000000';
   const picture = copy.file('pages.tif', Buffer.from(hex, 'hex'));
-  await expectDone(copy.pas('import', copy.file('t.csv', 'local_id\nA-1\n'), ...SET));
-  await expectDone(copy.pas('photo', 'add', 'A-1', picture));
-  await expectDone(copy.pas('report', 'report.html'));
+  await copy.do('import', copy.file('t.csv', 'local_id\nA-1\n'), ...SET);
+  await copy.do('photo', 'add', 'A-1', picture);
+  await copy.do('report', 'report.html');
 });

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeDbf, makeShp, WGS_84 } from '../support/make-shapefile.ts';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -12,7 +12,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba'));
+  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
 });
 
 type Issue = {
@@ -138,7 +138,7 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     };
     for (const [name, content] of Object.entries(parts))
       writeFileSync(join(homeCopy.folder, name), content);
-    await expectDone(homeCopy.pas('import', join(homeCopy.folder, 'a.shp'), ...SET));
+    await homeCopy.do('import', join(homeCopy.folder, 'a.shp'), ...SET);
     expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
       { local_id: '000012', elements: { poznamka: '12.10' } },
     ]);

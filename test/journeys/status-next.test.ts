@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { startMockProcess } from '../support/mock-process.ts';
-import {
-  expectDone,
-  type Home,
-  jsonLines,
-  makeHome,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { type Home, jsonLines, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const HEADER =
@@ -46,31 +39,29 @@ describe('pas status advises the next step with working commands', () => {
       12,
       expect.stringContaining('pas init ADDRESS'),
     ]);
-    await expectDone(
-      home.pas('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES),
-    );
+    await home.do('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES);
     expect(await readNext(home)).toEqual(['pas login', 'pas harvest-vocab', 'pas add']);
-    await expectDone(home.with({ PAS_PASSWORD: 'archaeologist' }).pas('login'));
+    await home.with({ PAS_PASSWORD: 'archaeologist' }).do('login');
     expect(await readNext(home)).toEqual(['pas harvest-vocab', 'pas add']);
-    await expectDone(home.pas('harvest-vocab'));
+    await home.do('harvest-vocab');
     expect(await readNext(home)).toEqual(['pas add']);
 
-    await expectDone(home.pas('import', table(home, ['N-1'], '"Nová, Božena"')));
+    await home.do('import', table(home, ['N-1'], '"Nová, Božena"'));
     const [send = '', ...otherNames] = await readNext(home);
     expect([send, ...otherNames]).toEqual(['pas push --accept-new-people']);
     expect((await home.pas('status')).stdout).toContain('Nová, Božena: 1 find, the first is N-1');
-    await expectDone(home.pas(...splitWords(send)));
+    await home.do(...splitWords(send));
 
     const done = await readNext(home);
     expect(done).toEqual(['pas pull']);
     expect((await home.pas('status')).stdout).toContain('Everything is sent.');
-    for (const command of done) await expectDone(home.pas(...splitWords(command)));
+    for (const command of done) await home.do(...splitWords(command));
   });
 
   test('does not announce a known finder, and completes a draft before a push', async () => {
     const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-    await expectDone(home.pas('harvest-vocab', '--quiet'));
-    await expectDone(home.pas('import', table(home, ['K-1'], '"Dvořáková, Eva"')));
+    await home.do('harvest-vocab', '--quiet');
+    await home.do('import', table(home, ['K-1'], '"Dvořáková, Eva"'));
     expect(await readNext(home)).toEqual(['pas push']);
     await home.pas('edit', 'K-1', '--set', 'okolnosti=');
     expect(await home.json('status')).toMatchObject({
@@ -85,14 +76,12 @@ test('finds whose records a restarted service assigned to others are one line, i
   const start = () => startMockProcess('--min-interval', '0', '--port', port);
   const first = await start();
   const home = await signedIn(first, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', table(home, ['A-1', 'A-2', 'A-3'])));
-  await expectDone(home.pas('push'));
+  await home.do('import', table(home, ['A-1', 'A-2', 'A-3']));
+  await home.do('push');
   await first.stop();
   // Its data were in memory.
   await using again = await start();
-  await expectDone(
-    home.pas('import', table(home, ['B-1', 'B-2', 'B-3'], 'OS-001507', '2024-06-02')),
-  );
+  await home.do('import', table(home, ['B-1', 'B-2', 'B-3'], 'OS-001507', '2024-06-02'));
   const run = await home.with({ PAS_PASSWORD: 'archaeologist' }).pas('push');
   const toldLines = run.stderr.split('\n').filter((line) => line.includes('gave'));
   expect(toldLines).toEqual([

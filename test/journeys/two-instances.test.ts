@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  jsonLines,
-  type Service,
-  signedIn,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let production: RunningMock;
@@ -28,24 +21,22 @@ beforeEach(async () => {
   await Promise.all([production.control('POST', '/reset'), training.control('POST', '/reset')]);
   // `mock` is the training profile.
   home = await signedIn(practice, 'archaeologist', ['--set', 'min_interval_ms=10']);
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'museum',
-      '--kind',
-      'production',
-      '--username',
-      'archaeologist',
-      '--oai-auth',
-      'basic',
-      ...addressFlags(production),
-      '--set',
-      'min_interval_ms=10',
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'museum',
+    '--kind',
+    'production',
+    '--username',
+    'archaeologist',
+    '--oai-auth',
+    'basic',
+    ...addressFlags(production),
+    '--set',
+    'min_interval_ms=10',
   );
-  await expectDone(home.pas('profile', 'use', 'museum'));
-  await expectDone(home.pas('login'));
+  await home.do('profile', 'use', 'museum');
+  await home.do('login');
 });
 
 type Listed = { local_id: string; state: string | null; ident_cely: string | null }[];
@@ -55,9 +46,9 @@ test('the same finds go to the training instance and then to production, as sepa
   const before = await production.state();
   const practised = await training.state();
   const table = writeSeason(home, 3, { photos: true });
-  await expectDone(home.pas('import', table));
-  await expectDone(home.pas('import', table, '--profile', 'mock'));
-  const trained = await expectDone(home.pas('push', '--profile', 'mock'));
+  await home.do('import', table);
+  await home.do('import', table, '--profile', 'mock');
+  const trained = await home.do('push', '--profile', 'mock');
   expect(trained.stderr).toMatch(/TRAINING: http.*account archaeologist, profile mock/);
   expect(await training.state()).toMatchObject({
     finds: practised.finds + 3,
@@ -71,7 +62,7 @@ test('the same finds go to the training instance and then to production, as sepa
     'accepted',
   ]);
 
-  const real = await expectDone(home.pas('push', '--yes'));
+  const real = await home.do('push', '--yes');
   expect(real.stderr).toMatch(/PRODUCTION: http.*profile museum\. Records are real/);
   expect(await production.state()).toMatchObject({
     finds: before.finds + 3,
@@ -82,28 +73,28 @@ test('the same finds go to the training instance and then to production, as sepa
 
 test('a table exported from the training instance is refused with its records, and sent to production without them', async () => {
   const training = ['--profile', 'mock'];
-  await expectDone(home.pas('import', writeSeason(home, 2), ...training));
-  await expectDone(home.pas('push', ...training));
-  const { stdout } = await expectDone(home.pas('export', '--format', 'csv', ...training));
+  await home.do('import', writeSeason(home, 2), ...training);
+  await home.do('push', ...training);
+  const { stdout } = await home.do('export', '--format', 'csv', ...training);
   const refused = await home.pas('import', home.file('trained.csv', stdout), '--json');
   expect(refused.code).toBe(3);
   const { issues } = JSON.parse(refused.stdout) as { issues: { rule: string; message: string }[] };
   expect(issues.map(({ rule }) => rule)).toEqual(['already-recorded', 'already-recorded']);
   const before = await production.state();
   const cleared = stdout.replaceAll(/C-\d+-N\d+/g, '');
-  await expectDone(home.pas('import', home.file('cleared.csv', cleared)));
-  await expectDone(home.pas('push', '--yes'));
+  await home.do('import', home.file('cleared.csv', cleared));
+  await home.do('push', '--yes');
   expect((await production.state()).finds).toBe(before.finds + 2);
 });
 
 describe('a push that watches', () => {
   test('sends what is queued later, waits while the service is closed, and ends with 0 when all is sent', async () => {
     const before = await production.state();
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
     const watching = home.start('push', '--watch', '--yes', '--json');
     await watching.until(({ stdout }) => stdout.includes('"for":"entries"'));
     await production.control('PUT', '/settings', { access_mode: 'closed' });
-    await expectDone(home.pas('import', writeSeason(home, 3)));
+    await home.do('import', writeSeason(home, 3));
     await watching.until(({ stdout }) => stdout.includes('"for":"service"'));
     expect((await home.pas('push', '--yes')).code).toBe(5);
     await production.control('PUT', '/settings', { access_mode: 'open' });
@@ -121,7 +112,7 @@ describe('a push that watches', () => {
 
   test('ends with 130 if it is stopped with something queued', async () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
-    await expectDone(home.pas('import', writeSeason(home, 1)));
+    await home.do('import', writeSeason(home, 1));
     const closed = await home.pas('push', '--yes');
     expect([closed.code, closed.stderr]).toEqual([
       5,

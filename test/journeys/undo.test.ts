@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectDone, type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -25,7 +25,7 @@ const log = (): Promise<Logged[]> => home.json<Logged[]>('undo', '--list');
 async function documents(): Promise<string[]> {
   const texts: string[] = [];
   for (const { local_id } of await list())
-    texts.push((await expectDone(home.pas('show', local_id, '--xml'))).stdout);
+    texts.push((await home.do('show', local_id, '--xml')).stdout);
   return texts;
 }
 
@@ -38,20 +38,20 @@ function change(path: string, from: string, to: string): void {
 describe('pas undo', () => {
   test('takes back an edit, an import and a removal, one after another, to the last byte', async () => {
     const season = writeSeason(home, 2, { photos: true });
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     const imported = [await list(), await documents()];
-    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    await home.do('edit', 'K-1', '--set', 'poznamka=mine');
     const edited = [await list(), await documents()];
     change(season, 'pole 2', 'les 2');
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('remove', 'K-2', '--yes'));
+    await home.do('import', season);
+    await home.do('remove', 'K-2', '--yes');
     expect(await list()).toHaveLength(1);
-    await expectDone(home.pas('undo'));
+    await home.do('undo');
     expect(await list()).toHaveLength(2);
-    expect((await expectDone(home.pas('export', 'K-2'))).stdout).toMatch(/photo-2\.png/);
-    await expectDone(home.pas('undo'));
+    expect((await home.do('export', 'K-2')).stdout).toMatch(/photo-2\.png/);
+    await home.do('undo');
     expect([await list(), await documents()]).toEqual(edited);
-    await expectDone(home.pas('undo'));
+    await home.do('undo');
     expect([await list(), await documents()]).toEqual(imported);
     const undone = await home.json<{ undone: string; finds: number; kept: unknown[] }>('undo');
     expect(undone).toEqual({ undone: expect.any(String), finds: 2, kept: [] });
@@ -60,22 +60,20 @@ describe('pas undo', () => {
   });
 
   test('of an import whose find was edited since can be repeated once the edit is undone', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 2)));
-    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    await home.do('import', writeSeason(home, 2));
+    await home.do('edit', 'K-1', '--set', 'poznamka=mine');
     const [, imported] = await log();
     expect(await home.json('undo', imported?.id ?? '')).toMatchObject({ finds: 1, kept: ['K-1'] });
-    await expectDone(home.pas('undo'));
+    await home.do('undo');
     expect(await home.json('undo', imported?.id ?? '')).toMatchObject({ finds: 1, kept: [] });
     expect(await list()).toEqual([]);
   });
 
   test('of a named command reaches those before one whose finds were sent', async () => {
-    await expectDone(
-      home.pas('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first'),
-    );
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
-    await expectDone(home.pas('push'));
+    await home.do('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first');
+    await home.do('import', writeSeason(home, 1));
+    await home.do('edit', 'K-1', '--set', 'poznamka=mine');
+    await home.do('push');
     const kept = async (...id: string[]): Promise<unknown> =>
       (await home.json<{ kept: unknown }>('undo', ...id)).kept;
     const added = (await log()).at(-1);
@@ -85,8 +83,8 @@ describe('pas undo', () => {
 
   test('keeps and names what was attempted since', async () => {
     const season = writeSeason(home, 2);
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('push', 'K-1'));
+    await home.do('import', season);
+    await home.do('push', 'K-1');
     const run = await home.pas('undo', '--json');
     expect(run.code).toBe(3);
     expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
@@ -94,17 +92,17 @@ describe('pas undo', () => {
   });
 
   test('keeps what was sent after it was taken back and wanted again', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('number', 'set', 'K-1', '12/2024'));
-    await expectDone(home.pas('undo'));
-    await expectDone(home.pas('undo', (await log())[0]?.id ?? ''));
-    await expectDone(home.pas('push'));
+    await home.do('import', writeSeason(home, 1));
+    await home.do('number', 'set', 'K-1', '12/2024');
+    await home.do('undo');
+    await home.do('undo', (await log())[0]?.id ?? '');
+    await home.do('push');
     expect(await home.json('undo')).toMatchObject({ finds: 0, kept: ['K-1'] });
   });
 
   test('says that nothing could be taken back of what was sent', async () => {
-    await expectDone(home.pas('import', writeSeason(home, 1)));
-    await expectDone(home.pas('push'));
+    await home.do('import', writeSeason(home, 1));
+    await home.do('push');
     const run = await home.pas('undo');
     expect([run.code, run.stdout]).toEqual([
       3,
@@ -114,8 +112,8 @@ describe('pas undo', () => {
 
   test('of the last import keeps later edits', async () => {
     const season = writeSeason(home, 2);
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+    await home.do('import', season);
+    await home.do('edit', 'K-1', '--set', 'poznamka=mine');
     const [, imported] = await log();
     const run = await home.pas('undo', imported?.id ?? '', '--json');
     expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
@@ -144,8 +142,8 @@ describe('pas undo', () => {
 
 test('pas undo --list shows what each command changed, the newest first', async () => {
   const season = writeSeason(home, 1);
-  await expectDone(home.pas('import', season));
-  await expectDone(home.pas('edit', 'K-1', '--set', 'poznamka=mine'));
+  await home.do('import', season);
+  await home.do('edit', 'K-1', '--set', 'poznamka=mine');
   const [edit, imported] = await log();
   expect(edit).toMatchObject({
     command: 'edit',
@@ -155,13 +153,11 @@ test('pas undo --list shows what each command changed, the newest first', async 
     command: 'import',
     finds: [{ local_id: 'K-1', before: null, after: { poznamka: 'nález 1' } }],
   });
-  expect((await expectDone(home.pas('undo', '--list'))).stdout).toMatch(
-    /pas edit.*K-1.*pas import.*K-1/s,
-  );
+  expect((await home.do('undo', '--list')).stdout).toMatch(/pas edit.*K-1.*pas import.*K-1/s);
   await home.json('import', season);
   expect(await log()).toHaveLength(2);
-  await expectDone(home.pas('number', 'set', 'K-1', 'A 1'));
-  await expectDone(home.pas('number', 'set', 'C-202400101-N00001', 'A 2'));
+  await home.do('number', 'set', 'K-1', 'A 1');
+  await home.do('number', 'set', 'C-202400101-N00001', 'A 2');
   expect(await log()).toMatchObject([
     { command: 'number set', finds: [{ local_id: 'C-202400101-N00001', after: null }] },
     { command: 'number set', finds: [{ local_id: 'K-1', after: null }] },
@@ -173,45 +169,41 @@ test('pas undo --list shows what each command changed, the newest first', async 
 describe('pas edit of several finds', () => {
   test('changes the named finds, or those that match a filter, after a confirmation', async () => {
     const season = writeSeason(home, 3);
-    await expectDone(home.pas('import', season));
+    await home.do('import', season);
     const firstRun = await home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2');
     expect(firstRun.code).toBe(2);
     expect(firstRun.stdout).toMatch(/K-1.*pocet: – → 2.*K-2/s);
     expect(firstRun.stderr).toMatch(/--yes/);
-    await expectDone(home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2', '--yes'));
-    await expectDone(
-      home.pas(
-        'edit',
-        '--where',
-        'count=2',
-        '--where',
-        'note=nález 2',
-        '--set',
-        'pocet=5',
-        '--yes',
-      ),
+    await home.do('edit', 'K-1', 'K-2', '--set', 'pocet=2', '--yes');
+    await home.do(
+      'edit',
+      '--where',
+      'count=2',
+      '--where',
+      'note=nález 2',
+      '--set',
+      'pocet=5',
+      '--yes',
     );
-    await expectDone(
-      home.pas(
-        'edit',
-        '--where',
-        'text=pole 3',
-        '--where',
-        'state=queued',
-        '--set',
-        'pocet=7',
-        '--yes',
-      ),
+    await home.do(
+      'edit',
+      '--where',
+      'text=pole 3',
+      '--where',
+      'state=queued',
+      '--set',
+      'pocet=7',
+      '--yes',
     );
     expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', '7']);
-    await expectDone(home.pas('undo'));
+    await home.do('undo');
     expect((await list()).map(({ elements }) => elements['pocet'])).toEqual(['2', '5', undefined]);
   });
 
   test('leaves a sent find unchanged, and names it', async () => {
     const season = writeSeason(home, 2);
-    await expectDone(home.pas('import', season));
-    await expectDone(home.pas('push', 'K-1'));
+    await home.do('import', season);
+    await home.do('push', 'K-1');
     const run = await home.pas(
       'edit',
       '--where',

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Result of `pas import --wizard --yes` on real-world tables. */
@@ -11,7 +11,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
 });
 
 const GIVEN = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];

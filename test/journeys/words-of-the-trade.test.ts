@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Words that people write in place of those of the vocabularies, and what they are told. */
@@ -9,7 +9,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
 });
 
 const TABLE = 'local_id;projekt;stav;geom_system;pristupnost;druh_nalezu\n';
@@ -71,7 +71,7 @@ test('an entry of another vocabulary cannot be mapped to, and the command that i
   expect(refused.code).toBe(2);
   const [, command = ''] = /pas (vocab list \S+)/.exec(refused.stderr) ?? [];
   const entries = await home.json<{ id: string }[]>(...command.split(' '));
-  await expectDone(home.pas('vocab', 'map', 'set', 'predmet_druh', 'hrnec', entries[0]?.id ?? ''));
+  await home.do('vocab', 'map', 'set', 'predmet_druh', 'hrnec', entries[0]?.id ?? '');
 });
 
 test('a table of another form is reported in one line, with the command that reads it', async () => {
@@ -93,19 +93,17 @@ test('a table of another form is reported in one line, with the command that rea
   expect(run.stdout.match(/✗/g)).toHaveLength(1);
   expect(run.stdout).toContain("pas import 'cizí tabulka.csv' --wizard");
   for (const name of header) expect(run.stdout).toContain(name);
-  await expectDone(
-    home.pas(
-      'import',
-      'cizí tabulka.csv',
-      '--wizard',
-      '--yes',
-      '--set',
-      'projekt=C-202400101',
-      '--set',
-      'pristupnost=archeolog',
-      '--set',
-      'geom_system=4326',
-    ),
+  await home.do(
+    'import',
+    'cizí tabulka.csv',
+    '--wizard',
+    '--yes',
+    '--set',
+    'projekt=C-202400101',
+    '--set',
+    'pristupnost=archeolog',
+    '--set',
+    'geom_system=4326',
   );
 });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -56,8 +56,8 @@ describe('a table with two coordinate systems keeps the point of every row', () 
     ['in pairs of columns', 'č.;lon;lat;X;Y\nA1;15.1712;49.8405;;\nB2;;;-693174.81;-1077354.27'],
   ])('by the wizard: %s', async (_, rows) => {
     const file = home.file('t.csv', rows);
-    await expectDone(home.pas('import', file, '--wizard', '--yes', ...SET));
-    await expectDone(home.pas('import', file, '--map', file.replace('.csv', '.map.toml')));
+    await home.do('import', file, '--wizard', '--yes', ...SET);
+    await home.do('import', file, '--map', file.replace('.csv', '.map.toml'));
     expect(await showPoints('A1', 'B2')).toEqual([DEGREES, METRES]);
   });
 
@@ -66,7 +66,7 @@ describe('a table with two coordinate systems keeps the point of every row', () 
       't.csv',
       'local_id;lon;lat;geom_x;geom_y\nA1;15.1712;49.8405;;\nB2;;;-693174.81;-1077354.27\nC3;15.1712;49.8405;-693081.34;-1077309.55',
     );
-    await expectDone(home.pas('import', file, ...SET));
+    await home.do('import', file, ...SET);
     expect(await showPoints('A1', 'B2', 'C3')).toEqual([DEGREES, METRES, DEGREES]);
   });
 });
@@ -75,6 +75,6 @@ test('a coordinate without its trailing zero is no difference of a sent find', a
   const importWith = (x: string) =>
     home.json('import', home.file('t.csv', `local_id;lon;lat\nA1;${x};49.8405`), ...SET);
   await importWith('15.1710');
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await importWith('15.171')).toMatchObject({ unchanged: 1, already_sent: 0 });
 });

@@ -5,7 +5,6 @@ import { findStates } from '../support/find-states.ts';
 import { configFile, getOutboxName, outboxFolder } from '../support/outbox-files.ts';
 import {
   addressFlags,
-  expectDone,
   type Home,
   makeHome,
   type Run,
@@ -21,7 +20,7 @@ const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
 let home: Home;
 beforeEach(async () => {
   home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('import', writeSeason(home, 2)));
+  await home.do('import', writeSeason(home, 2));
 });
 
 const tokenOfOther = async (): Promise<Home> =>
@@ -58,23 +57,23 @@ const getFlag = (command: readonly string[], flag: string): string =>
 /** Makes the profile that the message advises for the other account, and sends a find with it. */
 async function sendFromAdvisedProfile(refused: Run, as: Home): Promise<void> {
   const init = advised(refused, 'init');
-  await expectDone(as.pas(...init));
+  await as.do(...init);
   const profile = getFlag(init, '--name');
   const season = readFileSync(writeSeason(home, 1), 'utf8');
   const table = home.file(
     'other.csv',
     season.replaceAll('K-', 'L-').replaceAll('2024-06-01', '2024-07-02'),
   );
-  await expectDone(as.pas('import', table, '--profile', profile));
+  await as.do('import', table, '--profile', profile);
   expect(getOutboxName(home, profile)).not.toBe(getOutboxName(home));
-  await expectDone(as.pas('push', '--profile', profile));
+  await as.do('push', '--profile', profile);
 }
 
 describe('an outbox that nobody has signed in for is not bound to a user other than the profile’s', () => {
   beforeEach(async () => {
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-    await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
-    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await home.do(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none');
+    await home.do('import', writeSeason(home, 2));
   });
 
   const readAccount = async (): Promise<unknown> =>
@@ -93,19 +92,19 @@ describe('an outbox that nobody has signed in for is not bound to a user other t
     expect(await readAccount()).toBe(null);
     expect(await mock.made()).toMatchObject({ finds: 0 });
     await sendFromAdvisedProfile(refused, other);
-    await expectDone(home.pas('push'));
+    await home.do('push');
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
   });
 
   test('and the other account can be queried without side effects', async () => {
-    const whoamiRun = await expectDone(home.with(OTHER).pas('whoami'));
+    const whoamiRun = await home.with(OTHER).do('whoami');
     expect(whoamiRun.stderr).toMatch(/is for the user archaeologist/);
     expect(await readAccount()).toBe(null);
   });
 });
 
 describe('an outbox bound to one account', () => {
-  beforeEach(() => expectDone(home.pas('push', 'K-1')));
+  beforeEach(() => home.do('push', 'K-1'));
 
   test.each([
     ['PAS_USERNAME', async () => home.with(OTHER)],
@@ -135,7 +134,7 @@ describe('an outbox bound to one account', () => {
       12,
       expect.stringContaining('sends as the account'),
     ]);
-    await expectDone(home.pas('push'));
+    await home.do('push');
   });
 
   test('is not shown by a profile whose user was changed in config.toml, which says where it is', async () => {
@@ -149,23 +148,23 @@ describe('an outbox bound to one account', () => {
       expect.stringContaining(`no profile uses ${folder}`),
     ]);
     writeFileSync(file, text);
-    await expectDone(home.pas('push'));
+    await home.do('push');
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
   });
 
   test('comes along to a new user name of its account, also where that has an outbox already', async () => {
     const { finds: before } = await mock.made();
     const flags = initFlags('mail', 'archaeologist@example.org');
-    await expectDone(home.pas(...flags));
+    await home.do(...flags);
     const season = readFileSync(writeSeason(home, 1, { photos: true }), 'utf8');
     const table = home.file(
       'more.csv',
       season.replaceAll('K-', 'M-').replaceAll('2024-06-01', '2023-01-01'),
     );
-    await expectDone(home.pas('import', table, '--profile', 'mail'));
-    await expectDone(home.pas('login', '--profile', 'mail', '--username', 'archaeologist'));
+    await home.do('import', table, '--profile', 'mail');
+    await home.do('login', '--profile', 'mail', '--username', 'archaeologist');
     expect(Object.keys(await findStates(home)).sort()).toEqual(['K-1', 'K-2', 'M-1']);
-    await expectDone(home.pas('push', '--profile', 'mail'));
+    await home.do('push', '--profile', 'mail');
     expect((await mock.made()).finds).toBe(before + 2);
   });
 });
@@ -173,31 +172,31 @@ describe('an outbox bound to one account', () => {
 test('a sign-in as another account leaves a profile without a user name unchanged', async () => {
   home = makeHome({ PAS_PASSWORD: 'archaeologist', PAS_USERNAME: 'archaeologist' });
   const flags = initFlags('mock', '').filter((flag) => flag !== '--username' && flag !== '');
-  await expectDone(home.pas(...flags));
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('push', 'K-1'));
+  await home.do(...flags);
+  await home.do('import', writeSeason(home, 2));
+  await home.do('push', 'K-1');
   const file = configFile(home);
   const refused = await home.with(OTHER).pas('login', '--username', 'archivist');
   expect([refused.code, readFileSync(file, 'utf8')]).toEqual([
     12,
     expect.not.stringContaining('username'),
   ]);
-  await expectDone(home.pas('login', '--username', 'archaeologist'));
+  await home.do('login', '--username', 'archaeologist');
   expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
-  await expectDone(home.pas('push'));
+  await home.do('push');
 });
 
 test('a sign-in keeps the harvesting sign-in that the profile names', async () => {
   const fetchOaiAuth = async (): Promise<unknown> =>
     (await home.json<{ oaiAuth: string }>('profile', 'show')).oaiAuth;
-  await expectDone(home.pas(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none'));
-  await expectDone(home.pas('login'));
+  await home.do(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none');
+  await home.do('login');
   expect(await fetchOaiAuth()).toBe('none');
-  const pushed = await expectDone(home.pas('push'));
-  await expectDone(home.pas(...advised(pushed, 'init')));
+  const pushed = await home.do('push');
+  await home.do(...advised(pushed, 'init'));
   expect(await fetchOaiAuth()).toBe('basic');
   const file = configFile(home);
   writeFileSync(file, readFileSync(file, 'utf8').replace(/^oai_auth = .*\n/m, ''));
-  await expectDone(home.pas('login'));
+  await home.do('login');
   expect(await fetchOaiAuth()).toBe('basic');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { expectDone, type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 
 const run = promisify(execFile);
 const MUCH_OUTPUT = {
@@ -75,24 +75,22 @@ describe.skipIf(!hasQgis)(
     beforeAll(async () => {
       service = await startMockProcess('--min-interval', '0');
       home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
-      await expectDone(home.pas('harvest-vocab'));
-      await expectDone(home.pas('harvest-vocab', 'projekt'));
+      await home.do('harvest-vocab');
+      await home.do('harvest-vocab', 'projekt');
     });
     afterAll(() => service.stop());
 
     async function makeForm(name: string, ...flags: string[]): Promise<string> {
       const folder = join(home.folder, name);
-      await expectDone(
-        home.pas(
-          'field',
-          'make',
-          folder,
-          '--for',
-          'qfield',
-          '--set',
-          'projekt=C-202400101',
-          ...flags,
-        ),
+      await home.do(
+        'field',
+        'make',
+        folder,
+        '--for',
+        'qfield',
+        '--set',
+        'projekt=C-202400101',
+        ...flags,
       );
       return folder;
     }
@@ -195,7 +193,7 @@ describe.skipIf(!hasQgis)(
       for (const { local_id, answers } of collected)
         expect(said(listed.get(local_id))).toEqual(answers);
       const out = join(home.folder, 'back.geojson');
-      await expectDone(home.pas('export', '--out', out));
+      await home.do('export', '--out', out);
       const { features } = JSON.parse(readFileSync(out, 'utf8')) as {
         features: { properties: { local_id: string; photos?: string } }[];
       };
@@ -233,7 +231,7 @@ describe.skipIf(!hasQgis)(
 
     test('is exported with a style that QGIS applies by itself, and reimported without a change', async () => {
       const out = join(home.folder, 'season.gpkg');
-      await expectDone(home.pas('export', '--for', 'qgis', '--state', 'queued', '--out', out));
+      await home.do('export', '--for', 'qgis', '--state', 'queued', '--out', out);
       const styled = await qgis<{ shown: string[][]; files: boolean[] }>('styled', out);
       expect(styled).toMatchObject({
         valid: true,

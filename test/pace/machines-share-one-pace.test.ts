@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 
@@ -14,7 +14,7 @@ async function machines(
   return Promise.all(
     accounts.map(async (account) => {
       const home = await signedIn(service, account, ['--set', `pacing=${redis.url}`]);
-      await expectDone(home.pas('import', writeSeason(home, FINDS_EACH)));
+      await home.do('import', writeSeason(home, FINDS_EACH));
       return home;
     }),
   );

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
 import type { RunningMock } from '../support/mock-process.ts';
-import { expectDone, type Home, jsonLines } from '../support/run-pas.ts';
+import { type Home, jsonLines } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 export type Measured = {
@@ -46,7 +46,7 @@ export async function measurePushes(
 ): Promise<Measured> {
   await service.control('DELETE', '/journal');
   const departures = watchDepartures();
-  const pushing = homes.map((home) => expectDone(home.with(departures.env).pas('push', '--json')));
+  const pushing = homes.map((home) => home.with(departures.env).do('push', '--json'));
   const [runs] = await Promise.all([Promise.all(pushing), meanwhile()]);
   const writes = (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
   const arrivals = writes.map(({ at_ms }) => at_ms).sort((a, b) => a - b);

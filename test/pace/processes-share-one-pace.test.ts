@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
-import { expectDone, signedIn } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
@@ -17,7 +17,7 @@ test('four processes with their own homes and accounts share the pace of the add
       // Equal finds of two accounts of one machine would be a question.
       const day = `2024-06-0${index + 1}`;
       const table = writeSeason(home, FINDS_EACH, { day });
-      await expectDone(home.pas('import', table, '--id-prefix', `${account}-`));
+      await home.do('import', table, '--id-prefix', `${account}-`);
       return home;
     }),
   );

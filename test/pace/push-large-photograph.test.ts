@@ -12,13 +12,13 @@ const LARGE_BYTES = 250 * MIB - 1000;
 test('a photograph of 250 MiB is sent whole, and takes less than 64 MiB of memory more than a small one', async () => {
   await using service = await startMockProcess();
   const home = await signedIn(service);
-  await expectDone(home.pas('import', writeSeason(home, 2)));
-  await expectDone(home.pas('push'));
+  await home.do('import', writeSeason(home, 2));
+  await home.do('push');
   const large = home.file('large.png', tinyPng(2));
   truncateSync(large, LARGE_BYTES);
 
   const pushed = async (find: string, path: string): Promise<number> => {
-    await expectDone(home.pas('photo', 'add', find, path));
+    await home.do('photo', 'add', find, path);
     const report = join(home.folder, 'rss');
     const atExit = `import { writeFileSync } from 'node:fs'; process.on('exit', () => writeFileSync(${JSON.stringify(report)}, String(process.resourceUsage().maxRSS)));`;
     await expectDone(

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
-import { expectDone, signedIn } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { measurePushes, warmUp } from './measure-pushes.ts';
 import { startRedisSwitch } from './redis-switch.ts';
@@ -32,7 +32,7 @@ test.skipIf(!HAS_REDIS)(
           '--set',
           'pacing_fallback_interval_ms=600',
         ]);
-        await expectDone(home.pas('import', writeSeason(home, FINDS)));
+        await home.do('import', writeSeason(home, FINDS));
         return home;
       }),
     );

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
-import { expectDone, signedIn } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { measurePushes, warmUp } from './measure-pushes.ts';
 
@@ -26,7 +26,7 @@ test.skipIf(!HAS_REDIS)(
       '--set',
       'pacing_fallback_interval_ms=600',
     ]);
-    await expectDone(home.pas('import', writeSeason(home, 40)));
+    await home.do('import', writeSeason(home, 40));
 
     const measured = await measurePushes(service, [home], async () => {
       await arrived(service, 10);
@@ -61,7 +61,7 @@ test.skipIf(!HAS_REDIS)(
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
         const home = await signedIn(service, account, ['--set', `pacing=${redis.url}`]);
-        await expectDone(home.pas('import', writeSeason(home, 20)));
+        await home.do('import', writeSeason(home, 20));
         return home;
       }),
     );

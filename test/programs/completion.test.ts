@@ -9,7 +9,7 @@ import { makeOutboxName } from '../../src/context/places.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { expectDone, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
 
 const SCRIPTS = join(PROJECT, 'bin', 'completion');
 
@@ -18,20 +18,18 @@ beforeAll(async () => {
   execFileSync(process.execPath, [join(PROJECT, 'scripts', 'outline.mjs')]);
   home = makeHome();
   const address = 'https://finds.example.org';
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'museum',
-      '--kind',
-      'training',
-      '--base-url',
-      address,
-      '--schema-base',
-      address,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'museum',
+    '--kind',
+    'training',
+    '--base-url',
+    address,
+    '--schema-base',
+    address,
   );
-  await expectDone(home.pas('status'));
+  await home.do('status');
   const outbox = openOutbox(outboxFile(home, 'museum'), systemClock);
   for (const localId of ['K-017', 'K-018', 'jáma 3/a'])
     wantNewFind(
@@ -228,7 +226,7 @@ test.skipIf(!has('fish'))('in fish the completion offers names with their meanin
 test('completion leaves no trace in the data home, and is silent if the home is missing or invalid', async () => {
   const data = join(home.folder, 'pas');
   const before = readdirSync(data);
-  await expectDone(home.pas('__complete', '--', 'show', ''));
+  await home.do('__complete', '--', 'show', '');
   expect(readdirSync(data)).toEqual(before);
 
   const empty = makeHome();
@@ -265,9 +263,7 @@ test('completion leaves no trace in the data home, and is silent if the home is 
 });
 
 test('the script of each shell is printed; an unknown shell is refused with the known ones', async () => {
-  expect((await expectDone(home.pas('completion', 'bash'))).stdout).toContain(
-    'complete -F _pas pas',
-  );
+  expect((await home.do('completion', 'bash')).stdout).toContain('complete -F _pas pas');
   expect(await home.pas('completion', 'tcsh')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('bash, zsh, fish'),

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { expectDone, makeHome } from '../support/run-pas.ts';
+import { makeHome } from '../support/run-pas.ts';
 
 test('the demo ends with its counts, which the server confirms', async () => {
-  const { stdout } = await expectDone(makeHome().pas('demo'));
+  const { stdout } = await makeHome().do('demo');
   const match =
     /^(\d+) finds: (\d+) accepted with (\d+) photographs and (\d+) numbers, (\d+) read back unchanged\.$/m.exec(
       stdout,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let service: RunningMock;
@@ -10,9 +10,7 @@ beforeAll(async () => {
   if (whyNoTerminal !== undefined) return;
   service = await serveMock('--min-interval', '0');
   started = await signedIn(service);
-  await expectDone(
-    started.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
-  );
+  await started.do('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet');
 });
 afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
@@ -49,8 +47,9 @@ test('an import asks once which of several people is meant, and leaves out unkno
 
 test('a push asks about each new person, and follows the answers', async () => {
   const home = started.copy();
-  await expectDone(
-    home.pas('import', home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam'))),
+  await home.do(
+    'import',
+    home.file('finds.csv', makeTable('Novak, Jam', 'Kolář, Jan', 'Novak, Jam')),
   );
   const getQuestion = (finder: string): string =>
     `The service does not know the finder "${finder}"`;

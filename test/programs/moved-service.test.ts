@@ -3,13 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
 import { configFile, outboxFolder } from '../support/outbox-files.ts';
-import {
-  addressFlags,
-  expectDone,
-  type Home,
-  makeHome,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { addressFlags, type Home, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
@@ -42,10 +36,10 @@ beforeEach(async ({ skip }) => {
   skip(whyNoTerminal !== undefined, whyNoTerminal);
   await mock.control('POST', '/reset');
   home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-  await expectDone(home.pas(...initFlags('mock')));
-  await expectDone(home.pas('login'));
-  await expectDone(home.pas('import', writeSeason(home, 3)));
-  await expectDone(home.pas('push', 'K-1', 'K-2'));
+  await home.do(...initFlags('mock'));
+  await home.do('login');
+  await home.do('import', writeSeason(home, 3));
+  await home.do('push', 'K-1', 'K-2');
 });
 
 const ALL_SENT = { 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' };
@@ -65,7 +59,7 @@ test('a profile with a new address goes on with its outbox, once a person says t
   await terminal.expect('(y/N) y');
   await terminal.press('Enter');
   expect((await terminal.ended()).code).toBe(0);
-  await expectDone(home.pas('push'));
+  await home.do('push');
   expect(await findStates(home)).toEqual(ALL_SENT);
   expect((await mock.state()).finds).toBe(finds + 1);
 });
@@ -84,8 +78,8 @@ test('a profile whose address was changed in config.toml says where its finds ar
     expect.stringContaining(`no profile uses ${folder}`),
   ]);
   change(moved, mock.base_url);
-  await expectDone(home.pas('profile', 'set', `base_url=${moved}`, '--yes'));
-  await expectDone(home.pas('push'));
+  await home.do('profile', 'set', `base_url=${moved}`, '--yes');
+  await home.do('push');
   expect(await findStates(home)).toEqual(ALL_SENT);
   expect((await mock.state()).finds).toBe(finds + 1);
 });
@@ -93,8 +87,8 @@ test('a profile whose address was changed in config.toml says where its finds ar
 test('a new profile at a new address is asked about at its first push, and what was sent comes with a yes', async () => {
   const { finds } = await mock.state();
   const flags = initFlags('new').map((flag) => (flag === mock.base_url ? moved : flag));
-  await expectDone(home.pas(...flags, '--oai-base', mock.oai_base));
-  await expectDone(home.pas('import', writeSeason(home, 3), '--profile', 'new'));
+  await home.do(...flags, '--oai-base', mock.oai_base);
+  await home.do('import', writeSeason(home, 3), '--profile', 'new');
   const refused = await home.pas('push', '--profile', 'new');
   expect([refused.code, refused.stderr]).toEqual([
     2,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
-import { expectDone, type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 const SECRET = 'sesame-open';
@@ -24,7 +24,7 @@ test('an address with a password is refused with 12, in a flag and in the file, 
   const home = makeHome();
   const flag = await home.pas('init', ...PLACES, '--set', `pacing=redis://:${SECRET}@127.0.0.1/0`);
   expect(flag).toMatchObject({ code: 12, stderr: expect.stringContaining('contains a password') });
-  await expectDone(home.pas('init', ...PLACES, '--set', 'pacing=redis://127.0.0.1/0'));
+  await home.do('init', ...PLACES, '--set', 'pacing=redis://127.0.0.1/0');
   const file = join(home.folder, 'pas', 'config.toml');
   const sound = readFileSync(file, 'utf8');
   writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`));
@@ -46,7 +46,7 @@ test('an address with a password is refused with 12, in a flag and in the file, 
 
 test('a password for pacing without Redis is refused', async () => {
   const home = makeHome();
-  await expectDone(home.pas('init', ...PLACES));
+  await home.do('init', ...PLACES);
   const run = await home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password');
   expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('local') });
 });
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
     service = await serveMock('--min-interval', '10');
     redis = await startRedis('--requirepass', SECRET);
     home = await signedIn(service, 'archaeologist', ['--set', `pacing=${redis.url}`]);
-    await expectDone(home.pas('import', writeSeason(home, 2)));
+    await home.do('import', writeSeason(home, 2));
   });
   afterAll(async () => {
     await service.stop();
@@ -89,14 +89,14 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   });
 
   test('the right one is kept with the secrets, survives a new sign-in, and is printed nowhere', async () => {
-    const run = await expectDone(
-      home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password', '--json'),
-    );
+    const run = await home
+      .with({ PAS_PACING_PASSWORD: SECRET })
+      .do('login', '--pacing-password', '--json');
     expect(JSON.parse(run.stdout)).toMatchObject({ checked: true, pacing: redis.url });
-    await expectDone(home.pas('login'));
-    const debugged = await expectDone(home.with({ DEBUG: '*' }).pas('push', '--json', '--verbose'));
+    await home.do('login');
+    const debugged = await home.with({ DEBUG: '*' }).do('push', '--json', '--verbose');
     expect(jsonLines(debugged.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 2 });
-    const shown = await expectDone(home.pas('profile', 'show', '--json'));
+    const shown = await home.do('profile', 'show', '--json');
     const doctor = await home.pas('doctor', '--json', '--verbose');
     expect(JSON.stringify([run, debugged, shown, doctor])).not.toContain(SECRET);
     expect(readFileSync(join(home.folder, 'pas', 'config.toml'), 'utf8')).not.toContain(SECRET);
@@ -122,8 +122,8 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   });
 
   test('a server that hangs during a push is given up after a second, and Ctrl-C still works', async () => {
-    await expectDone(home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password'));
-    await expectDone(home.pas('import', writeSeason(home, 40)));
+    await home.with({ PAS_PACING_PASSWORD: SECRET }).do('login', '--pacing-password');
+    await home.do('import', writeSeason(home, 40));
     const push = home.start('push', '--json');
     await push.until(({ stdout }) => jsonLines(stdout).length >= 3);
     redis.pause();
@@ -137,7 +137,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
       uncertain: 0,
       refused: 0,
     });
-    await expectDone(home.pas('push'));
+    await home.do('push');
   });
 
   test('if no server answers, doctor says so, and a push with nothing to send ends at once', async () => {
@@ -147,7 +147,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
       message: expect.stringContaining('ECONNREFUSED'),
       todo: expect.stringContaining('one request every 2 s'),
     });
-    const push = await expectDone(home.pas('push'));
+    const push = await home.do('push');
     expect(push.stderr).toContain('cannot be used');
   });
 });

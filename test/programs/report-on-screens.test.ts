@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { evaluateScript } from './browser.ts';
@@ -16,12 +16,12 @@ let home: Home;
 const page = useReportPage(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab'));
-  await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
-  await expectDone(home.pas('push', '--accept-new-people'));
-  await expectDone(home.pas('import', writeSeason(home, 60)));
+  await home.do('harvest-vocab');
+  await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
+  await home.do('push', '--accept-new-people');
+  await home.do('import', writeSeason(home, 60));
   const report = join(home.folder, 'all.html');
-  await expectDone(home.pas('report', report));
+  await home.do('report', report);
   return report;
 });
 

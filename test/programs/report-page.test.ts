@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { readAssets } from '../../src/report/assets.ts';
 import { html, renderPart } from '../../src/report/html.ts';
 import { eventually } from '../support/eventually.ts';
-import { expectDone, type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { evaluateScript, expectAccessible, expectReadable } from './browser.ts';
@@ -57,12 +57,10 @@ let home: Home;
 const page = useReportPage(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(home.pas('harvest-vocab'));
-  await expectDone(
-    home.pas('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera'),
-  );
-  await expectDone(home.pas('import', join(PROJECT, 'examples', 'finds.csv')));
-  await expectDone(home.pas('push', '--accept-new-people'));
+  await home.do('harvest-vocab');
+  await home.do('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera');
+  await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
+  await home.do('push', '--accept-new-people');
   const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
   const rows = NASTY.map((text, index) =>
     [
@@ -89,7 +87,7 @@ const page = useReportPage(async () => {
   ];
   await home.pas('import', home.file('incomplete.csv', incomplete.join('\n')));
   const report = join(home.folder, 'all.html');
-  await expectDone(home.pas('report', report));
+  await home.do('report', report);
   return report;
 });
 
@@ -306,9 +304,9 @@ describe('the page of a report', () => {
 test('two hundred finds with photographs take at most thirty pages, with at least eight finds per page', async () => {
   await using mock = await startMock();
   const season = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
-  await expectDone(season.pas('harvest-vocab'));
-  await expectDone(season.pas('import', writeSeason(season, 200, { photos: true })));
-  await expectDone(season.pas('report', join(season.folder, 'season.html')));
+  await season.do('harvest-vocab');
+  await season.do('import', writeSeason(season, 200, { photos: true }));
+  await season.do('report', join(season.folder, 'season.html'));
   await page().goto(pathToFileURL(join(season.folder, 'season.html')).href);
   const pages = async (): Promise<number> =>
     (await page().pdf({ preferCSSPageSize: true })).toString('latin1').match(/\/Type\s*\/Page\b/g)

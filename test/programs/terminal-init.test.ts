@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
-import { expectDone, makeHome } from '../support/run-pas.ts';
+import { makeHome } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 test('a profile is made by answering questions on a terminal, even offline', async ({ skip }) => {
@@ -89,8 +89,12 @@ describe('a profile handed out by an institution', () => {
     ['a part of a config.toml', `[profiles.training]\n${PROFILE}`],
   ])('is taken from a file: %s', async (_, text) => {
     const home = makeHome();
-    const run = await expectDone(
-      home.pas('init', '--from', home.file('profile.toml', text), '--username', 'eva'),
+    const run = await home.do(
+      'init',
+      '--from',
+      home.file('profile.toml', text),
+      '--username',
+      'eva',
     );
     expect(run.stderr).toContain('base_url = https://finds.example.org');
     expect(await home.json('profile', 'show', 'default')).toMatchObject({
@@ -107,7 +111,7 @@ describe('a profile handed out by an institution', () => {
     await once(server, 'listening');
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const home = makeHome();
-    await expectDone(home.pas('init', '--from', `${address}/profile.toml`));
+    await home.do('init', '--from', `${address}/profile.toml`);
     const moved = await home.pas('init', '--name', 'other', '--from', `${address}/moved`);
     expect([moved.code, moved.stderr]).toEqual([
       12,

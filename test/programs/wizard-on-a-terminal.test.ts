@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let service: RunningMock;
@@ -12,7 +12,7 @@ beforeAll(async () => {
   if (whyNoTerminal !== undefined) return;
   service = await serveMock('--min-interval', '1');
   home = await signedIn(service);
-  await expectDone(home.pas('harvest-vocab'));
+  await home.do('harvest-vocab');
 });
 afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
@@ -108,13 +108,11 @@ test('the header row below a title is found and shown, and another row can be ch
 });
 
 test('numbers of a museum below a title are checked, shown and queued', async () => {
-  await expectDone(
-    home.pas(
-      'import',
-      home.file(
-        'two.csv',
-        'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;HES-000865\nZ-2;C-202400101;1;4326;HES-000865\n',
-      ),
+  await home.do(
+    'import',
+    home.file(
+      'two.csv',
+      'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;HES-000865\nZ-2;C-202400101;1;4326;HES-000865\n',
     ),
   );
   home.file('numbers.csv', 'Přírůstky 2024;\n;\nsáček;evid. č.\nZ-1;A 1/2024\nZ-2;A 2/2024\n');
@@ -128,9 +126,7 @@ test('numbers of a museum below a title are checked, shown and queued', async ()
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);
   expect(screen).toContain('Next: pas number import numbers.csv --map numbers.map.toml --dry-run');
-  const queued = await expectDone(
-    home.pas('number', 'import', 'numbers.csv', '--map', 'numbers.map.toml'),
-  );
+  const queued = await home.do('number', 'import', 'numbers.csv', '--map', 'numbers.map.toml');
   expect(queued.stdout).toContain('2 numbers: 2 queued');
 });
 

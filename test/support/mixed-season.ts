@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { expect } from 'vitest';
-import { expectDone, type Home } from './run-pas.ts';
+import type { Home } from './run-pas.ts';
 import { lines } from './whole-harvest.ts';
 
 /**
@@ -105,11 +105,11 @@ export async function expectNothingChanged(home: Home, count: number, seed: numb
     '--set',
     'stav=2',
   ];
-  await expectDone(home.pas('import', 'sezona.csv', '--wizard', '--yes', ...flags));
+  await home.do('import', 'sezona.csv', '--wizard', '--yes', ...flags);
   const report = await home.json('import', 'sezona.csv', '--map', 'sezona.map.toml');
   expect(report).toMatchObject({ added: count, invalid: 0, drafts: 0 });
-  await expectDone(home.pas('push', '--accept-new-people'));
-  await expectDone(home.pas('harvest', 'samostatny_nalez', '--out', 'held.jsonl'));
+  await home.do('push', '--accept-new-people');
+  await home.do('harvest', 'samostatny_nalez', '--out', 'held.jsonl');
   const held = new Map(
     lines(readFileSync(join(home.folder, 'held.jsonl'), 'utf8')).flatMap(({ metadata }) => {
       const find = Object.fromEntries(listLeaves(metadata ?? {}).reverse());

@@ -26,6 +26,8 @@ export type Home = {
    * its own.
    */
   pas(...args: string[]): Promise<Run>;
+  /** Runs `pas` to its end. @throws Error with all that it wrote, where it does not end with 0 */
+  do(...args: string[]): Promise<Run>;
   /** Runs `pas … --json`, and parses its one value. */
   json<T>(...args: string[]): Promise<T>;
   /** Starts `pas` and lets it run. */
@@ -130,6 +132,7 @@ export function makeHome(
       return path;
     },
     pas,
+    do: (...args) => expectDone(pas(...args)),
     async json<T>(...args: string[]): Promise<T> {
       const run = await pas(...args, '--json');
       try {
@@ -183,24 +186,22 @@ const NOWHERE = 'http://127.0.0.1:9';
 /** A home of the field: its profile names a service that cannot be reached. */
 export async function homeWithoutNetwork(): Promise<Home> {
   const home = makeHome();
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'field',
-      '--kind',
-      'training',
-      '--username',
-      'a',
-      '--oai-auth',
-      'none',
-      '--base-url',
-      NOWHERE,
-      '--oai-base',
-      NOWHERE,
-      '--schema-base',
-      `${NOWHERE}/schema`,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'field',
+    '--kind',
+    'training',
+    '--username',
+    'a',
+    '--oai-auth',
+    'none',
+    '--base-url',
+    NOWHERE,
+    '--oai-base',
+    NOWHERE,
+    '--schema-base',
+    `${NOWHERE}/schema`,
   );
   return home;
 }
@@ -248,22 +249,20 @@ async function makeSignedIn(
   more: readonly string[],
 ): Promise<Home> {
   const home = makeHome({ PAS_PASSWORD: user });
-  await expectDone(
-    home.pas(
-      'init',
-      '--name',
-      'mock',
-      '--kind',
-      'training',
-      '--username',
-      user,
-      '--oai-auth',
-      'basic',
-      ...addressFlags(service),
-      ...more,
-    ),
+  await home.do(
+    'init',
+    '--name',
+    'mock',
+    '--kind',
+    'training',
+    '--username',
+    user,
+    '--oai-auth',
+    'basic',
+    ...addressFlags(service),
+    ...more,
   );
-  await expectDone(home.pas('login'));
+  await home.do('login');
   return home;
 }
 
