@@ -58,6 +58,11 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   return measured === 'cm' ? undefined : `${digits} ${measured}`;
 }
 
+/** Tells if a text is a depth in whole centimetres. */
+export function isWholeDepth(text: string, unit: DepthUnit): boolean {
+  return /^[+-]?\d+$/.test(toCentimetres(text, unit) ?? '');
+}
+
 /**
  * Converts a name of ambiguous order to `Surname, Given name`; any other text is left to the
  * reader.

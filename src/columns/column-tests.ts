@@ -13,7 +13,7 @@ import {
 import { detectNameOrder, parseName } from '../find/person-name.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { isPictureName } from '../text/names.ts';
-import { DAY_NUMBER, parseDateForm } from './apply-column-rule.ts';
+import { DAY_NUMBER, isWholeDepth, parseDateForm } from './apply-column-rule.ts';
 import { findNamedUnit, type NameMatch } from './column-names.ts';
 import {
   type ColumnProfile,
@@ -273,7 +273,10 @@ function testDepths(profile: ColumnProfile, match: NameMatch | undefined): Verdi
   const doubt =
     named === undefined
       ? msg`${range}: ${unit} by the size of the numbers, since no unit is stated`
-      : makeUnreadableDoubt(profile, share);
+      : makeUnreadableDoubt(
+          profile,
+          getShare(profile, (text) => isWholeDepth(text, unit)),
+        );
   return { says: 'yes', rule: { unit }, doubt };
 }
 

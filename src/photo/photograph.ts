@@ -11,7 +11,7 @@ import {
   makeWarningIssue,
   type Reading,
 } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
 import { isTiff, isTiffDamaged } from './gps-tags.ts';
 import { describeJpeg } from './jpeg.ts';
@@ -269,6 +269,14 @@ export function makePhotoResolver(root: string): ResolvePhoto {
       );
     }
     if (real === undefined) {
+      const folder = listFolders(root).find((each) => existsSync(join(each, relative)));
+      if (folder !== undefined) {
+        const quoted = quoteShellWord(folder);
+        return makeUnreadable(
+          MISSING,
+          msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there: --photos ${quoted}`,
+        );
+      }
       return makeUnreadable(
         MISSING,
         msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`,
@@ -294,11 +302,13 @@ export function findFolderOfAll(root: string, names: readonly string[]): string 
     return (name) => 'value' in resolvePhoto(name);
   };
   if (names.length === 0 || names.some(hasName(root))) return undefined;
-  const folders = readdirSync(root, { withFileTypes: true }).filter((each) => each.isDirectory());
-  const [only, other] = folders
-    .map(({ name }) => join(root, name))
-    .filter((folder) => names.every(hasName(folder)));
+  const [only, other] = listFolders(root).filter((folder) => names.every(hasName(folder)));
   return other === undefined ? only : undefined;
+}
+
+function listFolders(root: string): string[] {
+  const names = readdirSync(root, { withFileTypes: true }).filter((each) => each.isDirectory());
+  return names.map(({ name }) => join(root, name));
 }
 
 /**

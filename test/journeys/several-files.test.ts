@@ -1,5 +1,5 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -58,6 +58,15 @@ test('the one folder beside the table that has all photographs is used, and said
   const run = await copy.do('import', table, ...SET);
   expect(run.stdout).toMatch(/taken from \S*foto, the only folder/);
   expect(run.stdout).toContain('2 photographs queued');
+});
+
+test('a folder beside the table that has only some photographs is named with each of them', async () => {
+  const copy = home.copy();
+  const path = copy.file('foto léto/1.png', tinyPng(1));
+  const table = copy.file('t.csv', 'local_id;photos\nA-1;1.png\nA-2;2.png\n');
+  const run = await copy.do('import', table, ...SET);
+  expect(run.stdout).toContain(`--photos '${dirname(path)}'`);
+  expect(run.stdout).toMatch(/no photograph "2\.png" in \S+\. Check the name/);
 });
 
 test('a table that queues nothing announces nothing', async () => {

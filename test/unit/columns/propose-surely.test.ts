@@ -117,6 +117,11 @@ describe('a column with a clear name', () => {
     expect(columns['hloubka']?.doubt).toBeDefined();
   });
 
+  test('counts fractions of a centimetre, which their rows report', () => {
+    const column = getColumns(csv('č.;hloubka (cm)\nA1;15\nA2;12,5\nA3;cca 10\n'))['hloubka (cm)'];
+    expect(String(column?.doubt)).toContain('2 of 3 values');
+  });
+
   test.each([
     ['Popis místa', 'lokalizace'],
     ['ident_cely', 'ident_cely'],
