@@ -61,7 +61,8 @@ export function parseNumberFormat(code: string): CellFormat {
  */
 export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
-  const shown = isTimeShown ? Math.round(days * DAY_MS) / DAY_MS : Math.floor(days);
+  const rounded = Math.round(days * DAY_MS) / DAY_MS;
+  const shown = isTimeShown ? rounded : Math.floor(rounded);
   const [year = 0, month = 0, day = 0, hours = 0, minutes = 0] = dateFromSerial(shown);
   if (year < 1 || year > 9999) return undefined;
   const pad = (part: number, digits = 2): string => String(part).padStart(digits, '0');

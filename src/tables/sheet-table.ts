@@ -253,7 +253,7 @@ function checkSheet(
       'table-hidden-rows',
       contents.hiddenRows.filter(isBelow),
       (count, first) =>
-        msg`Hidden rows: ${count}, the first is ${first}. They are read as well: delete those that do not belong there.`,
+        msg`Hidden rows: ${count}, the first is row ${first}. They are read as well: delete those that do not belong there.`,
     ),
     ...warn(
       'table-hidden-columns',
@@ -265,7 +265,7 @@ function checkSheet(
       'table-struck-rows',
       contents.struckRows.filter(isBelow),
       (count, first) =>
-        msg`Rows struck through: ${count}, the first is ${first}. They are read as well: delete those that do not count.`,
+        msg`Rows struck through: ${count}, the first is row ${first}. They are read as well: delete those that do not count.`,
     ),
     ...warn(
       'table-comments',

@@ -110,7 +110,7 @@ describe('advised commands', () => {
 
   test('name the configured profile if PAS_PROFILE names another one', async () => {
     const elsewhere = home.with({ PAS_PROFILE: MUSEUM });
-    const run = await elsewhere.pas('number', 'set', 'K-1', 'A 2', '--profile', 'mock');
+    const run = await elsewhere.pas('number', 'set', 'K-1', 'A 3', '--profile', 'mock');
     expect(run.code).toBe(0);
     expect((await elsewhere.pas('status', '--profile', 'mock')).stdout).toContain(
       '  pas push --profile mock\n',

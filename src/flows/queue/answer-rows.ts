@@ -12,7 +12,6 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
 import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish } from '../../outbox/wishes.ts';
-import { openAttachments } from '../../tables/zip-entries.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
 import { type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { withoutAsked } from './merge-find.ts';
@@ -85,7 +84,7 @@ export async function answerRow(
   const plan = makePlan(stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
   const table = { path: asked.path ?? undefined, planRow: () => plan };
-  const enclosed = openPhotographsOfRow(asked, context);
+  const enclosed = await openPhotographsOfRow(asked, context);
   const report = await enqueueFinds([find], {
     ...context,
     ...enclosed,
@@ -101,13 +100,14 @@ export async function answerRow(
 }
 
 /** Opens the archive of a row's photographs, whose paths lead from its top. */
-function openPhotographsOfRow(
+async function openPhotographsOfRow(
   { path, photos }: AskedRow,
   context: PhotographKeeping & { readonly outbox: Outbox },
-): EnclosedPhotographs | undefined {
+): Promise<EnclosedPhotographs | undefined> {
   const enclosed = photos.filter((photo) => !isAbsolute(photo));
   if (enclosed.length === 0 || path === null) return undefined;
   const archive = findExisting(path);
+  const { openAttachments } = await import('../../tables/zip-entries.ts');
   const attachments = openAttachments(archive, enclosed);
   return openEnclosedPhotographs(archive, attachments, dirname(context.outbox.path), context);
 }
