@@ -34,14 +34,13 @@ const two = (number: number): string => String(number).padStart(2, '0');
 
 type Meant = Readonly<Record<string, string>>;
 
+export type MixedRow = { readonly cells: readonly string[]; readonly meant: Meant };
+
 const HEADER =
   'č. nálezu;Předmět;Materiál;Období;Kdy;Nálezce;Jak nalezeno;Hloubka (cm);zem. délka;zem. šířka;Lokalita;Poznámka';
 
 /** Rows as people write them, and what each means: the same for the same seed. */
-function makeRows(
-  count: number,
-  seed: number,
-): { readonly written: string; readonly meant: Meant }[] {
+export function makeRows(count: number, seed: number): MixedRow[] {
   let state = seed;
   const upTo = (limit: number): number => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff;
@@ -64,7 +63,7 @@ function makeRows(
       hloubka: String(upTo(60)),
       geom_wkt: `POINT(${lon} ${lat})`,
       lokalizace: `pole č. ${index + 1} „Za řekou“ – mez`,
-      poznamka: `řádek ${index + 2}: žluťoučký kůň`,
+      poznamka: `řádek ${index + 2} od ${seed}: žluťoučký kůň`,
     };
     const cells = [
       `Z-${index + 1}`,
@@ -80,7 +79,7 @@ function makeRows(
       meant.lokalizace,
       meant.poznamka,
     ];
-    return { written: cells.join(';'), meant };
+    return { cells, meant };
   });
 }
 
@@ -90,32 +89,43 @@ function makeRows(
  */
 export async function expectNothingChanged(home: Home, count: number, seed: number): Promise<void> {
   const rows = makeRows(count, seed);
-  const text = [
-    'Nálezy detektorem, sezóna 2023',
-    '',
-    HEADER,
-    ...rows.map(({ written }) => written),
-  ].join('\r\n');
-  home.file('sezona.csv', iconv.encode(text, 'windows-1250'));
-  const flags = [
-    '--set',
-    'projekt=C-202400101',
-    '--set',
-    'pristupnost=archeolog',
-    '--set',
-    'stav=2',
-  ];
-  await home.do('import', 'sezona.csv', '--wizard', '--yes', ...flags);
+  writeMixedTable(home, 'sezona.csv', rows);
+  await home.do('import', 'sezona.csv', '--wizard', '--yes', ...OF_ALL);
   const report = await home.json('import', 'sezona.csv', '--map', 'sezona.map.toml');
   expect(report).toMatchObject({ added: count, invalid: 0, drafts: 0 });
   await home.do('push', '--accept-new-people');
+  expectHeld(await readHeld(home), rows);
+}
+
+/** Values that no row has. */
+export const OF_ALL = ['projekt=C-202400101', 'pristupnost=archeolog', 'stav=2'].flatMap((each) => [
+  '--set',
+  each,
+]);
+
+/** Writes a table with a title, in columns of its own and in Windows-1250. */
+export function writeMixedTable(home: Home, name: string, rows: readonly MixedRow[]): void {
+  const written = rows.map(({ cells }) => cells.join(';'));
+  const text = ['Nálezy detektorem, sezóna 2023', '', HEADER, ...written].join('\r\n');
+  home.file(name, iconv.encode(text, 'windows-1250'));
+}
+
+/** Finds that the service shows, by their notes. */
+export async function readHeld(home: Home): Promise<ReadonlyMap<string, Meant>> {
   await home.do('harvest', 'samostatny_nalez', '--out', 'held.jsonl');
-  const held = new Map(
+  return new Map(
     lines(readFileSync(join(home.folder, 'held.jsonl'), 'utf8')).flatMap(({ metadata }) => {
       const find = Object.fromEntries(listLeaves(metadata ?? {}).reverse());
       return find['poznamka'] === undefined ? [] : [[find['poznamka'], find] as const];
     }),
   );
+}
+
+/** Compares every cell. */
+export function expectHeld(
+  held: ReadonlyMap<string, Meant>,
+  rows: readonly Pick<MixedRow, 'meant'>[],
+): void {
   for (const { meant } of rows) {
     const find = held.get(meant['poznamka'] ?? '');
     const shown = Object.fromEntries(
