@@ -35,6 +35,8 @@ const pushing = (
   fates: [],
   ...more,
 });
+/** As the archaeologist at the laptop. */
+const pushingWith = (more: More): Step => pushing('laptop', 'archaeologist', more);
 const looking = (machine: MachineName = 'laptop', account: Account = 'archaeologist'): Step => ({
   kind: 'reconcile',
   machine,
@@ -108,12 +110,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       { kind: 'keep-copy', machine: 'laptop' },
       ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
-      pushing('laptop', 'archaeologist', random.pick([{}, {}, doubtful(random), meeting('dies')])),
+      pushingWith(random.pick([{}, {}, doubtful(random), meeting('dies')])),
       { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
       ...(random.chance(0.6)
         ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const]
         : []),
-      pushing('laptop', 'archaeologist', random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
+      pushingWith(random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
       pushing(),
       ...(random.chance(0.3)
         ? [
@@ -126,12 +128,10 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a home goes to another machine': {
     tell: (random) => [
-      pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+      pushingWith(random.chance(0.5) ? doubtful(random) : {}),
       { kind: 'copy-home', from: 'laptop', to: 'office' },
       // Requests from the old place must have reached the index, and from then on none are sent.
-      ...(random.chance(0.4)
-        ? [pushing('laptop', 'archaeologist', meeting(random.pick(UNKNOWN)))]
-        : []),
+      ...(random.chance(0.4) ? [pushingWith(meeting(random.pick(UNKNOWN)))] : []),
       ...(random.chance(0.6) ? [pushing('office')] : []),
       waiting(random, 40, 130),
       { kind: 'index', delayMs: 0 },
@@ -197,7 +197,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a colleague enters what is in doubt': {
     tell: (random, finds) => [
-      pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : meeting('lost')),
+      pushingWith(random.chance(0.5) ? doubtful(random) : meeting('lost')),
       waiting(random, 0.1, 1, 5),
       { kind: 'by-hand', find: random.pick(finds).id },
       waiting(random, 13, 26, 130),
@@ -241,11 +241,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const number = { kind: 'number', machine: 'laptop', find, value } as const;
       const isEqual = random.chance(0.4);
       return [
-        pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {}),
+        pushingWith(random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {}),
         ...(random.chance(0.7) ? [number] : []),
         isEqual ? { kind: 'curator', find, does: 'number', value } : curating(random, find),
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
-        pushing('laptop', 'archaeologist', random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {}),
+        pushingWith(random.chance(0.4) ? meeting(random.pick(UNKNOWN)) : {}),
         waiting(random, 26, 130),
         pushing(),
       ];
@@ -257,9 +257,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ? [pushing(), waiting(random, 0.1, 9), entering(random, finds, 'laptop', 1, 1)]
         : []),
       { kind: 'index', delayMs: random.pick([8, 12, 14]) * MINUTE_MS },
-      pushing(
-        'laptop',
-        'archaeologist',
+      pushingWith(
         meeting(random.pick(['late', 'answer-lost', 'unanswered'] as const), 'late', 'late'),
       ),
       waiting(random, 5, 11, 11, 13),
@@ -277,11 +275,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       if (random.chance(0.4))
         return [
           { kind: 'index', delayMs: 60 * MINUTE_MS },
-          pushing(
-            'laptop',
-            'archaeologist',
-            meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost'),
-          ),
+          pushingWith(meeting('answer-lost', 'answer-lost', 'answer-lost', 'answer-lost')),
           waiting(random, 26, 40),
           looking(),
           pushing(),
@@ -293,11 +287,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           waiting(random, 13),
           { kind: 'index', delayMs: 60 * MINUTE_MS },
           entering(random, finds, 'laptop', 2, 2),
-          pushing(
-            'laptop',
-            'archaeologist',
-            meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const)),
-          ),
+          pushingWith(meeting(random.pick(['answer-lost', 'bad-gateway-after'] as const))),
           waiting(random, 26, 40),
           looking(),
           pushing(),
@@ -305,9 +295,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         ...(random.chance(0.5) ? [pushing(), entering(random, finds, 'laptop', 2, 3)] : []),
         // A push that is stopped does not look any more.
-        pushing(
-          'laptop',
-          'archaeologist',
+        pushingWith(
           random.chance(0.3)
             ? doubtful(random)
             : meeting(random.pick(UNKNOWN), random.pick(['closed', 'lost'])),
@@ -326,7 +314,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ).flat();
       return [
         ...many,
-        pushing('laptop', 'archaeologist', { killedAfter: random.between(0, 60 * many.length) }),
+        pushingWith({ killedAfter: random.between(0, 60 * many.length) }),
         pushing(),
       ];
     },
@@ -367,11 +355,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       ];
       return [
         ...later.filter(() => random.chance(0.7)),
-        pushing(
-          'laptop',
-          'archaeologist',
-          meeting('answer-lost', ...(random.chance(0.3) ? [random.pick(UNKNOWN)] : [])),
-        ),
+        pushingWith(meeting('answer-lost', ...(random.chance(0.3) ? [random.pick(UNKNOWN)] : []))),
         ...(random.chance(0.5) ? [waiting(random, 0.1, 26)] : []),
         random.chance(0.5) ? looking() : pushing(),
       ];
@@ -405,9 +389,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         theirs,
         ...(random.chance(0.7) ? [pushing('office')] : []),
         ...(random.chance(0.5) ? [waiting(random, 1, 26, 130)] : []),
-        pushing(
-          'laptop',
-          'archaeologist',
+        pushingWith(
           meeting(...Array.from({ length: 3 }, () => random.pick(['lost', 'cut'] as const))),
         ),
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
@@ -430,7 +412,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       );
       return [
         { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: equal },
-        pushing('laptop', 'archaeologist', meeting('arrives', ...fates)),
+        pushingWith(meeting('arrives', ...fates)),
         waiting(random, 1, 13, 130),
         looking(),
       ];
@@ -445,9 +427,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.3) ? [pushing()] : []),
         { kind: 'clock', machine: 'laptop', byMs },
         entering(random, finds, 'laptop', 1, 2),
-        pushing(
-          'laptop',
-          'archaeologist',
+        pushingWith(
           meeting(random.pick(['cut', ...UNKNOWN]), random.pick(['closed', 'arrives', 'closed'])),
         ),
         { kind: 'clock', machine: 'laptop', byMs: -byMs },
@@ -473,7 +453,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         pushing(),
         photo(),
         ...(random.chance(0.6) ? [photo()] : []),
-        pushing('laptop', 'archaeologist', meeting(fate(), fate())),
+        pushingWith(meeting(fate(), fate())),
         ...(random.chance(0.5) ? [photo()] : []),
         ...(random.chance(0.5)
           ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const]
@@ -489,9 +469,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       pushing(),
       entering(random, finds, 'laptop', 1, 1),
-      pushing('laptop', 'archaeologist', meeting('lost', random.pick(['closed', 'arrives']))),
+      pushingWith(meeting('lost', random.pick(['closed', 'arrives']))),
       waiting(random, 26, 40),
-      pushing('laptop', 'archaeologist', meeting(random.pick(['late', 'astray']), 'arrives')),
+      pushingWith(meeting(random.pick(['late', 'astray']), 'arrives')),
       ...(random.chance(0.5) ? [waiting(random, 0.1, 1)] : []),
       looking(),
       pushing(),
@@ -533,11 +513,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         // The service gives the last identifier again, once its record is deleted.
         entering(random, finds, 'laptop', 1, 2),
         { kind: 'index', delayMs: 3 * MINUTE_MS },
-        pushing(
-          'laptop',
-          'archaeologist',
-          meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after'])),
-        ),
+        pushingWith(meeting(random.pick(['answer-lost', 'unanswered', 'bad-gateway-after']))),
         {
           kind: 'curator',
           find: finds[first]?.id ?? '',
@@ -554,7 +530,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       entering(random, finds, 'laptop', 1, 3),
       { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
-      pushing('laptop', 'archaeologist', {
+      pushingWith({
         disk: {
           kind: random.pick(['full', 'broken'] as const),
           afterWrites: random.between(0, 40),
@@ -592,15 +568,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           find: getLast(finds),
           shade: random.between(0, 40_000),
         },
-        pushing(
-          'laptop',
-          'archaeologist',
+        pushingWith(
           random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {},
         ),
         { kind: 'put-service-back' },
         entering(random, finds),
         ...(random.chance(0.5) ? [numbering(getNumber(random))] : []),
-        pushing('laptop', 'archaeologist', random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
+        pushingWith(random.chance(0.5) ? meeting(random.pick(UNKNOWN)) : {}),
         waiting(random, 26, 130),
         pushing(),
       ];
@@ -629,9 +603,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         pushing(),
         { kind: 'number', machine: 'laptop', find, value: getNumber(random) },
-        pushing(
-          'laptop',
-          'archaeologist',
+        pushingWith(
           meeting(
             random.pick(['dies', 'dies', 'lost', 'unanswered', 'answer-lost', 'bad-gateway-after']),
           ),
@@ -665,11 +637,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         { kind: 'keep-machine', machine: 'laptop' },
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
         ...(random.chance(0.3) ? [photo('photo.png')] : []),
-        pushing(
-          'laptop',
-          'archaeologist',
-          random.chance(0.3) ? meeting('arrives', random.pick(UNKNOWN)) : {},
-        ),
+        pushingWith(random.chance(0.3) ? meeting('arrives', random.pick(UNKNOWN)) : {}),
         // The index has had its time.
         waiting(random, 40, 130, 3000),
         { kind: 'roll-back', machine: 'laptop' },
@@ -707,9 +675,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         : [];
       return [
         ...(random.chance(0.5) ? [...theirs, again()] : [pushing(), ...theirs]),
-        pushing(
-          'laptop',
-          'archaeologist',
+        pushingWith(
           random.chance(0.4) ? meeting(random.pick(['answer-lost', 'unanswered', 'lost'])) : {},
         ),
         waiting(random, 40, 130, 3000),
@@ -744,7 +710,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           find: getLast(finds),
           shade: random.between(0, 40_000),
         },
-        pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : meeting('dies')),
+        pushingWith(random.chance(0.6) ? doubtful(random) : meeting('dies')),
         { kind: 'lose-home', machine: 'laptop' },
         ...(random.chance(0.5) ? [entering(random, finds)] : []),
         again(),
@@ -758,7 +724,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'two outboxes of one account on one machine': {
     tell: (random, finds) => [
       { kind: 'new-home' },
-      pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+      pushingWith(random.chance(0.5) ? doubtful(random) : {}),
       { kind: 'import-again', machine: 'second', find: random.pick(finds).id, elsewhere: true },
       ...(random.chance(0.5) ? [entering(random, finds, 'second')] : []),
       pushing('second'),
@@ -780,13 +746,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
               places: Array.from({ length: random.between(1, 8) }, () => random.next()),
             };
       return [
-        pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.5) ? doubtful(random) : {}),
         ...(random.chance(0.4) ? [{ kind: 'keep-copy', machine: 'laptop' } as const] : []),
         entering(random, finds),
-        pushing('laptop', 'archaeologist', random.chance(0.5) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.5) ? doubtful(random) : {}),
         harm(),
         entering(random, finds),
-        pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.3) ? doubtful(random) : {}),
         pushing(),
         ...(random.chance(0.5)
           ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: true } as const, pushing()]
@@ -799,9 +765,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => {
       const restoring: Step = { kind: 'does', ...doing(random, 'laptop', '', ['restore']) };
       return [
-        ...(random.chance(0.6)
-          ? [pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {})]
-          : []),
+        ...(random.chance(0.6) ? [pushingWith(random.chance(0.4) ? doubtful(random) : {})] : []),
         { kind: 'backup', machine: 'laptop' },
         entering(random, finds),
         {
@@ -810,17 +774,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
           find: getLast(finds),
           shade: random.between(0, 40_000),
         },
-        pushing(
-          'laptop',
-          'archaeologist',
-          random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')]),
-        ),
+        pushingWith(random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')])),
         ...(random.chance(0.2) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
         restoring,
         ...(random.chance(0.5)
           ? [{ kind: 'import-again', machine: 'laptop', find: getLast(finds) } as const]
           : []),
-        pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.4) ? doubtful(random) : {}),
         ...(random.chance(0.3) ? [restoring, pushing()] : []),
       ];
     },
@@ -837,11 +797,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         pushing(),
         photo,
-        pushing(
-          'laptop',
-          'archaeologist',
-          meeting(random.pick(['dies', 'lost', 'late', 'astray', 'closed'])),
-        ),
+        pushingWith(meeting(random.pick(['dies', 'lost', 'late', 'astray', 'closed']))),
         { kind: 'does', ...doing(random, 'laptop', find, ['drop']) },
         photo,
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
@@ -935,7 +891,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.5)
           ? [by('rehearse')]
           : [by('train'), pushing('laptop', 'training', doubtful(random))]),
-        pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.3) ? doubtful(random) : {}),
         ...(random.chance(0.5) ? [by('train'), pushing('laptop', 'training')] : []),
         entering(random, finds),
         ...(random.chance(0.5) ? [by('rehearse')] : []),
@@ -958,7 +914,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
         { kind: 'backup', machine: 'laptop' },
         set(),
-        pushing('laptop', 'archaeologist', random.chance(0.6) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.6) ? doubtful(random) : {}),
         set(),
         ...(random.chance(0.5)
           ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore', 'edit']) } as const]
@@ -984,9 +940,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
         ...(random.chance(0.8)
           ? [
-              pushing(
-                'laptop',
-                'archaeologist',
+              pushingWith(
                 random.chance(0.4)
                   ? meeting(random.pick(['late', 'repeated', 'unanswered', 'lost', 'dies']))
                   : {},
@@ -1009,9 +963,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const trying = (): Step[] =>
         random.chance(0.5)
           ? [
-              pushing(
-                'laptop',
-                'archaeologist',
+              pushingWith(
                 meeting(
                   random.pick([...UNKNOWN, 'cut', 'closed', 'arrives']),
                   random.pick(['cut', 'arrives']),
@@ -1039,9 +991,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a table comes again under other local ids': {
     alone: true,
     tell: (random, finds) => [
-      ...(random.chance(0.8)
-        ? [pushing('laptop', 'archaeologist', random.chance(0.3) ? doubtful(random) : {})]
-        : []),
+      ...(random.chance(0.8) ? [pushingWith(random.chance(0.3) ? doubtful(random) : {})] : []),
       ...(random.chance(0.6) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
       { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id, renamed: true },
       pushing(),
@@ -1059,7 +1009,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: near },
         ...(random.chance(0.4) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
         { kind: 'import-again', machine: 'laptop', find: near[0]?.id ?? '' },
-        pushing('laptop', 'archaeologist', random.chance(0.4) ? doubtful(random) : {}),
+        pushingWith(random.chance(0.4) ? doubtful(random) : {}),
         answering(),
       ];
     },
@@ -1067,7 +1017,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a colleague has the same table on the same machine': {
     alone: true,
     tell: (random, finds) => [
-      pushing('laptop', 'archaeologist', random.chance(0.3) ? meeting('answer-lost') : {}),
+      pushingWith(random.chance(0.3) ? meeting('answer-lost') : {}),
       {
         kind: 'import-again',
         machine: 'laptop',

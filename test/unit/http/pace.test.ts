@@ -10,6 +10,11 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
+/** The pace of one address, with a departure each 100 ms. */
+function paceOf(clock: ManualClock, store: PaceStore = memoryPaceStore(clock)): Pace {
+  return makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+}
+
 /** A request that leaves at once; resolves when its bytes are out. */
 async function leave(pace: Pace): Promise<void> {
   const slot = await pace.acquire();
@@ -79,12 +84,7 @@ test.each([
   ['a disk that takes long is given its time before the slot, from the second claim on', () => 30],
 ])('%s', async (_, getCommitMs) => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 90; index += 1) {
@@ -103,12 +103,7 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
   'a process suspended for %s ms around its first byte may have departed before or after it',
   async (asideMs) => {
     const clock = manualClock();
-    const pace = makePace({
-      store: memoryPaceStore(clock),
-      clock,
-      scopes: ['address:a'],
-      intervalMs: 100,
-    });
+    const pace = paceOf(clock);
     await departures(pace, clock, 120, 13_000);
     const slot = await departing(pace, clock);
     expect(slot.depart()).toBe(true);
@@ -123,12 +118,7 @@ test.each([0.1, 2, 3, 6, 12, 24, 60])(
 
 test('a slot is taken before its time, and leaving blocks the process until then', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   await leave(pace);
   const leftMs = clock.monotonicMs();
   const waitMs = await pace.getWaitMs();
@@ -141,7 +131,7 @@ test('a slot is taken before its time, and leaving blocks the process until then
 test('no other process takes the slot of a request that is about to depart', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
-  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const of = () => paceOf(clock, store);
   await leave(of());
   const slot = await departing(of(), clock);
   let otherMs = 0;
@@ -161,7 +151,7 @@ test('no other process takes the slot of a request that is about to depart', asy
 test('a caller stopped shortly before the slot releases it', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
-  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const of = () => paceOf(clock, store);
   await leave(of());
   const stop = new AbortController();
   const stopped = of().acquire(stop.signal);
@@ -198,12 +188,7 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
   'a caller stopped while a network store is slow is released at once (%s)',
   async (wait) => {
     const clock = manualClock();
-    const pace = makePace({
-      store: slowStore(clock),
-      clock,
-      scopes: ['address:a'],
-      intervalMs: 100,
-    });
+    const pace = paceOf(clock, slowStore(clock));
     const stop = new AbortController();
     const stopped = pace[wait](stop.signal);
     const refused = expect(stopped).rejects.toThrow('stopped');
@@ -216,7 +201,7 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
 test('a slot that a network store gives to a stopped caller is released', async () => {
   const clock = manualClock();
   const store = slowStore(clock);
-  const pace = makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const pace = paceOf(clock, store);
   const stop = new AbortController();
   const refused = expect(pace.acquire(stop.signal)).rejects.toThrow('stopped');
   await clock.advance(0);
@@ -240,12 +225,7 @@ test('a slot that a network store gives to a stopped caller is released', async 
 
 test('a throttle that arrives shortly before the slot is obeyed', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   await leave(pace);
   let leftMs = 0;
   const leaving = leave(pace).then(() => {
@@ -286,12 +266,7 @@ test('departures are never closer than the interval, and hardly further apart', 
 
 test('the first intervals after a pause are a little longer, and cost less than half a second in total', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   const times = await departures(pace, clock, 120);
   expect(gaps(times)[0]).toBeGreaterThan(110);
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
@@ -299,12 +274,7 @@ test('the first intervals after a pause are a little longer, and cost less than 
 
 test('a late departure delays the next one', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   const slot = await pace.acquire();
   await clock.advance(30);
   slot.depart();
@@ -315,7 +285,7 @@ test('a late departure delays the next one', async () => {
 test('no other process departs while a request with a slot is connecting, unless that never departs', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
-  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const of = () => paceOf(clock, store);
   const slow = of();
   const other = of();
   const slot = await slow.acquire();
@@ -339,7 +309,7 @@ test('no other process departs while a request with a slot is connecting, unless
 test('a request that took too long to connect may not depart, and does not disturb the holder of the next slot', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
-  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const of = () => paceOf(clock, store);
   const late = await of().acquire();
   const next = of().acquire();
   await clock.advance(3005);
@@ -363,7 +333,7 @@ test('a request that took too long to connect may not depart, and does not distu
 test('a released slot delays others by one interval at most', async () => {
   const clock = manualClock();
   const store = memoryPaceStore(clock);
-  const of = () => makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+  const of = () => paceOf(clock, store);
   const slot = await of().acquire();
   slot.release();
   expect(slot.depart()).toBe(false);
@@ -383,12 +353,7 @@ test('two accounts at one address share the pace of the address, two addresses s
 
 test('after a throttle all requests wait as long as the service asked, then go slower, and slowly recover', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   await leave(pace);
   expect(pace.backOff(clock.monotonicMs(), 1000)).toBe(1000);
   expect(await pace.getWaitMs()).toBe(1000);
@@ -405,12 +370,7 @@ test('after a throttle all requests wait as long as the service asked, then go s
 test('each throttle after the pause doubles the jitter margin, up to a limit', async () => {
   const gapAfter = async (throttles: number): Promise<number> => {
     const clock = manualClock();
-    const pace = makePace({
-      store: memoryPaceStore(clock),
-      clock,
-      scopes: ['address:a'],
-      intervalMs: 100,
-    });
+    const pace = paceOf(clock);
     await leave(pace);
     for (let time = 0; time < throttles; time += 1) {
       await clock.advance(1);
@@ -427,12 +387,7 @@ test('each throttle after the pause doubles the jitter margin, up to a limit', a
 
 test('several throttles of the same moment slow down once', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   const leftAt = clock.monotonicMs();
   for (let answer = 0; answer < 10; answer += 1) pace.backOff(leftAt, undefined);
   await clock.advance(5000);
@@ -442,12 +397,7 @@ test('several throttles of the same moment slow down once', async () => {
 
 test('a wait for the next slot ends shortly before it', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock);
   await leave(pace);
   let near = false;
   const approached = pace.waitUntilNear().then(() => {
@@ -465,12 +415,7 @@ test('a clock that was set back, or restarted with its machine, delays requests 
   const before = new Map([
     ['address:a', { ...UNSEEN, lastDepartureMs: 9e12, pausedUntilMs: 9e12 }],
   ]);
-  const pace = makePace({
-    store: memoryPaceStore(clock, before),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock, memoryPaceStore(clock, before));
   const [first = 0, second = 0] = await departures(pace, clock, 2);
   expect(first).toBe(1_000_000 + 102);
   expect(second - first).toBeLessThan(125);
@@ -493,10 +438,8 @@ test('processes that open the same file share it', async () => {
   const clock = manualClock();
   const first = openPaceStore(path, clock);
   const second = openPaceStore(path, clock);
-  await leave(makePace({ store: first, clock, scopes: ['address:a'], intervalMs: 100 }));
-  expect(
-    await makePace({ store: second, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs(),
-  ).toBeGreaterThanOrEqual(100);
+  await leave(paceOf(clock, first));
+  expect(await paceOf(clock, second).getWaitMs()).toBeGreaterThanOrEqual(100);
   first.close();
   second.close();
 });
@@ -519,9 +462,7 @@ test('a damaged file is replaced silently', async () => {
   writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
   const clock = manualClock();
   const store = openPaceStore(path, clock);
-  expect(await makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 }).getWaitMs()).toBe(
-    0,
-  );
+  expect(await paceOf(clock, store).getWaitMs()).toBe(0);
   store.close();
 });
 
@@ -536,12 +477,7 @@ test('invalid times and margins in the file delay requests by an hour at most', 
     requestedUntilMs: odd,
   };
   const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, coldStartMs: odd }]]);
-  const pace = makePace({
-    store: memoryPaceStore(clock, states),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock, memoryPaceStore(clock, states));
   await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
   expect((await pace.readPause()).pausedMs).toBeLessThanOrEqual(3_600_000);
 });
