@@ -23,7 +23,9 @@ def mock_server():
     program = shutil.which("pas-mock-server", path=path)
     assert program is not None, "npm install pas-finds, or put the folder of its archive on the path"
     with subprocess.Popen([program, "--min-interval", "0", "--json"], stdout=subprocess.PIPE) as process:
-        yield json.loads(process.stdout.readline())
+        ready = process.stdout.readline()
+        assert ready, "pas-mock-server did not start; its reason is under 'Captured stderr'"
+        yield json.loads(ready)
         process.terminate()
 
 

@@ -1,7 +1,7 @@
 import type { CommanderError } from 'commander';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { findNearestNames } from '../text/names.ts';
+import { findNearestNames, joinAlternatives } from '../text/names.ts';
 import { translateCommanderError } from './commander-texts.ts';
 import { type CommandOutline, type OptionOutline, type Outline, walkOutline } from './outline.ts';
 
@@ -53,7 +53,7 @@ function proposeHelp(path: readonly string[]): string {
 
 type CommandPath = { readonly command: CommandOutline; readonly path: readonly string[] };
 
-/** Proposes commands of the typed group, or else of any. */
+/** Proposes similar commands of the typed group, or else of any, or else the whole group. */
 function proposeCommands(
   { program }: Outline,
   group: readonly string[],
@@ -64,9 +64,14 @@ function proposeCommands(
   const near = [inGroup, all]
     .map((commands) => findNamed(commands, typed))
     .find(({ length }) => length > 0);
-  if (near === undefined) return undefined;
+  if (near === undefined) return group.length === 0 ? undefined : proposeAll(inGroup);
   const shortest = near.sort((one, other) => one.path.length - other.path.length);
   return askIfMeant(shortest.slice(0, MOST).map(formatPath));
+}
+
+function proposeAll(commands: readonly CommandPath[]): string {
+  const alternatives = joinAlternatives(commands.map(formatPath));
+  return t`Write ${alternatives}.`;
 }
 
 function findNamed(commands: readonly CommandPath[], typed: string): CommandPath[] {

@@ -92,7 +92,7 @@ const ROWS = [
     gloss: msg`object type`,
     called:
       'druh nalezu, druh predmetu, druh, predmet, urceni, nazev, nazev predmetu, typ, typ predmetu, artefakt, ' +
-      'nalez, co, object type, object, object name, type, find type, artefact, artifact, name, identification',
+      'nalez, co, co to je, co je to, object type, object, object name, type, find type, artefact, artifact, name, identification',
     ask: { at: 60, title: msg`Object`, when: 'find', stays: 'carried' },
     report: { at: 20, label: msg`Object type` },
   },

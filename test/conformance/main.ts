@@ -77,6 +77,7 @@ export async function main(
         '\n  pas-conformance --base-url https://training.example.org --oai-base https://api.example.org \\' +
         '\n    --write training.example.org --project C-202400101\n',
     )
+    .showHelpAfterError('Example: pas-conformance --base-url http://127.0.0.1:8099')
     .exitOverride()
     .action(async (flags: Flags) => {
       exit = await run(flags, environment, print);

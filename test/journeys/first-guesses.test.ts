@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
@@ -40,11 +41,52 @@ test.each([
   [['export', '--output', 'x.csv'], 'Did you mean --out?'],
   [['list', '--watch'], 'It is an option of `pas push`.'],
   [['show'], 'See `pas show --help`.'],
+  [['number', 'numbers.csv'], 'Write `pas number set` or `pas number import`.'],
 ])('%j is refused with what was meant', async (args, hint) => {
   const run = await home.pas(...args);
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(/^pas: .+\.\n {5}.+\n$/);
   expect(run.stderr).toContain(hint);
+});
+
+test('pas import of a table of registration numbers names the command for it', async () => {
+  const copy = home.copy();
+  copy.file('numbers.csv', 'Terénní číslo;Inv. č.;Poznámka\nK-1;A 1/2024;\nK-2;A 2/2024;u dveří\n');
+  const run = await copy.pas('import', 'numbers.csv');
+  expect(run.code).toBe(2);
+  expect(run.stderr).toContain('pas number import numbers.csv');
+  const numbers = await copy.pas('number', 'import', 'numbers.csv');
+  expect(numbers.stdout).toContain('2 numbers: 2 queued');
+});
+
+test('pas import names the column map that lies beside the table', async () => {
+  const copy = home.copy();
+  copy.file('own.csv', 'č. nálezu;předmět;místo;okres\nA-1;spona;les;Kolín\n');
+  await copy.pas('import', 'own.csv', '--wizard', '--yes');
+  const run = await copy.pas('import', 'own.csv', '--set', 'stav=1');
+  expect(run.stdout).toContain('pas import own.csv --map own.map.toml --set stav=1');
+});
+
+test('the wizard names the command that lists the values of an element', async () => {
+  const copy = home.copy();
+  copy.file('bare.csv', 'č. nálezu;předmět;datum\nA-1;spona;1.6.2024\n');
+  const run = await copy.pas('import', 'bare.csv', '--wizard', '--yes');
+  expect(run.stderr).toContain('`pas vocab list projekt`');
+  expect(run.stderr).toContain('`pas vocab list pristupnost`');
+});
+
+test('pas push with an empty queue says so', async () => {
+  const empty = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const run = await empty.pas('push');
+  expect(run.code).toBe(0);
+  expect(run.stdout).toBe('The queue is empty; nothing was sent.\n');
+});
+
+test('pas-conformance without its flag shows a whole command', () => {
+  const program = join(import.meta.dirname, '../../bin/pas-conformance.js');
+  const run = spawnSync(process.execPath, [program, mock.service], { encoding: 'utf8' });
+  expect(run.status).toBe(2);
+  expect(run.stderr).toContain('Example: pas-conformance --base-url http://127.0.0.1:8099');
 });
 
 test('the help groups the flags, and those of every command are last', async () => {

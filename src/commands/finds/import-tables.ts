@@ -2,11 +2,10 @@ import { basename, resolve } from 'node:path';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
+import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import {
-  listReadingFlags,
   readFileOrInput,
   readMappingFile,
   readTableOrInput,
@@ -22,17 +21,14 @@ import type { LookupTerm } from '../../find/lookup.ts';
 import type { MergeSide } from '../../find/merge-row.ts';
 import { findNearestPeople, groupSimilarNames } from '../../flows/finds/outbox-status.ts';
 import { listAskedFinds } from '../../flows/queue/answer-rows.ts';
-import {
-  collapseGpsWarnings,
-  collapseUnchecked,
-  collapseUnknownColumns,
-} from '../../flows/queue/collapse-issues.ts';
+import { collapseGpsWarnings, collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import type { EnqueuedFind } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
 import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { formatPerson } from '../sending/print-new-people.ts';
 import { askAboutRow, importAnsweredRow } from '../sending/resolve-rows.ts';
+import { assertHasFinds, foldColumns } from './column-advice.ts';
 
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
 type OnConflict = (typeof ON_CONFLICT)[number];
@@ -150,6 +146,7 @@ async function importFile(
 ): Promise<ImportReport> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, options);
+  if (request.map === undefined) assertHasFinds(table, file, options);
   if (table.sheet !== undefined) {
     terminal.note(
       table.unit === 'feature'
@@ -241,23 +238,6 @@ function printMissing({ terminal }: Context, file: string, missing: readonly str
 }
 
 const MAX_MISSING = 20;
-
-/** Advises the wizard, with the same options of reading. */
-function foldColumns(issues: readonly Issue[], files: readonly string[], options: ImportOptions) {
-  const { set = [], photos, idPrefix } = options;
-  return collapseUnknownColumns(issues, (file) =>
-    files.includes('-')
-      ? msg`${cmd`pas import`} TABLE --wizard`
-      : composeCommand('pas import', [
-          ['', file],
-          ...listReadingFlags(options),
-          ...set.map((setting) => ['--set', setting] as const),
-          ['--photos', photos],
-          ['--id-prefix', idPrefix],
-          ['--wizard', true],
-        ]),
-  );
-}
 
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
 function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {

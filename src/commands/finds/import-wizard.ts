@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { composeCommand } from '../../base/message.ts';
+import { cmd, composeCommand } from '../../base/message.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
@@ -12,6 +12,7 @@ import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import {
   formatOverview,
   formatUnmappedTerms,
+  hasVocabulary,
   previewLines,
 } from '../../flows/interview/table-texts.ts';
 import {
@@ -24,6 +25,7 @@ import {
 import type { Table } from '../../tables/table.ts';
 import { toPrintable, wrapText } from '../../text/characters.ts';
 import { toIssueJson } from '../../ui/terminal.ts';
+import { nameColumnMap } from './column-advice.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
 
 /**
@@ -36,8 +38,8 @@ export async function runWizard(
   options: ImportOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const { file, stem, mapFile, asks } = resolveWizardFiles(context, files, options);
-  const termsFile = `${stem}.terms.csv`;
+  const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
+  const termsFile = `${file.slice(0, file.length - extname(file).length)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
   const say = makeLinePrinter(context);
   const previewed = await openPreview(context, file, mapFile, options);
@@ -67,6 +69,7 @@ export async function runWizard(
     terminal.warn(
       t`${element} has no value yet: add it under [fixed] in ${mapFile}, or with --set ${element}=…`,
     );
+    if (hasVocabulary(element)) terminal.note(t`Its values: \`${cmd`pas vocab list ${element}`}\``);
   }
   for (const { problem } of proposal.questions)
     terminal.warn(t`${problem} Write the answer in ${mapFile}.`);
@@ -100,8 +103,7 @@ function resolveWizardFiles(
       hint: t`To accept the proposals: --wizard --yes`,
     });
   }
-  const stem = file.slice(0, file.length - extname(file).length);
-  const mapFile = options.map ?? `${stem}.map.toml`;
+  const mapFile = options.map ?? nameColumnMap(file);
   if (mapFile === '-')
     throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
   if (existsSync(mapFile)) {
@@ -109,7 +111,7 @@ function resolveWizardFiles(
       hint: t`Edit it, delete it, or write another one with --map FILE.`,
     });
   }
-  return { file, stem, mapFile, asks };
+  return { file, mapFile, asks };
 }
 
 /**

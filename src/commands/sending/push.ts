@@ -289,7 +289,10 @@ function summarise(
   const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
   const effort = t`${requests} in ${seconds} s`;
   const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
-  terminal.printLine(`${outcome}; ${effort}${delayed}.`);
+  const isIdle = accepted + refused + uncertain + queued + held + result.requests === 0;
+  terminal.printLine(
+    isIdle ? t`The queue is empty; nothing was sent.` : `${outcome}; ${effort}${delayed}.`,
+  );
   if (stopCause !== undefined && result.atRest !== true) {
     const why = formatStopCause(stopCause);
     terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);

@@ -65,6 +65,12 @@ export function getGloss(element: string): string {
   return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
 }
 
+/** Tells if `pas vocab list` lists the values of an element. */
+export function hasVocabulary(element: string): boolean {
+  const kind = FIELDS.find(({ name }) => name === element)?.kind;
+  return kind === 'term' || kind === 'reference';
+}
+
 export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
   const first = formatFinds(finds.length);
   const all = rows;

@@ -85,10 +85,10 @@ export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
 /** Fewer unknown columns are reported one by one, each with similar names. */
 const MIN_UNKNOWN_COLUMNS = 3;
 
-/** Sums up the many unknown columns of a foreign table, with the wizard's command for its file. */
+/** Sums up the many unknown columns of a foreign table, with advice on its file. */
 export function collapseUnknownColumns(
   issues: readonly Issue[],
-  getWizardCommand: (file: string) => Message,
+  getAdvice: (file: string) => Message,
 ): readonly Issue[] {
   const byFile = new Map<string, Issue[]>();
   for (const issue of issues.filter(
@@ -101,8 +101,8 @@ export function collapseUnknownColumns(
   const folded = many.map(([file, alike]) => {
     const count = alike.length;
     const names = alike.map(({ column }) => column || '–').join(', ');
-    const wizard = getWizardCommand(file);
-    const message = msg`${count} columns are not known elements: ${names}. To let pas propose elements for them: ${wizard}`;
+    const advice = getAdvice(file);
+    const message = msg`${count} columns are not known elements: ${names}. ${advice}`;
     return makeErrorIssue('column-unknown', message, { file, row: alike[0]?.row });
   });
   const collapsed = new Set(many.flatMap(([, alike]) => alike));

@@ -2,7 +2,9 @@ import { UsageError } from '../../base/errors.ts';
 import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
+import { findNamedColumns } from '../../columns/column-names.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
+import { type ColumnName, findColumnMeant } from '../../find/fields.ts';
 import { findNumberDoubt, findNumberUse } from '../../find/value-rules.ts';
 import {
   findImportOfFind,
@@ -12,6 +14,7 @@ import {
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
+import type { Table } from '../../tables/table.ts';
 import { withHiddenDifference } from '../../text/characters.ts';
 import { assertMayNumber, enqueueNumber, type NumberChange, planNumber } from './enqueue-change.ts';
 import { openNumberLookup } from './number-owners.ts';
@@ -260,3 +263,29 @@ function withoutUsed(
     return used === undefined;
   });
 }
+
+/**
+ * Tells if a table, some of whose headers are no elements, names finds and their registration
+ * numbers, with notes at most.
+ */
+export function isNumberTable(table: Table): boolean {
+  const headers = (table.names ?? table.header).filter((header) => header !== '');
+  if (headers.every((header) => findColumnMeant(header) !== undefined)) return false;
+  const meanings = headers.map((header) => findNamedColumns(header));
+  const isOfNumbers = meanings.every((named) => {
+    const columns = [...named.keys()];
+    return columns.length > 0 && columns.every((column) => MEANT_BY_NUMBERS.includes(column));
+  });
+  const isOfFind = (named: (typeof meanings)[number]): boolean =>
+    !named.has('evidencni_cislo') && (named.has('local_id') || named.has('ident_cely'));
+  return (
+    isOfNumbers && meanings.some(isOfFind) && meanings.some((named) => named.has('evidencni_cislo'))
+  );
+}
+
+const MEANT_BY_NUMBERS: readonly ColumnName[] = [
+  'local_id',
+  'ident_cely',
+  'evidencni_cislo',
+  'poznamka',
+];

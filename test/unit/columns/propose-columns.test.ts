@@ -358,6 +358,7 @@ describe('a longer name', () => {
     ['Inventární číslo předmětu', 'local_id', 'A 1', 'A 2'],
     ['Datum nálezu (den)', { datum_nalezu: { date: 'd.m.yyyy' } }, '1.5.2024', '2.5.2024'],
     ['předm.', 'druh_nalezu', 'spona', 'mince'],
+    ['Co to je', 'druh_nalezu', 'spona', 'mince'],
     ['Místo uložení', { poznamka: { label: 'Místo uložení' } }, 'R1', 'R2'],
   ])('%s is read', (header, rule, ...values) => {
     expect(listRules(propose([header, ...values]))).toEqual({ [header]: rule });
