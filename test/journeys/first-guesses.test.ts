@@ -84,7 +84,7 @@ test('pas push with an empty queue says so', async () => {
 
 test('pas-conformance without its flag shows a whole command', () => {
   const program = join(import.meta.dirname, '../../bin/pas-conformance.js');
-  const run = spawnSync(process.execPath, [program, mock.service], { encoding: 'utf8' });
+  const run = spawnSync(process.execPath, [program, 'http://127.0.0.1:8099'], { encoding: 'utf8' });
   expect(run.status).toBe(2);
   expect(run.stderr).toContain('Example: pas-conformance --base-url http://127.0.0.1:8099');
 });
