@@ -186,54 +186,44 @@ describe('museum tables with custom columns:', () => {
     );
   });
 
-  test('one with degrees, minutes and seconds in a cell of each coordinate', () => {
-    const rules = listRules(
-      propose(['č.;šířka;délka', '1;49°35′13.6″;15°25′15″', '2;49°35′14.6″;15°25′16″']),
-    );
-    expect(rules).toMatchObject({ šířka: 'lat', délka: 'lon' });
-  });
-
-  test.each([
-    ['50 05,226', '14 25,248'],
-    ['50 05 13,6', '14 25 15'],
-  ])('one with degrees and minutes without marks: %s %s', (lat, lon) => {
-    expect(listRules(propose(['č.;sev.;vých.', `1;${lat};${lon}`]))).toMatchObject({
-      'sev.': 'lat',
-      'vých.': 'lon',
-    });
-  });
-
-  test('one with coordinates without their decimal marks: they do not go into the note', () => {
-    expect(listRules(propose(['č.;x;y', '1;14.420.800;50.087.100']))).toMatchObject({
-      x: '–',
-      y: '–',
-    });
-  });
-
-  test('one with a place in the trench, or a long description: both go into the note', () => {
-    const rules = listRules(propose(['č.;x;y;long description', '1;2,35;4,10;u stěny']));
-    expect(rules).toMatchObject({
-      x: { poznamka: {} },
-      y: { poznamka: {} },
-      'long description': 'poznamka',
-    });
+  test.each<[string, string[], object]>([
+    [
+      'degrees, minutes and seconds in a cell of each coordinate',
+      ['č.;šířka;délka', '1;49°35′13.6″;15°25′15″', '2;49°35′14.6″;15°25′16″'],
+      { šířka: 'lat', délka: 'lon' },
+    ],
+    [
+      'degrees and minutes without marks',
+      ['č.;sev.;vých.', '1;50 05,226;14 25,248'],
+      { 'sev.': 'lat', 'vých.': 'lon' },
+    ],
+    [
+      'degrees, minutes and seconds without marks',
+      ['č.;sev.;vých.', '1;50 05 13,6;14 25 15'],
+      { 'sev.': 'lat', 'vých.': 'lon' },
+    ],
+    [
+      'coordinates without their decimal marks: they do not go into the note',
+      ['č.;x;y', '1;14.420.800;50.087.100'],
+      { x: '–', y: '–' },
+    ],
+    [
+      'a place in the trench, or a long description: both go into the note',
+      ['č.;x;y;long description', '1;2,35;4,10;u stěny'],
+      { x: { poznamka: {} }, y: { poznamka: {} }, 'long description': 'poznamka' },
+    ],
+    [
+      'UTM, or with a second position: neither goes into the note',
+      ['č.;Easting;Northing;GPS;GPS 2', '1;458000;5548000;49.58N 15.42E;49.59N 15.43E'],
+      { Easting: '–', Northing: '–', GPS: { wkt: { form: 'position' } }, 'GPS 2': '–' },
+    ],
+  ])('one with %s', (_, lines, rules) => {
+    expect(listRules(propose(lines))).toMatchObject(rules);
   });
 
   test('one with numbers by year: they are no positions', () => {
     const rules = listRules(propose(['č.;přír.', '1;12/45', '2;13/46', '3;14/45']));
     expect(JSON.stringify(rules)).not.toContain('wkt');
-  });
-
-  test('one with UTM, or with a second position: neither goes into the note', () => {
-    const rules = listRules(
-      propose(['č.;Easting;Northing;GPS;GPS 2', '1;458000;5548000;49.58N 15.42E;49.59N 15.43E']),
-    );
-    expect(rules).toMatchObject({
-      Easting: '–',
-      Northing: '–',
-      GPS: { wkt: { form: 'position' } },
-      'GPS 2': '–',
-    });
   });
 
   test.each([
