@@ -83,7 +83,7 @@ test('which of two columns is the number of the find is asked, and the other one
     TALL,
   );
   await answer(terminal, 'Accept all', '', '❯ Accept all');
-  await answer(terminal, 'Which column?', 'inv', '❯ inv. č.');
+  await answer(terminal, 'Which column is local_id?', 'inv', '❯ inv. č.');
   await answer(terminal, 'Continue?', '', '❯ Write the column map');
   expect((await terminal.ended()).code).toBe(0);
   const map = readFileSync(join(home.folder, 'both.map.toml'), 'utf8');

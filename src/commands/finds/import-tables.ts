@@ -373,10 +373,13 @@ function printSummary(
       : t`Imported ${all}: ${changes}; ${photographs} queued.`,
   );
   const { axes, signs, both } = positions;
-  if (axes + signs + both > 0)
-    terminal.printLine(
-      t`Positions read as the column map says: ${axes} with the axes exchanged, ${signs} with other signs, ${both} with both.`,
-    );
+  const kinds = [
+    axes > 0 && t`${axes} with the axes exchanged`,
+    signs > 0 && t`${signs} with other signs`,
+    both > 0 && t`${both} with both`,
+  ].filter((text) => text !== false);
+  const changed = kinds.join(', ');
+  if (changed !== '') terminal.printLine(t`Positions read as the column map says: ${changed}.`);
   if (photosRemoved > 0) {
     terminal.printLine(
       ngettext(
