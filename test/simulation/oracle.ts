@@ -26,6 +26,8 @@ export type Asked = Wish & {
   wasImported: boolean;
   /** Copies of it were sent to the training service to see what that would say. */
   wasRehearsed: boolean;
+  /** Copies of an outbox want these, also after an undo: whoever puts one back wants them again. */
+  inCopies: Pick<Wish, 'photos' | 'numbers'>;
 };
 
 /** Final state of a service and all homes, with the events that explain its exceptions. */
@@ -198,8 +200,11 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
   const { service, homes, curated, wasPutBack } = evidence;
   if (asked.wasRehearsed && !asked.services.has(service)) return [];
   const twins = findTwins(asked, evidence);
-  const numbers = twins.flatMap((twin) => twin.numbers);
-  const photos = twins.flatMap((twin) => twin.photos);
+  const wishes: readonly Pick<Wish, 'photos' | 'numbers'>[] = evidence.wasCopied
+    ? twins.flatMap((twin) => [twin.inCopies, twin])
+    : twins;
+  const numbers = wishes.flatMap((wish) => wish.numbers);
+  const photos = wishes.flatMap((wish) => wish.photos);
   const newest = asked.numbers.at(-1)?.value;
   const records = findMade(asked, evidence);
   // A number may be set for the record by itself, in an outbox that does not have the find.
