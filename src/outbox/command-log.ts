@@ -119,6 +119,36 @@ function listSlotsOfCommand(outbox: Outbox, command: string): ReturnType<typeof 
     .map(parseSlot);
 }
 
+/** Returns the subjects of which a command that `other` does not know left something else. */
+export function listSubjectsAhead(outbox: Outbox, other: Outbox): string[] {
+  const known = new Set(listCommandNames(other));
+  const slots = listCommandNames(outbox)
+    .filter((command) => !known.has(command))
+    .flatMap((command) => listSlotsOfCommand(outbox, command));
+  const ahead = slots.filter(
+    ({ subject, slot }) => getWill(outbox, subject, slot) !== getWill(other, subject, slot),
+  );
+  return [...new Set(ahead.map(({ subject }) => subject))];
+}
+
+/** Returns what is wanted and decided for a slot as a text that two copies can compare. */
+function getWill(outbox: Outbox, subject: string, slot: string): string {
+  const { wanted, decisions } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+  const decided = decisions.filter(({ body }) => body.answer !== 'undo').map(({ id }) => id);
+  const intents = wanted.kind === 'one' ? [wanted.intent] : [];
+  const disputed = wanted.kind === 'disputed' ? wanted.facts.map(({ body }) => body.intent) : [];
+  return JSON.stringify([intents, disputed.sort(), decided]);
+}
+
+function listCommandNames(outbox: Outbox): string[] {
+  return outbox
+    .sql('select distinct command from facts where command is not null order by command')
+    .all()
+    .map((row) => parseCommandName(row).command);
+}
+
+const parseCommandName = createRowParser({ command: isText });
+
 /** @returns why it stays; `nothing` where it was taken back before */
 function undoSlot(
   outbox: Outbox,

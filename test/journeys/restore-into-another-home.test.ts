@@ -6,7 +6,7 @@ import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -37,6 +37,21 @@ test('a restored backup learns from the ledger what was sent since', async () =>
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 4 });
   expect(asides(outboxFolder(home))).toHaveLength(1);
+});
+
+test('a restore names what was changed since and not sent, and nothing else', async () => {
+  await home.do('import', writeSeason(home, 4));
+  await home.do('photo', 'add', 'K-3', home.file('K-3.png', tinyPng(3)));
+  await home.do('backup', copy);
+  await home.do('undo');
+  await home.do('number', 'set', 'K-2', 'A 1');
+  await home.do('undo');
+  await home.do('push', 'K-4');
+  await home.do('edit', 'K-1', '--set', 'poznamka=corrected');
+  await home.do('import', writeSeason(home, 5));
+  expect(await home.json('restore', copy, '--replace')).toMatchObject({
+    lost: ['K-1', 'K-3', 'K-5'],
+  });
 });
 
 test('a backup of another home is restored in place of the outbox, which is set aside', async () => {

@@ -86,7 +86,7 @@ function print(context: Context, restored: RestoreResult): void {
   if (restored.lost.length > 0) {
     const names = restored.lost.slice(0, MAX_NAMED).map(printable).join(', ');
     terminal.warn(
-      t`The backup does not have these finds, which were not sent: ${names}. They are only in the previous outbox.`,
+      t`The backup does not have what was changed since for these finds and not sent: ${names}. It is only in the previous outbox.`,
     );
   }
   if (photosCopied > 0)

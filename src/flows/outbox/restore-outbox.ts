@@ -12,11 +12,12 @@ import {
   openBackup,
   replaceContents,
 } from '../../outbox/backup-copy.ts';
+import { listSubjectsAhead } from '../../outbox/command-log.ts';
 import type { PhotoEntry, Photograph } from '../../outbox/entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from '../../outbox/push-lock.ts';
-import { countFinds, findByUuid, listUnattemptedFinds } from '../../outbox/stored-finds.ts';
+import { countFinds } from '../../outbox/stored-finds.ts';
 import { NOTHING_UNITED, type United } from '../../outbox/unite.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
 import {
@@ -28,6 +29,7 @@ import {
 } from '../../store/database-file.ts';
 import { makeFolder } from '../../store/folder.ts';
 import { uniteAndCheck } from '../queue/check-entered.ts';
+import { nameSubject } from '../queue/undo-command.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxPlace = {
@@ -58,7 +60,7 @@ export type RestoreResult = {
   readonly united: United;
   /** Reason why the ledger was not united; undefined where it was. */
   readonly ledgerProblem: string | undefined;
-  /** Local ids of unsent finds that the backup does not have. */
+  /** Names of finds and records with unsent changes that the backup does not have. */
   readonly lost: readonly string[];
   /** Path of the replaced outbox; undefined where there was none, or an empty one. */
   readonly aside: string | undefined;
@@ -83,7 +85,6 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
   try {
     const { id, madeMs } = readBackup(options, draft);
     assertOther(backup, place.outboxFile);
-    const lost = listLostWork(options, draft);
     const lock = acquirePushLock(place.lock);
     try {
       const aside = replaceOutbox(draft, place, options);
@@ -91,8 +92,7 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
         id,
         madeMs,
         aside,
-        lost,
-        ...(await uniteAndRestorePhotographs(place, options)),
+        ...(await uniteAndRestorePhotographs(place, options, aside)),
       };
     } finally {
       lock.release();
@@ -122,21 +122,15 @@ function assertOther(backup: string, outboxFile: string): void {
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
-/** Returns the local ids of unsent finds that the profile has now, and the backup does not. */
-function listLostWork({ place, clock }: RestoreOptions, draft: string): string[] {
-  const outbox =
-    existsSync(place.outboxFile) && !isUnusable(place.outboxFile)
-      ? openUnlessDamaged(place.open)
-      : undefined;
-  if (outbox === undefined) return [];
-  const brought = openOutbox(draft, clock);
+/** Names the finds and records for which the replaced outbox has unsent changes of its own. */
+function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
+  const previous = openUnlessDamaged(() => openOutbox(aside, clock));
+  if (previous === undefined) return [];
   try {
-    return listUnattemptedFinds(outbox)
-      .filter(({ uuid }) => findByUuid(brought, uuid) === undefined)
-      .map(({ localId }) => localId);
+    const subjects = listSubjectsAhead(previous, restored);
+    return subjects.map((subject) => nameSubject(previous, subject)).sort();
   } finally {
-    brought.close();
-    outbox.close();
+    previous.close();
   }
 }
 
@@ -238,13 +232,18 @@ function isSound(outbox: Outbox): boolean {
   }
 }
 
-async function uniteAndRestorePhotographs(place: OutboxPlace, options: RestoreOptions) {
+async function uniteAndRestorePhotographs(
+  place: OutboxPlace,
+  options: RestoreOptions,
+  aside: string | undefined,
+) {
   const restored = place.open();
   try {
     const [united, ledgerProblem] = uniteIfUsable(restored);
     return {
       united,
       ledgerProblem,
+      lost: aside === undefined ? [] : listLostWork(aside, restored, options.clock),
       finds: countFinds(restored),
       uncertain:
         listEntriesInState(restored, 'uncertain').length +

@@ -56,7 +56,8 @@ function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds
   });
 }
 
-function nameSubject(outbox: Outbox, subject: string): string {
+/** Returns the local id of a find, or the identifier of a record that has no find here. */
+export function nameSubject(outbox: Outbox, subject: string): string {
   return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
 }
 
