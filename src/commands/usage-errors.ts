@@ -87,9 +87,9 @@ function proposeFlags(
   options: readonly OptionOutline[],
   typed: string,
 ): string | undefined {
-  const longer = options.filter(({ long }) => typed.startsWith(long) || long.startsWith(typed));
   const names = options.map(({ long }) => long);
-  const [near] = [...longer.map(({ long }) => long), ...findNearestNames(typed, names)];
+  const longer = names.find((long) => typed.startsWith(long) || long.startsWith(typed));
+  const near = longer ?? findNearestNames(typed, names)[0];
   if (near !== undefined && typed.startsWith('--')) return askIfMeant([near]);
   const owners = listCommands(program, []).filter(({ command }) =>
     command.options.some((option) => listForms(option).includes(typed)),

@@ -152,8 +152,7 @@ function findMeant(
       );
     }
     const ident = named === undefined ? asIdent(name) : undefined;
-    if (named === undefined && ident === undefined)
-      return makeUnknownFindIssue(name, name === localId);
+    if (named === undefined && ident === undefined) return makeUnknownFindIssue(name);
     findsOrIdents.push(named ?? ident ?? '');
   }
   const [first = '', second = first] = findsOrIdents;
@@ -169,17 +168,12 @@ function getFindKey(findOrIdent: StoredFind | string): string {
   return typeof findOrIdent === 'string' ? findOrIdent : String(findOrIdent.id);
 }
 
-function makeUnknownFindIssue(name: string, isLocalId: boolean): Issue {
-  return isLocalId
-    ? makeErrorIssue(
-        'number-find',
-        msg`There is no find ${name}. \`${cmd`pas list`}\` shows the finds.`,
-        { find: name },
-      )
-    : makeErrorIssue(
-        'number-find',
-        msg`${name} is neither a find here nor the identifier of a find in the service.`,
-      );
+function makeUnknownFindIssue(name: string): Issue {
+  return makeErrorIssue(
+    'number-find',
+    msg`${name} is neither a find here nor an identifier of the service, which keeps no field numbers. Write its ident_cely, or import the numbers where the find was imported.`,
+    { find: name },
+  );
 }
 
 function toStoredMeant(
