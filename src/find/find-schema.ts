@@ -49,7 +49,7 @@ export async function openFindSchema(
     (thrown: unknown) => {
       throw new ConfigError(getErrorMessage(thrown), {
         cause: thrown,
-        hint: msg`Fetch it again with \`${cmd`pas schema update`}\`, or return to the bundled one: ${cmd`pas schema update --bundled`}`,
+        hint: msg`Fetch it again with \`${cmd`pas schema --update`}\`, or return to the bundled one: ${cmd`pas schema --bundled`}`,
       });
     },
   );

@@ -131,7 +131,7 @@ function readOrUndefined(path: string): Buffer | undefined {
 
 function makeDamagedError(what: string): ConfigError {
   return new ConfigError(`${what}.`, {
-    hint: t`Fetch it again with \`${cmd`pas schema update`}\`.`,
+    hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
   });
 }
 

@@ -47,7 +47,7 @@ beforeAll(async () => {
     schemaBase,
   );
   updatedHome = fresh.copy();
-  ownSha512 = (await updatedHome.json<Shown>('schema', 'update')).sha512;
+  ownSha512 = (await updatedHome.json<Shown>('schema', '--update')).sha512;
 });
 afterAll(() => {
   server.closeAllConnections();
@@ -96,41 +96,44 @@ async function accepts(element: string): Promise<boolean> {
 
 describe('the deployment’s own schema', () => {
   test('is fetched, distinguished from the bundled one, and used offline from then on', async () => {
-    expect(await home.json<Shown>('schema', 'show')).toMatchObject({
+    expect(await home.json<Shown>('schema')).toMatchObject({
       in_use: 'bundled',
       file: null,
       same_as_bundled: true,
     });
     expect([await accepts('poznamka'), await accepts('nove')]).toEqual([true, false]);
 
-    const updated = await home.json<Shown>('schema', 'update');
+    const updated = await home.json<Shown>('schema', '--update');
     expect(updated).toMatchObject({ change: 'fetched', in_use: 'own', same_as_bundled: false });
     expect(readFileSync(updated.file ?? '', 'utf8')).toBe(deployed());
     answer = (response) => response.destroy();
     expect([await accepts('poznamka'), await accepts('nove')]).toEqual([false, true]);
     const { change: _change, ...shown } = updated;
-    expect(await home.json('schema', 'show')).toEqual(shown);
+    expect(await home.json('schema')).toEqual(shown);
   });
 
   test('is fetched again only if it changes', async () => {
-    const first = await home.json<Shown>('schema', 'update');
-    expect(await home.json('schema', 'update')).toMatchObject({
+    const first = await home.json<Shown>('schema', '--update');
+    expect(await home.json('schema', '--update')).toMatchObject({
       change: 'unchanged',
       fetched_at: first.fetched_at,
     });
     answer = (response) => response.end(deployed((text) => text.replaceAll('nove', 'novejsi')));
-    expect(await home.json('schema', 'update')).toMatchObject({ change: 'updated', in_use: 'own' });
+    expect(await home.json('schema', '--update')).toMatchObject({
+      change: 'updated',
+      in_use: 'own',
+    });
     expect([await accepts('nove'), await accepts('novejsi')]).toEqual([false, true]);
   });
 
   test('can be dropped in favour of the bundled one', async () => {
     home = updatedHome.copy();
-    expect(await home.json('schema', 'update', '--bundled')).toMatchObject({
+    expect(await home.json('schema', '--bundled')).toMatchObject({
       change: 'forgotten',
       in_use: 'bundled',
     });
     expect(await accepts('poznamka')).toBe(true);
-    expect(await home.json('schema', 'update', '--bundled')).toMatchObject({ change: 'unchanged' });
+    expect(await home.json('schema', '--bundled')).toMatchObject({ change: 'unchanged' });
   });
 
   test('belongs to its deployment and version', async () => {
@@ -146,15 +149,15 @@ describe('the deployment’s own schema', () => {
       '--schema-base',
       `${schemaBase}2`,
     );
-    expect(await home.json('schema', 'show', '--profile', 'other')).toMatchObject({
+    expect(await home.json('schema', '--profile', 'other')).toMatchObject({
       in_use: 'bundled',
     });
-    expect(await home.json('schema', 'show', '--profile', 'here')).toMatchObject({ in_use: 'own' });
+    expect(await home.json('schema', '--profile', 'here')).toMatchObject({ in_use: 'own' });
   });
 
   test('is followed to a new address of its service, but to no other host, not even on this machine', async () => {
     answer = (response) => response.writeHead(302, { location: '/moved.xsd' }).end();
-    expect(await home.json('schema', 'update')).toMatchObject({ change: 'fetched' });
+    expect(await home.json('schema', '--update')).toMatchObject({ change: 'fetched' });
     let askedCount = 0;
     const neighbour = createServer((_request, response) => {
       askedCount++;
@@ -168,7 +171,7 @@ describe('the deployment’s own schema', () => {
         'https://schema.example.org/svc.xsd',
       ]) {
         answer = (response) => response.writeHead(302, { location }).end();
-        const run = await home.pas('schema', 'update');
+        const run = await home.pas('schema', '--update');
         expect([run.code, run.stderr]).toEqual([15, expect.stringMatching(/another service/)]);
       }
     } finally {
@@ -247,29 +250,29 @@ describe('an invalid schema is refused, and the old one stays:', () => {
   ])('%s', async (_, wrong, code, message) => {
     home = updatedHome.copy();
     answer = wrong;
-    const run = await home.pas('schema', 'update');
+    const run = await home.pas('schema', '--update');
     expect([run.code, run.stderr]).toEqual([code, expect.stringMatching(message)]);
     expect(run.stderr).toMatch(/stays in use/);
-    expect(await home.json('schema', 'show')).toMatchObject({ in_use: 'own', sha512: ownSha512 });
+    expect(await home.json('schema')).toMatchObject({ in_use: 'own', sha512: ownSha512 });
   });
 
   test('out of reach', async () => {
     answer = (response) => response.destroy();
-    expect((await home.pas('schema', 'update')).code).toBe(5);
-    expect(await home.json('schema', 'show')).toMatchObject({ in_use: 'bundled' });
+    expect((await home.pas('schema', '--update')).code).toBe(5);
+    expect(await home.json('schema')).toMatchObject({ in_use: 'bundled' });
   });
 
   test('changed on this disk: the bundled one is used with a message, and the next update repairs it', async () => {
-    const { file } = await home.json<Shown>('schema', 'update');
+    const { file } = await home.json<Shown>('schema', '--update');
     writeFileSync(
       file ?? '',
       deployed((text) => text.replace('nove', 'jine')),
     );
     const run = await home.pas('validate', home.file('a.xml', document('poznamka')));
-    expect(run.stderr).toMatch(/was changed since it was fetched.*pas schema update/s);
+    expect(run.stderr).toMatch(/was changed since it was fetched.*pas schema --update/s);
     expect(await accepts('poznamka')).toBe(true);
-    expect((await home.pas('schema', 'show')).code).toBe(12);
-    expect(await home.json('schema', 'update')).toMatchObject({ in_use: 'own' });
+    expect((await home.pas('schema')).code).toBe(12);
+    expect(await home.json('schema', '--update')).toMatchObject({ in_use: 'own' });
     expect(readdirSync(join(file ?? '', '..'))).toHaveLength(2);
   });
 });
@@ -288,7 +291,7 @@ describe('against the mock server', () => {
         '--set',
         `schema_version=${version}`,
       ]);
-      expect(await signed.json('schema', 'update')).toMatchObject({
+      expect(await signed.json('schema', '--update')).toMatchObject({
         change: 'fetched',
         same_as_bundled: true,
       });

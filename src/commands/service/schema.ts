@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
@@ -14,42 +14,27 @@ import {
 } from '../../flows/harvest/update-schema.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
-type UpdateOptions = GlobalOptions & { readonly bundled?: boolean };
+type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
 export function register(program: Command, run: Runner): void {
-  const parent = program
-    .command('schema')
-    .description(t`Manage the schema used to validate documents.`);
-  defineCommand(parent, {
-    name: 'show',
-    summary: t`Show which schema is in use, since when, and whether it is the bundled one.`,
-    examples: ['pas schema show', 'pas schema show --json'],
-  }).action((options: GlobalOptions) => run(options, show));
-  defineCommand(parent, {
-    name: 'update',
-    summary: t`Download the schema of the service and use it for validation from now on, also offline.`,
-    examples: ['pas schema update', 'pas schema update --bundled'],
+  defineCommand(program, {
+    name: 'schema',
+    summary: t`Show which schema validates documents, download that of the service, or go back to the bundled one.`,
+    examples: ['pas schema', 'pas schema --update'],
   })
-    .option('--bundled', t`go back to the bundled schema`)
-    .action((options: UpdateOptions) => run(options, (context) => update(context, options)));
+    .addOption(
+      new Option('--update', t`use the schema of the service, also offline`).conflicts('bundled'),
+    )
+    .option('--bundled', t`use the bundled schema again`)
+    .action((options: SchemaOptions) => run(options, (context) => schema(context, options)));
 }
 
-async function show(context: Context): Promise<ExitReason> {
-  const profile = getDocumentProfile(context.getProfile());
-  print(
-    context,
-    profile.schemaVersion,
-    await findSchemaInUse(profile, getOwnSchemaFolder(context, profile)),
-  );
-  return 'done';
-}
-
-async function update(context: Context, { bundled }: UpdateOptions): Promise<ExitReason> {
+async function schema(context: Context, options: SchemaOptions): Promise<ExitReason> {
   const { terminal } = context;
   const profile = getDocumentProfile(context.getProfile());
   const folder = getOwnSchemaFolder(context, profile);
-  const change = bundled === true ? removeSchema(folder) : await fetchInto(context, folder);
-  if (bundled === true) {
+  const change = await changeSchema(context, folder, options);
+  if (options.bundled === true) {
     terminal.note(
       change === 'forgotten'
         ? t`The downloaded schema was removed.`
@@ -60,6 +45,16 @@ async function update(context: Context, { bundled }: UpdateOptions): Promise<Exi
   if (change === 'fetched' || change === 'updated')
     terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
   return 'done';
+}
+
+/** @returns undefined where the schema is only shown */
+async function changeSchema(
+  context: Context,
+  folder: string,
+  { update, bundled }: SchemaOptions,
+): Promise<SchemaChange | undefined> {
+  if (bundled === true) return removeSchema(folder);
+  return update === true ? fetchInto(context, folder) : undefined;
 }
 
 async function fetchInto(context: Context, folder: string): Promise<SchemaChange> {
@@ -84,7 +79,7 @@ function print(
   { terminal }: Context,
   version: string,
   inUse: SchemaInUse,
-  change?: SchemaChange,
+  change: SchemaChange | undefined,
 ): void {
   const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
   if (change !== undefined) terminal.printLine(`${SAID[change]} ${url}`);
