@@ -54,6 +54,24 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   return { ...row, record };
 }
 
+/** Returns the registration numbers of pulled records, by their identifiers. */
+export function listPulledNumbers(
+  outbox: Outbox,
+): (readonly [identCely: string, number: string])[] {
+  return outbox
+    .sql(
+      `select ident_cely as identCely, record ->> '$.elements.evidencni_cislo' as number from pulled
+       where number is not null`,
+    )
+    .all()
+    .map((row) => {
+      const { identCely, number } = parseNumber(row);
+      return [identCely, number] as const;
+    });
+}
+
+const parseNumber = createRowParser({ identCely: isText, number: isText });
+
 /** Stores the status of a record; its last visible content is kept while it is not shown. */
 export function saveStanding(
   outbox: Outbox,

@@ -150,3 +150,19 @@ test('A number that a curator changed is overwritten only after the change was s
   await home.do('push');
   expect(await numberAt(service, ident)).toBe('MMK 1/2026');
 });
+
+test('A number that a curator gave one find is refused for another, and that of before is free.', async () => {
+  const { service } = production;
+  const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
+  await home.do('import', writeSeason(home, 2));
+  await home.do('number', 'set', 'K-1', 'MMK 5/2026');
+  await home.do('push');
+  await curatorSets(service, await readIdent(home, 'K-1'), 'MMK 6/2026');
+  await home.do('pull');
+  const run = await home.pas('number', 'set', 'K-2', 'MMK 6/2026');
+  expect([run.code, run.stderr]).toEqual([
+    2,
+    expect.stringContaining('MMK 6/2026 is also the number of K-1'),
+  ]);
+  await home.do('number', 'set', 'K-2', 'MMK 5/2026');
+});

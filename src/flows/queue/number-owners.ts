@@ -1,9 +1,21 @@
 import type { LookupNumber } from '../../find/lookup.ts';
-import { isDropped, listEffectiveNumbers } from '../../outbox/entry-queries.ts';
+import {
+  findImportOfFind,
+  findLastNumber,
+  isDropped,
+  listEffectiveNumbers,
+  type Target,
+} from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findByLocalId, iterateFinds } from '../../outbox/stored-finds.ts';
+import { listPulledNumbers } from '../../outbox/pulled-records.ts';
+import {
+  findByIdentCely,
+  findByLocalId,
+  iterateFinds,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 import { normalizeNumber } from '../../text/characters.ts';
-import { getNumberOfFind } from './enqueue-change.ts';
+import { findKnownNumber, getNumberOfFind } from './enqueue-change.ts';
 
 /**
  * Opens the registration numbers of all finds and records here. They are read with the first
@@ -14,34 +26,53 @@ export function openNumberLookup(
   outbox: Outbox,
   listComing: () => ReadonlyMap<string, string> = () => new Map(),
 ): LookupNumber {
-  let owners: ReadonlyMap<string, readonly string[]> | undefined;
+  let coming: ReadonlyMap<string, string> | undefined;
+  let namesByNumber: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   return (number, find) => {
-    owners ??= groupOwners(new Map([...listNumbersByFind(outbox), ...listComing()]));
-    return owners.get(number)?.find((name) => name !== find && !isGone(outbox, name));
+    coming ??= listComing();
+    namesByNumber ??= groupNames([...listNumbersEver(outbox), ...coming]);
+    for (const name of namesByNumber.get(number) ?? []) {
+      const current = coming.get(name) ?? findCurrentNumber(outbox, name);
+      if (name !== find && current !== undefined && normalizeNumber(current) === number)
+        return name;
+    }
+    return undefined;
   };
 }
 
-/** The number that was wanted last outranks the one of the import. */
-function listNumbersByFind(outbox: Outbox): Map<string, string> {
-  const numbers = new Map<string, string>();
-  for (const find of iterateFinds(outbox)) numbers.set(find.localId, getNumberOfFind(find) ?? '');
+type NamedNumber = readonly [name: string, number: string];
+
+/** Lists the numbers that finds and records have, had or were to get. */
+function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
   for (const { localId, identCely, value } of listEffectiveNumbers(outbox))
-    numbers.set(localId ?? identCely ?? '', value);
-  return numbers;
+    yield [localId ?? identCely ?? '', value];
+  for (const find of iterateFinds(outbox)) yield [find.localId, getNumberOfFind(find) ?? ''];
+  for (const [identCely, value] of listPulledNumbers(outbox))
+    yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, value];
 }
 
-function groupOwners(numbers: ReadonlyMap<string, string>): Map<string, string[]> {
-  const owners = new Map<string, string[]>();
+function groupNames(numbers: readonly NamedNumber[]): Map<string, Set<string>> {
+  const namesByNumber = new Map<string, Set<string>>();
   for (const [name, value] of numbers) {
     const number = normalizeNumber(value);
-    const others = owners.get(number);
-    if (others === undefined) owners.set(number, [name]);
-    else others.push(name);
+    const names = namesByNumber.get(number);
+    if (names === undefined) namesByNumber.set(number, new Set([name]));
+    else names.add(name);
   }
-  return owners;
+  return namesByNumber;
 }
 
-function isGone(outbox: Outbox, name: string): boolean {
-  const stored = findByLocalId(outbox, name);
-  return stored !== undefined && (stored.isHidden || isDropped(outbox, stored.id));
+/** Returns the number that is queued, or else that of the record; undefined for one that is gone. */
+function findCurrentNumber(outbox: Outbox, name: string): string | undefined {
+  const find = findByLocalId(outbox, name);
+  if (find !== undefined && (find.isHidden || isDropped(outbox, find.id))) return undefined;
+  const target = getTarget(outbox, name, find);
+  const queued = findLastNumber(outbox, target, ['dropped', 'refused', 'accepted']);
+  return queued?.value ?? findKnownNumber(outbox, target) ?? undefined;
+}
+
+function getTarget(outbox: Outbox, name: string, find: StoredFind | undefined): Target {
+  return find === undefined
+    ? { findId: null, identCely: name }
+    : { findId: find.id, identCely: findImportOfFind(outbox, find.id)?.identCely ?? null };
 }
