@@ -8,32 +8,6 @@ import { isAddressFault, parseRedisAddress, withoutRedisPasswords } from '../htt
 import { parseToml, type TomlTable } from '../store/toml.ts';
 import { type Environment, makeOutboxName, type Places } from './places.ts';
 
-export type Profile = {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly oaiBase: string | undefined;
-  readonly schemaBase: string;
-  readonly kind: 'production' | 'training';
-  readonly prefix: string;
-  readonly schemaVersion: string;
-  readonly username: string | undefined;
-  readonly oaiAuth: 'none' | 'basic' | 'bearer';
-  readonly minIntervalMs: number;
-  /** `local`, or the address of a Redis. */
-  readonly pacing: string;
-  readonly pacingFallbackIntervalMs: number;
-  readonly maxInFlight: number;
-  readonly photoMaxBytes: number;
-  readonly settleMs: number;
-  readonly indexAllowanceMs: number;
-  /** Number of days before the oldest unsent find at which the first lookup in a project begins. */
-  readonly lookBackDays: number;
-  readonly answerTimeoutMs: number;
-  readonly allowHttp: boolean;
-  /** Name of its outbox, which profiles of one service and user share. */
-  readonly outbox: string;
-};
-
 /** Keys of config.toml, for all profiles or for one. */
 export type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
 
@@ -206,56 +180,33 @@ export function toProfile(
   environment: Environment,
   where: string,
 ): Profile {
-  for (const [key, rule] of Object.entries(PROFILE_KEYS)) {
-    if ('required' in rule && settings[key as ProfileKey] === undefined) {
+  for (const key of KEYS) {
+    if (PROFILE_KEYS[key].required === true && settings[key] === undefined) {
       throw new ConfigError(t`${where}: ${key} is missing.`, {
         hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
       });
     }
   }
-  const getText = (key: ProfileKey): string | undefined => getSetting(settings, key)?.toString();
-  const count = (key: ProfileKey): number => Number(getSetting(settings, key));
-  const profile: Profile = {
+  const values = KEYS.map((key) => [toCamelCase(key), settings[key] ?? PROFILE_KEYS[key].fallback]);
+  const profile = Object.freeze({
+    ...Object.fromEntries(values),
     name,
-    baseUrl: getText('base_url') ?? '',
-    oaiBase: getText('oai_base'),
-    schemaBase: getText('schema_base') ?? '',
-    kind: getText('kind') === 'training' ? 'training' : 'production',
-    prefix: getText('prefix') ?? '',
-    schemaVersion: getText('schema_version') ?? '',
-    username: environment['PAS_USERNAME'] ?? getText('username'),
-    oaiAuth: parseOaiAuth(getText('oai_auth')),
-    minIntervalMs: count('min_interval_ms'),
-    pacing: getText('pacing') ?? '',
-    pacingFallbackIntervalMs: count('pacing_fallback_interval_ms'),
-    maxInFlight: Math.max(1, count('max_in_flight')),
-    photoMaxBytes: count('photo_max_bytes'),
-    settleMs: count('settle_ms'),
-    indexAllowanceMs: count('index_allowance_ms'),
-    lookBackDays: count('look_back_days'),
-    answerTimeoutMs: count('answer_timeout_ms'),
-    allowHttp: settings.allow_http === true,
+    username: environment['PAS_USERNAME'] ?? settings.username,
     outbox: findOutboxName(settings) ?? '',
-  };
+  }) as Profile;
   for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
     requireTls(where, address, profile.allowHttp);
-  return Object.freeze(profile);
+  return profile;
 }
 
 /** Returns the name of the outbox of these settings; undefined without an address. */
 export function findOutboxName({ base_url: address, username }: ProfileSettings) {
-  return address === undefined
-    ? undefined
-    : makeOutboxName(String(address), username?.toString() ?? '');
+  return address === undefined ? undefined : makeOutboxName(address, username ?? '');
 }
 
 /** Returns the profiles whose outbox has this name. */
 export function listProfilesOfOutbox({ profiles }: ConfigFile, outbox: string): string[] {
   return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
-}
-
-function parseOaiAuth(value: string | undefined): Profile['oaiAuth'] {
-  return value === 'basic' || value === 'bearer' ? value : 'none';
 }
 
 /**
@@ -275,55 +226,97 @@ export function requireTls(where: string, address: string, allowHttp: boolean): 
   });
 }
 
-type Kind = 'url' | 'text' | 'proxy' | 'pacing' | 'count' | 'boolean' | readonly string[];
+type Value = string | number | boolean;
 
 type KeyRule = {
-  readonly kind: Kind;
+  /** @throws ConfigError for a wrong value, which it does not quote where that may be a password */
+  readonly check: (where: string, value: unknown) => Value;
+  readonly choices?: readonly string[];
   readonly required?: true;
-  readonly fallback?: string | number;
+  readonly fallback?: Value;
+  /** A person decides it: `pas init` has a flag for it, with this help. */
+  readonly help?: Message;
 };
 
-/** Keys of a profile in config.toml. */
-export const PROFILE_KEYS = {
-  base_url: { kind: 'url', required: true },
-  oai_base: { kind: 'url' },
-  schema_base: { kind: 'url', required: true },
-  kind: { kind: ['production', 'training'], required: true },
-  prefix: { kind: 'text', fallback: 'svc' },
-  schema_version: { kind: 'text', fallback: '2.2' },
-  username: { kind: 'text' },
-  oai_auth: { kind: ['none', 'basic', 'bearer'], fallback: 'none' },
-  min_interval_ms: { kind: 'count', fallback: 100 },
-  pacing: { kind: 'pacing', fallback: 'local' },
-  pacing_fallback_interval_ms: { kind: 'count', fallback: 2000 },
-  max_in_flight: { kind: 'count', fallback: 16 },
-  photo_max_bytes: { kind: 'count', fallback: 262_144_000 },
-  settle_ms: { kind: 'count', fallback: 600_000 },
-  index_allowance_ms: { kind: 'count', fallback: 900_000 },
-  look_back_days: { kind: 'count', fallback: 30 },
-  answer_timeout_ms: { kind: 'count', fallback: 120_000 },
-  allow_http: { kind: 'boolean' },
+const KIND = ['production', 'training'] as const;
+const OAI_AUTH = ['none', 'basic', 'bearer'] as const;
+
+const TABLE = {
+  base_url: {
+    check: checkAddress,
+    required: true,
+    help: msg`address of the write interface`,
+  },
+  oai_base: { check: checkAddress, help: msg`address of the harvesting interface` },
+  schema_base: {
+    check: checkAddress,
+    required: true,
+    help: msg`address below which the schemas are`,
+  },
+  kind: {
+    check: (where, value) => checkChoice(where, value, KIND),
+    choices: KIND,
+    required: true,
+    help: msg`production or training instance`,
+  },
+  prefix: { check: checkText, fallback: 'svc' },
+  schema_version: { check: checkText, fallback: '2.2' },
+  username: { check: checkText, help: msg`account, usually an e-mail address` },
+  oai_auth: {
+    check: (where, value) => checkChoice(where, value, OAI_AUTH),
+    choices: OAI_AUTH,
+    fallback: 'none',
+    help: msg`how to sign in for harvesting (default none)`,
+  },
+  min_interval_ms: { check: checkCount, fallback: 100 },
+  /** `local`, or the address of a Redis. */
+  pacing: { check: checkPacing, fallback: 'local' },
+  pacing_fallback_interval_ms: { check: checkCount, fallback: 2000 },
+  max_in_flight: { check: checkCount, fallback: 16 },
+  photo_max_bytes: { check: checkCount, fallback: 262_144_000 },
+  settle_ms: { check: checkCount, fallback: 600_000 },
+  index_allowance_ms: { check: checkCount, fallback: 900_000 },
+  /** Number of days before the oldest unsent find at which the first lookup in a project begins. */
+  look_back_days: { check: checkCount, fallback: 30 },
+  answer_timeout_ms: { check: checkCount, fallback: 120_000 },
+  allow_http: { check: checkBoolean, fallback: false },
   /** Empty: no proxy, whatever the environment says. */
-  proxy: { kind: 'proxy' },
-  ca_file: { kind: 'text' },
+  proxy: { check: checkProxy },
+  ca_file: { check: checkText },
 } as const satisfies Record<string, KeyRule>;
 
-export type ProfileKey = keyof typeof PROFILE_KEYS;
+export type ProfileKey = keyof typeof TABLE;
 
-/** Keys that a person decides: each has a flag of `pas init`, with this help. */
-export const DECIDED_KEYS = {
-  base_url: msg`address of the write interface`,
-  oai_base: msg`address of the harvesting interface`,
-  schema_base: msg`address below which the schemas are`,
-  kind: msg`production or training instance`,
-  username: msg`account, usually an e-mail address`,
-  oai_auth: msg`how to sign in for harvesting (default none)`,
-} as const satisfies Partial<Record<ProfileKey, Message>>;
+type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 
-export type DecidedKey = keyof typeof DECIDED_KEYS;
+/** Keys of a profile in config.toml. */
+export const PROFILE_KEYS: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
+const KEYS = Object.keys(TABLE) as ProfileKey[];
+/** Those that a person decides. */
+export const DECIDED_KEYS = KEYS.filter((key) => PROFILE_KEYS[key].help !== undefined);
 
-export function isDecided(key: ProfileKey): key is DecidedKey {
-  return Object.hasOwn(DECIDED_KEYS, key);
+/** Checked keys of a profile, as they are in config.toml. */
+export type ProfileSettings = { readonly [Key in ProfileKey]?: ValueOf<Key> };
+
+/** All settings of a profile, with the defaults: `baseUrl` is `base_url`. */
+export type Profile = {
+  readonly [Key in ProfileKey as CamelCase<Key>]: (typeof TABLE)[Key] extends
+    | { readonly required: true }
+    | { readonly fallback: Value }
+    ? ValueOf<Key>
+    : ValueOf<Key> | undefined;
+} & {
+  readonly name: string;
+  /** Name of its outbox, which profiles of one service and user share. */
+  readonly outbox: string;
+};
+
+type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+
+export function toCamelCase(key: ProfileKey): string {
+  return key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /**
@@ -331,36 +324,27 @@ export function isDecided(key: ProfileKey): key is DecidedKey {
  * may contain a password.
  * @throws ConfigError for another text
  */
-export function parseSetting(text: string): readonly [string, string | boolean] {
+export function parseSetting(text: string): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 0) throw new ConfigError(t`A setting needs a key and a value: key=value.`);
-  const key = text.slice(0, at).trim();
-  const value = text.slice(at + 1).trim();
-  const isBoolean =
-    Object.hasOwn(PROFILE_KEYS, key) &&
-    PROFILE_KEYS[key as ProfileKey].kind === 'boolean' &&
-    /^(?:true|false)$/.test(value);
-  return [key, isBoolean ? value === 'true' : value];
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
 }
 
 /** Makes the command that creates a profile with these settings. */
 export function makeInitCommand(name: string, settings: ProfileSettings): Command {
-  const flags = Object.entries(settings).flatMap(([setting, value]) => {
-    const key = setting as ProfileKey;
-    const pair: readonly [string, string] = isDecided(key)
-      ? [toFlag(key), String(value)]
-      : ['--set', `${key}=${key === 'proxy' ? maskProxy(String(value)) : value}`];
-    return [pair];
+  const flags = KEYS.filter((key) => settings[key] !== undefined).map((key) => {
+    const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
+    return DECIDED_KEYS.includes(key)
+      ? ([toFlag(key), value] as const)
+      : (['--set', `${key}=${value}`] as const);
   });
   return composeCommand('pas init', [['--name', name], ...flags]);
 }
 
 /** Returns `--base-url` for `base_url`. */
-export function toFlag(key: DecidedKey): string {
+export function toFlag(key: ProfileKey): string {
   return `--${key.replaceAll('_', '-')}`;
 }
-
-export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number | boolean };
 
 /**
  * @param where for errors, such as "config.toml, profile training"
@@ -368,41 +352,42 @@ export type ProfileSettings = { readonly [Key in ProfileKey]?: string | number |
  */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
   if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);
-  const settings: Record<string, string | number | boolean> = {};
+  const settings: Record<string, Value> = {};
   for (const [key, setting] of Object.entries(value)) {
-    if (!Object.hasOwn(PROFILE_KEYS, key)) {
-      const keyNames = Object.keys(PROFILE_KEYS).join(', ');
+    if (!isProfileKey(key)) {
+      const keyNames = KEYS.join(', ');
       throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
     }
-    settings[key] = checkValue(`${where}: ${key}`, PROFILE_KEYS[key as ProfileKey].kind, setting);
+    settings[key] = PROFILE_KEYS[key].check(`${where}: ${key}`, setting);
   }
-  return settings;
+  return settings as ProfileSettings;
 }
 
-function checkValue(where: string, kind: Kind, value: unknown): string | number | boolean {
-  if (typeof kind === 'object') {
-    if (typeof value === 'string' && kind.includes(value)) return value;
-    const choices = kind.join(', ');
-    throw new ConfigError(t`${where} must be one of ${choices}.`);
-  }
-  switch (kind) {
-    case 'url':
-      return checkAddress(where, value);
-    case 'text':
-      return checkText(where, value);
-    case 'proxy':
-      return checkProxy(where, value);
-    case 'pacing':
-      return checkPacing(where, String(value));
-    case 'count': {
-      const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
-      if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
-      throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
-    }
-    case 'boolean':
-      if (typeof value === 'boolean') return value;
-      throw new ConfigError(t`${where} must be true or false.`);
-  }
+function isProfileKey(key: string): key is ProfileKey {
+  return Object.hasOwn(PROFILE_KEYS, key);
+}
+
+function checkChoice<Choice extends string>(
+  where: string,
+  value: unknown,
+  all: readonly Choice[],
+): Choice {
+  const choice = all.find((each) => each === value);
+  if (choice !== undefined) return choice;
+  const choices = all.join(', ');
+  throw new ConfigError(t`${where} must be one of ${choices}.`);
+}
+
+function checkCount(where: string, value: unknown): number {
+  const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
+  throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
+}
+
+function checkBoolean(where: string, value: unknown): boolean {
+  if (value === true || value === 'true') return true;
+  if (value === false || value === 'false') return false;
+  throw new ConfigError(t`${where} must be true or false.`);
 }
 
 function checkText(where: string, value: unknown): string {
@@ -416,8 +401,7 @@ function checkProxy(where: string, value: unknown): string {
   return text;
 }
 
-/** Does not quote a refused text, which may contain a password. */
-function checkAddress(where: string, value: unknown): string {
+export function checkAddress(where: string, value: unknown): string {
   const address = typeof value === 'string' ? normalizeAddress(value) : undefined;
   if (address !== undefined) return address;
   throw new ConfigError(
@@ -425,23 +409,15 @@ function checkAddress(where: string, value: unknown): string {
   );
 }
 
-/** Does not quote a refused text, which may contain a password. */
-function checkPacing(where: string, value: string): string {
-  const read = value === 'local' ? undefined : parseRedisAddress(value);
-  if (read === undefined || !isAddressFault(read)) return value;
+function checkPacing(where: string, value: unknown): string {
+  const text = String(value);
+  const read = text === 'local' ? undefined : parseRedisAddress(text);
+  if (read === undefined || !isAddressFault(read)) return text;
   throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
 }
 
 export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function getSetting(
-  settings: ProfileSettings,
-  key: ProfileKey,
-): string | number | boolean | undefined {
-  const { fallback }: KeyRule = PROFILE_KEYS[key];
-  return settings[key] ?? fallback;
 }
 
 /**

@@ -323,11 +323,8 @@ function makeOutboxAccess(
 export function getCredentialKeys({ profiles }: ConfigFile, name: string): string[] {
   const { base_url: address, username, pacing } = profiles.get(name) ?? {};
   if (address === undefined) return [];
-  const account = getOwner({
-    baseUrl: String(address),
-    username: username === undefined ? undefined : String(username),
-  });
-  return pacing === undefined || pacing === 'local' ? [account] : [account, String(pacing)];
+  const account = getOwner({ baseUrl: address, username });
+  return pacing === undefined || pacing === 'local' ? [account] : [account, pacing];
 }
 
 /** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */

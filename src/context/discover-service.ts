@@ -5,7 +5,14 @@ import { openOaiClient } from '../oai/client.ts';
 import { followRedirects } from '../oai/send-request.ts';
 import { parseToml } from '../store/toml.ts';
 import { readInputFile } from '../tables/input-file.ts';
-import { checkSettings, isLoopback, isProtected, isTable, type ProfileSettings } from './config.ts';
+import {
+  checkAddress,
+  checkSettings,
+  isLoopback,
+  isProtected,
+  isTable,
+  type ProfileSettings,
+} from './config.ts';
 import type { Context } from './context.ts';
 
 const PROBE_TIMEOUT_MS = 5000;
@@ -69,7 +76,7 @@ function parseStartAddress(address: string, allowHttp: boolean): string {
   if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp)
     parsed.protocol = 'https:';
   const path = parsed.pathname.replace(OWN_PATHS, '').replace(/(?<!\/)\/+$/, '');
-  return String(checkSettings('pas init', { base_url: `${parsed.origin}${path}` }).base_url);
+  return checkAddress('pas init: base_url', `${parsed.origin}${path}`);
 }
 
 function listParentFolders(start: string): string[] {
@@ -114,11 +121,11 @@ class Probing {
   constructor(send: Exchange, settings: ProfileSettings) {
     this.#send = send;
     this.#settings = settings;
-    this.#oaiBase = getSettingText(settings.oai_base);
+    this.#oaiBase = settings.oai_base;
   }
 
   get prefix(): string {
-    return this.#schema?.prefix ?? getSettingText(this.#settings.prefix) ?? 'svc';
+    return this.#schema?.prefix ?? this.#settings.prefix ?? 'svc';
   }
 
   get isComplete(): boolean {
@@ -159,7 +166,7 @@ class Probing {
     if (this.#schema === undefined && this.#oaiBase !== undefined)
       await this.#probeHarvesting(this.#oaiBase);
     const { prefix } = this;
-    const version = getSettingText(this.#settings.schema_version) ?? '2.2';
+    const version = this.#settings.schema_version ?? '2.2';
     const url = `${this.#base}/schema/${prefix}/${version}/${prefix}.xsd`;
     let text = '';
     await findSilence(this.#send, async (send) => {
@@ -271,10 +278,6 @@ async function findSilence(
       ? undefined
       : getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
   }
-}
-
-function getSettingText(value: ProfileSettings[keyof ProfileSettings]): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** A profile has only a few lines. */

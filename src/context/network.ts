@@ -18,15 +18,17 @@ function getNetworkSettings(
 ): NetworkSettings {
   const own = profile === undefined ? undefined : profiles.get(profile);
   const get = (key: keyof NetworkKeys): string | undefined =>
-    (given[key] ?? own?.[key])?.toString() ?? network?.[key];
+    given[key] ?? own?.[key] ?? network?.[key];
   return { environment, proxy: get('proxy'), caFile: get('ca_file') };
 }
 
 /** Returns the settings for a person or a program: without the password of a proxy. */
-export function maskSettings(settings: ProfileSettings): ProfileSettings {
+export function maskSettings<Settings extends { readonly proxy?: string | undefined }>(
+  settings: Settings,
+): Settings {
   return settings.proxy === undefined
     ? settings
-    : { ...settings, proxy: maskProxy(String(settings.proxy)) };
+    : { ...settings, proxy: maskProxy(settings.proxy) };
 }
 
 export type ConnectionAccess = {

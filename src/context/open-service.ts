@@ -62,7 +62,7 @@ export function makeProfileUser(context: Context): ProfileUser {
   const settings = config.profiles.get(name) ?? {};
   return {
     name,
-    username: settings.username?.toString(),
+    username: settings.username,
     adviseProfileFor: (username) => {
       const [existing] = listProfilesOfOutbox(
         config,

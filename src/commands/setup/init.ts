@@ -5,14 +5,13 @@ import { cmd } from '../../base/message.ts';
 import {
   checkSettings,
   DECIDED_KEYS,
-  type DecidedKey,
-  isDecided,
   listProfilesOfOutbox,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
   parseSetting,
   requireTls,
+  toCamelCase,
   toFlag,
   toProfile,
 } from '../../context/config.ts';
@@ -31,8 +30,6 @@ type InitOptions = GlobalOptions & {
   readonly set?: readonly string[];
 } & Readonly<Record<string, unknown>>;
 
-const DECIDED = Object.keys(DECIDED_KEYS) as DecidedKey[];
-
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'init',
@@ -48,10 +45,10 @@ export function register(program: Command, run: Runner): void {
   );
   command.option('--name <name>', t`name of the profile`, 'default');
   command.option('--from <file>', t`file or https address of a profile from your institution`);
-  for (const key of DECIDED) {
-    const { kind } = PROFILE_KEYS[key];
-    const option = new Option(`${toFlag(key)} <value>`, String(DECIDED_KEYS[key]));
-    command.addOption(typeof kind === 'object' ? option.choices([...kind]) : option);
+  for (const key of DECIDED_KEYS) {
+    const { choices } = PROFILE_KEYS[key];
+    const option = new Option(`${toFlag(key)} <value>`, getLabel(key));
+    command.addOption(choices === undefined ? option : option.choices(choices));
   }
   command.option(
     '--set <key=value>',
@@ -151,7 +148,7 @@ async function startFor(
   givenSettings: ProfileSettings,
 ): Promise<string | undefined> {
   const address = givenSettings.base_url ?? givenSettings.oai_base;
-  if (address !== undefined) return String(address);
+  if (address !== undefined) return address;
   return context.terminal.interactive ? askForAddress(context) : undefined;
 }
 
@@ -169,10 +166,10 @@ function showFound(
 }
 
 function getLabel(key: ProfileKey): string {
-  return isDecided(key) ? String(DECIDED_KEYS[key]) : key;
+  return String(PROFILE_KEYS[key].help ?? key);
 }
 
-const NEEDED = DECIDED.filter((key) => 'required' in PROFILE_KEYS[key]);
+const NEEDED = DECIDED_KEYS.filter((key) => PROFILE_KEYS[key].required);
 
 function isWhole(settings: ProfileSettings): boolean {
   return NEEDED.every((key) => settings[key] !== undefined);
@@ -196,14 +193,14 @@ function parseFlagSettings(options: InitOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = Object.fromEntries(
     (options.set ?? []).map(parseSetting),
   );
-  for (const key of DECIDED) {
-    const value = options[key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())];
+  for (const key of DECIDED_KEYS) {
+    const value = options[toCamelCase(key)];
     if (value !== undefined) settings[key] = value;
   }
   return settings;
 }
 
-const QUESTIONS: readonly DecidedKey[] = [
+const QUESTIONS: readonly ProfileKey[] = [
   'base_url',
   'oai_base',
   'schema_base',
@@ -228,11 +225,11 @@ async function askForRest(
   let settings = givenSettings;
   for (const key of QUESTIONS) {
     if (settings[key] !== undefined) continue;
-    const { kind } = PROFILE_KEYS[key];
+    const { choices } = PROFILE_KEYS[key];
     const message = `${getLabel(key)}:`;
     const answer =
-      typeof kind === 'object'
-        ? await choose(prompt, message, listChoices(key, kind))
+      choices !== undefined
+        ? await choose(prompt, message, listChoices(key, choices))
         : await prompt.askText({
             message,
             findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
@@ -247,8 +244,8 @@ async function askForRest(
 const LEFT_TO_LOGIN = '';
 
 /** Enter takes the first choice: an optional setting is left out. */
-function listChoices(key: ProfileKey, kind: readonly string[]) {
-  const all = 'required' in PROFILE_KEYS[key] ? [...kind].reverse() : kind;
+function listChoices(key: ProfileKey, choices: readonly string[]) {
+  const all = PROFILE_KEYS[key].required ? [...choices].reverse() : choices;
   return all.map((value) =>
     key === 'oai_auth' && value === 'none'
       ? {
@@ -264,7 +261,7 @@ function findSettingProblem(
   text: string,
   { allow_http: allowHttp }: ProfileSettings,
 ): string | undefined {
-  if (text === '') return 'required' in PROFILE_KEYS[key] ? t`This is required.` : undefined;
+  if (text === '') return PROFILE_KEYS[key].required ? t`This is required.` : undefined;
   try {
     const { [key]: value } = checkSettings('pas init', { [key]: text });
     if (ADDRESSES.includes(key)) requireTls('pas init', String(value), allowHttp === true);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, type Message } from '../../base/message.ts';
+import { cmd } from '../../base/message.ts';
 import {
   checkSettings,
   findOutboxName,
@@ -69,9 +69,9 @@ async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
   const rows = [...profiles].map(([name, settings]) => [
     name === defaultProfile ? '*' : '',
     name,
-    formatKind(settings.kind),
-    String(settings.username ?? ''),
-    String(settings.base_url ?? ''),
+    settings.kind === undefined ? '' : INSTANCE_WORDS[settings.kind],
+    settings.username ?? '',
+    settings.base_url ?? '',
   ]);
   await terminal.printTable(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
   terminal.printValue(
@@ -84,15 +84,8 @@ async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
   return 'done';
 }
 
-/** The value is unchecked; config.toml is validated when the profile is used. */
-function formatKind(kind: unknown): Message {
-  return kind === 'production' || kind === 'training' ? INSTANCE_WORDS[kind] : '';
-}
-
-async function show({ getConfig, getProfile, terminal }: Context): Promise<ExitReason> {
-  const profile = getProfile();
-  const { proxy, ca_file } = maskSettings(getConfig().profiles.get(profile.name) ?? {});
-  const settings = { ...profile, proxy, caFile: ca_file };
+async function show({ getProfile, terminal }: Context): Promise<ExitReason> {
+  const settings = maskSettings(getProfile());
   // Prints keys in the spelling of config.toml, so that they can be copied there.
   const toSnakeCase = (key: string): string =>
     key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
