@@ -26,7 +26,7 @@ import {
 } from '../find/parse-cell.ts';
 import type { ResolvedFinder, ResolveReference } from '../find/resolve-references.ts';
 import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../photo/photograph.ts';
-import type { PositionChange } from '../place/read-position.ts';
+import type { PositionChange } from '../place/geometry.ts';
 import { getRowPlace, type TableRow } from '../tables/table.ts';
 import { makeIdKey, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';

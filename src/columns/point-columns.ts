@@ -16,6 +16,7 @@ import {
   isSamePlace,
   type PointInSystem,
   type PointText,
+  type PositionChange,
   parseGisText,
   parsePoint,
   parseWrittenPoint,
@@ -23,7 +24,6 @@ import {
 } from '../place/geometry.ts';
 import {
   type Position,
-  type PositionChange,
   parseCoordinate,
   parsePosition,
   writePosition,

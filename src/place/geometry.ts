@@ -177,39 +177,45 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
   const point = `${x} ${y}`;
   const wholeX = Math.round(x * 1000);
   const wholeY = Math.round(y * 1000);
-  if (isLikeSjtsk(wholeX, wholeY))
+  if (fitPoint({ x: `${wholeX}`, y: `${wholeY}` })?.system === '5514')
     return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
   if (isLikeUtm(x, y) || isLikeUtm(y, x)) return describeUtm(point);
-  if (isInRange(system, y, x)) {
-    const order =
-      system === '4326'
-        ? msg`longitude first, then latitude`
-        : msg`x first (-400000 to -905000), then y`;
-    return msg`${point} has its axes swapped: ${order}.`;
-  }
-  if (system === '4326') {
-    const east = Math.abs(x);
-    const north = Math.abs(y);
-    if (isInRange(system, east, north))
+  const fitting = fitPoint({ x: `${x}`, y: `${y}` });
+  return system === '4326'
+    ? describeWrongDegrees(point, fitting)
+    : describeWrongMetres(point, fitting);
+}
+
+function describeWrongDegrees(point: string, fitting: FittedPoint | undefined): Message {
+  if (fitting === undefined)
+    return msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+  if (fitting.system === '5514')
+    return msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`;
+  switch (fitting.change) {
+    case 'signs':
       return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
-    if (isInRange(system, north, east))
+    case 'axes-and-signs':
       return msg`${point} has its axes swapped and a wrong minus sign, or S or W instead of N or E: longitude first, then latitude, both positive.`;
-    return isLikeSjtsk(x, y)
-      ? msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`
-      : msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+    default:
+      return describeSwappedAxes(point, msg`longitude first, then latitude`);
   }
-  if (isLikeSjtsk(x, y)) {
-    const smaller = Math.min(Math.abs(x), Math.abs(y));
-    const larger = Math.max(Math.abs(x), Math.abs(y));
-    return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: -${smaller} -${larger}.`;
-  }
-  const one = Math.abs(x);
-  const other = Math.abs(y);
-  return isInRange('4326', one, other) || isInRange('4326', other, one)
-    ? msg`${point} are degrees, not metres: the coordinate system is 4326.`
-    : msg`${point} lies far outside the country: x first, then y, both negative.`;
+}
+
+function describeWrongMetres(point: string, fitting: FittedPoint | undefined): Message {
+  if (fitting === undefined)
+    return msg`${point} lies far outside the country: x first, then y, both negative.`;
+  if (fitting.system === '4326')
+    return msg`${point} are degrees, not metres: the coordinate system is 4326.`;
+  if (fitting.change === 'axes')
+    return describeSwappedAxes(point, msg`x first (-400000 to -905000), then y`);
+  const { x, y } = fitting;
+  return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: ${x} ${y}.`;
+}
+
+function describeSwappedAxes(point: string, order: Message): Message {
+  return msg`${point} has its axes swapped: ${order}.`;
 }
 
 /** Tells if the numbers are in the ranges of UTM at these latitudes. */
@@ -226,13 +232,43 @@ function isInRange(system: GeomSystem, x: number, y: number): boolean {
   return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
 }
 
+/** Difference of a position from its spelling. */
+export type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
+
+const CHANGES: readonly (PositionChange | undefined)[] = [
+  undefined,
+  'axes',
+  'signs',
+  'axes-and-signs',
+];
+
+/** A pair as it lies in the range of a system, and its difference from what was written. */
+export type FittedPoint = PointInSystem & { readonly change: PositionChange | undefined };
+
 /**
- * Tells if the numbers fit S-JTSK in one of its variants: older ones have positive axes, or y
- * before x.
+ * Finds the system in which a pair makes sense, with the smallest change; undefined where it lies
+ * far outside the country. The ranges of the systems do not overlap, whatever the change.
  */
-function isLikeSjtsk(x: number, y: number): boolean {
-  const [smaller = 0, larger = 0] = [Math.abs(x), Math.abs(y)].sort((a, b) => a - b);
-  return isInRange('5514', -smaller, -larger);
+export function fitPoint(written: PointText): FittedPoint | undefined {
+  for (const change of CHANGES) {
+    for (const system of ['4326', '5514'] as const) {
+      const { x, y } = changePoint(written, system, change);
+      if (isInRange(system, Number(x), Number(y))) return { system, x, y, change };
+    }
+  }
+  return undefined;
+}
+
+function changePoint(
+  { x, y }: PointText,
+  system: GeomSystem,
+  change: PositionChange | undefined,
+): PointText {
+  const isSwapped = change === 'axes' || change === 'axes-and-signs';
+  const turned = isSwapped ? { x: y, y: x } : { x, y };
+  if (change === undefined || change === 'axes') return turned;
+  const sign = system === '5514' ? '-' : '';
+  return { x: turned.x.replace(/^-?/, sign), y: turned.y.replace(/^-?/, sign) };
 }
 
 function shorten(text: string): string {

@@ -4,9 +4,11 @@ import { isMessage, type Message, msg } from '../base/message.ts';
 import {
   describeUtm,
   findRangeProblem,
+  fitPoint,
   formatDegrees,
   type GeomSystem,
   type PointText,
+  type PositionChange,
   parseDecimal,
   parseWrittenPoint,
 } from './geometry.ts';
@@ -25,9 +27,6 @@ export type Position = {
   readonly isTurned?: true;
   readonly change?: PositionChange;
 };
-
-/** Difference of a position from its spelling. */
-export type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
 
 type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
 
@@ -166,69 +165,56 @@ function toDegrees(degrees: string, minutes: string, seconds: string): string {
   return formatDegrees(Number(degrees) + Number(minutes) / 60 + Number(seconds) / 3600);
 }
 
-type Attempt = {
-  readonly system: GeomSystem;
-  readonly x: string;
-  readonly y: string;
-  readonly doubt?: Message;
-  readonly isTurned?: boolean;
-};
-
 /**
  * Chooses the system in which the pair fits.
  * @param isNamed the text names its axes, so their order is no mistake
  */
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
-  const isFitting = ({ system, ...at }: Attempt): boolean =>
-    findRangeProblem(system, Number(at.x), Number(at.y)) === undefined;
-  const positiveX = x.replace('-', '');
-  const positiveY = y.replace('-', '');
-  const swapped = isNamed
-    ? msg`"${text}" has its hemispheres swapped.`
-    : msg`"${text}" has the latitude first.`;
-  const southOrWest = msg`"${text}" lies south of the equator or west of Greenwich.`;
-  const metres = msg`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
-  const attempts: readonly Attempt[] = [
-    { system: '4326', x, y },
-    { system: '5514', x, y },
-    { system: '4326', x: y, y: x, doubt: swapped, isTurned: isNamed },
-    { system: '4326', x: positiveX, y: positiveY, doubt: southOrWest, isTurned: true },
-    {
-      system: '4326',
-      x: positiveY,
-      y: positiveX,
-      doubt: msg`"${text}" has its axes swapped and a wrong sign.`,
-      isTurned: true,
-    },
-    { system: '5514', x: `-${positiveX}`, y: `-${positiveY}`, doubt: metres },
-    { system: '5514', x: `-${positiveY}`, y: `-${positiveX}`, doubt: metres },
-  ];
-  const fitting = attempts.find(isFitting);
+  const fitting = fitPoint({ x, y });
   if (fitting === undefined) {
-    const system = Math.max(Number(positiveX), Number(positiveY)) > 360 ? '5514' : '4326';
+    const system = Math.max(Math.abs(Number(x)), Math.abs(Number(y))) > 360 ? '5514' : '4326';
     return makeUnreadable(
       'geometry-range',
       findRangeProblem(system, Number(x), Number(y)) ?? describeNoPosition(text),
     );
   }
-  const { system, isTurned = false } = fitting;
+  const { system, change, ...point } = fitting;
   const isWhole = system === '4326' && !isNamed && /^-?\d+$/.test(x) && /^-?\d+$/.test(y);
-  const doubt =
-    fitting.doubt ??
-    (isWhole
-      ? msg`"${text}" has whole degrees only, which may be a measure or a number.`
-      : undefined);
-  const odd = doubt === undefined ? {} : { doubt, ...(isTurned && { isTurned }) };
-  const change = findChange({ x, y }, fitting);
-  return { value: { system, point: { x: fitting.x, y: fitting.y }, ...odd, change } };
+  const isTurned = system === '4326' && change !== undefined && (isNamed || change !== 'axes');
+  const doubt = change === undefined ? undefined : describeChange(text, system, change, isNamed);
+  return {
+    value: {
+      system,
+      point,
+      doubt: doubt ?? (isWhole ? describeWholeDegrees(text) : undefined),
+      isTurned: isTurned ? true : undefined,
+      change,
+    },
+  };
 }
 
-function findChange(written: PointText, read: PointText): PositionChange | undefined {
-  const withoutSigns = ({ x, y }: PointText): string => `${x} ${y}`.replaceAll('-', '');
-  const isSwapped = withoutSigns(written) !== withoutSigns(read);
-  const same = isSwapped ? { x: written.y, y: written.x } : written;
-  if (same.x !== read.x || same.y !== read.y) return isSwapped ? 'axes-and-signs' : 'signs';
-  return isSwapped ? 'axes' : undefined;
+function describeWholeDegrees(text: string): Message {
+  return msg`"${text}" has whole degrees only, which may be a measure or a number.`;
+}
+
+function describeChange(
+  text: string,
+  system: GeomSystem,
+  change: PositionChange,
+  isNamed: boolean,
+): Message {
+  if (system === '5514')
+    return msg`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
+  switch (change) {
+    case 'axes':
+      return isNamed
+        ? msg`"${text}" has its hemispheres swapped.`
+        : msg`"${text}" has the latitude first.`;
+    case 'signs':
+      return msg`"${text}" lies south of the equator or west of Greenwich.`;
+    case 'axes-and-signs':
+      return msg`"${text}" has its axes swapped and a wrong sign.`;
+  }
 }
 
 /** Writes a position with all its digits, so that {@link parsePosition} reads the same point. */
@@ -249,57 +235,61 @@ export function formatPosition({ system, point }: Position): string {
 type Token =
   | { readonly kind: 'number'; readonly text: string; readonly isNegative: boolean }
   | { readonly kind: 'degrees' | 'minutes' | 'seconds' | 'between' }
-  | { readonly kind: 'hemisphere'; readonly letter: Hemisphere; readonly isCzech?: true };
+  | { readonly kind: 'hemisphere'; readonly letter: Hemisphere };
 
 type Hemisphere = 'N' | 'S' | 'E' | 'W';
 
-/**
- * Patterns in the order in which they are tried. Czech writes `s. š.` for north and `v. d.` for
- * east.
- */
-const PATTERNS: readonly (readonly [RegExp, (text: string) => Token | undefined])[] = [
-  [/[\s]+/y, () => undefined],
-  [
-    /s(?:everní)?\.?\s*š(?:ířk[ay])?\.?|n(?:ördl(?:iche[rn]?)?)?\.?\s*br(?:eite)?\.?/iy,
-    () => makeHemisphere('N'),
-  ],
-  [/j(?:ižní)?\.?\s*š(?:ířk[ay])?\.?/iy, () => makeHemisphere('S')],
-  [
-    /v(?:ýchodní)?\.?\s*d(?:élk[ay])?\.?|ö(?:stl(?:iche[rn]?)?)?\.?\s*l(?:änge)?\.?/iy,
-    () => makeHemisphere('E'),
-  ],
-  [/z(?:ápadní)?\.?\s*d(?:élk[ay])?\.?/iy, () => makeHemisphere('W')],
-  [/(?:north|nord|sever)(?![a-zá-ž])/iy, () => makeHemisphere('N')],
-  [/(?:south|süd|jih)(?![a-zá-ž])/iy, () => makeHemisphere('S')],
-  [/(?:east|ost|východ)(?![a-zá-ž])/iy, () => makeHemisphere('E')],
-  [/(?:west|západ)(?![a-zá-ž])/iy, () => makeHemisphere('W')],
+/** A pattern and its token; undefined where the text has no meaning. */
+type Pattern = readonly [RegExp, Token | undefined];
+
+const NORTH: Token = { kind: 'hemisphere', letter: 'N' };
+const SOUTH: Token = { kind: 'hemisphere', letter: 'S' };
+const EAST: Token = { kind: 'hemisphere', letter: 'E' };
+const WEST: Token = { kind: 'hemisphere', letter: 'W' };
+
+/** Words for hemispheres and axes. Czech writes `s. š.` for north and `v. d.` for east. */
+const WORDS: readonly Pattern[] = [
+  [/s(?:everní)?\.?\s*š(?:ířk[ay])?\.?|n(?:ördl(?:iche[rn]?)?)?\.?\s*br(?:eite)?\.?/iy, NORTH],
+  [/j(?:ižní)?\.?\s*š(?:ířk[ay])?\.?/iy, SOUTH],
+  [/v(?:ýchodní)?\.?\s*d(?:élk[ay])?\.?|ö(?:stl(?:iche[rn]?)?)?\.?\s*l(?:änge)?\.?/iy, EAST],
+  [/z(?:ápadní)?\.?\s*d(?:élk[ay])?\.?/iy, WEST],
+  [/(?:north|nord|sever)(?![a-zá-ž])/iy, NORTH],
+  [/(?:south|süd|jih)(?![a-zá-ž])/iy, SOUTH],
+  [/(?:east|ost|východ)(?![a-zá-ž])/iy, EAST],
+  [/(?:west|západ)(?![a-zá-ž])/iy, WEST],
   // Names of axes are skipped: x and y change places from one system to the next.
   [
     /(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy,
-    () => undefined,
+    undefined,
   ],
-  [/(?:lat(?:itude)?|(?:zeměpisná\s*)?šířka)\s*[:=]?(?=[\s\d+\-−])/iy, () => makeHemisphere('N')],
-  [
-    /(?:lon(?:g|gitude)?|lng|(?:zeměpisná\s*)?délka)\s*[:=]?(?=[\s\d+\-−])/iy,
-    () => makeHemisphere('E'),
-  ],
-  [
-    /[JVZ](?![a-zá-ž])\.?/iy,
-    (text) => ({ ...makeHemisphere(CZECH[text.charAt(0).toUpperCase()] ?? 'N'), isCzech: true }),
-  ],
-  // O is east in German.
-  [
-    /[NSEWO](?![a-zá-ž])\.?/iy,
-    (text) => makeHemisphere(text.charAt(0).toUpperCase().replace('O', 'E') as Hemisphere),
-  ],
-  [/[°º˚*]|deg(?![a-z])/iy, () => ({ kind: 'degrees' })],
-  [/''|″|”|“|"|′′|’’|´´/y, () => ({ kind: 'seconds' })],
-  [/['′’‘´`]/y, () => ({ kind: 'minutes' })],
-  [/[;/|,]/y, () => ({ kind: 'between' })],
+  [/(?:lat(?:itude)?|(?:zeměpisná\s*)?šířka)\s*[:=]?(?=[\s\d+\-−])/iy, NORTH],
+  [/(?:lon(?:g|gitude)?|lng|(?:zeměpisná\s*)?délka)\s*[:=]?(?=[\s\d+\-−])/iy, EAST],
 ];
 
-/** South, east and west in Czech. Czech `S` is north, which is south in English. */
-const CZECH: Readonly<Record<string, Hemisphere>> = { J: 'S', V: 'E', Z: 'W' };
+/** Letters of hemispheres that only Czech has. Beside them `S` is north, not south. */
+const CZECH = /(?<!\p{L})[JVZ](?!\p{L})/iu;
+const CZECH_LETTERS: readonly Pattern[] = [
+  [/S(?![a-zá-ž])\.?/iy, NORTH],
+  [/J(?![a-zá-ž])\.?/iy, SOUTH],
+  [/V(?![a-zá-ž])\.?/iy, EAST],
+  [/Z(?![a-zá-ž])\.?/iy, WEST],
+];
+
+/** O is east in German. */
+const LETTERS: readonly Pattern[] = [
+  [/N(?![a-zá-ž])\.?/iy, NORTH],
+  [/S(?![a-zá-ž])\.?/iy, SOUTH],
+  [/[EO](?![a-zá-ž])\.?/iy, EAST],
+  [/W(?![a-zá-ž])\.?/iy, WEST],
+];
+
+const SIGNS: readonly Pattern[] = [
+  [/\s+/y, undefined],
+  [/[°º˚*]|deg(?![a-z])/iy, { kind: 'degrees' }],
+  [/''|″|”|“|"|′′|’’|´´/y, { kind: 'seconds' }],
+  [/['′’‘´`]/y, { kind: 'minutes' }],
+  [/[;/|,]/y, { kind: 'between' }],
+];
 
 const NUMBER = /(?:([+\-−–])\s?)?(\d+)((?:[.,]\d+)?)/y;
 /** `743 011,72`: blanks between thousands, as in tables. */
@@ -311,17 +301,16 @@ function splitTokens(text: string): readonly Token[] | undefined {
   // Where numbers have decimal points or are whole metres, commas separate them; else a comma
   // before a digit is a decimal mark.
   const decimals = /\d\.\d|^[+-]?\d{6,7},[+-]?\d{6,7}$/.test(plain) ? '.' : '.,';
+  const letters = CZECH.test(plain) ? [...CZECH_LETTERS, ...LETTERS] : LETTERS;
+  const patterns = [...SIGNS, ...WORDS, ...letters];
   const tokens: Token[] = [];
   for (let at = 0; at < plain.length; ) {
-    const read = parseNumberAt(plain, at, decimals) ?? parseMarkAt(plain, at);
+    const read = parseNumberAt(plain, at, decimals) ?? parseMarkAt(plain, at, patterns);
     if (read === undefined) return undefined;
     if (read.token !== undefined) tokens.push(read.token);
     at = read.end;
   }
-  const isCzech = tokens.some((token) => token.kind === 'hemisphere' && token.isCzech === true);
-  const isSouth = (token: Token): boolean =>
-    token.kind === 'hemisphere' && token.letter === 'S' && token.isCzech !== true;
-  return isCzech ? tokens.map((token) => (isSouth(token) ? makeHemisphere('N') : token)) : tokens;
+  return tokens;
 }
 
 type ReadToken = { readonly token: Token | undefined; readonly end: number };
@@ -343,17 +332,17 @@ function parseNumberAt(text: string, at: number, decimals: string): ReadToken | 
   return undefined;
 }
 
-function parseMarkAt(text: string, at: number): ReadToken | undefined {
-  for (const [pattern, make] of PATTERNS) {
+function parseMarkAt(
+  text: string,
+  at: number,
+  patterns: readonly Pattern[],
+): ReadToken | undefined {
+  for (const [pattern, token] of patterns) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
-    if (match !== null) return { token: make(match[0]), end: at + match[0].length };
+    if (match !== null) return { token, end: at + match[0].length };
   }
   return undefined;
-}
-
-function makeHemisphere(letter: Hemisphere): Extract<Token, { kind: 'hemisphere' }> {
-  return { kind: 'hemisphere', letter };
 }
 
 /**
@@ -370,64 +359,12 @@ export function parseCoordinate(text: string, axis: 'x' | 'y'): Reading<string> 
     /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
   const isOne = isAngle && tokens.every(({ kind }) => kind !== 'between');
   const degrees = isOne ? parseCoordinateTokens(tokens, text) : undefined;
-  if (degrees === undefined || isMessage(degrees)) {
-    return (
-      parseAngle(text) ?? (degrees === undefined ? decimal : makeUnreadable('coordinate', degrees))
-    );
-  }
+  if (degrees === undefined) return decimal;
+  if (isMessage(degrees)) return makeUnreadable('coordinate', degrees);
   const { value, hemisphere = axis === 'x' ? 'E' : 'N' } = degrees;
   if ((hemisphere === 'E' || hemisphere === 'W') === (axis === 'x')) return { value };
   return makeUnreadable(
     'coordinate',
     msg`"${text}" is on the other axis. Exchange longitude and latitude.`,
   );
-}
-
-/** Parses an angle; undefined where the text has no marks of degrees in this order. */
-function parseAngle(text: string): Reading<string> | undefined {
-  const match = /^([^°]*)°(?:([^'"°]*)')?(?:([^'"°]*)")?$/.exec(text);
-  if (match === null) return undefined;
-  const [degrees = '', minutes, seconds] = match.slice(1).map((part) => part?.trim());
-  const missing = findMissingPart(degrees, minutes, seconds);
-  if (missing !== undefined) return makeUnreadable('coordinate', missing);
-  const written = [degrees, minutes, seconds].filter((part) => part !== undefined && part !== '');
-  if (written.slice(1).some((part) => /^[+\-−–]/.test(part ?? '')))
-    return makeUnreadable(
-      'coordinate',
-      msg`${text} has a sign before its minutes or seconds. Write the sign before the degrees.`,
-    );
-  const numbers: string[] = [];
-  for (const part of written) {
-    const number = parseDecimal(part ?? '');
-    if (!isReadable(number)) return number;
-    numbers.push(number.value);
-  }
-  const [whole = '', wholeMinutes = '0', wholeSeconds = '0'] = numbers;
-  if (numbers.slice(0, -1).some((number) => /\.\d*[1-9]/.test(number)))
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" has a decimal point before its minutes or seconds.`,
-    );
-  if (Number(wholeMinutes) >= 60 || Number(wholeSeconds) >= 60)
-    return makeUnreadable('coordinate', msg`"${text}" has 60 minutes or seconds, or more.`);
-  const size = toDegrees(whole.replace('-', ''), wholeMinutes, wholeSeconds);
-  return { value: whole.startsWith('-') ? `-${size}` : size };
-}
-
-/**
- * Seconds may be empty behind minutes with decimals; any other empty part is reported, since 0 must
- * be written.
- */
-function findMissingPart(
-  degrees: string,
-  minutes: string | undefined,
-  seconds: string | undefined,
-): Message | undefined {
-  if (degrees === '')
-    return msg`The minutes or seconds are filled in, but the degrees are empty. Fill them in.`;
-  if (minutes === '' || (minutes === undefined && seconds !== undefined))
-    return msg`The minutes of ${degrees}° are empty. Write 0 if there are none.`;
-  if (seconds === '' && minutes !== undefined && !/[.,]/.test(minutes))
-    return msg`The seconds of ${degrees}° ${minutes}' are empty. Write 0 if there are none.`;
-  return undefined;
 }

@@ -22,7 +22,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsFrom } from '../../outbox/stored-finds.ts';
 import { changeWish } from '../../outbox/wishes.ts';
 import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
-import type { PositionChange } from '../../place/read-position.ts';
+import type { PositionChange } from '../../place/geometry.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import type { Table } from '../../tables/table.ts';
 import { listAskedFinds } from './answer-rows.ts';
