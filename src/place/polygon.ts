@@ -22,19 +22,32 @@ const WGS84_E2 = 0.00669437999014;
 
 /**
  * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case.
+ * @throws RangeError as {@link parseSurfaces}
+ */
+export function parsePolygon(wkt: string): Polygon {
+  const rings = parseSurfaces(wkt).flat();
+  return { rings, box: makeBoxAround(listPoints(rings)) };
+}
+
+const RING = String.raw`\([^()]*\)`;
+const SURFACE = String.raw`\(\s*${RING}(?:\s*,\s*${RING})*\s*\)`;
+const POLYGON = new RegExp(
+  String.raw`^(?:polygon\s*(?:(?:z|m|zm)\s*)?${SURFACE}|multipolygon\s*(?:(?:z|m|zm)\s*)?\(\s*${SURFACE}(?:\s*,\s*${SURFACE})*\s*\))$`,
+  'i',
+);
+
+/**
+ * Parses the surfaces of a `POLYGON` or `MULTIPOLYGON`, each with its rings in their order.
  * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer
  * than four points
  */
-export function parsePolygon(wkt: string): Polygon {
-  const match = /^(multi)?polygon\s*(?:(?:z|m|zm)\s*)?(\([\s\S]*\))$/i.exec(wkt.trim());
-  if (match === null) throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${wkt.slice(0, 40)}`);
-  const [, multi, body = ''] = match;
-  if (getBracketDepth(body) !== (multi === undefined ? 2 : 3))
-    throw new RangeError('the brackets of the polygon do not match');
-  if (!/^[\s(),]*$/.test(body.replace(/\([^()]*\)/g, '')))
-    throw new RangeError('there is text between the rings of the polygon');
-  const rings = [...body.matchAll(/\(([^()]*)\)/g)].map(([, points = '']) => parseRing(points));
-  return { rings, box: getBoundingBox(rings) };
+export function parseSurfaces(wkt: string): Ring[][] {
+  const text = wkt.trim();
+  if (!POLYGON.test(text))
+    throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${text.slice(0, 40)}`);
+  return [...text.matchAll(new RegExp(SURFACE, 'g'))].map(([surface]) =>
+    [...surface.matchAll(/\(([^()]*)\)/g)].map(([, points = '']) => parseRing(points)),
+  );
 }
 
 /** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
@@ -110,32 +123,23 @@ function parseRing(text: string): Ring {
   return ring;
 }
 
-function getBoundingBox(rings: readonly Ring[]): BoundingBox {
-  let minX = Infinity;
-  let minY = Infinity;
-  let maxX = -Infinity;
-  let maxY = -Infinity;
-  for (const ring of rings) {
-    ring.forEach((value, index) => {
-      if (index % 2 === 0) {
-        minX = Math.min(minX, value);
-        maxX = Math.max(maxX, value);
-      } else {
-        minY = Math.min(minY, value);
-        maxY = Math.max(maxY, value);
-      }
-    });
-  }
-  return { minX, minY, maxX, maxY };
+function* listPoints(rings: readonly Ring[]): Generator<Point> {
+  for (const ring of rings)
+    for (let i = 0; i + 1 < ring.length; i += 2) yield [ring[i] ?? 0, ring[i + 1] ?? 0];
 }
 
-/** Returns the deepest level of brackets; -1 where they do not match. */
-function getBracketDepth(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  for (const character of text) {
-    if (character === '(') deepest = Math.max(deepest, ++depth);
-    else if (character === ')' && --depth < 0) return -1;
+/**
+ * Returns the bounding box of points.
+ * @throws RangeError without any
+ */
+export function makeBoxAround(points: Iterable<Point>): BoundingBox {
+  const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
+  for (const [x, y] of points) {
+    box.minX = Math.min(box.minX, x);
+    box.maxX = Math.max(box.maxX, x);
+    box.minY = Math.min(box.minY, y);
+    box.maxY = Math.max(box.maxY, y);
   }
-  return depth === 0 ? deepest : -1;
+  if (box.minX > box.maxX) throw new RangeError('no point to put a box around');
+  return box;
 }

@@ -7,6 +7,7 @@ import {
   makeShapeFault,
   type PointText,
 } from './geometry.ts';
+import { parseSurfaces } from './polygon.ts';
 
 /** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
@@ -79,35 +80,21 @@ const MULTI_POLYGON = 6;
 /**
  * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a
  * MULTIPOLYGON, with its rings in their order.
- * @param wkt a text that {@link parsePolygon} accepts
+ * @throws RangeError as {@link parseSurfaces}
  */
 export function encodeMultiPolygon(wkt: string): Buffer {
-  const isMulti = /^\s*multi/i.test(wkt);
-  const body = wkt.slice(wkt.indexOf('('));
-  // A polygon is a bracket of rings, and a ring holds no bracket.
-  const polygons = [
-    ...(isMulti ? body.slice(body.indexOf('(') + 1) : body).matchAll(
-      /\(\s*(\([^()]*\)\s*(?:,\s*\([^()]*\)\s*)*)\)/g,
-    ),
-  ];
-  const parts = polygons.map(([, rings = '']) =>
-    encodePolygon([...rings.matchAll(/\(([^()]*)\)/g)].map(([, ring = '']) => ring)),
-  );
-  return Buffer.concat([encodeHead(MULTI_POLYGON, parts.length), ...parts]);
+  const surfaces = parseSurfaces(wkt);
+  const parts = surfaces.flatMap((rings) => [
+    encodeHead(POLYGON, rings.length),
+    ...rings.map(encodeRing),
+  ]);
+  return Buffer.concat([encodeHead(MULTI_POLYGON, surfaces.length), ...parts]);
 }
 
-function encodePolygon(rings: readonly string[]): Buffer {
-  return Buffer.concat([encodeHead(POLYGON, rings.length), ...rings.map(encodeRing)]);
-}
-
-function encodeRing(ring: string): Buffer {
-  const points = ring.split(',').map((point) => point.trim().split(/\s+/).map(Number));
-  const bytes = Buffer.alloc(4 + 16 * points.length);
-  bytes.writeUInt32LE(points.length, 0);
-  for (const [index, [x = 0, y = 0]] of points.entries()) {
-    bytes.writeDoubleLE(x, 4 + 16 * index);
-    bytes.writeDoubleLE(y, 12 + 16 * index);
-  }
+function encodeRing(ring: Float64Array): Buffer {
+  const bytes = Buffer.alloc(4 + 8 * ring.length);
+  bytes.writeUInt32LE(ring.length / 2, 0);
+  for (const [index, value] of ring.entries()) bytes.writeDoubleLE(value, 4 + 8 * index);
   return bytes;
 }
 

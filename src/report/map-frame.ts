@@ -58,22 +58,6 @@ export function makeFrameAround(
   };
 }
 
-/**
- * Returns the bounding box of points.
- * @throws RangeError without any
- */
-export function makeBoxAround(points: readonly Point[]): BoundingBox {
-  if (points.length === 0) throw new RangeError('no point to put a box around');
-  const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
-  for (const [x, y] of points) {
-    box.minX = Math.min(box.minX, x);
-    box.maxX = Math.max(box.maxX, x);
-    box.minY = Math.min(box.minY, y);
-    box.maxY = Math.max(box.maxY, y);
-  }
-  return box;
-}
-
 /** Returns the largest of 1, 2 and 5 times a power of ten that is at most `most`. */
 export function roundDownToStep(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));

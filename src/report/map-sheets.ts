@@ -1,5 +1,4 @@
-import { type BoundingBox, computeMetresPerDegree } from '../place/polygon.ts';
-import { makeBoxAround } from './map-frame.ts';
+import { type BoundingBox, computeMetresPerDegree, makeBoxAround } from '../place/polygon.ts';
 import type { MappedFind } from './report-model.ts';
 
 export type PlannedSheet = {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toSJtsk } from '../../../src/place/geometry.ts';
+import { makeBoxAround } from '../../../src/place/polygon.ts';
 import {
   MAP_WIDTH,
-  makeBoxAround,
   makeFrameAround,
   makeGraticule,
   roundDownToStep,
