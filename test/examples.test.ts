@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { mapTable } from '../src/columns/map-table.ts';
 import type { DocumentProfile } from '../src/find/build-document.ts';
 import { checkDocument } from '../src/find/check-document.ts';
@@ -77,7 +77,6 @@ beforeAll(async () => {
   expect([...mapped.issues, ...rows.flatMap(({ issues }) => issues)]).toEqual([]);
   finds = rows.flatMap(({ find }) => (find === undefined ? [] : [find]));
 });
-afterAll(() => schema[Symbol.dispose]());
 const context = () => ({
   schema,
   lookupTerm,

@@ -28,7 +28,6 @@ export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Returns issues with `line`, `element` and a message for people. */
   check(document: Buffer): readonly Issue[];
-  [Symbol.dispose](): void;
 };
 
 /** Reads the deployment's own schema, where it was fetched. */
@@ -45,7 +44,7 @@ export async function openFindSchema(
   readOwn: ReadOwnSchema = async () => undefined,
 ): Promise<FindSchema> {
   const ownSource = await readOwn(profile);
-  const validator = await borrowCompiled(ownSource ?? (await readBundledSchema(profile))).catch(
+  const validator = await getCompiled(ownSource ?? (await readBundledSchema(profile))).catch(
     (thrown: unknown) => {
       throw new ConfigError(getErrorMessage(thrown), {
         cause: thrown,
@@ -62,7 +61,6 @@ export async function openFindSchema(
       );
       return violations.some(isAboutText) ? withPlacesOfText(document, violations, issues) : issues;
     },
-    [Symbol.dispose]: () => validator[Symbol.dispose](),
   };
 }
 
@@ -193,45 +191,14 @@ const LOCAL_COPIES: Readonly<Record<string, string>> = {
   'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
 };
 
-type CompiledSchema = { readonly validator: Validator; borrowers: number };
-/** Cache of compiled schemas, most recent last: compiling takes as long as checking ten finds. */
-const compiled = new Map<string, CompiledSchema>();
-const KEPT_SCHEMAS = 2;
+/** Compiled schemas of the process: compiling takes as long as checking ten finds. */
+const compiled = new Map<string, Promise<Validator>>();
 
-/**
- * Returns the compiled schema, shared within the process. Disposing of it returns it to the cache.
- */
-async function borrowCompiled(schema: SchemaSource): Promise<Validator> {
+function getCompiled(schema: SchemaSource): Promise<Validator> {
   const key = `${schema.url}\n${createHash('sha256').update(schema.bytes).digest('hex')}`;
-  let entry = compiled.get(key);
-  if (entry === undefined) {
-    const validator = await compileLocally(schema);
-    entry = compiled.get(key);
-    // Another caller compiled it during the await.
-    if (entry !== undefined) validator[Symbol.dispose]();
-    else entry = { validator, borrowers: 0 };
-  }
-  const { validator } = entry;
-  entry.borrowers += 1;
-  compiled.delete(key);
-  compiled.set(key, entry);
-  let isBorrowed = true;
-  return {
-    validate(document) {
-      if (!isBorrowed) throw new Error('this schema was given back');
-      return validator.validate(document);
-    },
-    [Symbol.dispose]() {
-      if (!isBorrowed) return;
-      isBorrowed = false;
-      entry.borrowers -= 1;
-      for (const [oldest, { validator: old, borrowers }] of [...compiled].slice(0, -KEPT_SCHEMAS)) {
-        if (borrowers > 0) continue;
-        compiled.delete(oldest);
-        old[Symbol.dispose]();
-      }
-    },
-  };
+  const known = compiled.get(key) ?? compileLocally(schema);
+  compiled.set(key, known);
+  return known;
 }
 
 /**

@@ -108,6 +108,11 @@ export function compareCzech(one: string, other: string): number {
   return compare(one, other);
 }
 
+/** Compares by code units, for identifiers. */
+export function compareTexts(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
 /** Created on first use, since that takes longer than sorting a short list. */
 let compare: Intl.Collator['compare'] | undefined;
 

@@ -1,5 +1,5 @@
 import { createRowParser, isNumber } from '../store/database.ts';
-import { compareCzech, editDistance, fold, splitWords } from '../text/names.ts';
+import { compareCzech, compareTexts, editDistance, fold, splitWords } from '../text/names.ts';
 import { listOtherWordings } from './own-term.ts';
 import { findSimilarWords, parseWord } from './similar-words.ts';
 import type { Term, Vocabulary } from './term.ts';
@@ -60,7 +60,7 @@ function takeBest(hits: readonly SearchHit[], limit: number): SearchHit[] {
       (a, b) =>
         b.score - a.score ||
         compareCzech(a.term.label, b.term.label) ||
-        compare(a.term.ident, b.term.ident),
+        compareTexts(a.term.ident, b.term.ident),
     )
     .slice(0, limit);
 }
@@ -174,8 +174,4 @@ function makeScorer(
       .filter((name) => name !== '');
     return Math.max(0.7 * shared, ...names.map(scoreName));
   };
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

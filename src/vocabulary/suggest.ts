@@ -10,7 +10,7 @@ import {
   type Word,
 } from './own-term.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { iterateTermsOfSet } from './terms.ts';
+import { listTermsOfSet } from './terms.ts';
 
 /**
  * A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the
@@ -50,7 +50,7 @@ type GetWeight = (entry: Word) => number;
 
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
-  const names = [...iterateTermsOfSet(vocabulary, setSpec)].flatMap((term) =>
+  const names = listTermsOfSet(vocabulary, setSpec).flatMap((term) =>
     KINDS.flatMap((kind): Name[] => {
       const text = term[kind];
       return text === null ? [] : [{ term, text, kind, words: splitNameIntoWords(text) }];

@@ -34,7 +34,7 @@ import {
   findTermsByName,
   isHarvested,
   isInSet,
-  iterateTermsOfSet,
+  listTermsOfSet,
   toCandidate,
 } from './terms.ts';
 
@@ -56,11 +56,16 @@ function memoizeLookup<Answer>(look: (word: string) => Answer): (word: string) =
 /** Makes a lookup by identifier, else by Czech or English name. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const lookUpPerson = makePeopleLookup(vocabulary);
+  const listSmallSet = memoizeLookup((setSpec) => {
+    const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
+    return all.length <= MAX_SMALL_SET ? all : [];
+  });
   const getLookup = memoizeLookup((setSpec) =>
     memoizeLookup((text): TermLookup => {
       const cell = text.trim();
       if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
-      return setSpec === PEOPLE_SET ? lookUpPerson(cell) : lookUpByName(vocabulary, setSpec, cell);
+      if (setSpec === PEOPLE_SET) return lookUpPerson(cell);
+      return lookUpByName(vocabulary, setSpec, cell, listSmallSet);
     }),
   );
   return (setSpec, text) => getLookup(setSpec)(text);
@@ -76,7 +81,12 @@ function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: strin
   return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };
 }
 
-function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
+function lookUpByName(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  cell: string,
+  listSmallSet: (setSpec: string) => readonly Term[],
+): TermLookup {
   const named = findTermsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
   // Two terms that differ only in an accent are distinguished by a cell that has the accent.
   const exact = named.filter((term) => term.label === cell || term.labelEn === cell);
@@ -90,15 +100,12 @@ function lookUpByName(vocabulary: Vocabulary, setSpec: string, cell: string): Te
   const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(
     ({ term }) => term,
   );
-  const all = isVocabulary(setSpec) ? listFirstTerms(vocabulary, setSpec, MAX_SMALL_SET + 1) : [];
-  const isAll = all.length > 0 && all.length <= MAX_SMALL_SET;
-  const otherTerms = isAll
-    ? all.filter(({ ident }) => !nearest.some((term) => term.ident === ident))
-    : [];
+  const all = listSmallSet(setSpec);
+  const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
   return {
     kind: 'unknown',
     nearest: [...nearest, ...otherTerms].map(toCandidate),
-    isAll,
+    isAll: all.length > 0,
     elsewhere: elsewhere.map(toCandidate),
   };
 }
@@ -126,12 +133,6 @@ const MAX_SMALL_SET = 10;
 /** Tells if a set is a vocabulary; people, organisations and areas are not. */
 function isVocabulary(setSpec: string): boolean {
   return setSpec.startsWith('heslo:');
-}
-
-function listFirstTerms(vocabulary: Vocabulary, setSpec: string, limit: number): Term[] {
-  const terms: Term[] = [];
-  for (const term of iterateTermsOfSet(vocabulary, setSpec)) if (terms.push(term) === limit) break;
-  return terms;
 }
 
 const PROJECT_SET = 'projekt';

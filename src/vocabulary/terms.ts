@@ -4,7 +4,7 @@ import type { TermCandidate } from '../find/lookup.ts';
 import { parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import { compareCzech, fold, markWord, splitWords } from '../text/names.ts';
+import { compareCzech, compareTexts, fold, markWord, splitWords } from '../text/names.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
 /** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
@@ -69,39 +69,30 @@ export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
 }
 
 /**
- * Yields the terms of a set in its own order, else alphabetically; deleted and vanished ones only
+ * Returns the terms of a set in its own order, else alphabetically; deleted and vanished ones only
  * on request.
  */
-export function* iterateTermsOfSet(
+export function listTermsOfSet(
   vocabulary: Vocabulary,
   setSpec: string,
   gone: 'without-gone' | 'with-gone' = 'without-gone',
-): Generator<Term> {
-  const rows = vocabulary
+): Term[] {
+  return vocabulary
     .sql(
       `select ${COLUMNS} from terms
        where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
-       order by set_spec, sort_order, ident`,
+       order by ident`,
     )
-    .iterate({ source: vocabulary.source, set: setSpec, gone: gone === 'with-gone' ? 1 : 0 });
-  let alike: TermRow[] = [];
-  for (const stored of rows) {
-    const row = parseTermRow(stored);
-    const [first] = alike;
-    if (
-      first !== undefined &&
-      (first.setSpec !== row.setSpec || first.sortOrder !== row.sortOrder)
-    ) {
-      yield* sortByAlphabet(alike);
-      alike = [];
-    }
-    alike.push(row);
-  }
-  yield* sortByAlphabet(alike);
+    .all({ source: vocabulary.source, set: setSpec, gone: gone === 'with-gone' ? 1 : 0 })
+    .map(parseTermRow)
+    .sort((a, b) => compareTexts(a.setSpec, b.setSpec) || compareInSet(a, b))
+    .map(toTerm);
 }
 
-function sortByAlphabet(rows: readonly TermRow[]): Term[] {
-  return rows.toSorted((a, b) => compareCzech(a.label, b.label)).map(toTerm);
+type Ordered = { readonly sortOrder: number | null; readonly label: string };
+
+function compareInSet(a: Ordered, b: Ordered): number {
+  return (a.sortOrder ?? 0) - (b.sortOrder ?? 0) || compareCzech(a.label, b.label);
 }
 
 const NEIGHBOUR = { ident: isText, label: isText, kind: isText };
@@ -133,7 +124,7 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
     .all(ident, vocabulary.source);
   return below
     .map(parseInferior)
-    .sort((a, b) => (a.sortOrder ?? 0) - (b.sortOrder ?? 0) || compareCzech(a.label, b.label))
+    .sort(compareInSet)
     .map(({ sortOrder: _order, ...neighbour }) => neighbour);
 }
 

@@ -10,7 +10,7 @@ import { assertSubject, openHarvestStore } from '../../src/harvested/harvested-r
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import { listRepeatedElements } from '../../src/oai/record-json.ts';
-import { iterateTermsOfSet } from '../../src/vocabulary/terms.ts';
+import { listTermsOfSet } from '../../src/vocabulary/terms.ts';
 import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
 import { OAI_BASE } from '../support/scripted-oai.ts';
@@ -170,10 +170,7 @@ export function vocabularyClient(): HarvestClient {
       const store = openVocabulary(path, clock);
       try {
         return new Map(
-          [...iterateTermsOfSet(store.openSource(OAI_BASE), SET)].map(({ ident, label }) => [
-            ident,
-            label,
-          ]),
+          listTermsOfSet(store.openSource(OAI_BASE), SET).map(({ ident, label }) => [ident, label]),
         );
       } finally {
         store.close();

@@ -3,7 +3,7 @@ import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { openOaiClient } from '../../src/oai/client.ts';
 import type { Vocabulary } from '../../src/vocabulary/term.ts';
-import { iterateTermsOfSet } from '../../src/vocabulary/terms.ts';
+import { listTermsOfSet } from '../../src/vocabulary/terms.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -63,5 +63,5 @@ export async function harvest(
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {
-  return new Map([...iterateTermsOfSet(vocabulary, SET)].map((term) => [term.ident, term.label]));
+  return new Map(listTermsOfSet(vocabulary, SET).map((term) => [term.ident, term.label]));
 }

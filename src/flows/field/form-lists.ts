@@ -9,8 +9,8 @@ import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
   findTermByIdent,
   isHarvested,
-  iterateTermsOfSet,
   listSuperiors,
+  listTermsOfSet,
   type Neighbour,
 } from '../../vocabulary/terms.ts';
 
@@ -52,7 +52,7 @@ export function makeFormLists(
   const lists = new Map(
     listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]),
   );
-  const projects = [...iterateTermsOfSet(vocabulary, PROJECT_SET)]
+  const projects = listTermsOfSet(vocabulary, PROJECT_SET)
     .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
     .map(makeFormChoice);
   if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
@@ -61,7 +61,7 @@ export function makeFormLists(
 
 function makeFormList(vocabulary: Vocabulary, set: string): FormList {
   const groups = new Map<string, Neighbour>();
-  const choices = [...iterateTermsOfSet(vocabulary, set)].map((term): FormChoice => {
+  const choices = listTermsOfSet(vocabulary, set).map((term): FormChoice => {
     const above = set.startsWith('heslo:') ? listSuperiors(vocabulary, term.ident) : [];
     for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
     return { ...makeFormChoice(term), above: above.map(({ ident }) => ident) };

@@ -10,12 +10,7 @@ import { fold } from '../../text/names.ts';
 import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
 import { searchTerms } from '../../vocabulary/search.ts';
 import { describeProject, type Term, type Vocabulary } from '../../vocabulary/term.ts';
-import {
-  findTermByIdent,
-  getPath,
-  isHarvested,
-  iterateTermsOfSet,
-} from '../../vocabulary/terms.ts';
+import { findTermByIdent, getPath, isHarvested, listTermsOfSet } from '../../vocabulary/terms.ts';
 
 /**
  * Returns choices for an element by the typed text. The value of a choice is that of a table's
@@ -90,13 +85,10 @@ function offerBeforeTyping(
   const offers: Offers = recent.map((reference) =>
     toReferenceOffer(vocabulary, reference, columns),
   );
-  const all = [];
-  for (const term of iterateTermsOfSet(vocabulary, set)) {
-    if (all.length === SMALL_SET)
-      return [...offers, { remark: t`Type a few letters, in Czech or English.` }];
-    all.push(term);
-  }
-  return [...offers, ...all.map((term) => makeTermOffer(vocabulary, term, columns))];
+  const all = listTermsOfSet(vocabulary, set);
+  return all.length > SMALL_SET
+    ? [...offers, { remark: t`Type a few letters, in Czech or English.` }]
+    : [...offers, ...all.map((term) => makeTermOffer(vocabulary, term, columns))];
 }
 
 function offerFound(context: OfferContext, field: Field, set: string, typed: string): Offers {

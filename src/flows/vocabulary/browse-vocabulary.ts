@@ -14,10 +14,10 @@ import {
   getPath,
   isHarvested,
   isInSet,
-  iterateTermsOfSet,
   listHarvests,
   listInferiors,
   listSuperiors,
+  listTermsOfSet,
   type Neighbour,
 } from '../../vocabulary/terms.ts';
 
@@ -55,7 +55,7 @@ const MAX_FOUND = 20;
 /** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
   assertHarvested(vocabulary, set);
-  return [...iterateTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone')];
+  return listTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone');
 }
 
 export type TermInPlace = {
@@ -139,7 +139,7 @@ function* makeExportedTerms(
   sets: readonly string[],
 ): Generator<ExportedTerm> {
   for (const set of sets) {
-    for (const term of iterateTermsOfSet(vocabulary, set, 'without-gone')) {
+    for (const term of listTermsOfSet(vocabulary, set)) {
       yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
     }
   }

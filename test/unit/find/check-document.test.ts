@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildDocument } from '../../../src/find/build-document.ts';
 import { checkDocument } from '../../../src/find/check-document.ts';
 import { type FindSchema, openFindSchema } from '../../../src/find/find-schema.ts';
@@ -8,7 +8,6 @@ let schema: FindSchema;
 beforeAll(async () => {
   schema = await openFindSchema(PROFILE);
 });
-afterAll(() => schema[Symbol.dispose]());
 
 const GOOD = buildDocument(aFind(), PROFILE).toString();
 const check = (document: string | Buffer) =>

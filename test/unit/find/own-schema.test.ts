@@ -28,7 +28,7 @@ test('an own schema is used wherever its imports are, since they are read from l
       .replace('processContents="skip"', 'processContents="strict"'),
   );
   expect(await findSchemaProblem(own, PROFILE)).toBeUndefined();
-  using schema = await openFindSchema(PROFILE, async () => own);
+  const schema = await openFindSchema(PROFILE, async () => own);
   expect(schema.check(buildDocument(aFind(), PROFILE))).toEqual([]);
 });
 
@@ -41,7 +41,7 @@ test('documents are validated with the own schema', async () => {
   const own = await ownSchema((text) =>
     text.replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:date"'),
   );
-  using schema = await openFindSchema(PROFILE, async () => own);
+  const schema = await openFindSchema(PROFILE, async () => own);
   expect(schema.check(buildDocument(aFind(), PROFILE))).toMatchObject([
     { rule: 'schema', element: 'hloubka' },
   ]);
@@ -57,7 +57,7 @@ test('a schema version unknown to pas is validated with the own schema', async (
       .replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:decimal"'),
   );
   expect(await findSchemaProblem(own, newer)).toBeUndefined();
-  using schema = await openFindSchema(newer, async () => own);
+  const schema = await openFindSchema(newer, async () => own);
   expect(schema.check(buildDocument(aFind(), newer))).toEqual([]);
   expect(await isSameAsBundled(own.bytes, newer)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hasErrors } from '../../../src/base/issue.ts';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { Find } from '../../../src/find/find.ts';
@@ -11,7 +11,6 @@ let schema: FindSchema;
 beforeAll(async () => {
   schema = await openFindSchema(PROFILE);
 });
-afterAll(() => schema[Symbol.dispose]());
 
 const validate = (find: Find) => validateFind(find, { schema, today: '2024-11-20', lookupTerm });
 
