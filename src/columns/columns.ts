@@ -35,20 +35,10 @@ export function isWrittenByPas(header: string): boolean {
   return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
 }
 
-type ElementHeaders = Readonly<Partial<Record<ElementName, string>>>;
-
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
   getHeader(name: ColumnName): string | undefined;
-  /**
-   * Element → header text; `pointColumns` are those from which the point in `pointElement` was
-   * read.
-   */
-  getHeaders(
-    pointElement: ElementName | undefined,
-    pointColumns: readonly ColumnName[],
-  ): ElementHeaders;
   /** Recognised columns in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
   /**
@@ -100,7 +90,6 @@ export function parseColumns(table: Table): {
     names: [...positions.keys()].sort(),
     has: (name) => positions.has(name),
     getHeader,
-    getHeaders: makeGetHeaders(getHeader),
     getCell: (row, name) => {
       const index = positions.get(name);
       if (index === undefined) return '';
@@ -122,26 +111,6 @@ function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): Readonl
   const isPoint = ({ kind }: Field): boolean => kind === 'point' || kind === 'geom-system';
   const covered = FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field)));
   return new Set(covered.map(({ name }) => name));
-}
-
-function makeGetHeaders(getHeader: Columns['getHeader']): Columns['getHeaders'] {
-  const headersByElements = new Map<string, ElementHeaders>();
-  return (pointElement, pointColumns) => {
-    const key = [pointElement, ...pointColumns].join(' ');
-    let headers = headersByElements.get(key);
-    if (headers === undefined) {
-      const entries = FIELDS.map(({ name }) => [name, getHeader(name)] as const).filter(
-        ([, header]) => header !== undefined,
-      );
-      const point =
-        pointElement === undefined
-          ? []
-          : [[pointElement, pointColumns.map(getHeader).join(', ')] as const];
-      headers = Object.fromEntries([...entries, ...point]);
-      headersByElements.set(key, headers);
-    }
-    return headers;
-  };
 }
 
 /** Makes the issue of an unknown column. */

@@ -1,4 +1,5 @@
 import {
+  hasErrors,
   type Issue,
   isReadable,
   makeErrorIssue,
@@ -32,7 +33,7 @@ import { makeIdKey, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
-import { parsePointColumns } from './point-columns.ts';
+import { type PointReading, parsePointColumns } from './point-columns.ts';
 
 /** Access to a row's photographs, and to what is stored of its find. */
 export type TableContext = {
@@ -77,9 +78,18 @@ type Report = (
   more?: Parameters<typeof makeErrorIssue>[2],
 ) => void;
 
+/** `elements` lacks those that could not be read; `issues` then has errors. */
+type ReadRow = {
+  readonly elements: FindElements;
+  readonly photos: readonly string[];
+  readonly missingPhotos: readonly string[];
+  readonly issues: readonly Issue[];
+  readonly point: PointReading;
+};
+
 /**
- * Reads one row as a find, cell by cell; {@link checkRules} checks completeness and the service's
- * rules. A cell that cannot be read excludes the row, since the find would be incomplete.
+ * Reads one row as a find; {@link checkRules} checks completeness and the service's rules. A cell
+ * that cannot be read excludes the row, since the find would be incomplete.
  */
 export function mapRow(
   row: TableRow,
@@ -87,6 +97,30 @@ export function mapRow(
   columns: Columns,
   context: RowContext,
 ): MappedRow {
+  const { issues, point, ...read } = readRow(row, localId, columns, context);
+  if (hasErrors(issues) || !isReadable(point)) return { issues };
+  const { element: pointElement, columns: pointColumns, change } = point.value;
+  const find: Find = {
+    localId,
+    ...read,
+    covered: row.point === undefined ? columns.covered : columns.coveredWithPoint,
+    coversPhotos: row.photos !== undefined || columns.has('photos'),
+    source: getRowPlace(columns.place, row),
+    getColumn: (element) =>
+      element === pointElement
+        ? pointColumns.map(columns.getHeader).join(', ')
+        : columns.getHeader(element),
+  };
+  return { find, issues, positionChange: row.hasAddedSigns ? (change ?? 'signs') : change };
+}
+
+/** Reads a row cell by cell, so that one that cannot be read does not affect the others. */
+export function readRow(
+  row: TableRow,
+  localId: string,
+  columns: Columns,
+  context: RowContext,
+): ReadRow {
   const issues: Issue[] = [];
   const report: Report = (severity, rule, message, column, element, more) => {
     const header = columns.getHeader(column);
@@ -98,8 +132,8 @@ export function mapRow(
         : makeErrorIssue(rule, message, where),
     );
   };
-  reportDoubts(row, columns, context, report);
-  const values = parseElements(row, columns, context.resolveReference, report);
+  const unfit = reportDoubts(row, columns, context, report);
+  const values = parseElements(row, columns, context.resolveReference, report, unfit);
   checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
@@ -126,29 +160,26 @@ export function mapRow(
   // A row with an identifier of the service would be recorded there twice.
   if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? ''))
     report('error', 'already-recorded', explainRecorded(identCely), 'ident_cely');
-  if (issues.some((issue) => issue.severity === 'error') || !isReadable(point)) return { issues };
-
-  const find: Find = {
-    localId,
-    elements: Object.assign(values, point.value.elements),
-    photos,
-    missingPhotos: missing,
-    covered: row.point === undefined ? columns.covered : columns.coveredWithPoint,
-    coversPhotos: row.photos !== undefined || columns.has('photos'),
-    source: getRowPlace(columns.place, row),
-    columns: columns.getHeaders(point.value.element, point.value.columns),
-  };
-  const { change } = point.value;
-  return { find, issues, positionChange: row.hasAddedSigns ? (change ?? 'signs') : change };
+  const elements = isReadable(point) ? Object.assign(values, point.value.elements) : values;
+  return { elements, photos, missingPhotos: missing, issues, point };
 }
 
-function reportDoubts(row: TableRow, columns: Columns, { above }: RowContext, report: Report) {
+/** @returns the columns whose text was changed, and is not used */
+function reportDoubts(
+  row: TableRow,
+  columns: Columns,
+  { above }: RowContext,
+  report: Report,
+): ReadonlySet<ColumnName> {
+  const unfit = new Set<ColumnName>();
   for (const name of columns.names) {
     const doubt = columns.findDoubt(row, name, above?.get(name));
     if (doubt === undefined) continue;
     const element = isElementName(name) ? name : undefined;
     report(doubt.severity, doubt.rule, doubt.problem, name, element);
+    if (doubt.severity === 'error') unfit.add(name);
   }
+  return unfit;
 }
 
 function parseElements(
@@ -156,6 +187,7 @@ function parseElements(
   columns: Columns,
   resolve: ResolveReference,
   report: Report,
+  unfit: ReadonlySet<ColumnName>,
 ): FindElements {
   const values: { [name: string]: Value } = {};
   for (const field of FIELDS) {
@@ -166,7 +198,7 @@ function parseElements(
       field.kind === 'text' ? removeHtml(field.name, cell, report) : cell,
       resolve,
     );
-    if (isReadable(reading)) values[field.name] = reading.value;
+    if (isReadable(reading) && !unfit.has(field.name)) values[field.name] = reading.value;
     const [severity, remark] = isReadable(reading)
       ? (['warning', getRemark(reading)] as const)
       : (['error', reading] as const);

@@ -55,7 +55,7 @@ type ReadPoint = {
   readonly remark?: Unreadable;
   readonly change?: PositionChange;
 };
-type PointReading = { readonly value: ReadPoint } | PointProblem;
+export type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**

@@ -9,12 +9,11 @@ import {
   findColumnMeant,
   POINT_COLUMNS,
 } from '../find/fields.ts';
-import type { Find } from '../find/find.ts';
 import { isFiller } from '../find/parse-cell.ts';
 import type { Table, TableRow } from '../tables/table.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
 import { normalizeCell, OF_ONE_FIND, padCells, parseColumns } from './columns.ts';
-import { mapRow, type RowContext } from './map-row.ts';
+import { type RowContext, readRow } from './map-row.ts';
 
 /**
  * A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an
@@ -79,48 +78,29 @@ type ParsedSetting = {
   readonly issues: readonly Issue[];
 };
 
-/**
- * Reads each value separately, so that a faulty one does not affect the others. The values of a
- * point are read together.
- */
+/** Reads each value separately, so that a faulty one does not affect the others. */
 export function parseSettings(
   settings: readonly Setting[],
   localId: string,
   context: RowContext,
 ): ParsedSetting {
-  const issues: Issue[] = findRepeated(settings);
-  const repeated = new Set(issues.map(({ element }) => element));
+  const repeatIssues = findRepeated(settings);
+  const repeated = new Set(repeatIssues.map(({ element }) => element));
   const single = settings.filter(({ name }) => !repeated.has(name));
-  const finds: Find[] = [];
-  const groups = [
-    single.filter(({ name }) => isOfPoint(name)),
-    ...single.filter(({ name }) => !isOfPoint(name)).map((setting) => [setting]),
-  ];
-  for (const group of groups.filter((each) => each.length > 0)) {
-    const { find, issues: ofGroup } = makeFind(group, localId, context);
-    if (find !== undefined) finds.push(find);
-    issues.push(...ofGroup);
-  }
-  const elements = orderElements(Object.assign({}, ...finds.map((find) => find.elements)));
-  return { elements, photos: finds.flatMap(({ photos }) => photos), issues };
+  const row = { row: 1, line: 1, cells: single.map(({ value }) => value) };
+  const header = single.map(({ givenName }) => givenName);
+  const { columns } = parseColumns({ file: '', header, rows: [row], rowCount: 1, issues: [] });
+  const { elements, photos, issues } = readRow(row, localId, columns, context);
+  return {
+    elements,
+    photos,
+    issues: [...repeatIssues, ...issues.map((issue) => issue.without('file', 'row'))],
+  };
 }
 
 /** Tells if a column is of the point, whose columns are read together. */
 export function isOfPoint(name: ColumnName): boolean {
   return name === 'geom_system' || POINT_COLUMNS.includes(name);
-}
-
-function makeFind(group: readonly Setting[], localId: string, context: RowContext) {
-  const row = { row: 1, line: 1, cells: group.map(({ value }) => value) };
-  const { columns } = parseColumns({
-    file: '',
-    header: group.map(({ givenName }) => givenName),
-    rows: [row],
-    rowCount: 1,
-    issues: [],
-  });
-  const { find, issues } = mapRow(row, localId, columns, context);
-  return { find, issues: issues.map((issue) => issue.without('file', 'row')) };
 }
 
 function findRepeated(settings: readonly Setting[]): Issue[] {

@@ -22,6 +22,6 @@ export type Find = {
   readonly covered?: ReadonlySet<ElementName>;
   /** The table lists the photographs of the find; absent for yes. */
   readonly coversPhotos?: boolean;
-  /** Header of the column from which each element was read, for messages. */
-  readonly columns?: Readonly<Partial<Record<ElementName, string>>>;
+  /** Returns the header of the column from which an element was read, for messages. */
+  readonly getColumn?: (element: ElementName) => string | undefined;
 };

@@ -337,9 +337,9 @@ export function checkRules(find: Find, context: RuleContext): readonly Issue[] {
 function toIssue(
   brokenRule: Rule,
   { element, message, warning, rule = brokenRule.name }: Finding,
-  { localId, source, columns }: Find,
+  { localId, source, getColumn }: Find,
 ): Issue {
-  const column = element === undefined ? undefined : columns?.[element];
+  const column = element === undefined ? undefined : getColumn?.(element);
   const where = { find: localId, ...source, element, column };
   return warning ? makeWarningIssue(rule, message, where) : makeErrorIssue(rule, message, where);
 }

@@ -212,7 +212,7 @@ export function makeQuestionIssues(
       severity: 'error',
       ...where,
       element,
-      column: find.columns?.[element],
+      column: find.getColumn?.(element),
       base: base ?? null,
       ours: ours ?? null,
       theirs: theirs ?? null,

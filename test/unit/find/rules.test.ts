@@ -34,7 +34,7 @@ test('issues carry the place of the find and the header of the column', () => {
   const find = {
     ...aFind({ hloubka: undefined }),
     source: { file: 'season.csv', row: 7 },
-    columns: { hloubka: 'Depth cm' },
+    getColumn: (element: string) => (element === 'hloubka' ? 'Depth cm' : undefined),
   };
   expect(checkRules(find, CONTEXT)).toMatchObject([
     {
