@@ -1,3 +1,4 @@
+import { isSamePlace, type PointInSystem } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { NEW_PERSON } from './field.ts';
 import {
@@ -88,4 +89,29 @@ export function makeNameKey(name: string): string {
 
 function parseNumbersIn(wkt: string | null): readonly number[] | null {
   return (wkt ?? '').match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? null;
+}
+
+/** Returns the point that `geom_system` selects; undefined without one. */
+export function getCanonicalPoint(elements: Elements): PointInSystem | undefined {
+  const { geom_system: system } = elements;
+  if (system !== '4326' && system !== '5514') return undefined;
+  const [x, y] = parseNumbersIn(canonicalizeText(elements[getPointElement(system)])) ?? [];
+  return x === undefined || y === undefined ? undefined : { system, x: String(x), y: String(y) };
+}
+
+export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : isSamePlace(a, b);
+}
+
+/** Where one of two people is given by name, the names are compared: a record has identifiers. */
+export function isSameValue(field: Field, one: Elements, other: Elements): boolean {
+  const a = one[field.name];
+  const b = other[field.name];
+  if (a === b) return true;
+  if (typeof a === 'object' && typeof b === 'object' && [a.id, b.id].includes(NEW_PERSON))
+    return makeNameKey(a.text.normalize('NFC')) === makeNameKey(b.text.normalize('NFC'));
+  return (
+    JSON.stringify(canonicalizeValue(field, one)) ===
+    JSON.stringify(canonicalizeValue(field, other))
+  );
 }

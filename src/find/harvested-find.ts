@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
-import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { isSamePlace, type PointInSystem, parsePoint } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import {
   getAttribute,
@@ -10,7 +8,7 @@ import {
   getChildText,
   type XmlElement,
 } from '../xml/element.ts';
-import { canonicalizeValue, makeNameKey } from './canonical.ts';
+import { canonicalizeValue, getCanonicalPoint, isSamePoint, isSameValue } from './canonical.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import {
   type ElementName,
@@ -117,58 +115,20 @@ function parseHistory(entry: XmlElement): HistoryEntry {
  * by name.
  */
 export function listDifferingElements(sent: Elements, harvested: HarvestedFind): ElementName[] {
+  const { geom_system: system = sent.geom_system } = harvested.elements;
+  const point = getCanonicalPoint({ ...harvested.elements, geom_system: system });
   return FIELDS.filter((field) => {
     if (field.kind === 'state') return false;
     if (field.parent !== undefined && harvested.protectedWithheld) return false;
     // The service computes the other representation of the point.
     if (field.kind === 'point')
-      return field.epsg === sent.geom_system && !isSamePoint(sent, harvested.elements);
+      return field.epsg === sent.geom_system && !isSamePoint(getCanonicalPoint(sent), point);
     return !isSameValue(field, sent, harvested.elements);
   }).map((field) => field.name);
 }
 
-/** A person who was sent by name has an identifier in the record, so the names are compared. */
-function isSameValue(field: Field, sent: Elements, harvested: HarvestedElements): boolean {
-  const value = sent[field.name];
-  const other = harvested[field.name];
-  return typeof value === 'object' && value.id === NEW_PERSON && typeof other === 'object'
-    ? makeNameKey(value.text) === makeNameKey(other.text)
-    : canonicalizeValue(field, sent) === canonicalizeValue(field, harvested);
-}
-
 function isTrue(value: Elements[ElementName]): boolean {
   return value === true || value === 'true' || value === '1';
-}
-
-/**
- * Compares exactly where the record still selects the system that was sent; else the point was
- * converted, or changed.
- */
-function isSamePoint(sent: Elements, foundElements: HarvestedElements): boolean {
-  const measured = parsePointIn(sent, sent.geom_system);
-  const counted = parsePointIn(foundElements, foundElements.geom_system);
-  if (measured !== undefined && counted !== undefined && measured.system !== counted.system)
-    return isSamePlace(measured, counted);
-  const first = parseNumbersIn(getWkt(sent, sent.geom_system));
-  const second = parseNumbersIn(getWkt(foundElements, sent.geom_system));
-  return (
-    first.length === second.length &&
-    first.every((value, index) => Math.abs(value - (second[index] ?? Number.NaN)) <= SAME_POINT)
-  );
-}
-
-/** A centimetre in degrees; in metres practically zero. */
-const SAME_POINT = 1e-7;
-
-function getWkt(elements: Elements, system: unknown): string {
-  const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
-  return typeof wkt === 'string' ? wkt : '';
-}
-
-function parsePointIn(elements: Elements, system: unknown): PointInSystem | undefined {
-  if (system !== '4326' && system !== '5514') return undefined;
-  const reading = parsePoint(getWkt(elements, system));
-  return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
 /** Names of the states of a find (A-STATE-1). */
@@ -278,8 +238,4 @@ export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
     if (value !== null) values.push([field.name, value]);
   }
   return hash('sha256', JSON.stringify(values), 'hex');
-}
-
-function parseNumbersIn(wkt: string): readonly number[] {
-  return wkt.match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? [];
 }

@@ -1,6 +1,12 @@
-import { type GeomSystem, isSamePlace, type PointInSystem } from '../place/geometry.ts';
+import { isSamePlace, type PointInSystem } from '../place/geometry.ts';
 import { makeIdKey } from '../text/characters.ts';
-import { type CanonicalValue, canonicalizeValue, makeNameKey } from './canonical.ts';
+import {
+  type CanonicalValue,
+  canonicalizeValue,
+  getCanonicalPoint,
+  isSamePoint,
+  makeNameKey,
+} from './canonical.ts';
 import { NEW_PERSON } from './field.ts';
 import type { HarvestedElements } from './fields.ts';
 import { type ElementName, FIELDS, type FindElements } from './fields.ts';
@@ -55,18 +61,14 @@ export function makeComparable(
     FIELDS.map((field) => [field.name, canonicalizeValue(field, elements)]),
   );
   const getText = (name: ElementName): string => values.get(name)?.toString() ?? '';
-  const { nalezce, geom_system: system } = elements;
-  const point = values.get(system === '5514' ? 'geom_sjtsk_wkt' : 'geom_wkt');
-  const hasPoint = Array.isArray(point) && point.length >= 2;
+  const { nalezce } = elements;
   return {
     localId: localId === undefined ? undefined : makeIdKey(localId),
     project: getText('projekt'),
     number: getText('evidencni_cislo'),
     day: getText('datum_nalezu'),
     place: getText('lokalizace'),
-    point: hasPoint
-      ? { system: system as GeomSystem, x: String(point[0]), y: String(point[1]) }
-      : undefined,
+    point: getCanonicalPoint(elements),
     object: JSON.stringify(OBJECT.map(getText)),
     finder: {
       id: typeof nalezce === 'object' ? nalezce.id : getText('nalezce'),
@@ -128,18 +130,6 @@ function countDifferent(a: Comparable, b: Comparable): number {
 function isSamePerson(a: Person, b: Person): boolean {
   if (a.id === NEW_PERSON || b.id === NEW_PERSON) return a.name === b.name;
   return a.id === b.id;
-}
-
-/** A centimetre in degrees; in metres practically zero. */
-const SAME_POINT = 1e-7;
-
-function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  if (a.system !== b.system) return isSamePlace(a, b);
-  return (
-    Math.abs(Number(a.x) - Number(b.x)) <= SAME_POINT &&
-    Math.abs(Number(a.y) - Number(b.y)) <= SAME_POINT
-  );
 }
 
 function agreeInPart(a: Comparable, b: Comparable): boolean {

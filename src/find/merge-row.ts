@@ -1,5 +1,5 @@
-import { isSamePlace, parsePointNumbers } from '../place/geometry.ts';
-import { trimText } from '../text/characters.ts';
+import { isSamePlace } from '../place/geometry.ts';
+import { isSameValue } from './canonical.ts';
 import { NEW_PERSON } from './field.ts';
 import {
   type ElementName,
@@ -104,18 +104,7 @@ function addPart(to: [string, unknown][], from: FindElements, part: readonly Ele
 }
 
 function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {
-  return part.every(
-    (name) => isSameValue(one[name], other[name]) || isSamePoint(name, one[name], other[name]),
-  );
-}
-
-/** Points are equal if their numbers are: `15.10` is `15.1`. */
-function isSamePoint(name: ElementName, one: Value, other: Value): boolean {
-  if (getField(name).kind !== 'point' || typeof one !== 'string' || typeof other !== 'string')
-    return false;
-  const a = parsePointNumbers(one);
-  const b = parsePointNumbers(other);
-  return a !== undefined && a[0] === b?.[0] && a[1] === b[1];
+  return part.every((name) => isSameValue(getField(name), one, other));
 }
 
 export function isSameFind(one: FindElements, other: FindElements): boolean {
@@ -123,22 +112,6 @@ export function isSameFind(one: FindElements, other: FindElements): boolean {
 }
 
 type Value = FindElements[ElementName];
-
-function isSameValue(one: Value, other: Value): boolean {
-  return one === other || reduceValue(one) === reduceValue(other) || isSamePerson(one, other);
-}
-
-/**
- * A person by name and one by identifier are equal if their names are: the vocabulary was harvested
- * in between.
- */
-function isSamePerson(one: Value, other: Value): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object') return false;
-  return (
-    (one.id === NEW_PERSON) !== (other.id === NEW_PERSON) &&
-    one.text.normalize('NFC') === other.text.normalize('NFC')
-  );
-}
 
 /**
  * The row has the identifier of a finder whom the find, entered before the harvest, has by name.
@@ -154,15 +127,6 @@ function isHarvestedSince(
     row.nalezce !== undefined &&
     isSamePart(find, row, [name])
   );
-}
-
-/** Reduces a value to what is compared: of a reference the identifier, of a new person the name. */
-function reduceValue(value: Value): string | number | boolean | undefined {
-  if (typeof value === 'string') return trimText(value.normalize('NFC'));
-  if (typeof value !== 'object') return value;
-  return value.id === NEW_PERSON
-    ? `${NEW_PERSON} ${trimText(value.text.normalize('NFC'))}`
-    : value.id;
 }
 
 function findDifference(
@@ -208,7 +172,7 @@ export function listDifferingTraits(
 ): ElementName[] {
   const isDiffering = (name: ElementName): boolean =>
     [base, find].every(
-      (other) => other[name] !== undefined && !isSameValue(other[name], row[name]),
+      (other) => other[name] !== undefined && !isSameValue(getField(name), other, row),
     ) && row[name] !== undefined;
   const placeName = findPointName(row, base);
   const movedPoint = [base, find].every((other) => isElsewhere(other, row)) ? [placeName] : [];
