@@ -126,9 +126,10 @@ const NUMBERS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cis
 
 function makeAloneTest({ rows }: Table, profiles: readonly ColumnProfile[]) {
   return (column: ColumnProfile, other: ColumnProfile): boolean => {
-    const [here, there] = [column, other].map((profile) => profiles.indexOf(profile));
+    const here = profiles.indexOf(column);
+    const there = profiles.indexOf(other);
     for (const { cells } of rows)
-      if ((cells[here ?? -1] ?? '') !== '' && (cells[there ?? -1] ?? '') === '') return true;
+      if ((cells[here] ?? '') !== '' && (cells[there] ?? '') === '') return true;
     return false;
   };
 }

@@ -16,7 +16,6 @@ import { formatFindLine } from '../../flows/finds/find-texts.ts';
 import { listFinds } from '../../flows/finds/select-finds.ts';
 import { makeInterview } from '../../flows/interview/add-find.ts';
 import {
-  askChanges,
   type CellChange,
   type EditResult,
   type FindEdit,
@@ -25,6 +24,7 @@ import {
   planEdits,
 } from '../../flows/interview/edit-find.ts';
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
+import { askChanges } from '../../flows/interview/interview.ts';
 import type { InterviewResult } from '../../flows/interview/interview-question.ts';
 import { checkChangedFinds } from '../../flows/queue/check-entered.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';

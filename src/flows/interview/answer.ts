@@ -75,10 +75,17 @@ export async function parseAnswer(
   }
 }
 
-/** Removes the answer to this question. The coordinate system is required even without a point. */
+/**
+ * Removes the answer to this question. The coordinate system is required even without a point, and
+ * a stated one stays.
+ */
 export function withoutAnswer(question: Question, find: Find): Find {
-  if (question.name === 'point')
-    return { ...find, elements: replaceAnswer(find, question, { geom_system: '4326' }) };
+  if (question.name === 'point') {
+    const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;
+    const hasPoint = geom_wkt !== undefined || geom_sjtsk_wkt !== undefined;
+    const elements = { geom_system: hasPoint ? '4326' : stated } as const;
+    return { ...find, elements: replaceAnswer(find, question, elements) };
+  }
   return question.name === 'photos'
     ? { ...find, photos: [] }
     : { ...find, elements: replaceAnswer(find, question, {}) };

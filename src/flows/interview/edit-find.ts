@@ -21,7 +21,6 @@ import {
 import { FIELDS, type FindElements, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
-import { isAsked, QUESTIONS, type Question, type QuestionName } from '../../find/questions.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
@@ -36,19 +35,12 @@ import {
 import { wantFind } from '../../outbox/wishes.ts';
 import { parsePosition } from '../../place/read-position.ts';
 import { ENTRY_STATES } from '../finds/entry-words.ts';
-import { formatAnswer } from '../finds/find-texts.ts';
 import type { FindChoice } from '../finds/select-finds.ts';
 import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { openNumberLookup } from '../queue/number-owners.ts';
 import { withPosition } from './answer.ts';
 import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
-import { review } from './interview.ts';
-import {
-  type AskingContext,
-  askQuestion,
-  getTargetState,
-  type InterviewResult,
-} from './interview-question.ts';
+import type { InterviewResult } from './interview-question.ts';
 
 type EditContext = {
   readonly outbox: Outbox;
@@ -311,50 +303,6 @@ function withUntouched(
     ([name]) => !touched.has(name as keyof FindElements),
   );
   return { ...read, ...Object.fromEntries(untouched) };
-}
-
-/** The key is permanent, and photographs have a command of their own. */
-const NOT_EDITED: readonly QuestionName[] = ['local_id', 'photos'];
-
-/**
- * Asks all questions with the current values as defaults, and then shows the find for review.
- * @returns the find to be stored
- * @throws InterruptedError on Ctrl-C
- */
-export async function askChanges(start: Find, world: AskingContext): Promise<InterviewResult> {
-  let find = start;
-  const done: QuestionName[] = [];
-  for (
-    let question = findNextQuestion(find, done);
-    question !== undefined;
-    question = findNextQuestion(find, done)
-  ) {
-    const step = await askQuestion(question, find, undefined, world);
-    if (step.go === 'to-the-end') break;
-    if (step.go === 'back') {
-      done.pop();
-      continue;
-    }
-    // Without a point before and after, the coordinate system stays.
-    if (question.name !== 'point' || hasPoint(step.find) || hasPoint(find)) find = step.find;
-    done.push(question.name);
-  }
-  return review(find, { ...world, leftOut: NOT_EDITED, keep: async () => {} });
-}
-
-function hasPoint({ elements }: Find): boolean {
-  return elements.geom_wkt !== undefined || elements.geom_sjtsk_wkt !== undefined;
-}
-
-function findNextQuestion(find: Find, done: readonly QuestionName[]): Question | undefined {
-  const isDue = (question: Question): boolean =>
-    question.when === 'more' ||
-    isAsked(question, getTargetState(find)) ||
-    formatAnswer(question.name, find) !== undefined;
-  return QUESTIONS.find(
-    (question) =>
-      !NOT_EDITED.includes(question.name) && !done.includes(question.name) && isDue(question),
-  );
 }
 
 /**

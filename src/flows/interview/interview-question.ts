@@ -3,7 +3,12 @@ import { formatDay, t } from '../../base/language.ts';
 import { formatReferenceCell, type TargetState } from '../../find/field.ts';
 import { type FindElements, getField } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
-import { getElementNames, isOptional, type Question } from '../../find/questions.ts';
+import {
+  getElementNames,
+  isOptional,
+  type Question,
+  type QuestionName,
+} from '../../find/questions.ts';
 import type { Annotation, Prompt, PromptOffer } from '../../ui/prompt.ts';
 import { formatAnswer, formatTargetState } from '../finds/find-texts.ts';
 import { type Answer, withoutAnswer } from './answer.ts';
@@ -200,6 +205,10 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
 export type AskingContext = QuestionContext & { readonly check: (find: Find) => readonly Issue[] };
 
 export type InterviewContext = AskingContext & {
+  /** Asks also for what has an answer, and what is else asked on request. */
+  readonly asksAll?: boolean;
+  /** Questions that are never asked. */
+  readonly leftOut?: readonly QuestionName[];
   /** Returns suggestions for empty elements; they may depend on the project. */
   readonly suggest: (find: Find) => SuggestedValues;
   /**

@@ -31,16 +31,14 @@ export function formatKeys(): string {
 }
 
 /**
- * Asks for missing elements in the order of {@link QUESTIONS}.
+ * Asks for missing elements in the order of {@link QUESTIONS}, and then shows the find for review.
  * @throws InterruptedError on Ctrl-C; earlier answers are saved
  */
 export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
   let find = start;
-  const done = new Set<QuestionName>(
-    QUESTIONS.filter((question) => formatAnswer(question.name, start) !== undefined).map(
-      ({ name }) => name,
-    ),
-  );
+  const isAnswered = ({ name }: Question): boolean => formatAnswer(name, start) !== undefined;
+  const isDone = (question: Question): boolean => !world.asksAll && isAnswered(question);
+  const done = new Set<QuestionName>(QUESTIONS.filter(isDone).map(({ name }) => name));
   const trail: QuestionName[] = [];
   let isFrameOffered = false;
   const keep = async (next: Find): Promise<void> => {
@@ -73,7 +71,22 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
     done.add(question.name);
     trail.push(question.name);
   }
-  return review(find, { ...world, keep: async (next) => keep(next) });
+  return review(find, { ...world, keep });
+}
+
+/**
+ * Asks all questions with the current values as defaults; the key is permanent, and photographs
+ * have a command of their own.
+ * @throws InterruptedError on Ctrl-C
+ */
+export function askChanges(start: Find, world: AskingContext): Promise<InterviewResult> {
+  return runInterview(start, {
+    ...world,
+    asksAll: true,
+    leftOut: ['local_id', 'photos'],
+    suggest: () => ({ localId: '', elements: {} }),
+    keep: async () => {},
+  });
 }
 
 const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
@@ -81,10 +94,24 @@ const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
 function findNextQuestion(
   find: Find,
   done: ReadonlySet<QuestionName>,
-  { suggest }: InterviewContext,
+  { suggest, asksAll, leftOut }: InterviewContext,
 ): Question | undefined {
   const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
-  return QUESTIONS.find((question) => isAsked(question, stav) && !done.has(question.name));
+  const questions = asksAll
+    ? listUsedQuestions(find, leftOut)
+    : QUESTIONS.filter((question) => isAsked(question, stav));
+  return questions.find(({ name }) => !done.has(name));
+}
+
+/** Lists the questions that are asked, that are asked on request, and that have an answer. */
+function listUsedQuestions(find: Find, leftOut: readonly QuestionName[] = []): Question[] {
+  return QUESTIONS.filter(
+    (question) =>
+      !leftOut.includes(question.name) &&
+      (question.when === 'more' ||
+        isAsked(question, getTargetState(find)) ||
+        formatAnswer(question.name, find) !== undefined),
+  );
 }
 
 function suggestAnswer(
@@ -128,16 +155,14 @@ type Choice =
   | { readonly kind: 'send' | 'draft' }
   | { readonly kind: 'question'; readonly question: Question };
 
-type ReviewContext = AskingContext & {
-  readonly keep: (find: Find) => Promise<void>;
-  readonly leftOut?: readonly QuestionName[];
-};
+type ReviewContext = AskingContext &
+  Pick<InterviewContext, 'leftOut'> & { readonly keep: (find: Find) => Promise<void> };
 
 /**
  * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
  * saved as a draft.
  */
-export async function review(start: Find, world: ReviewContext): Promise<InterviewResult> {
+async function review(start: Find, world: ReviewContext): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
@@ -145,7 +170,7 @@ export async function review(start: Find, world: ReviewContext): Promise<Intervi
     for (const line of formatProblems(issues)) world.say(line);
     const choice = await world.prompt.search({
       message: hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
-      listOffers: (typed) => listChoices(find, issues, typed, world.leftOut ?? []),
+      listOffers: (typed) => listChoices(find, issues, typed, world.leftOut),
     });
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
@@ -184,7 +209,7 @@ function listChoices(
   find: Find,
   issues: readonly Issue[],
   typed: string,
-  leftOut: readonly QuestionName[],
+  leftOut: readonly QuestionName[] | undefined,
 ): readonly (PromptOffer<Choice> | Annotation)[] {
   const state = formatTargetState(getTargetState(find));
   const wrong = new Set<QuestionName>(
@@ -209,13 +234,7 @@ function listChoices(
     name: t`Keep as a draft`,
     short: t`kept as a draft`,
   };
-  const ofUse = QUESTIONS.filter(
-    (question) =>
-      !leftOut.includes(question.name) &&
-      (question.when === 'more' ||
-        isAsked(question, getTargetState(find)) ||
-        formatAnswer(question.name, find)),
-  );
+  const ofUse = listUsedQuestions(find, leftOut);
   const otherQuestions = ofUse.filter(({ name }) => !wrong.has(name));
   const offers = [
     ...(hasErrors(issues) ? [] : [send]),

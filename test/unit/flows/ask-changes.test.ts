@@ -4,7 +4,7 @@ import type { Find } from '../../../src/find/find.ts';
 import { rememberReferences } from '../../../src/find/resolve-references.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { parseAnswer } from '../../../src/flows/interview/answer.ts';
-import { askChanges } from '../../../src/flows/interview/edit-find.ts';
+import { askChanges } from '../../../src/flows/interview/interview.ts';
 import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
 import { scriptedPrompt } from '../../support/scripted-prompt.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
