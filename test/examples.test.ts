@@ -148,7 +148,7 @@ describe('the example photographs', () => {
       const { photograph, issues } = await inspectPhotograph(path);
       expect(issues).toEqual([]);
       expect(photograph?.sizeBytes).toBeLessThan(40_000);
-      expect(photograph?.mimeType).toBe(path.endsWith('.png') ? 'image/png' : 'image/jpeg');
+      expect(photograph?.mediaType).toBe(path.endsWith('.png') ? 'image/png' : 'image/jpeg');
     }
     const drawn = readdirSync('examples/photos').filter((name) => /\.(jpg|png)$/.test(name));
     expect(named.size).toBe(drawn.length);

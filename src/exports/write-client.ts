@@ -92,8 +92,8 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
         throw new FileError(path, issues.map(({ message }) => message).join(' '));
       const file = {
         name: path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1),
-        mediaType: photograph.mimeType,
-        sha512: Buffer.from(photograph.sha512Hex, 'hex'),
+        mediaType: photograph.mediaType,
+        sha512: photograph.sha512,
         sizeBytes: photograph.sizeBytes,
         link: path,
       };

@@ -422,13 +422,13 @@ export function listQueuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Ent
 export function listPhotographsByDigest(
   outbox: Outbox,
   record: string,
-  digest: Buffer,
+  digest: string,
 ): PhotoEntry[] {
   return selectOfKind(
     outbox,
     'photo',
     `photograph ->> 'sha512' = :digest and entries.subject = :record`,
-    { digest: digest.toString('hex'), record },
+    { digest, record },
   );
 }
 

@@ -23,19 +23,31 @@ const MAX_DIRECTORIES = 20_000;
 /** Limit for a value of a GPS directory; a larger one is skipped as damaged. */
 const MAX_VALUE_BYTES = 65_536;
 
-type Reader = { readonly u16: (at: number) => number; readonly u32: (at: number) => number };
-type Writer = { readonly setU16: (value: number, at: number) => void };
-type Tiff = Reader & Writer & { readonly bytes: Buffer };
+type Tiff = {
+  readonly bytes: Buffer;
+  readonly u16: (at: number) => number;
+  readonly u32: (at: number) => number;
+  readonly setU16: (value: number, at: number) => void;
+};
+
+/** An entry of a directory. `value` is the value itself where it has four bytes, else its offset. */
+type Entry = {
+  readonly at: number;
+  readonly tag: number;
+  readonly type: number;
+  readonly count: number;
+  readonly value: number;
+};
 
 /**
  * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its
  * XMP. All other bytes stay, and so does the length.
  * @param bytes changed in place
  */
-export function removeTiffGps(bytes: Buffer): GpsTrace {
+export function removeTiffGps(bytes: Buffer): GpsFinding {
   const tiff = openTiff(bytes);
-  if (tiff === undefined) return NO_GPS;
-  let trace = NO_GPS;
+  if (tiff === undefined) return 'none';
+  let finding: GpsFinding = 'none';
   const waiting = [tiff.u32(4)];
   const seen = new Set<number>();
   for (
@@ -45,9 +57,9 @@ export function removeTiffGps(bytes: Buffer): GpsTrace {
   ) {
     if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
     seen.add(at);
-    trace = mergeTraces(trace, removeFromDirectory(tiff, at, waiting));
+    finding = getMostTelling(finding, removeFromDirectory(tiff, at, waiting));
   }
-  return trace;
+  return finding;
 }
 
 export function isTiff(bytes: Buffer): boolean {
@@ -70,35 +82,36 @@ export function isTiffDamaged(bytes: Buffer): boolean {
   let hasPicture = false;
   while (at !== 0 && !seen.has(at) && seen.size < MAX_DIRECTORIES) {
     seen.add(at);
-    const next = at + 2 + (at + 2 > bytes.length ? 0 : tiff.u16(at)) * ENTRY_BYTES;
-    if (next + 4 > bytes.length) return true;
+    const next = findNextDirectory(tiff, at);
+    if (next === undefined) return true;
+    const entries = listEntries(tiff, at);
     for (const [offsetTag, lengthTag] of PICTURE_TAGS) {
-      const offsets = readNumbers(tiff, at, offsetTag);
-      const lengths = readNumbers(tiff, at, lengthTag);
+      const offsets = readNumbers(tiff, entries, offsetTag);
+      const lengths = readNumbers(tiff, entries, lengthTag);
       if (offsets === undefined || lengths === undefined) return true;
       if (offsets.some((offset, index) => offset + (lengths[index] ?? 0) > bytes.length))
         return true;
       hasPicture ||= offsets.length > 0;
     }
-    at = tiff.u32(next);
+    at = next;
   }
   return !hasPicture;
 }
 
 /** Returns the numbers of a tag; undefined where they lie outside the file. */
-function readNumbers(tiff: Tiff, at: number, wanted: number): number[] | undefined {
-  const { bytes, u16, u32 } = tiff;
-  for (let index = 0; index < countEntriesAt(tiff, at); index++) {
-    const entry = at + 2 + index * ENTRY_BYTES;
-    if (u16(entry) !== wanted) continue;
-    const isShort = u16(entry + 2) === 3;
-    const size = isShort ? 2 : 4;
-    const count = u32(entry + 4);
-    const from = count * size <= 4 ? entry + 8 : u32(entry + 8);
-    if (from + count * size > bytes.length) return undefined;
-    return Array.from({ length: count }, (_, each) => (isShort ? u16 : u32)(from + each * size));
-  }
-  return [];
+function readNumbers(
+  { bytes, u16, u32 }: Tiff,
+  entries: readonly Entry[],
+  wanted: number,
+): number[] | undefined {
+  const entry = entries.find(({ tag }) => tag === wanted);
+  if (entry === undefined) return [];
+  const { at, type, count, value } = entry;
+  const isShort = type === 3;
+  const size = isShort ? 2 : 4;
+  const from = count * size <= 4 ? at + 8 : value;
+  if (from + count * size > bytes.length) return undefined;
+  return Array.from({ length: count }, (_, each) => (isShort ? u16 : u32)(from + each * size));
 }
 
 function openTiff(bytes: Buffer): Tiff | undefined {
@@ -117,103 +130,102 @@ function openTiff(bytes: Buffer): Tiff | undefined {
   return tiff.u16(2) === BIG_TIFF ? undefined : tiff;
 }
 
-/** Returns the number of entries in a directory; fewer than stated where the file is truncated. */
-function countEntriesAt({ bytes, u16 }: Tiff, at: number): number {
-  return Math.min(u16(at), Math.floor((bytes.length - at - 2) / ENTRY_BYTES));
+/** Lists the entries of a directory; fewer than stated where the file is truncated. */
+function listEntries({ bytes, u16, u32 }: Tiff, directory: number): Entry[] {
+  const count = Math.min(u16(directory), Math.floor((bytes.length - directory - 2) / ENTRY_BYTES));
+  return Array.from({ length: count }, (_, index) => {
+    const at = directory + 2 + index * ENTRY_BYTES;
+    return { at, tag: u16(at), type: u16(at + 2), count: u32(at + 4), value: u32(at + 8) };
+  });
 }
 
-function removeFromDirectory(tiff: Tiff, at: number, waiting: number[]): GpsTrace {
-  const { bytes, u16, u32 } = tiff;
-  let trace = NO_GPS;
-  let count = countEntriesAt(tiff, at);
-  // In a damaged file the GPS directory may overlap this one, so that clearing it changes the entry
-  // count.
-  let entryCount = u16(at);
-  for (let index = 0; index < count; ) {
-    const entry = at + 2 + index * ENTRY_BYTES;
-    const tag = u16(entry);
-    const value = u32(entry + 8);
-    if (tag === GPS_POINTER) {
-      trace = mergeTraces(trace, {
-        found: true,
-        tells: clearGpsDirectory(tiff, value),
-        tellsOutsideExif: false,
-      });
-      const end = Math.min(bytes.length, at + 2 + entryCount * ENTRY_BYTES + 4);
-      bytes.copyWithin(entry, entry + ENTRY_BYTES, end);
-      bytes.fill(0, end - ENTRY_BYTES, end);
-      count -= 1;
-      entryCount -= 1;
-      tiff.setU16(entryCount, at);
-      continue;
-    }
-    if (tag === EXIF_POINTER) waiting.push(value);
-    if (tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
-    if (tag === XMP) trace = mergeTraces(trace, removeFromXmp(tiff, entry));
-    index += 1;
+/** Returns the offset of the next directory, 0 behind the last; undefined where it is truncated. */
+function findNextDirectory({ bytes, u16, u32 }: Tiff, directory: number): number | undefined {
+  if (directory + 2 > bytes.length) return undefined;
+  const end = directory + 2 + u16(directory) * ENTRY_BYTES;
+  return end + 4 > bytes.length ? undefined : u32(end);
+}
+
+/** @param waiting receives the directories to which this one leads */
+function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): GpsFinding {
+  // Read and reduced before anything is cleared: in a damaged file the GPS directory may overlap
+  // this one.
+  const entries = listEntries(tiff, directory);
+  const next = findNextDirectory(tiff, directory);
+  const pointers = entries.filter(({ tag }) => tag === GPS_POINTER);
+  removeEntries(tiff, directory, pointers);
+  const findings = [
+    ...pointers.map(({ value }) => clearGpsDirectory(tiff, value)),
+    ...entries.filter(({ tag }) => tag === XMP).map((entry) => removeFromXmp(tiff, entry)),
+  ];
+  for (const entry of entries) {
+    if (entry.tag === EXIF_POINTER) waiting.push(entry.value);
+    if (entry.tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
   }
-  const next = at + 2 + count * ENTRY_BYTES;
-  if (entryCount === count && next + 4 <= bytes.length) waiting.push(u32(next));
-  return trace;
+  if (next !== undefined) waiting.push(next);
+  return getMostTelling(...findings);
+}
+
+/** Removes entries, the last first, and moves up what follows with the offset of the next directory. */
+function removeEntries(
+  { bytes, u16, setU16 }: Tiff,
+  directory: number,
+  entries: readonly Entry[],
+): void {
+  let count = u16(directory);
+  for (const { at } of entries.toReversed()) {
+    const end = Math.min(bytes.length, directory + 2 + count * ENTRY_BYTES + 4);
+    bytes.copyWithin(at, at + ENTRY_BYTES, end);
+    bytes.fill(0, end - ENTRY_BYTES, end);
+    count -= 1;
+  }
+  setU16(count, directory);
 }
 
 /**
  * Overwrites a GPS directory, so that its data cannot be recovered. Values are overwritten only
  * where the directory is certainly one of GPS: in a damaged file the pointer may lead into the
  * picture.
- * @returns true if it held a position
  */
-function clearGpsDirectory(tiff: Tiff, at: number): boolean {
-  const { bytes, u16, u32 } = tiff;
-  if (at < 8 || at + 2 > bytes.length) return false;
-  const count = countEntriesAt(tiff, at);
-  const entries = Array.from({ length: count }, (_, index) => at + 2 + index * ENTRY_BYTES);
-  const isGps = (entry: number): boolean =>
-    u16(entry) <= LAST_GPS_TAG && (TYPE_BYTES[u16(entry + 2)] ?? 0) > 0;
-  if (count === 0 || count > LAST_GPS_TAG + 1 || !entries.every(isGps)) return false;
-  const tells = entries.some((entry) => TELLING.includes(u16(entry)));
-  for (const entry of entries) {
-    const lengthBytes = (TYPE_BYTES[u16(entry + 2)] ?? 0) * u32(entry + 4);
-    const value = u32(entry + 8);
+function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'place' {
+  const { bytes } = tiff;
+  if (directory < 8 || directory + 2 > bytes.length) return 'other';
+  const entries = listEntries(tiff, directory);
+  const isGps = ({ tag, type }: Entry): boolean =>
+    tag <= LAST_GPS_TAG && (TYPE_BYTES[type] ?? 0) > 0;
+  if (entries.length === 0 || entries.length > LAST_GPS_TAG + 1 || !entries.every(isGps))
+    return 'other';
+  for (const { type, count, value } of entries) {
+    const lengthBytes = (TYPE_BYTES[type] ?? 0) * count;
     if (lengthBytes > 4 && lengthBytes <= MAX_VALUE_BYTES && value >= 8 && value < bytes.length)
       bytes.fill(0, value, Math.min(bytes.length, value + lengthBytes));
   }
-  bytes.fill(0, at, at + 2 + count * ENTRY_BYTES);
-  return tells;
+  bytes.fill(0, directory, directory + 2 + entries.length * ENTRY_BYTES);
+  return entries.some(({ tag }) => TELLING.includes(tag)) ? 'place' : 'other';
 }
 
-function listSubDirectories({ bytes, u32 }: Tiff, entry: number): number[] {
-  const count = u32(entry + 4);
-  if (count === 1) return [u32(entry + 8)];
-  const at = u32(entry + 8);
-  const there = Math.max(0, Math.min(count, 64, Math.floor((bytes.length - at) / 4)));
-  return Array.from({ length: there }, (_, index) => u32(at + index * 4));
+function listSubDirectories({ bytes, u32 }: Tiff, { count, value }: Entry): number[] {
+  if (count === 1) return [value];
+  const there = Math.max(0, Math.min(count, 64, Math.floor((bytes.length - value) / 4)));
+  return Array.from({ length: there }, (_, index) => u32(value + index * 4));
 }
 
-function removeFromXmp({ bytes, u32 }: Tiff, entry: number): GpsTrace {
-  const count = u32(entry + 4);
-  const at = u32(entry + 8);
-  return at < 8 || at >= bytes.length ? NO_GPS : removeXmpGps(bytes.subarray(at, at + count));
+function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
+  return value < 8 || value >= bytes.length
+    ? 'none'
+    : removeXmpGps(bytes.subarray(value, value + count));
 }
 
-/** GPS data that were found in a photograph and removed. */
-export type GpsTrace = {
-  /** GPS data of any kind were present, even only the version. */
-  readonly found: boolean;
-  /** A latitude or a longitude was present. */
-  readonly tells: boolean;
-  /** A position was outside EXIF, the only source from which the service reads one. */
-  readonly tellsOutsideExif: boolean;
-};
+/**
+ * GPS data that were found in a photograph and removed, the most telling last: `other` without a
+ * position, such as only the version, and a position that the service, which reads only EXIF, does
+ * not see.
+ */
+const FINDINGS = ['none', 'other', 'place', 'place-outside-exif'] as const;
+export type GpsFinding = (typeof FINDINGS)[number];
 
-export const NO_GPS: GpsTrace = { found: false, tells: false, tellsOutsideExif: false };
-
-export function mergeTraces(...traces: readonly GpsTrace[]): GpsTrace {
-  return {
-    found: traces.some(({ found }) => found),
-    tells: traces.some(({ tells }) => tells),
-    tellsOutsideExif: traces.some(({ tellsOutsideExif }) => tellsOutsideExif),
-  };
+export function getMostTelling(...findings: readonly GpsFinding[]): GpsFinding {
+  return FINDINGS.findLast((each) => findings.includes(each)) ?? 'none';
 }
 
 /**
@@ -234,18 +246,19 @@ const WIDE = /G\0P\0S\0/i;
  * Overwrites the GPS properties of an XMP packet with blanks.
  * @param packet changed in place; its length stays
  */
-export function removeXmpGps(packet: Buffer): GpsTrace {
+export function removeXmpGps(packet: Buffer): GpsFinding {
   // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.
   const text = packet.toString('latin1');
   if (WIDE.test(text)) {
     packet.fill(0x20);
-    return { found: true, tells: true, tellsOutsideExif: true };
+    return 'place-outside-exif';
   }
-  if (!/gps|titude/i.test(text)) return NO_GPS;
+  if (!/gps|titude/i.test(text)) return 'none';
   const spans = [...findAttributeSpans(text), ...findElementSpans(text)];
   for (const [start, end] of spans) packet.fill(0x20, start, end);
-  const tells = spans.some(([start]) => XMP_TELLING.test(text.slice(start, start + 60)));
-  return { found: spans.length > 0, tells, tellsOutsideExif: tells };
+  if (spans.some(([start]) => XMP_TELLING.test(text.slice(start, start + 60))))
+    return 'place-outside-exif';
+  return spans.length > 0 ? 'other' : 'none';
 }
 
 const PACKET_START = '<x:xmpmeta';
@@ -255,8 +268,8 @@ const PACKET_END = '</x:xmpmeta>';
 export function hasXmpPlace(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
-    if (removeXmpGps(Buffer.from(file.subarray(at, end === -1 ? undefined : end))).tells)
-      return true;
+    const packet = Buffer.from(file.subarray(at, end === -1 ? undefined : end));
+    if (removeXmpGps(packet) === 'place-outside-exif') return true;
   }
   return false;
 }

@@ -15,30 +15,25 @@ import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
 import { isTiff, isTiffDamaged } from './gps-tags.ts';
 import { describeJpeg } from './jpeg.ts';
+import { isPngCutOff } from './png.ts';
 import { detectGps, type PhotoGps } from './remove-gps.ts';
 
-export type Photograph = {
+export type PhotographFile = {
   readonly path: string;
+  readonly mediaType: string;
   readonly sizeBytes: number;
-  readonly mimeType: string;
-  /** Digest of the file's bytes, lower-case hexadecimal. */
-  readonly sha512Hex: string;
+  readonly sha512: Buffer;
   readonly gps: PhotoGps;
   /** A video follows the picture, which pas does not search for a place. */
   readonly hasVideo: boolean;
 };
 /** A photograph with optional warnings, or at least one error. */
-export type InspectedPhotograph = {
-  readonly photograph?: Photograph;
+type InspectedPhotograph = {
+  readonly photograph?: PhotographFile;
   readonly issues: readonly Issue[];
 };
 
-type InspectOptions = {
-  /** A-PHOTO-7: 250 MiB unless the profile has another limit. */
-  readonly maxBytes?: number;
-  readonly signal?: AbortSignal;
-};
-
+/** A-PHOTO-7: 250 MiB unless the profile has another limit. */
 export const PHOTO_MAX_BYTES = 262_144_000;
 
 /**
@@ -63,7 +58,7 @@ export const PICTURES_RULE = 'photo-pictures';
  */
 export async function inspectPhotograph(
   path: string,
-  options: InspectOptions = {},
+  maxBytes = PHOTO_MAX_BYTES,
 ): Promise<InspectedPhotograph> {
   let file: FileHandle;
   try {
@@ -73,9 +68,8 @@ export async function inspectPhotograph(
     return makeRefusal('photo-missing', explainNotOpened(path, error));
   }
   try {
-    return await inspectOpen(file, path, options);
+    return await inspectOpen(file, path, maxBytes);
   } catch (error) {
-    options.signal?.throwIfAborted();
     const problem = getErrorMessage(error);
     return makeRefusal(
       'photo-unreadable',
@@ -89,7 +83,7 @@ export async function inspectPhotograph(
 async function inspectOpen(
   file: FileHandle,
   path: string,
-  { maxBytes = PHOTO_MAX_BYTES, signal }: InspectOptions,
+  maxBytes: number,
 ): Promise<InspectedPhotograph> {
   const stat = await file.stat();
   if (stat.isDirectory())
@@ -113,7 +107,7 @@ async function inspectOpen(
       msg`The photograph ${path} has ${stat.size} bytes; the service accepts at most ${maxBytes}. Make it smaller.`,
     );
   }
-  const bytes = await file.readFile({ signal });
+  const bytes = await file.readFile();
   if (bytes.length !== stat.size) {
     return makeRefusal(
       'photo-changed',
@@ -121,28 +115,28 @@ async function inspectOpen(
     );
   }
   // The end of a TIFF distinguishes it from a raw image.
-  const mimeType = (await fileTypeFromBuffer(bytes))?.mime;
-  if (mimeType === undefined && isTiff(bytes)) {
+  const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
+  if (mediaType === undefined && isTiff(bytes)) {
     return makeRefusal(
       'photo-damaged',
       msg`The photograph ${path} is a damaged TIFF: a part of it is missing. Copy it again from its source.`,
     );
   }
-  if (mimeType === undefined || !ACCEPTED_TYPES.includes(mimeType)) {
-    const typeText = mimeType ?? msg`an unknown format`;
+  if (mediaType === undefined || !ACCEPTED_TYPES.includes(mediaType)) {
+    const typeText = mediaType ?? msg`an unknown format`;
     return makeRefusal(
       'photo-type',
       msg`The content of ${path} is ${typeText}. The service accepts JPEG, PNG, TIFF, HEIC and HEIF; convert the file.`,
     );
   }
-  const sha512Hex = createHash('sha512').update(bytes).digest('hex');
-  const { isCutOff, pictures, end } = describeContents(bytes, mimeType);
+  const sha512 = createHash('sha512').update(bytes).digest();
+  const { isCutOff, pictures, end } = describeContents(bytes, mediaType);
   const hasVideo = hasVideoBehind(bytes, end);
   const issues = checkContents(path, isCutOff, pictures, hasVideo);
   // Last, since removing the place from them, to know the digest without it, changes the bytes.
-  const gps = await detectGps(bytes, mimeType);
-  const sizeBytes = stat.size;
-  return { photograph: { path, sizeBytes, mimeType, sha512Hex, gps, hasVideo }, issues };
+  const gps = await detectGps(bytes, mediaType);
+  const photograph = { path, mediaType, sizeBytes: stat.size, sha512, gps, hasVideo };
+  return { photograph, issues };
 }
 
 function makeRefusal(rule: string, message: Message): InspectedPhotograph {
@@ -163,8 +157,8 @@ function explainNotOpened(path: string, error: unknown): Message {
  * Follows the parts of a photograph, since cameras write data behind the end, and a thumbnail with
  * an end of its own before it. A video can only be behind `end`.
  */
-function describeContents(bytes: Buffer, mimeType: string): ReturnType<typeof describeJpeg> {
-  switch (mimeType) {
+function describeContents(bytes: Buffer, mediaType: string): ReturnType<typeof describeJpeg> {
+  switch (mediaType) {
     case 'image/jpeg':
       return describeJpeg(bytes);
     case 'image/png':
@@ -174,20 +168,6 @@ function describeContents(bytes: Buffer, mimeType: string): ReturnType<typeof de
     default:
       return { isCutOff: false, pictures: 1, end: BOX_HEAD_BYTES };
   }
-}
-
-const PNG_SIGNATURE_BYTES = 8;
-/** Length, type and checksum of a PNG chunk. */
-const PNG_CHUNK_BYTES = 12;
-
-function isPngCutOff(bytes: Buffer): boolean {
-  let at = PNG_SIGNATURE_BYTES;
-  while (at + 8 <= bytes.length) {
-    const end = at + PNG_CHUNK_BYTES + bytes.readUInt32BE(at);
-    if (bytes.toString('latin1', at + 4, at + 8) === 'IEND') return end > bytes.length;
-    at = end;
-  }
-  return true;
 }
 
 const BOX_HEAD_BYTES = 8;

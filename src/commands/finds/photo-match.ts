@@ -43,10 +43,7 @@ export async function matchPhotos(
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, storePhotograph: keepPhotograph } = makeContextKeeping(
-    context,
-    options,
-  );
+  const { inspectPhotograph, storePhotograph } = makeContextKeeping(context, options);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const matches = await matchFolder(folder, {
     outbox,
@@ -62,7 +59,7 @@ export async function matchPhotos(
   const takesLikely = options.likely === true;
   const queued = await queueMatches(matches.fates, {
     outbox,
-    storePhotograph: keepPhotograph,
+    storePhotograph,
     dryRun,
     takesLikely,
     questions,

@@ -11,18 +11,18 @@ import type { Find } from '../../find/find.ts';
 import { getElementNames, type Question, type QuestionName } from '../../find/questions.ts';
 import { checkRules } from '../../find/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../find/value-rules.ts';
-import type { InspectedPhotograph } from '../../photo/photograph.ts';
 import { formatPoint, toWgs84 } from '../../place/geometry.ts';
 import { formatPosition, type Position, parsePosition } from '../../place/read-position.ts';
 import { normalizeId } from '../../text/characters.ts';
 import { splitNames } from '../../text/csv.ts';
+import type { PhotographKeeping } from '../queue/store-photographs.ts';
 
 export type AnswerContext = RowContext &
   RuleContext & {
     /** Base folder of file names. */
     readonly folder: string;
     readonly isTaken: (localId: string) => boolean;
-    readonly inspectPhotograph: (path: string) => Promise<InspectedPhotograph>;
+    readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
     readonly readPhotoPosition: (path: string) => Promise<Reading<Position>>;
   };
 
@@ -113,7 +113,7 @@ async function parsePhotos(text: string, find: Find, context: AnswerContext): Pr
     const path = resolve(context.folder, name);
     const { photograph, issues } = await context.inspectPhotograph(path);
     if (hasErrors(issues)) return { problem: joinIssueMessages(issues) };
-    photos.push(photograph?.path ?? path);
+    photos.push(photograph?.source ?? path);
     remarks.push(...issues.map(({ message }) => message));
   }
   return { find: { ...find, photos: [...new Set(photos)] }, remarks };

@@ -81,10 +81,9 @@ export function openEnclosedPhotographs(
       return inspected;
     },
     async storePhotograph(photograph) {
-      const keptPhotograph = await keeping.storePhotograph(photograph);
-      if (folder !== undefined && dirname(photograph.path) === folder)
-        rmSync(photograph.path, { force: true });
-      return keptPhotograph;
+      await keeping.storePhotograph(photograph);
+      if (folder !== undefined && dirname(photograph.source) === folder)
+        rmSync(photograph.source, { force: true });
     },
     async close() {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });

@@ -29,7 +29,7 @@ import { findById, type ImportedRow, type StoredFind } from '../../outbox/stored
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../../outbox/wishes.ts';
 import { normalizeNumber } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
-import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
+import { listDigests, type PhotographKeeping, type Sendable } from './store-photographs.ts';
 
 /**
  * Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2).
@@ -163,7 +163,7 @@ type PhotographWish = {
 export function enqueuePhoto(
   outbox: Outbox,
   target: Target,
-  photograph: KeptPhotograph,
+  photograph: Sendable,
   { isWanted = () => true, again = false }: PhotographWish = {},
 ): QueuedPhoto {
   return outbox.change(() => {
@@ -196,24 +196,18 @@ export function enqueuePhoto(
  * Returns photographs of a record with the same content, with or without GPS data, including
  * dropped ones.
  */
-function findPhotographsLike(
-  outbox: Outbox,
-  target: Target,
-  { sha512, counterpartSha512Hex }: KeptPhotograph,
-): PhotoEntry[] {
-  const digests = [
-    sha512,
-    ...(counterpartSha512Hex === undefined ? [] : [Buffer.from(counterpartSha512Hex, 'hex')]),
-  ];
+function findPhotographsLike(outbox: Outbox, target: Target, photograph: Sendable): PhotoEntry[] {
   const record = getSubject(outbox, target);
-  return digests.flatMap((digest) => listPhotographsByDigest(outbox, record, digest));
+  return listDigests(photograph).flatMap((digest) =>
+    listPhotographsByDigest(outbox, record, digest),
+  );
 }
 
 /** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
 function addOrReplacePhoto(
   outbox: Outbox,
   target: Target,
-  photograph: KeptPhotograph,
+  photograph: Sendable,
   isWanted: IsWanted,
 ): QueuedPhoto {
   const otherPhotos = findPhotographsFrom(outbox, target, photograph).filter(
@@ -232,12 +226,7 @@ function addOrReplacePhoto(
 }
 
 /** Returns photographs of a record that were read from the same file with other content. */
-function findPhotographsFrom(
-  outbox: Outbox,
-  target: Target,
-  { source }: KeptPhotograph,
-): PhotoEntry[] {
-  if (source === undefined) return [];
+function findPhotographsFrom(outbox: Outbox, target: Target, { source }: Sendable): PhotoEntry[] {
   return listPhotographsBySource(outbox, getSubject(outbox, target), source);
 }
 
@@ -246,7 +235,7 @@ function requeuePhoto(
   outbox: Outbox,
   target: Target,
   entry: PhotoEntry,
-  photograph: KeptPhotograph,
+  photograph: Sendable,
 ): void {
   decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
   rewant(outbox, entry.subject, getSlotOf(outbox, entry));
@@ -265,16 +254,16 @@ export async function addPhotograph(
   outbox: Outbox,
   target: Target,
   path: string,
-  { inspectPhotograph, storePhotograph: keepPhotograph }: PhotographKeeping,
+  { inspectPhotograph, storePhotograph }: PhotographKeeping,
   wish: PhotographWish = {},
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
     return { queued: undefined, isStripped: false, issues };
-  const keptPhotograph = await keepPhotograph(photograph);
+  await storePhotograph(photograph);
   return {
-    queued: enqueuePhoto(outbox, target, keptPhotograph, wish),
-    isStripped: keptPhotograph.isStripped === true,
+    queued: enqueuePhoto(outbox, target, photograph, wish),
+    isStripped: photograph.originalSha512 !== undefined,
     issues,
   };
 }
@@ -284,17 +273,18 @@ function replaceVariant(
   outbox: Outbox,
   target: Target,
   entries: readonly PhotoEntry[],
-  photograph: KeptPhotograph,
+  photograph: Sendable,
 ): boolean {
-  if (photograph.isStripped !== true) return false;
-  const { counterpartSha512Hex } = photograph;
-  const variant = entries.find(
-    (entry) =>
-      entry.state === 'queued' && entry.photograph.sha512.toString('hex') === counterpartSha512Hex,
-  );
-  if (variant === undefined) return false;
+  const { originalSha512 } = photograph;
+  if (originalSha512 === undefined || !entries.some((entry) => isUnsent(entry, originalSha512)))
+    return false;
   wantPhoto(outbox, target, photograph);
   return true;
+}
+
+/** Tells if these bytes are queued and were not sent. */
+export function isUnsent({ state, photograph }: PhotoEntry, sha512: Buffer): boolean {
+  return state === 'queued' && photograph.sha512.equals(sha512);
 }
 
 /**
@@ -341,7 +331,7 @@ function findShownNumber({ record }: PulledRecord): string | undefined {
 }
 
 /** Photographs of a row by path; undefined for those that cannot be sent. */
-export type RowPhotographs = ReadonlyMap<string, KeptPhotograph | undefined>;
+export type RowPhotographs = ReadonlyMap<string, Sendable | undefined>;
 
 type FollowedPhotographs = {
   readonly photosAdded: number;
@@ -362,16 +352,14 @@ export function followPhotographs(
   findId: number | undefined,
   context: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): FollowedPhotographs {
-  const keptPhotographs = [...photographs.values()].filter(
-    (photograph) => photograph !== undefined,
-  );
+  const sendable = [...photographs.values()].filter((photograph) => photograph !== undefined);
   const removed =
     before === undefined || find.coversPhotos === false
       ? []
       : listRemovedDigests(find, photographs, before);
-  if (keptPhotographs.length === 0 && removed.length === 0)
+  if (sendable.length === 0 && removed.length === 0)
     return { photosAdded: 0, photosRemoved: 0, issues: [] };
-  const { photosAdded, sentBefore } = addPhotographs(keptPhotographs, findId, context);
+  const { photosAdded, sentBefore } = addPhotographs(sendable, findId, context);
   const { photosRemoved, sent } = removePhotographs(removed, findId, context);
   const issues = [
     ...sentBefore.map((name) =>
@@ -405,8 +393,8 @@ function listRemovedDigests(
 ): string[] {
   const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
   const ofRow = new Set(
-    [...photographs.values()].flatMap((keptPhotograph) =>
-      keptPhotograph === undefined ? [] : listDigests(keptPhotograph),
+    [...photographs.values()].flatMap((photograph) =>
+      photograph === undefined ? [] : listDigests(photograph),
     ),
   );
   return Object.entries(photos).flatMap(([path, digest]) =>
@@ -420,7 +408,7 @@ function listRemovedDigests(
 }
 
 function addPhotographs(
-  photographs: readonly KeptPhotograph[],
+  photographs: readonly Sendable[],
   findId: number | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
@@ -446,13 +434,6 @@ function addPhotographs(
       sentBefore.push(photograph.name);
   }
   return { photosAdded, sentBefore };
-}
-
-function listDigests({ sha512, counterpartSha512Hex }: KeptPhotograph): string[] {
-  return [
-    sha512.toString('hex'),
-    ...(counterpartSha512Hex === undefined ? [] : [counterpartSha512Hex]),
-  ];
 }
 
 /** @returns the number of removed photographs, and the names of sent ones */

@@ -40,7 +40,7 @@ import {
   withoutAsked,
 } from './merge-find.ts';
 import type { PlannedRows, RowPlan } from './plan-rows.ts';
-import type { KeptPhotograph, PhotographKeeping } from './store-photographs.ts';
+import type { PhotographKeeping, Sendable } from './store-photographs.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;
@@ -168,26 +168,16 @@ type PreparedFind = {
 async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
   if (find.photos.length === 0 || plan.row.kind === 'question')
     return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
-  const photographs = new Map<string, KeptPhotograph | undefined>();
+  const photographs = new Map<string, Sendable | undefined>();
   const issuesOfPhotos: Issue[] = [];
   for (const path of find.photos) {
     const { photograph, issues } = await context.inspectPhotograph(path);
     issuesOfPhotos.push(
       ...issues.map((issue) => issue.with({ find: find.localId, ...find.source })),
     );
-    if (photograph === undefined || hasErrors(issues)) {
-      photographs.set(path, undefined);
-      continue;
-    }
-    const keptPhotograph = context.dryRun
-      ? {
-          ...photograph,
-          name: path,
-          mediaType: photograph.mimeType,
-          sha512: Buffer.from(photograph.sha512Hex, 'hex'),
-        }
-      : await context.storePhotograph(photograph);
-    photographs.set(path, keptPhotograph);
+    const sendable = hasErrors(issues) ? undefined : photograph;
+    if (sendable !== undefined && !context.dryRun) await context.storePhotograph(sendable);
+    photographs.set(path, sendable);
   }
   return { find, plan, photographs, issues: issuesOfPhotos };
 }
@@ -314,8 +304,8 @@ function digestPhotographs(
   if (find.coversPhotos === false) return before?.photos ?? {};
   const digestsBefore = before?.photos ?? {};
   const named = [...photographs].map(
-    ([path, keptPhotograph]) =>
-      [path, keptPhotograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
+    ([path, photograph]) =>
+      [path, photograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
   );
   const missing = (find.missingPhotos ?? []).map(
     (name) => [name, digestsBefore[name] ?? null] as const,

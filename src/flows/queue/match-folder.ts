@@ -20,9 +20,9 @@ import {
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
 import { isGoneAtService } from '../finds/pull-state.ts';
 import { getReportPlace } from '../finds/report-find.ts';
-import { enqueuePhoto } from './enqueue-change.ts';
+import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
 import { findTarget } from './resolve-finds.ts';
-import type { PhotographKeeping, Sendable } from './store-photographs.ts';
+import { listDigests, type PhotographKeeping, type Sendable } from './store-photographs.ts';
 
 export type FileStatus = { readonly file: string; readonly path: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
@@ -82,7 +82,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
       fates.set(file, { file, path, kind: 'refused', rules });
       continue;
     }
-    const entries = [photograph.sha512Hex, photograph.counterpartSha512Hex ?? '']
+    const entries = listDigests(photograph)
       .flatMap((digest) => byDigest.get(digest) ?? [])
       .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
@@ -144,7 +144,7 @@ export async function queueMatches(
   fates: readonly FileStatus[],
   options: QueueOptions,
 ): Promise<QueueResult> {
-  const { outbox, storePhotograph: keepPhotograph, dryRun, takesLikely, questions } = options;
+  const { outbox, storePhotograph, dryRun, takesLikely, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
   const take = async (
@@ -154,9 +154,9 @@ export async function queueMatches(
     if (find === undefined) return;
     if (!dryRun) {
       const target = findTarget(outbox, find);
-      const keptPhotograph = await keepPhotograph(photograph);
-      if (enqueuePhoto(outbox, target, keptPhotograph).change === 'kept') return;
-      if (keptPhotograph.isStripped === true) stripped += 1;
+      await storePhotograph(photograph);
+      if (enqueuePhoto(outbox, target, photograph).change === 'kept') return;
+      if (photograph.originalSha512 !== undefined) stripped += 1;
     }
     queued.set(file, find);
   };
@@ -182,20 +182,18 @@ export async function queueMatches(
 /** Replaces queued photographs with GPS data by stripped ones. */
 async function stripKnown(
   fates: readonly FileStatus[],
-  { outbox, storePhotograph: keepPhotograph }: QueueOptions,
+  { outbox, storePhotograph }: QueueOptions,
 ): Promise<number> {
   let stripped = 0;
   for (const fate of fates) {
-    if (fate.kind !== 'known' || fate.photograph.isStripped !== true) continue;
-    const { counterpartSha512Hex } = fate.photograph;
-    const waiting = fate.entries.filter(
-      ({ state, photograph }) =>
-        state === 'queued' && photograph.sha512.toString('hex') === counterpartSha512Hex,
-    );
+    if (fate.kind !== 'known') continue;
+    const { originalSha512 } = fate.photograph;
+    if (originalSha512 === undefined) continue;
+    const waiting = fate.entries.filter((entry) => isUnsent(entry, originalSha512));
     if (waiting.length === 0) continue;
-    const keptPhotograph = await keepPhotograph(fate.photograph);
+    await storePhotograph(fate.photograph);
     for (const entry of waiting)
-      enqueuePhoto(outbox, findTarget(outbox, getFindName(entry)), keptPhotograph);
+      enqueuePhoto(outbox, findTarget(outbox, getFindName(entry)), fate.photograph);
     stripped += 1;
   }
   return stripped;
@@ -215,8 +213,8 @@ const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'non
 function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
   const best = new Map<string, MatchedFile>();
   const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
-  const getDigestKey = ({ photograph: { sha512Hex, counterpartSha512Hex } }: MatchedFile): string =>
-    [sha512Hex, counterpartSha512Hex ?? ''].sort().join();
+  const getDigestKey = ({ photograph }: MatchedFile): string =>
+    listDigests(photograph).sort().join();
   for (const fate of matched) {
     const before = best.get(getDigestKey(fate));
     if (before === undefined || rank(fate) < rank(before)) best.set(getDigestKey(fate), fate);

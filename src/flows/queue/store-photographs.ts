@@ -9,32 +9,32 @@ import {
   findOtherSpelling,
   inspectPhotograph,
   OTHER_SPELLING,
-  type Photograph as PhotographFile,
+  type PhotographFile,
 } from '../../photo/photograph.ts';
 import { type PhotoGps, removeGps } from '../../photo/remove-gps.ts';
 import { openContentStore } from '../../store/content-store.ts';
 
-/** A photograph to be queued, with size and digest of what would be sent. */
-export type Sendable = PhotographFile & Counterpart;
-
-export type KeptPhotograph = Photograph & Counterpart;
+/** A photograph that may be queued, described before it is copied. */
+export type Sendable = Photograph & {
+  readonly source: string;
+  /** Digest without the GPS data that it has. */
+  readonly withoutGpsSha512?: Buffer;
+};
 
 /**
- * Link between the two versions of a photograph, with and without GPS data, only one of which may
- * be sent.
+ * Lists the digests of both versions of a photograph, with and without GPS data, only one of which
+ * may be sent; lower-case hexadecimal, first that of the version to send.
  */
-type Counterpart = {
-  /** Digest of the other version; lower-case hexadecimal. */
-  readonly counterpartSha512Hex?: string;
-  /** GPS data were removed, so the other version is the original. */
-  readonly isStripped?: boolean;
-};
+export function listDigests({ sha512, originalSha512, withoutGpsSha512 }: Sendable): string[] {
+  return [sha512, originalSha512, withoutGpsSha512].flatMap((each) => each?.toString('hex') ?? []);
+}
 
 export type PhotographKeeping = {
   readonly inspectPhotograph: (
     path: string,
   ) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
-  readonly storePhotograph: (photograph: Sendable) => Promise<KeptPhotograph>;
+  /** @throws UsageError where the file changed since its inspection */
+  readonly storePhotograph: (photograph: Sendable) => Promise<void>;
 };
 
 type KeepingOptions = {
@@ -63,71 +63,45 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
   return {
     async inspectPhotograph(givenPath) {
       const { path = givenPath, remark } = findOtherSpelling(givenPath) ?? {};
-      const { photograph, issues } = await inspectPhotograph(path, { maxBytes });
+      const { photograph, issues } = await inspectPhotograph(path, maxBytes);
       if (photograph === undefined) return { issues };
-      const { gps } = photograph;
       const stuckIssue = stripGps && !keepGps ? findStuckIssue(photograph) : undefined;
       if (stuckIssue !== undefined) return { issues: [stuckIssue] };
       return {
-        photograph: { ...photograph, ...describeSendable(photograph, stripGps) },
+        photograph: makeSendable(photograph, stripGps),
         issues: [
           ...(remark === undefined ? [] : [makeWarningIssue(OTHER_SPELLING, remark)]),
           ...issues,
-          ...checkLocations(path, gps, stripGps),
+          ...checkLocations(path, photograph.gps, stripGps),
         ],
       };
     },
-    async storePhotograph({ path, mimeType, sha512Hex, counterpartSha512Hex, isStripped }) {
-      const keptPhotograph = {
-        // A line break would end a line of a list, and is nothing to send.
-        name: basename(path).replace(/\p{Cc}+/gu, ' '),
-        source: resolve(path),
-        mediaType: mimeType,
-        counterpartSha512Hex,
-        isStripped,
-      };
-      if (isStripped === true) {
-        const { parts } = removeGps(await readFile(path), mimeType);
-        const original =
-          counterpartSha512Hex === undefined
-            ? {}
-            : { originalSha512: Buffer.from(counterpartSha512Hex, 'hex') };
-        return assertUnchanged(path, sha512Hex, {
-          ...keptPhotograph,
-          ...original,
-          ...(await content.add(Readable.from(parts))),
-        });
-      }
-      return { ...keptPhotograph, ...(await content.add(path)) };
+    async storePhotograph({ source, mediaType, sha512, originalSha512 }) {
+      const stored = await content.add(
+        originalSha512 === undefined
+          ? source
+          : Readable.from(removeGps(await readFile(source), mediaType).parts),
+      );
+      if (!stored.sha512.equals(sha512))
+        throw new UsageError(msg`${source} changed while it was read.`);
     },
   };
 }
 
-/** Refuses a file that changed since its inspection for GPS data. */
-function assertUnchanged(
-  path: string,
-  sha512Hex: string,
-  keptPhotograph: KeptPhotograph,
-): KeptPhotograph {
-  if (keptPhotograph.sha512.toString('hex') !== sha512Hex)
-    throw new UsageError(msg`${path} changed while it was read.`);
-  return keptPhotograph;
-}
-
-function describeSendable(
-  { sha512Hex, gps }: PhotographFile,
+function makeSendable(
+  { path, mediaType, sizeBytes, sha512, gps }: PhotographFile,
   stripGps: boolean,
-): Partial<Sendable> {
-  if (gps.kind !== 'removable') return {};
-  const { withoutSha512Hex, withoutBytes } = gps;
-  return stripGps
-    ? {
-        sha512Hex: withoutSha512Hex,
-        sizeBytes: withoutBytes,
-        counterpartSha512Hex: sha512Hex,
-        isStripped: true,
-      }
-    : { counterpartSha512Hex: withoutSha512Hex };
+): Sendable {
+  const described = {
+    // A line break would end a line of a list, and is nothing to send.
+    name: basename(path).replace(/\p{Cc}+/gu, ' '),
+    source: resolve(path),
+    mediaType,
+  };
+  if (gps.kind === 'removable' && stripGps)
+    return { ...described, ...gps.without, originalSha512: sha512 };
+  const withoutGpsSha512 = gps.kind === 'removable' ? gps.without.sha512 : undefined;
+  return { ...described, sha512, sizeBytes, withoutGpsSha512 };
 }
 
 /** Explains why a place may stay in the photograph whatever pas removes. */
@@ -152,8 +126,8 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
     case 'unknown':
       return [];
     case 'removable':
-      if (stripGps || !gps.tells) return [];
-      if (gps.tellsOutsideExif) {
+      if (stripGps || gps.finding === 'other') return [];
+      if (gps.finding === 'place-outside-exif') {
         return [
           makeWarningIssue(
             XMP_LOCATION_RULE,

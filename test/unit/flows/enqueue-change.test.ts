@@ -7,8 +7,9 @@ import {
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { findTarget, findTargetForChange } from '../../../src/flows/queue/resolve-finds.ts';
+import type { Sendable } from '../../../src/flows/queue/store-photographs.ts';
 import { openNumberTable } from '../../../src/flows/queue/table-columns.ts';
-import { ENTRY_KINDS, type Entry, type Photograph } from '../../../src/outbox/entry.ts';
+import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   findEntryById,
@@ -32,7 +33,7 @@ import {
 } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
-const PHOTOGRAPH: Photograph = {
+const PHOTOGRAPH: Sendable = {
   source: '/card/IMG_0001.jpg',
   name: 'a.jpg',
   mediaType: 'image/jpeg',
@@ -113,7 +114,7 @@ describe('a photograph', () => {
     const [second, third] = [2, 3].map((byte) => ({
       ...PHOTOGRAPH,
       sha512: Buffer.alloc(64, byte),
-    })) as [Photograph, Photograph];
+    })) as [Sendable, Sendable];
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, { isWanted: () => false });
     const replaced = enqueuePhoto(outbox, RECORD, second, { isWanted: () => false });
     expect(replaced).toMatchObject({ change: 'replaced', sameFile: 'replaced' });

@@ -19,27 +19,22 @@ import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
-function context(outbox: Outbox): EnqueueContext {
+/** @param bytes of each photograph; otherwise its path */
+function context(outbox: Outbox, bytes?: string): EnqueueContext {
   return {
     outbox,
     validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
     inspectPhotograph: async (path) => ({
       photograph: {
-        path,
-        mimeType: 'image/jpeg',
+        name: path,
+        source: path,
+        mediaType: 'image/jpeg',
         sizeBytes: path.length,
-        sha512Hex: hashSha512(Buffer.from(path)).toString('hex'),
-        gps: { kind: 'none' },
-        hasVideo: false,
+        sha512: hashSha512(Buffer.from(bytes ?? path)),
       },
       issues: [],
     }),
-    storePhotograph: async ({ path, mimeType }) => ({
-      name: path,
-      mediaType: mimeType,
-      sha512: hashSha512(Buffer.from(path)),
-      sizeBytes: path.length,
-    }),
+    storePhotograph: async () => {},
     dryRun: false,
   };
 }
@@ -153,19 +148,12 @@ test.each([
 
 test('a photograph with new content replaces the unsent one of its file, and is named beside one that was sent', async () => {
   using outbox = tempOutbox();
-  const withBytes = (bytes: string): EnqueueContext => ({
-    ...context(outbox),
-    storePhotograph: async ({ path, mimeType }) => {
-      const sha512 = hashSha512(Buffer.from(bytes));
-      return { name: path, source: path, mediaType: mimeType, sha512, sizeBytes: bytes.length };
-    },
-  });
-  await enqueueFinds([FIND], withBytes('one'));
-  await enqueueFinds([FIND], withBytes('two'));
+  await enqueueFinds([FIND], context(outbox, 'one'));
+  await enqueueFinds([FIND], context(outbox, 'two'));
   expect(states(outbox)).toEqual(['import queued', 'photo queued']);
   acceptEntry(outbox, importId(outbox), 'C-1-N00001');
   acceptEntry(outbox, listEntriesOfFind(outbox, rowId(outbox))[1]?.id ?? 0, 'C-1-N00001');
-  const { issues } = await enqueueFinds([FIND], withBytes('three'));
+  const { issues } = await enqueueFinds([FIND], context(outbox, 'three'));
   expect(issues).toMatchObject([{ severity: 'warning', rule: 'photo-name-sent' }]);
   expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);
 });
@@ -263,10 +251,7 @@ test('a find that changes while its row is prepared, or that comes twice, is mer
   const edited: EnqueueContext = {
     ...context(outbox),
     table: { path: undefined, planRow: ({ localId }) => ({ kind: 'new', localId, others: [] }) },
-    storePhotograph: (photograph) => {
-      edit(outbox, { ...FIND.elements, hloubka: 20 });
-      return context(outbox).storePhotograph(photograph);
-    },
+    storePhotograph: async () => edit(outbox, { ...FIND.elements, hloubka: 20 }),
   };
   await enqueueFinds([{ ...FIND, elements: { poznamka: 'spona' } }], edited);
   expect(findByLocalId(outbox, 'K-1')?.elements).toEqual({ poznamka: 'spona', hloubka: 20 });

@@ -9,8 +9,8 @@ import { checkRules } from '../../../src/find/rules.ts';
 import { type AnswerContext, parseAnswer } from '../../../src/flows/interview/answer.ts';
 import { runInterview } from '../../../src/flows/interview/interview.ts';
 import { makeOfferTerms } from '../../../src/flows/interview/offer-terms.ts';
+import { makePhotographKeeping } from '../../../src/flows/queue/store-photographs.ts';
 import { readPhotoPosition } from '../../../src/photo/photo-exif.ts';
-import { inspectPhotograph } from '../../../src/photo/photograph.ts';
 import { type ScriptedPrompt, scriptedPrompt } from '../../support/scripted-prompt.ts';
 import { tinyPng } from '../../support/season.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -87,7 +87,7 @@ async function tell(
     today: '2024-06-02',
     folder,
     isTaken: (id) => id === 'K-001',
-    inspectPhotograph,
+    inspectPhotograph: makePhotographKeeping(folder, { maxBytes: 1_000_000 }).inspectPhotograph,
     readPhotoPosition,
   };
   const kept: Find[] = [];
