@@ -1,24 +1,12 @@
 import type { Point } from '../place/geometry.ts';
 import { computeMetresPerDegree } from '../place/polygon.ts';
-import {
-  findInName,
-  hasOpenNumber,
-  indexNames,
-  type NameDoubt,
-  type NameIndex,
-  type NameMatch,
-} from './name-match.ts';
+import { findInName, indexNames, type NameDoubt, type NameIndex } from './name-match.ts';
+import type { PhotoExif } from './photo-exif.ts';
 
 /** A photograph with the data by which it is matched to a find. */
-export type PhotoInfo = {
+export type PhotoInfo = PhotoExif & {
   /** Relative to the searched folder, with `/` as separator. */
   readonly file: string;
-  /** Milliseconds since 1970 UTC. */
-  readonly takenMs?: number;
-  /** The camera's day, YYYY-MM-DD. */
-  readonly takenOn?: string;
-  /** Longitude and latitude. */
-  readonly place?: Point;
   /**
    * Find for which the photograph is queued or sent already: it only shows the find of photographs
    * taken next to it.
@@ -122,140 +110,115 @@ function matchKnown({ file, knownFor }: PhotoInfo): Match | undefined {
 function matchByName(
   shot: PhotoInfo,
   index: NameIndex<MatchableFind>,
-  options: MatchOptions,
+  { withinM }: MatchOptions,
 ): Match | undefined {
-  const parts = shot.file.split('/');
-  const stem = (parts.at(-1) ?? '').replace(/\.[^.]*$/, '');
-  const inFile = findInName(stem, index);
-  const inFolder = findInName(parts.at(-2) ?? '', index);
-  if (inFile.length > 0) {
-    // A photograph of K-2 in the folder of K-1 may show either.
-    const otherMatches = inFolder.filter(
-      ({ find, doubt }) => doubt === undefined && inFile.every((each) => each.find !== find),
-    );
-    return chooseNamed(shot, [...inFile, ...otherMatches], 'name', options);
-  }
-  const isOpen = hasOpenNumber(stem);
-  const folders = inFolder.map((match) =>
-    isOpen ? { ...match, doubt: match.doubt ?? 'more-in-name' } : match,
+  const { file } = shot;
+  const parts = file.split('/');
+  const ofFile = findInName((parts.at(-1) ?? '').replace(/\.[^.]*$/, ''), index);
+  const ofFolder = findInName(parts.at(-2) ?? '', index).matches;
+  const isInFile = ofFile.matches.length > 0;
+  // A photograph of K-2 in the folder of K-1 may show either.
+  const elsewhere = ofFolder.filter(
+    ({ find, doubt }) => doubt === undefined && ofFile.matches.every((each) => each.find !== find),
   );
-  return folders.length > 0 ? chooseNamed(shot, folders, 'folder', options) : undefined;
-}
-
-function chooseNamed(
-  shot: PhotoInfo,
-  matches: readonly NameMatch<MatchableFind>[],
-  kind: 'name' | 'folder',
-  options: MatchOptions,
-): Match {
-  const candidates = matches.map(({ find }) => find.localId).slice(0, MAX_CANDIDATES);
-  const [best, ...otherMatches] = matches;
-  if (best === undefined) return { file: shot.file, confidence: 'none', reasons: [], candidates };
-  const evidence = collectEvidence(shot, best.find, options);
-  const reasons: Reason[] = [{ kind, id: best.id }, ...evidence];
-  if (otherMatches.length > 0) {
-    const ids = matches.map(({ id }) => id);
-    return {
-      file: shot.file,
-      confidence: 'doubtful',
-      find: best.find.localId,
-      reasons: [{ kind: 'several-names', ids }, ...evidence],
-      candidates,
-    };
+  const named = isInFile ? [...ofFile.matches, ...elsewhere] : ofFolder;
+  const [best, ...others] = named;
+  if (best === undefined) return undefined;
+  const find = best.find.localId;
+  const candidates = named.map((each) => each.find.localId).slice(0, MAX_CANDIDATES);
+  const evidence = listReasons(measure(shot, best.find), withinM);
+  if (others.length > 0) {
+    const ids = named.map(({ id }) => id);
+    const reasons: Reason[] = [{ kind: 'several-names', ids }, ...evidence];
+    return { file, confidence: 'doubtful', find, reasons, candidates };
   }
-  if (best.doubt !== undefined) reasons[0] = { kind: best.doubt, id: best.id };
+  const isNumbered = !isInFile && ofFile.hasOtherNumber;
+  const doubt = best.doubt ?? (isNumbered ? 'more-in-name' : undefined);
   const isOdd = evidence.some(
     (reason) =>
       (reason.kind === 'far' && reason.metres > FAR_M) ||
       (reason.kind === 'other-day' && reason.days < 0),
   );
   return {
-    file: shot.file,
-    confidence: best.doubt !== undefined || isOdd ? 'likely' : 'sure',
-    find: best.find.localId,
-    reasons,
+    file,
+    confidence: doubt !== undefined || isOdd ? 'likely' : 'sure',
+    find,
+    reasons: [{ kind: doubt ?? (isInFile ? 'name' : 'folder'), id: best.id }, ...evidence],
     candidates,
   };
 }
 
-/** Collects all evidence except names for or against one find. */
-function collectEvidence(
-  shot: PhotoInfo,
-  find: MatchableFind,
-  { withinM }: MatchOptions,
-): Reason[] {
+/** A find as it lies to a photograph; infinitely far where one of them lacks the data. */
+type Measured = {
+  readonly find: MatchableFind;
+  readonly metres: number;
+  /** Negative where the photograph was taken before the find was entered. */
+  readonly afterMs: number;
+  readonly days: number;
+};
+
+function measure({ place, takenMs, takenOn }: PhotoInfo, find: MatchableFind): Measured {
+  const { enteredMs, foundOn } = find;
+  return {
+    find,
+    metres: place && find.place ? computeDistanceM(place, find.place) : Infinity,
+    afterMs: takenMs === undefined || enteredMs === undefined ? Infinity : takenMs - enteredMs,
+    days:
+      takenOn === undefined || foundOn === undefined
+        ? Infinity
+        : Math.round((Date.parse(takenOn) - Date.parse(foundOn)) / DAY_MS),
+  };
+}
+
+/** Lists all evidence except names for or against one find. */
+function listReasons({ metres, afterMs, days }: Measured, withinM: number): Reason[] {
   const reasons: Reason[] = [];
-  const metres =
-    shot.place === undefined || find.place === undefined
-      ? undefined
-      : computeDistanceM(shot.place, find.place);
-  if (metres !== undefined) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
-  const afterMs = getEntryTimeDelta(shot, find);
-  if (afterMs !== undefined && Math.abs(afterMs) <= ENTERED_WITHIN_MS) {
+  if (metres < Infinity) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
+  if (Math.abs(afterMs) <= ENTERED_WITHIN_MS)
     reasons.push({ kind: 'entered', minutes: Math.round(afterMs / MINUTE_MS) });
-  }
-  if (shot.takenOn !== undefined && find.foundOn !== undefined) {
-    const days = Math.round((Date.parse(shot.takenOn) - Date.parse(find.foundOn)) / DAY_MS);
-    if (days === 0) reasons.push({ kind: 'same-day' });
-    else if (Math.abs(days) <= MAX_CLOCK_OFFSET_DAYS) reasons.push({ kind: 'other-day', days });
-  }
+  if (days === 0) reasons.push({ kind: 'same-day' });
+  else if (Math.abs(days) <= MAX_CLOCK_OFFSET_DAYS) reasons.push({ kind: 'other-day', days });
   return reasons;
 }
 
-type ScoredFind = {
-  readonly find: MatchableFind;
-  readonly points: number;
-  readonly reasons: readonly Reason[];
-  readonly metres: number;
-  readonly offMs: number;
+/** Points of evidence; that of names is not counted. */
+const POINTS: Partial<Record<Reason['kind'], number>> = {
+  distance: 2,
+  far: -2,
+  entered: 1,
+  'same-day': 1,
+  'other-day': -2,
 };
+
+type ScoredFind = Measured & { readonly points: number; readonly reasons: readonly Reason[] };
 
 function matchByEvidence(
   shot: PhotoInfo,
   finds: readonly MatchableFind[],
-  options: MatchOptions,
+  { withinM }: MatchOptions,
 ): Match {
-  const nearest = preferUnambiguous(
-    finds.map((find) => ({
-      find,
-      value: shot.place && find.place ? computeDistanceM(shot.place, find.place) : Number.NaN,
-    })),
-    { most: options.withinM, apart: APART_M },
-  );
-  const soonest = preferUnambiguous(
-    finds.map((find) => ({ find, value: Math.abs(getEntryTimeDelta(shot, find) ?? Number.NaN) })),
-    { most: ENTERED_SOON_MS, apart: MINUTE_MS },
-  );
-  const scored = finds
-    .map((find): ScoredFind => {
-      const reasons = collectEvidence(shot, find, options);
-      const points = reasons.reduce((sum, reason) => sum + getPoints(reason), 0);
-      const clear = (find === nearest ? 1 : 0) + (find === soonest ? 2 : 0);
-      const place = reasons.find((reason) => reason.kind === 'distance');
-      return {
-        find,
-        points: points + clear,
-        reasons,
-        metres: place?.metres ?? Number.POSITIVE_INFINITY,
-        offMs: Math.abs(getEntryTimeDelta(shot, find) ?? Number.POSITIVE_INFINITY),
-      };
+  const { file } = shot;
+  const measured = finds.map((find) => measure(shot, find));
+  const nearest = preferUnambiguous(measured, ({ metres }) => metres, withinM, APART_M);
+  const soonest = preferUnambiguous(measured, getAwayMs, ENTERED_SOON_MS, MINUTE_MS);
+  const scored = measured
+    .map((each): ScoredFind => {
+      const reasons = listReasons(each, withinM);
+      const clear = (each === nearest ? 1 : 0) + (each === soonest ? 2 : 0);
+      const points = reasons.reduce((sum, { kind }) => sum + (POINTS[kind] ?? 0), clear);
+      return { ...each, reasons, points };
     })
     .filter(({ points }) => points > 0)
-    .sort(
-      (a, b) => b.points - a.points || compare(a.metres, b.metres) || compare(a.offMs, b.offMs),
-    );
+    // The difference of two infinite values is not a number, so the next criterion decides.
+    .sort((a, b) => b.points - a.points || a.metres - b.metres || getAwayMs(a) - getAwayMs(b) || 0);
   const [best, second] = scored;
   const candidates = scored.slice(0, MAX_CANDIDATES).map(({ find }) => find.localId);
-  const nothing: Match = { file: shot.file, confidence: 'none', reasons: [], candidates };
-  if (best === undefined) return nothing;
-  // Several finds with equal evidence, such as the same day, are no match.
-  const isTie =
-    best.points === second?.points && best.metres === second.metres && best.offMs === second.offMs;
-  if (isTie) return nothing;
+  if (best === undefined || (second !== undefined && isEquallyFit(best, second)))
+    return { file, confidence: 'none', reasons: [], candidates };
   const leads = best.points - (second?.points ?? 0) >= CLEAR_LEAD;
-  const isContradicted = soonest !== undefined && soonest !== best.find;
+  const isContradicted = soonest !== undefined && soonest.find !== best.find;
   return {
-    file: shot.file,
+    file,
     confidence: best.points >= LIKELY_POINTS && leads && !isContradicted ? 'likely' : 'doubtful',
     find: best.find.localId,
     reasons: best.reasons,
@@ -263,20 +226,17 @@ function matchByEvidence(
   };
 }
 
-function getPoints(reason: Reason): number {
-  switch (reason.kind) {
-    case 'distance':
-      return 2;
-    case 'far':
-      return -2;
-    case 'entered':
-    case 'same-day':
-      return 1;
-    case 'other-day':
-      return -2;
-    default:
-      return 0;
-  }
+/** Tells if nothing prefers one of two finds, such as two of the same day. */
+function isEquallyFit(one: ScoredFind, other: ScoredFind): boolean {
+  return (
+    one.points === other.points &&
+    one.metres === other.metres &&
+    getAwayMs(one) === getAwayMs(other)
+  );
+}
+
+function getAwayMs({ afterMs }: Measured): number {
+  return Math.abs(afterMs);
 }
 
 /**
@@ -284,16 +244,16 @@ function getPoints(reason: Reason): number {
  * and twice as large.
  */
 function preferUnambiguous(
-  values: readonly { readonly find: MatchableFind; readonly value: number }[],
-  { most, apart }: { readonly most: number; readonly apart: number },
-): MatchableFind | undefined {
-  const ranked = values
-    .filter(({ value }) => !Number.isNaN(value))
-    .sort((a, b) => a.value - b.value);
-  const [first, second] = ranked;
-  if (first === undefined || first.value > most) return undefined;
-  const next = second?.value ?? Number.POSITIVE_INFINITY;
-  return next >= first.value + apart && next >= first.value * 2 ? first.find : undefined;
+  measured: readonly Measured[],
+  getValue: (each: Measured) => number,
+  most: number,
+  apart: number,
+): Measured | undefined {
+  const [first, second] = measured.toSorted((a, b) => getValue(a) - getValue(b) || 0);
+  if (first === undefined || getValue(first) > most) return undefined;
+  const value = getValue(first);
+  const next = second === undefined ? Infinity : getValue(second);
+  return next >= value + apart && next >= value * 2 ? first : undefined;
 }
 
 /**
@@ -331,20 +291,8 @@ function matchNeighbours(shots: readonly PhotoInfo[], matches: readonly Match[])
   });
 }
 
-/** Returns the milliseconds between the entry of a find and the photograph. */
-function getEntryTimeDelta(
-  { takenMs }: PhotoInfo,
-  { enteredMs }: MatchableFind,
-): number | undefined {
-  return takenMs === undefined || enteredMs === undefined ? undefined : takenMs - enteredMs;
-}
-
 /** Returns the distance in a plane, which is exact enough for these ranges. */
 function computeDistanceM([lon, lat]: Point, [otherLon, otherLat]: Point): number {
   const [lonM, latM] = computeMetresPerDegree((lat + otherLat) / 2);
   return Math.hypot((lon - otherLon) * lonM, (lat - otherLat) * latM);
-}
-
-function compare(a: number, b: number): number {
-  return a === b ? 0 : a - b;
 }

@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.ts';
 import { foldName } from '../text/names.ts';
 
 type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
@@ -17,7 +18,6 @@ export type NameMatch<T> = {
 type IndexedId<T> = {
   readonly find: T;
   readonly id: string;
-  readonly plain: string;
   readonly tokens: readonly NameToken[];
 };
 
@@ -40,19 +40,10 @@ const PLACES =
 
 /** Indexes finds by the first token of their ids. */
 export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
-  const index = new Map<string, IndexedId<T>[]>();
-  for (const { find, ids } of finds) {
-    for (const id of ids) {
-      const plain = withoutAccents(id);
-      const tokens = splitNameTokens(plain);
-      const first = tokens[0]?.text;
-      if (first === undefined) continue;
-      const before = index.get(first);
-      if (before === undefined) index.set(first, [{ find, id, plain, tokens }]);
-      else before.push({ find, id, plain, tokens });
-    }
-  }
-  return index;
+  const indexed = finds.flatMap(({ find, ids }) =>
+    ids.map((id) => ({ find, id, tokens: splitNameTokens(withoutAccents(id)) })),
+  );
+  return groupBy(indexed, ({ tokens }) => tokens[0]?.text ?? '');
 }
 
 type Name = {
@@ -63,14 +54,21 @@ type Name = {
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
 type GradedSpan<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
 
+type NamedFinds<T> = {
+  /** The longest id first. */
+  readonly matches: readonly NameMatch<T>[];
+  /** A number that may be another find's: not of a camera, date or size. */
+  readonly hasOtherNumber: boolean;
+};
+
 /**
- * Finds the numbers of finds in the name of a file or folder, the longest id first; several where
- * the name has several, or where ids differ only in spelling. Case, accents, separators and leading
- * zeros do not count; a number matches only as a whole, so `K-12` does not match `K-1`. Numbers of
- * cameras, dates and sizes are excluded.
+ * Finds the numbers of finds in the name of a file or folder; several where the name has several,
+ * or where ids differ only in spelling. Case, accents, separators and leading zeros do not count; a
+ * number matches only as a whole, so `K-12` does not match `K-1`. Numbers of cameras, dates and
+ * sizes are excluded.
  * @param name without its extension
  */
-export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[] {
+export function findInName<T>(name: string, index: NameIndex<T>): NamedFinds<T> {
   const plain = withoutAccents(name);
   const tokens = splitNameTokens(plain);
   const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain, tokens) };
@@ -86,33 +84,22 @@ export function findInName<T>(name: string, index: NameIndex<T>): NameMatch<T>[]
     (span) =>
       !spans.some(
         (other) =>
-          getLength(other) > getLength(span) && other.start < span.end && span.start < other.end,
+          other.tokens.length > span.tokens.length &&
+          other.start < span.end &&
+          span.start < other.end,
       ),
   );
   const exact = outermost.filter(({ id }) => foldName(name).includes(foldName(id)));
   const graded = (exact.length === 0 || isOverlapFree(outermost) ? outermost : exact).flatMap(
     (span) => grade(parts, span),
   );
+  const hasOtherNumber = hasMoreNumbers(parts, graded);
   const matches = new Map<T, NameMatch<T>>();
-  for (const { find, id, doubt } of graded.sort((a, b) => getLength(b) - getLength(a))) {
+  for (const { find, id, doubt } of graded.sort((a, b) => b.tokens.length - a.tokens.length)) {
     if (matches.has(find)) continue;
-    matches.set(find, { find, id, doubt: hasMoreNumbers(parts, graded) ? 'more-in-name' : doubt });
+    matches.set(find, { find, id, doubt: hasOtherNumber ? 'more-in-name' : doubt });
   }
-  return [...matches.values()];
-}
-
-/**
- * Tells if a name has a number that may be a find's: not part of a matched id, nor of a camera
- * name, date or size.
- */
-export function hasOpenNumber(name: string): boolean {
-  const plain = withoutAccents(name);
-  const tokens = splitNameTokens(plain);
-  return hasMoreNumbers({ plain, tokens, otherNumbers: findOtherNumbers(plain, tokens) }, []);
-}
-
-function getLength({ start, end }: { readonly start: number; readonly end: number }): number {
-  return end - start;
+  return { matches: [...matches.values()], hasOtherNumber };
 }
 
 /** Tells if no two ids share a position. */
@@ -148,7 +135,7 @@ function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
   if (phrase === 'phrase') return [];
   const isOthers =
     crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
-  const isBare = !(/\p{L}/u.test(span.plain) && /\p{Nd}/u.test(span.plain));
+  const isBare = span.tokens.every(({ text }) => isNumber(text) === isNumber(first.text));
   const isOfPlace = PLACES.test(name.tokens[span.start - 1]?.text ?? '');
   const isUnlike = isOthers || isBare || isOfPlace || phrase === 'perhaps' || !isJoined(name, span);
   const doubt = isUnlike ? 'like-name' : undefined;
@@ -157,31 +144,17 @@ function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
 function isWrittenOnto({ tokens }: Name, { id, start, end }: Span<unknown>): boolean {
-  const before = tokens[start - 1];
-  const first = tokens[start];
-  const last = tokens[end - 1];
   const after = tokens[end];
   const isIdent = IDENT.test(id) && after?.text === 'f';
-  return (
-    before?.end === first?.start || (after !== undefined && after.start === last?.end && !isIdent)
-  );
+  return (start > 0 && tokens[start]?.gap === '') || (after?.gap === '' && !isIdent);
 }
 
 /** Tells if the parts of the number are joined as in the id, or by one sign other than a blank. */
-function isJoined(name: Name, span: Span<unknown>): boolean {
-  return span.tokens.slice(1).every((_token, index) => {
-    const between = getGapBefore(name.plain, name.tokens, span.start + index + 1);
-    const inId = getGapBefore(span.plain, span.tokens, index + 1);
-    return (
-      between === inId ||
-      /^[-_.~+\u2010-\u2015]?$/.test(between) ||
-      (inId === '/' && between === ',')
-    );
+function isJoined({ tokens }: Name, span: Span<unknown>): boolean {
+  return tokens.slice(span.start + 1, span.end).every(({ gap }, index) => {
+    const inId = span.tokens[index + 1]?.gap;
+    return gap === inId || /^[-_.~+\u2010-\u2015]?$/.test(gap) || (inId === '/' && gap === ',');
   });
-}
-
-function getGapBefore(plain: string, tokens: readonly NameToken[], at: number): string {
-  return plain.slice(tokens[at - 1]?.end ?? 0, tokens[at]?.start ?? plain.length);
 }
 
 /**
@@ -194,7 +167,7 @@ function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'n
   const number = name.tokens[span.start + 1];
   if (word === undefined || number === undefined || !WORDS_BEFORE_NUMBERS.has(word.text))
     return 'no';
-  const between = name.plain.slice(word.end, number.start);
+  const between = number.gap;
   if (!/^[\s_-]+$/.test(between) || !isNumber(number.text) || name.plain[number.start] === '0')
     return 'no';
   const lastEnd = name.tokens[span.end - 1]?.end ?? 0;
@@ -202,12 +175,9 @@ function judgePhrase(name: Name, span: Span<unknown>): 'phrase' | 'perhaps' | 'n
   const isBlank = /\s/.test(between);
   const isCapital = /^\p{Lu}/u.test(name.plain.slice(word.start));
   if (isCapital && !isBlank && (/\p{Ll}/u.test(around) || !/\p{L}/u.test(around))) return 'no';
-  const isWordAt = (at: number, gapAt: number): boolean =>
-    name.tokens[at] !== undefined &&
-    !isNumber(name.tokens[at].text) &&
-    getGapBefore(name.plain, name.tokens, gapAt) === between;
-  const before = isWordAt(span.start - 1, span.start);
-  const after = isWordAt(span.end, span.end);
+  const next = name.tokens[span.end];
+  const before = word.gap === between && !isNumber(name.tokens[span.start - 1]?.text ?? '0');
+  const after = next?.gap === between && !isNumber(next.text);
   const isPhrase = isBlank ? before || after : before && after;
   return isPhrase ? 'phrase' : 'perhaps';
 }
@@ -239,7 +209,13 @@ function isFileOfIdent(
 }
 
 /** A run of letters in lower case, or of digits without leading zeros, and its position. */
-type NameToken = { readonly text: string; readonly start: number; readonly end: number };
+type NameToken = {
+  readonly text: string;
+  /** What stands between it and the token before. */
+  readonly gap: string;
+  readonly start: number;
+  readonly end: number;
+};
 
 /** A part of a name whose number does not refer to a find. */
 type OtherNumber = {
@@ -254,11 +230,15 @@ function withoutAccents(name: string): string {
 
 /** @param plain text without accents */
 function splitNameTokens(plain: string): NameToken[] {
-  return [...plain.matchAll(/\p{L}+|\p{Nd}+/gu)].map((match) => ({
-    text: match[0].toLowerCase().replace(/^0+(?=\d)/, ''),
-    start: match.index,
-    end: match.index + match[0].length,
-  }));
+  return [...plain.matchAll(/([^\p{L}\p{Nd}]*)(\p{L}+|\p{Nd}+)/gu)].map((match) => {
+    const [whole, gap = '', run = ''] = match;
+    return {
+      text: run.toLowerCase().replace(/^0+(?=\d)/, ''),
+      gap,
+      start: match.index + gap.length,
+      end: match.index + whole.length,
+    };
+  });
 }
 
 /**

@@ -3,21 +3,17 @@ import type { ExpandedTags } from 'exifreader';
 import { getErrorMessage } from '../base/errors.ts';
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { findRangeProblem, formatDegrees } from '../place/geometry.ts';
+import { findRangeProblem, formatDegrees, type Point } from '../place/geometry.ts';
 import type { Position } from '../place/read-position.ts';
 
 /** EXIF data of a picture that concern finds. */
 export type PhotoExif = {
-  /** Degrees, WGS 84. */
-  readonly place?: { readonly longitude: number; readonly latitude: number };
-  readonly taken?: TakenAt;
-};
-
-type TakenAt = {
-  /** By the camera's clock: `2024-05-06T07:08:09` */
-  readonly local: string;
-  /** Offset of the camera's clock from UTC, where it is recorded. */
-  readonly offsetMinutes?: number;
+  /** Longitude and latitude, WGS 84. */
+  readonly place?: Point;
+  /** The camera's day, YYYY-MM-DD. */
+  readonly takenOn?: string;
+  /** Milliseconds since 1970 UTC. */
+  readonly takenMs?: number;
 };
 
 /** EXIF is near the beginning of a file; a HEIC of a phone has it within the first megabytes. */
@@ -56,18 +52,24 @@ function getPlace({ gps }: ExifTags): PhotoExif {
   const { Longitude: longitude, Latitude: latitude } = gps ?? {};
   if (longitude === undefined || latitude === undefined || !Number.isFinite(longitude + latitude))
     return {};
-  return { place: { longitude, latitude } };
+  return { place: [longitude, latitude] };
 }
 
-/** Returns the time of exposure, not of the last change. */
+/** Tags of the exposure, not of the last change: a time, and the offset of the clock from UTC. */
+const TIMES = [
+  ['DateTimeOriginal', 'OffsetTimeOriginal'],
+  ['DateTimeDigitized', 'OffsetTimeDigitized'],
+] as const;
+
+/** Returns when it was taken. A time without an offset is taken in this machine's zone. */
 function getTakenAt({ exif }: ExifTags): PhotoExif {
-  const original = parseExifTime(exif?.DateTimeOriginal?.description);
-  if (original !== undefined)
-    return { taken: { local: original, ...parseOffset(exif?.OffsetTimeOriginal?.description) } };
-  const digitized = parseExifTime(exif?.DateTimeDigitized?.description);
-  return digitized === undefined
-    ? {}
-    : { taken: { local: digitized, ...parseOffset(exif?.OffsetTimeDigitized?.description) } };
+  for (const [time, offset] of TIMES) {
+    const local = parseExifTime(exif?.[time]?.description);
+    if (local === undefined) continue;
+    const zone = parseOffset(exif?.[offset]?.description);
+    return { takenOn: local.slice(0, 10), takenMs: Date.parse(`${local}${zone}`) };
+  }
+  return {};
 }
 
 /** Parses `2024:05:06 07:08:09`; undefined for a clock that was never set. */
@@ -84,12 +86,9 @@ function isTime(local: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(local);
 }
 
-function parseOffset(text: string | undefined): { readonly offsetMinutes?: number } {
-  if (text?.startsWith('Z') === true) return { offsetMinutes: 0 };
-  const match = /^([+-])(\d\d):(\d\d)/.exec(text ?? '');
-  if (match === null) return {};
-  const minutes = Number(match[2]) * 60 + Number(match[3]);
-  return minutes > 14 * 60 ? {} : { offsetMinutes: match[1] === '-' ? -minutes : minutes };
+/** Parses `+02:00` or `Z`; empty for anything else. */
+function parseOffset(text: string | undefined): string {
+  return /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)/.exec(text ?? '')?.[0] ?? '';
 }
 
 type ExifTags = ExpandedTags;
@@ -127,7 +126,7 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
       msg`${path} contains no position. Type the coordinates.`,
     );
   }
-  const { longitude, latitude } = exif.place;
+  const [longitude, latitude] = exif.place;
   const range = findRangeProblem('4326', longitude, latitude);
   if (range !== undefined)
     return makeUnreadable('photo-position', msg`${path} contains an invalid position: ${range}`);

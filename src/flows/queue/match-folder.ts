@@ -24,7 +24,7 @@ import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
 import { findTarget } from './resolve-finds.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './store-photographs.ts';
 
-export type FileStatus = { readonly file: string; readonly path: string } & (
+export type FileStatus = { readonly file: string } & (
   | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */
   | {
@@ -65,7 +65,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
   );
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
-  const shots: (PhotoInfo & { readonly path: string; readonly photograph: Sendable })[] = [];
+  const shots: (PhotoInfo & { readonly photograph: Sendable })[] = [];
   for (const [index, file] of files.entries()) {
     sources.onProgress(index, files.length);
     const path = join(folder, file);
@@ -79,32 +79,33 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
         ),
       );
       const rules = inspected.issues.map(({ rule }) => rule);
-      fates.set(file, { file, path, kind: 'refused', rules });
+      fates.set(file, { file, kind: 'refused', rules });
       continue;
     }
+    const info = { file, ...(await readExifOrNothing(path)) };
     const entries = listDigests(photograph)
       .flatMap((digest) => byDigest.get(digest) ?? [])
       .filter((entry) => !isGoneAtService(sources.outbox, entry));
     if (entries.length > 0) {
-      fates.set(file, { file, path, kind: 'known', entries, photograph });
+      fates.set(file, { file, kind: 'known', entries, photograph });
       const [first, ...others] = entries;
       const knownFor = first?.localId ?? undefined;
       // A picture of several finds does not show which find its neighbours belong to.
       if (knownFor !== undefined && others.every(({ localId }) => localId === knownFor))
-        knownPhotos.push({ ...toPhotoInfo(file, await readExifOrNothing(path)), knownFor });
+        knownPhotos.push({ ...info, knownFor });
       continue;
     }
     issues.push(...inspected.issues);
-    shots.push({ ...toPhotoInfo(file, await readExifOrNothing(path)), path, photograph });
+    shots.push({ ...info, photograph });
   }
   const matches = matchPhotographs(
     [...shots, ...knownPhotos],
     listMatchableFinds(sources),
     sources,
   );
-  const matched = shots.flatMap(({ file, path, photograph }, index): MatchedFile[] => {
+  const matched = shots.flatMap(({ file, photograph }, index): MatchedFile[] => {
     const match = matches[index];
-    return match === undefined ? [] : [{ file, path, kind: 'matched', match, photograph }];
+    return match === undefined ? [] : [{ file, kind: 'matched', match, photograph }];
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues, unsearched };
@@ -223,77 +224,62 @@ function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
     const first = best.get(getDigestKey(fate)) ?? fate;
     const isOwn =
       first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
-    return isOwn ? fate : { file: fate.file, path: fate.path, kind: 'copy', of: first.file };
+    return isOwn ? fate : { file: fate.file, kind: 'copy', of: first.file };
   });
 }
 
-/** Files of a folder as relative paths with `/`, sorted by number, without hidden ones. */
+/** Files of a folder as relative paths with `/`, without hidden ones. */
 type Listing = {
-  readonly files: readonly string[];
-  readonly unsearched: readonly string[];
-  readonly issues: Issue[];
-};
-
-async function searchFolder(folder: string, recursive: boolean): Promise<Listing> {
-  const listing = { files: [], unsearched: [], issues: [] };
-  const isOfCamera = isCameraFolder(basename(resolve(folder)));
-  try {
-    await walk(
-      { folder, below: '', isSearched: recursive || isOfCamera, recursive, above: new Set() },
-      listing,
-    );
-  } catch (thrown) {
-    throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
-  }
-  const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
-  const { files, unsearched, issues } = listing;
-  return { files: files.sort(compare), unsearched: unsearched.sort(compare), issues };
-}
-
-type FolderWalk = {
-  readonly folder: string;
-  readonly below: string;
-  readonly isSearched: boolean;
-  readonly recursive: boolean;
-  /** Real paths of the folders above, to detect cycles of links. */
-  readonly above: ReadonlySet<string>;
-};
-
-type FolderContents = {
   readonly files: string[];
   readonly unsearched: string[];
   readonly issues: Issue[];
 };
 
+/** Lists a folder, sorted by number. */
+async function searchFolder(folder: string, recursive: boolean): Promise<Listing> {
+  const listing: Listing = { files: [], unsearched: [], issues: [] };
+  try {
+    await walk({ folder, below: '', recursive, above: new Set() }, listing);
+  } catch (thrown) {
+    throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
+  }
+  const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+  listing.files.sort(compare);
+  listing.unsearched.sort(compare);
+  return listing;
+}
+
+type FolderWalk = {
+  readonly folder: string;
+  readonly below: string;
+  readonly recursive: boolean;
+  /** Real paths of the folders above, to detect cycles of links. */
+  readonly above: ReadonlySet<string>;
+};
+
 /** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
 async function walk(
-  { folder, below, isSearched, recursive, above }: FolderWalk,
-  stats: FolderContents,
+  { folder, below, recursive, above }: FolderWalk,
+  listing: Listing,
 ): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;
+  const searchesAll = recursive || isCameraFolder(basename(resolve(folder)));
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.name.startsWith('.')) continue;
     const path = join(folder, entry.name);
     const name = `${below}${entry.name}`;
     const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
-    if (kind === undefined || kind.isFile()) stats.files.push(name);
+    if (kind === undefined || kind.isFile()) listing.files.push(name);
     if (kind?.isDirectory() !== true) continue;
-    const isOfCamera = isCameraFolder(entry.name);
-    if (!(isSearched || isOfCamera)) {
-      stats.unsearched.push(name);
+    if (!searchesAll && !isCameraFolder(entry.name)) {
+      listing.unsearched.push(name);
       continue;
     }
-    const next = {
-      folder: path,
-      below: `${name}/`,
-      isSearched: recursive || isOfCamera,
-      recursive,
-      above: new Set([...above, here]),
-    };
-    await walk(next, stats).catch((thrown: unknown) => {
-      stats.unsearched.push(name);
-      stats.issues.push(makeWarningIssue('folder-unreadable', explainNotListed(path, thrown)));
+    const next = { folder: path, below: `${name}/`, recursive, above: new Set([...above, here]) };
+    await walk(next, listing).catch((thrown: unknown) => {
+      listing.unsearched.push(name);
+      listing.issues.push(makeWarningIssue('folder-unreadable', explainNotListed(path, thrown)));
     });
   }
 }
@@ -324,22 +310,6 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
   } catch {
     return {};
   }
-}
-
-function toPhotoInfo(file: string, { place, taken }: PhotoExif): PhotoInfo {
-  return {
-    file,
-    place: place && [place.longitude, place.latitude],
-    takenOn: taken?.local.slice(0, 10),
-    takenMs: taken && parseMoment(taken),
-  };
-}
-
-/** A time without an offset is taken in this machine's zone. */
-function parseMoment({ local, offsetMinutes }: NonNullable<PhotoExif['taken']>): number {
-  return offsetMinutes === undefined
-    ? new Date(local).getTime()
-    : Date.parse(`${local}Z`) - offsetMinutes * 60_000;
 }
 
 /**

@@ -8,9 +8,8 @@ import {
 import { findInName, indexNames } from '../../../src/photo/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  return findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] })))).map(
-    ({ find, doubt }) => (doubt === undefined ? find : `${find}?`),
-  );
+  const { matches } = findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] }))));
+  return matches.map(({ find, doubt }) => (doubt === undefined ? find : `${find}?`));
 }
 
 /**
