@@ -1,9 +1,5 @@
-import {
-  CENTIMETRES,
-  isRealDate,
-  parseBothReadings,
-  parseDayOfMoment,
-} from '../find/parse-cell.ts';
+import { parseDateForm } from '../find/date-form.ts';
+import { CENTIMETRES, parseBothReadings } from '../find/parse-cell.ts';
 import {
   detectNameOrder,
   type NameOrder,
@@ -81,82 +77,4 @@ function withMinus(text: string): string {
   return /^\d/.test(text) && Number.parseFloat(text.replace(/\s/g, '').replace(',', '.')) !== 0
     ? `-${text}`
     : text;
-}
-
-/**
- * A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is
- * a number.
- */
-export const DAY_NUMBER = 'day-number';
-
-/** Two digits of a year mean 1940 to 2039. */
-const FIRST_SHORT_YEAR = 40;
-
-const PART = /yyyy|yy|mm|m|dd|d/g;
-
-/** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
-const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
-const DAY_MS = 86_400_000;
-
-/**
- * Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other
- * lower-case letter or digit.
- */
-export function isDateForm(form: string): boolean {
-  if (form === DAY_NUMBER) return true;
-  const parts = form.match(PART) ?? [];
-  const kinds = parts
-    .map((part) => part.charAt(0))
-    .sort()
-    .join('');
-  return kinds === 'dmy' && !/[a-z0-9]/.test(form.replace(PART, ''));
-}
-
-/**
- * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes its
- * day. Undefined where the text does not have the form, or is no day of the calendar.
- */
-export function parseDateForm(text: string, form: string): string | undefined {
-  const moment = parseDayOfMoment(text.trim());
-  if (moment !== undefined) return form === 'yyyy-mm-dd' ? moment : undefined;
-  const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
-  if (form === DAY_NUMBER) return toDay(day);
-  const match = makeDatePattern(form).exec(day);
-  if (match?.groups === undefined) return undefined;
-  const { y = '', m = '', d = '' } = match.groups;
-  const iso = `${toFullYear(y)}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
-  return isRealDate(iso) ? iso : undefined;
-}
-
-const patterns = new Map<string, RegExp>();
-
-function makeDatePattern(form: string): RegExp {
-  const compiled = patterns.get(form);
-  if (compiled !== undefined) return compiled;
-  const pieces = form.split(PART);
-  const parts = form.match(PART) ?? [];
-  const source = pieces.map((between, index) => {
-    const part = parts[index];
-    const escaped = between.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
-    return `${between === '' ? '' : `\\s*${escaped}`}${escaped === '' ? '' : '\\s*'}${part === undefined ? '' : makeDateGroup(part)}`;
-  });
-  const pattern = new RegExp(`^${source.join('')}$`);
-  patterns.set(form, pattern);
-  return pattern;
-}
-
-function makeDateGroup(part: string): string {
-  const digits = part.length === 1 ? '1,2' : String(part.length);
-  return `(?<${part.charAt(0)}>\\d{${digits}})`;
-}
-
-function toFullYear(year: string): string {
-  if (year.length !== 2) return year;
-  return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
-}
-
-function toDay(text: string): string | undefined {
-  if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
-  const days = Math.floor(Number(text.replace(',', '.')));
-  return days < 61 ? undefined : new Date(DAY_ZERO_MS + days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,6 +1,7 @@
 import { isReadable } from '../base/issue.ts';
 import { formatDecimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
+import { DAY_NUMBER, parseDateForm } from '../find/date-form.ts';
 import { type ColumnName, type Field, getField, isElementName } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import {
@@ -13,7 +14,7 @@ import {
 import { detectNameOrder, parseName } from '../find/person-name.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { isPictureName } from '../text/names.ts';
-import { DAY_NUMBER, isWholeDepth, parseDateForm } from './apply-column-rule.ts';
+import { isWholeDepth } from './apply-column-rule.ts';
 import { findNamedUnit, type NameMatch } from './column-names.ts';
 import {
   type ColumnProfile,

@@ -1,10 +1,10 @@
 import { hasErrors, type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
+import { isDateForm } from '../find/date-form.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
 import { joinAlternatives } from '../text/names.ts';
-import { isDateForm } from './apply-column-rule.ts';
 import {
   type ColumnMap,
   type ColumnRule,

@@ -1,5 +1,5 @@
 import { type Message, msg } from '../base/message.ts';
-import { isRealDate } from './parse-cell.ts';
+import { addDays, countDays, DAY_ZERO, isRealDate } from './date-form.ts';
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */
 export const EARLIEST_YEAR = 1700;
@@ -44,7 +44,7 @@ type DayCase = (day: string, context: DayContext) => Message | undefined;
 /** The first case that applies explains the day. */
 const CASES: readonly DayCase[] = [
   (day) => {
-    const year = countDays('1899-12-30', day);
+    const year = countDays(DAY_ZERO, day);
     return year >= EARLIEST_YEAR && year < 2100
       ? msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`
       : undefined;
@@ -93,14 +93,4 @@ function findPastDay(day: string, today: string): string {
   const makeDay = (): string => `${year}${day.slice(4)}`;
   while (makeDay() > today || !isRealDate(makeDay())) year -= 1;
   return makeDay();
-}
-
-const DAY_MS = 86_400_000;
-
-function countDays(from: string, to: string): number {
-  return (Date.parse(to) - Date.parse(from)) / DAY_MS;
-}
-
-function addDays(day: string, days: number): string {
-  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }

@@ -1,8 +1,15 @@
-import { formatLocalDate } from '../base/clock.ts';
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { type GeomSystem, parseSystemCode } from '../place/geometry.ts';
 import { foldName, joinAlternatives } from '../text/names.ts';
+import {
+  addDays,
+  DAY_ZERO,
+  isRealDate,
+  matchDateForm,
+  parseDateForm,
+  parseDayOfMoment,
+} from './date-form.ts';
 import type { TargetState } from './field.ts';
 
 /**
@@ -129,38 +136,22 @@ const NO_MONTH = '00';
 /** A time of midnight, which spreadsheets write behind a day. */
 const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 
-type Form = readonly [
-  pattern: RegExp,
-  parts: (match: readonly string[]) => readonly [year: string, month: string, day: string],
-];
-
 /** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
-const FORMS: readonly Form[] = [
-  [
-    /^((?:1[789]|20)\d\d)(\d\d)(\d\d)$/,
-    ([, year = '', month = '', day = '']) => [year, month, day],
-  ],
-  [
-    /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})$/,
-    ([, year = '', , month = '', day = '']) => [year, month, day],
-  ],
-  [
-    /^(\d{1,2})\.\s*(\d{1,2})\.\s*(\d{4})$/,
-    ([, day = '', month = '', year = '']) => [year, month, day],
-  ],
-  [
-    /^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u,
-    ([, day = '', month = '', year = '']) => [year, parseMonth(month), day],
-  ],
-  [
-    /^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/,
-    ([, month = '', day = '', year = '']) => [year, parseMonth(month), day],
-  ],
-];
+const FORMS = ['yyyymmdd', 'yyyy-m-d', 'yyyy/m/d', 'd.m.yyyy'];
+
+/** Replaces the month's name or Roman numeral in a date by its number: `3. VI. 2024` → `3.06.2024`. */
+function withMonthNumber(day: string): string {
+  const [, first = '', name = '', year = ''] =
+    /^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u.exec(day) ?? [];
+  const [, english = '', second = '', yearBehind = ''] =
+    /^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/.exec(day) ?? [];
+  const month = parseMonth(name || english);
+  return month === NO_MONTH ? day : `${first || second}.${month}.${year || yearBehind}`;
+}
 
 /**
  * Parses a day into YYYY-MM-DD, after the form of a column map, if any
- * (columns/apply-column-rule.ts). It reads that form, also with slashes (as GDAL writes it), the
+ * (./date-form.ts). It reads that form, also with slashes (as GDAL writes it), the
  * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
  * an optional midnight. A moment is read by {@link parseDayOfMoment}. A `!` behind it confirms it.
  */
@@ -168,14 +159,10 @@ export function parseDateCell(written: string): Reading<string> {
   const cell = isConfirmed(written) ? written.slice(0, -1).trimEnd() : written;
   const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
-  const day = cell.replace(MIDNIGHT, '').trim();
-  for (const [pattern, parts] of FORMS) {
-    const match = pattern.exec(day);
-    if (match === null) continue;
-    const [year, month, of] = parts(match);
-    if (month === NO_MONTH) break;
-    const text = formatIsoDay(year, month, of);
-    if (isRealDate(text)) return { value: text };
+  const day = withMonthNumber(cell.replace(MIDNIGHT, '').trim());
+  const text = FORMS.map((form) => matchDateForm(day, form)).find((iso) => iso !== undefined);
+  if (text !== undefined && isRealDate(text)) return { value: text };
+  if (text !== undefined) {
     return makeUnreadable(
       'date',
       msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
@@ -188,21 +175,6 @@ export function parseDateCell(written: string): Reading<string> {
 /** Tells if a person confirms a day that pas would doubt: `1936-05-01!`. */
 export function isConfirmed(cell: string): boolean {
   return cell.endsWith('!');
-}
-
-const MOMENT =
-  /^(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)$/;
-
-/**
- * Returns the day of a moment: with an offset of its own the written day, in UTC the day where the
- * computer is. Undefined for any other text.
- */
-export function parseDayOfMoment(text: string): string | undefined {
-  const [moment, day = '', offset] = MOMENT.exec(text) ?? [];
-  if (moment === undefined || !isRealDate(day)) return undefined;
-  if (offset !== 'Z') return day;
-  const ms = Date.parse(moment.replace(' ', 'T').replace(',', '.'));
-  return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
 }
 
 /** Marks and words for the value above, with blanks removed: `-"-`, `dtto`, `viz výše`. */
@@ -227,13 +199,6 @@ export function isFiller(text: string): boolean {
   return text.length <= MAX_DITTO_CHARACTERS && FILLER.test(text.trim());
 }
 
-/** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */
-export function isRealDate(isoDate: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate)) return false;
-  const date = new Date(`${isoDate}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(isoDate);
-}
-
 /**
  * Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin
  * so.
@@ -251,18 +216,17 @@ function parseMonth(word: string): string {
   return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
 }
 
+const DAY_ZERO_OF_MACS = '1904-01-01';
+
+/** Forms of which a text may have two. */
+const AMBIGUOUS_FORMS = ['d/m/yyyy', 'm/d/yyyy', 'd-m-yyyy', 'm-d-yyyy'];
+
 /** Explains why a text is no day, with the remedy. */
 function explainNoDate(cell: string): Message {
-  const slashes = /^(\d{1,2})[/-](\d{1,2})[/-](\d{4})$/.exec(cell);
-  if (slashes !== null) {
-    const [, first = '', second = '', year = ''] = slashes;
-    const readings = new Set(
-      [formatIsoDay(year, second, first), formatIsoDay(year, first, second)].filter(isRealDate),
-    );
-    const days = joinAlternatives([...readings]);
-    if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
-    if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
-  }
+  const readings = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
+  const days = joinAlternatives([...readings]);
+  if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
+  if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
   const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
   const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
   if (timed !== undefined && 'value' in timed) {
@@ -273,8 +237,8 @@ function explainNoDate(cell: string): Message {
     return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
     const days = Number.parseInt(cell, 10);
-    const since1900 = getNextDay(DAY_ZERO_MS, days);
-    const since1904 = getNextDay(DAY_ZERO_OF_MACS_MS, days);
+    const since1900 = addDays(DAY_ZERO, days);
+    const since1904 = addDays(DAY_ZERO_OF_MACS, days);
     return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
   }
   if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
@@ -294,16 +258,4 @@ function isMonth(cell: string): boolean {
       ?.filter(Boolean) ?? [];
   const number = Number(/^\d/.test(month) ? month : parseMonth(month));
   return month !== '' && number >= 1 && number <= 12;
-}
-
-/** Day 0 of spreadsheets; old Macs count from 1904. */
-const DAY_ZERO_MS = Date.UTC(1899, 11, 30);
-const DAY_ZERO_OF_MACS_MS = Date.UTC(1904, 0, 1);
-
-function getNextDay(zeroMs: number, days: number): string {
-  return new Date(zeroMs + days * 86_400_000).toISOString().slice(0, 10);
-}
-
-function formatIsoDay(year: string, month: string, day: string): string {
-  return [year, month.padStart(2, '0'), day.padStart(2, '0')].join('-');
 }

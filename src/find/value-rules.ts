@@ -9,6 +9,7 @@ import {
 } from '../text/characters.ts';
 import { joinAlternatives } from '../text/names.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
+import { isRealDate } from './date-form.ts';
 import { findDayDoubt } from './day-doubt.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
@@ -19,7 +20,6 @@ import type {
   LookupTerm,
   TermCandidate,
 } from './lookup.ts';
-import { isRealDate } from './parse-cell.ts';
 import {
   adviseNearest,
   explainLookup,

@@ -1,7 +1,7 @@
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
+import { parseDayOfMoment } from '../find/date-form.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
-import { parseDayOfMoment } from '../find/parse-cell.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 import { getChildText, type XmlElement } from '../xml/element.ts';

@@ -1,6 +1,6 @@
 import type { Cell } from 'write-excel-file/node';
 import write from 'write-excel-file/node';
-import { isRealDate } from '../find/parse-cell.ts';
+import { isRealDate } from '../find/date-form.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withMarkKept } from '../text/csv.ts';
 import { formatExportValue, type RowCell } from './export-text.ts';

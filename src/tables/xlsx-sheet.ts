@@ -1,4 +1,4 @@
-import { parseDayOfMoment } from '../find/parse-cell.ts';
+import { parseDayOfMoment } from '../find/date-form.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';

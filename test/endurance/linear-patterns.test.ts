@@ -1,7 +1,7 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { parseDateForm } from '../../src/columns/apply-column-rule.ts';
 import { parsePlainNumber } from '../../src/columns/column-profile.ts';
+import { parseDateForm } from '../../src/find/date-form.ts';
 import { parseHtml } from '../../src/text/characters.ts';
 import { processorMsSince } from '../support/processor-time.ts';
 import { type Attack, attacksOn, attackText } from './pattern-attacks.ts';

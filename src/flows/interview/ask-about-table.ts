@@ -1,6 +1,5 @@
 import { InterruptedError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { isDateForm } from '../../columns/apply-column-rule.ts';
 import {
   type ColumnRule,
   DEPTH_UNITS,
@@ -16,6 +15,7 @@ import type {
   TableAnswers,
   TableProposal,
 } from '../../columns/propose-columns.ts';
+import { isDateForm } from '../../find/date-form.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,

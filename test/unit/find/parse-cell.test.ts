@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { isRealDate } from '../../../src/find/date-form.ts';
 import {
-  isRealDate,
   parseBoolean,
   parseDateCell,
   parseGeomSystem,
