@@ -99,8 +99,17 @@ export function getCanonicalPoint(elements: Elements): PointInSystem | undefined
   return x === undefined || y === undefined ? undefined : { system, x: String(x), y: String(y) };
 }
 
+/** A centimetre in degrees; in metres practically zero. */
+const SAME_POINT = 1e-7;
+
+/** Compares exactly in one system; a point in the other one was converted. */
 export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
-  return a === undefined || b === undefined ? a === b : isSamePlace(a, b);
+  if (a === undefined || b === undefined) return a === b;
+  if (a.system !== b.system) return isSamePlace(a, b);
+  return (
+    Math.abs(Number(a.x) - Number(b.x)) <= SAME_POINT &&
+    Math.abs(Number(a.y) - Number(b.y)) <= SAME_POINT
+  );
 }
 
 /** Where one of two people is given by name, the names are compared: a record has identifiers. */

@@ -11,21 +11,14 @@ import {
   findRangeProblem,
   type GeomSystem,
   parsePoint,
-  parsePointNumbers,
   toWgs84,
 } from '../place/geometry.ts';
 import { trimText } from '../text/characters.ts';
 import { buildDocument } from './build-document.ts';
-import {
-  type ElementName,
-  FIELDS,
-  type Field,
-  type FindElements,
-  getPointElement,
-} from './fields.ts';
+import { FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
 import type { Find } from './find.ts';
 import type { FindSchema } from './find-schema.ts';
-import type { ProjectLookup, TermCandidate } from './lookup.ts';
+import type { LookupArea, ProjectLookup, TermCandidate } from './lookup.ts';
 import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from './value-rules.ts';
 
 /**
@@ -166,73 +159,51 @@ function warnUnverified(message: Message): Finding {
  */
 export const COUNTRY = { minLon: 12.0, maxLon: 18.95, minLat: 48.5, maxLat: 51.1 };
 
-/** Requirements for the point (A-POINT-1 to A-POINT-6). */
-const PLACE_RULES: readonly Rule[] = [
-  { name: 'geometry-form', judge: checkPointForm },
-  { name: 'geometry-range', judge: checkPointRange },
-  { name: 'geometry-area', judge: checkPointArea },
-];
-
-type SelectedPoint = {
-  readonly element: ElementName;
-  readonly system: GeomSystem;
-  readonly wkt: string;
-};
-
-function getSelectedPoint(elements: FindElements): SelectedPoint | undefined {
+/** Checks form, range and area of the point (A-POINT-1 to A-POINT-6). */
+function checkPoint(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
   const { geom_system: system } = elements;
-  if (system === undefined) return undefined;
+  if (system === undefined) return [];
   const element = getPointElement(system);
   const wkt = trimText(elements[element] ?? '');
-  return wkt === '' ? undefined : { element, system, wkt };
-}
-
-function checkPointForm(elements: FindElements): Finding[] {
-  const point = getSelectedPoint(elements);
-  const reading = point && parsePoint(point.wkt);
-  return point === undefined || reading === undefined || isReadable(reading)
-    ? []
-    : [{ element: point.element, message: reading.problem }];
-}
-
-function checkPointRange(elements: FindElements): Finding[] {
-  const point = getSelectedPoint(elements);
-  const numbers = point && parsePointNumbers(point.wkt);
-  if (point === undefined || numbers === undefined) return [];
-  const problem = findRangeProblem(point.system, ...numbers);
-  if (problem !== undefined) return [{ element: point.element, message: problem }];
-  if (point.system !== '4326' || !numbers.every(Number.isInteger)) return [];
-  const { wkt } = point;
-  const message = msg`${wkt} has whole degrees only. Check that no minutes or decimals were lost.`;
-  return [{ element: point.element, message, warning: true }];
+  const reading = parsePoint(wkt);
+  if (wkt === '') return [];
+  if (!isReadable(reading)) return [{ element, message: reading.problem }];
+  const numbers = [Number(reading.value.x), Number(reading.value.y)] as const;
+  const problem = findRangeProblem(system, ...numbers);
+  if (problem !== undefined) return [{ element, message: problem, rule: 'geometry-range' }];
+  const findings: Finding[] = [];
+  if (system === '4326' && numbers.every(Number.isInteger)) {
+    const message = msg`${wkt} has whole degrees only. Check that no minutes or decimals were lost.`;
+    findings.push({ element, message, rule: 'geometry-range', warning: true });
+  }
+  const outside = findAreaProblem(system, numbers, lookupArea);
+  if (outside !== undefined) findings.push({ element, ...outside, rule: 'geometry-area' });
+  return findings;
 }
 
 /**
  * The service refuses a point outside all cadastral areas in every state, even where no point is
  * required.
  */
-function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Finding[] {
-  const point = getSelectedPoint(elements);
-  const numbers = point && parsePointNumbers(point.wkt);
-  if (
-    point === undefined ||
-    numbers === undefined ||
-    findRangeProblem(point.system, ...numbers) !== undefined
-  )
-    return [];
-  const [lon, lat] = point.system === '4326' ? numbers : toWgs84(numbers);
+function findAreaProblem(
+  system: GeomSystem,
+  numbers: readonly [number, number],
+  lookupArea: LookupArea | undefined,
+): { readonly message: Message; readonly warning: boolean } | undefined {
+  const [lon, lat] = system === '4326' ? numbers : toWgs84(numbers);
   const areaLookup = lookupArea?.(lon, lat) ?? { kind: 'not-harvested' };
-  if (areaLookup.kind === 'inside') return [];
   const place = `${lon.toFixed(5)} ${lat.toFixed(5)}`;
   switch (areaLookup.kind) {
+    case 'inside':
+      return undefined;
     case 'outside': {
       const { nearest, distanceM } = areaLookup;
       const where = nearest === undefined ? '' : describeNearest(nearest, distanceM);
       const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
       // The service converts by other means and may find the point inside.
       const isOpen =
-        point.system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
-      return [{ element: point.element, message, warning: isOpen }];
+        system === '5514' && distanceM !== undefined && distanceM <= CONVERTED_WITHIN_M;
+      return { message, warning: isOpen };
     }
     case 'not-harvested': {
       const inCountry =
@@ -241,7 +212,7 @@ function checkPointArea(elements: FindElements, { lookupArea }: RuleContext): Fi
         lat >= COUNTRY.minLat &&
         lat <= COUNTRY.maxLat;
       const message = msg`The point ${place} is outside Czechia. Check the coordinates and their order.`;
-      return inCountry ? [] : [{ element: point.element, message, warning: true }];
+      return inCountry ? undefined : { message, warning: true };
     }
   }
 }
@@ -318,7 +289,7 @@ export const RULES: readonly Rule[] = [
   ...STATE_RULES,
   ...VALUE_RULES,
   ...PROJECT_RULES,
-  ...PLACE_RULES,
+  { name: 'geometry-form', judge: checkPoint },
 ];
 
 /**

@@ -43,8 +43,7 @@ export const VALUE_RULES: readonly Rule[] = [
   { name: 'date', judge: checkRealDate },
   { name: 'date-plausible', judge: checkPlausibleDate },
   { name: 'finder-name', judge: checkFinderName },
-  { name: 'identifier-form', judge: checkIdentifierForm },
-  { name: 'vocabulary', judge: checkVocabularyMembership },
+  { name: 'vocabulary', judge: checkReferences },
 ];
 
 function checkCharacters(elements: FindElements): Finding[] {
@@ -175,27 +174,24 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
   return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
 }
 
-/** Checks that an identifier is `HES-<digits>`, not a label or an address (S-SERVICE-4). */
-function checkIdentifierForm(elements: FindElements): readonly Finding[] {
-  return judgeReferences(elements, (field, reference) => {
-    if (hasGoodForm(field, reference)) return NOTHING;
+/**
+ * Checks that each identifier is `HES-<digits>`, not a label or an address (S-SERVICE-4), and that
+ * its vocabulary has it.
+ */
+function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
+  return REFERENCE_FIELDS.flatMap((field) => {
+    const reference = elements[field.name];
+    if (typeof reference !== 'object' || reference.id.trim() === '') return [];
     const { name } = field;
     const { id } = reference;
-    const message = msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
-    return [{ element: name, message }];
+    if (!hasGoodForm(field, reference)) {
+      const message = msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
+      return [{ element: name, message, rule: 'identifier-form' }];
+    }
+    return lookupTerm === undefined || isNewPerson(field, reference)
+      ? []
+      : checkSetMembership(field, reference, lookupTerm);
   });
-}
-
-function checkVocabularyMembership(
-  elements: FindElements,
-  { lookupTerm }: RuleContext,
-): readonly Finding[] {
-  if (lookupTerm === undefined) return NOTHING;
-  return judgeReferences(elements, (field, reference) =>
-    !isNewPerson(field, reference) && hasGoodForm(field, reference)
-      ? checkSetMembership(field, reference, lookupTerm)
-      : NOTHING,
-  );
 }
 
 function checkSetMembership(
@@ -203,12 +199,12 @@ function checkSetMembership(
   { id }: Reference,
   lookupTerm: LookupTerm,
 ): readonly Finding[] {
-  if (set === undefined) return NOTHING;
+  if (set === undefined) return [];
   const lookup = lookupTerm(set, id);
   switch (lookup.kind) {
     case 'found':
       return lookup.term.id === id
-        ? NOTHING
+        ? []
         : [{ element: name, message: explainLabelForIdentifier(name, id, [lookup.term]) }];
     case 'ambiguous':
       return [{ element: name, message: explainLabelForIdentifier(name, id, lookup.candidates) }];
@@ -258,22 +254,6 @@ function isNewPerson({ name }: Field, { id }: Reference): boolean {
 }
 
 const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');
-
-const NOTHING: readonly Finding[] = [];
-
-function judgeReferences(
-  elements: FindElements,
-  judge: (field: Field, reference: Reference) => readonly Finding[],
-): readonly Finding[] {
-  let findings = NOTHING;
-  for (const field of REFERENCE_FIELDS) {
-    const reference = elements[field.name];
-    if (typeof reference !== 'object' || reference.id.trim() === '') continue;
-    const judgedFindings = judge(field, reference);
-    if (judgedFindings.length > 0) findings = [...findings, ...judgedFindings];
-  }
-  return findings;
-}
 
 /** Data beside the find itself. A check whose data is absent is skipped. */
 export type RuleContext = {
