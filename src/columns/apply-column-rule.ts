@@ -7,8 +7,7 @@ import {
   parseName,
 } from '../find/person-name.ts';
 import { joinNames } from '../text/csv.ts';
-import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { normalizeKey } from './columns.ts';
+import { type DepthUnit, normalizeKey, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 
 /**
  * Converts a cell to the form that pas reads: centimetres, YYYY-MM-DD, surname first and others. A

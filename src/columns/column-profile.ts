@@ -4,7 +4,7 @@ import { type Message, nmsg } from '../base/message.ts';
 import { parseDecimal } from '../place/geometry.ts';
 import { parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
-import { makeColumnKeys } from './columns.ts';
+import { makeColumnKeys } from './column-rule.ts';
 
 export type ColumnProfile = {
   /** See `makeColumnKeys`. */

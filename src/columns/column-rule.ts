@@ -1,7 +1,5 @@
 import type { ColumnName } from '../find/fields.ts';
 import type { NameOrder } from '../find/person-name.ts';
-import { makeColumnKeys } from './columns.ts';
-import type { Setting } from './settings.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
 export type DepthUnit = (typeof DEPTH_UNITS)[number];
@@ -32,6 +30,16 @@ export type ReadColumn = {
   readonly values?: Readonly<Record<string, string>>;
 };
 
+/**
+ * A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an
+ * answer.
+ */
+export type Setting = {
+  readonly name: ColumnName;
+  readonly givenName: string;
+  readonly value: string;
+};
+
 export type ColumnMap = {
   readonly file: string;
   /** Rules by key of the column; see {@link makeColumnKeys}. */
@@ -48,7 +56,29 @@ export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_
 /** Joined elements whose parts may have a label. */
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
+/** Column in the template of a local id. */
+export const TEMPLATE_PART = /\{([^{}]+)\}/g;
+
 /** Returns the columns of a composed local id. */
 export function getTemplateParts(template: string): string[] {
-  return [...template.matchAll(/\{([^{}]+)\}/g)].map(([, key = '']) => key);
+  return [...template.matchAll(TEMPLATE_PART)].map(([, key = '']) => key);
+}
+
+/**
+ * Returns the keys of columns in a map: the header; `name #2` for the second of a name; `#5` for
+ * the fifth without one.
+ */
+export function makeColumnKeys(header: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return header.map((name, index) => {
+    const key = name.trim() === '' ? `#${index + 1}` : name.trim();
+    const count = (seen.get(normalizeKey(key)) ?? 0) + 1;
+    seen.set(normalizeKey(key), count);
+    return count === 1 ? key : `${key} #${count}`;
+  });
+}
+
+/** Normalises a key: case and white space do not count. */
+export function normalizeKey(key: string): string {
+  return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }

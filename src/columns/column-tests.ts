@@ -23,8 +23,7 @@ import {
   measurePositionShare,
   parsePlainNumber,
 } from './column-profile.ts';
-import { type DepthUnit, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
-import { normalizeKey } from './columns.ts';
+import { type DepthUnit, normalizeKey, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
 
 /** Meaning of a column by its values: `open` where any text fits, `no` where they contradict it. */
 export type Verdict = {

@@ -2,7 +2,8 @@ import { ConfigError } from '../base/errors.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { FIELDS } from '../find/fields.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
-import { parseColumnSetting, parseSettings, type Setting } from './settings.ts';
+import type { Setting } from './column-rule.ts';
+import { parseColumnSetting, parseSettings } from './settings.ts';
 
 /** Defaults of config.toml for new finds of a profile or a project. */
 export type FindDefaults = readonly Setting[];

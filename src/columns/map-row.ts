@@ -111,7 +111,11 @@ export function mapRow(
         ? pointColumns.map(columns.getHeader).join(', ')
         : columns.getHeader(element),
   };
-  return { find, issues, positionChange: row.hasAddedSigns ? (change ?? 'signs') : change };
+  return {
+    find,
+    issues,
+    positionChange: columns.hasAddedSigns(row) ? (change ?? 'signs') : change,
+  };
 }
 
 /** Reads a row cell by cell, so that one that cannot be read does not affect the others. */

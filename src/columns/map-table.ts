@@ -8,19 +8,23 @@ import {
 } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { findDayDoubt, isOldDay } from '../find/day-doubt.ts';
-import { type ColumnName, findColumnMeant, POINT_COLUMNS } from '../find/fields.ts';
+import { type ColumnName, POINT_COLUMNS } from '../find/fields.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { parseDateCell } from '../find/parse-cell.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import type { ColumnMap } from './column-rule.ts';
-import { type Columns, makeColumnKeys, normalizeKey, parseColumns } from './columns.ts';
+import type { ColumnMap, ColumnRule, Setting } from './column-rule.ts';
+import { type Columns, listColumnRules, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
 
 type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
   readonly lookupTerm: LookupTerm | undefined;
+  /** Meanings of the columns of a foreign table. */
+  readonly map?: ColumnMap;
+  /** Values for all finds whose own cell is empty. */
+  readonly constants?: readonly Setting[];
   /** Local day, YYYY-MM-DD; without it no day is doubted. */
   readonly today?: string;
 };
@@ -40,8 +44,11 @@ const MAX_LOCAL_ID_LENGTH = 200;
  * Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid
  * header excludes all rows.
  */
-export function mapTable(table: Table, { lookupTerm, today, ...context }: MapContext): MappedTable {
-  const { columns, issues: headerIssues } = parseColumns(table);
+export function mapTable(
+  table: Table,
+  { lookupTerm, today, map, constants, ...context }: MapContext,
+): MappedTable {
+  const { columns, issues: headerIssues } = parseColumns(table, map, constants);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], collectKeys: () => new Set() };
 
@@ -202,7 +209,7 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  */
 export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
-  const left = findOtherRows(table, getMeanings(table, map));
+  const left = findOtherRows(table, listColumnRules(table, map));
   if (left.size === 0) return table;
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) if (!left.has(row.row)) yield row;
@@ -248,19 +255,6 @@ function makeOtherRow(row: TableRow, isRemark: boolean): OtherRow {
 
 const MAX_SHOWN = 60;
 
-function getMeanings(
-  { header, names = header }: Table,
-  map: ColumnMap | undefined,
-): readonly (ColumnName | undefined)[] {
-  const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [normalizeKey(key), rule]));
-  const keys = makeColumnKeys(header);
-  return names.map((name, index) => {
-    const rule = rules.get(normalizeKey(keys[index] ?? ''));
-    if (rule === undefined) return findColumnMeant(name);
-    return rule.kind === 'read' ? rule.element : undefined;
-  });
-}
-
 type OtherRow = { readonly row: TableRow; readonly why: Message };
 
 /**
@@ -269,8 +263,9 @@ type OtherRow = { readonly row: TableRow; readonly why: Message };
  */
 function findOtherRows(
   table: Table,
-  meanings: readonly (ColumnName | undefined)[],
+  rules: readonly (ColumnRule | undefined)[],
 ): ReadonlyMap<number, OtherRow> {
+  const meanings = rules.map((rule) => (rule?.kind === 'read' ? rule.element : undefined));
   const telling = meanings.flatMap((name, index) =>
     name !== undefined && TELLING.includes(name) ? [index] : [],
   );

@@ -1,24 +1,13 @@
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { findColumnMeant } from '../find/fields.ts';
+import type { ColumnName } from '../find/fields.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
 import { quoteTomlString } from '../store/toml.ts';
-import {
-  getHeaderPlace,
-  getRowPlace,
-  type RowPlace,
-  type Table,
-  type TableRow,
-} from '../tables/table.ts';
+import { getHeaderPlace, getRowPlace, type RowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
 import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
-import {
-  findCellDoubt,
-  getTrimmedCell,
-  makeColumnKeys,
-  makeMissingColumnIssue,
-  normalizeCell,
-} from './columns.ts';
+import type { ColumnMap, ColumnRule } from './column-rule.ts';
+import { type Columns, listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
 import type { ColumnQuestion } from './propose-columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
@@ -33,9 +22,10 @@ export type NumberRow = {
 const NUMBER_COLUMNS = ['local_id', 'ident_cely', 'evidencni_cislo'] as const;
 export type NumberColumn = (typeof NUMBER_COLUMNS)[number];
 
-/** Columns of a table of registration numbers, by their places. */
+/** Columns of a table of registration numbers. */
 export type NumberColumns = {
-  readonly places: ReadonlyMap<NumberColumn, number>;
+  /** Meanings of the columns that were found; the others are ignored. */
+  readonly map: ColumnMap;
   /** Columns between which a person must choose. */
   readonly questions: readonly (ColumnQuestion & { readonly element: NumberColumn })[];
 };
@@ -46,56 +36,61 @@ export type KnownNames = {
   isIdent(text: string): boolean;
 };
 
-type NumberedColumn = ColumnProfile & { readonly index: number };
-
 /**
  * Finds the columns of the find and of its registration number: by their own names, else by the
  * finds that the values name, and only without any by names that museums use. Where several fit,
  * none is chosen.
  */
-export function findNumberColumns(table: Table, known: KnownNames): NumberColumns {
-  const names = table.names ?? table.header;
-  const places = new Map(
-    NUMBER_COLUMNS.flatMap((column) => {
-      const index = names.findIndex((name) => findColumnMeant(name) === column);
-      return index === -1 ? [] : [[column, index] as const];
-    }),
-  );
+export function findNumberColumns(
+  table: Table,
+  known: KnownNames,
+  given?: ColumnMap,
+): NumberColumns {
+  const own = listColumnRules(table, given);
+  const profiles = profileColumns(table);
+  const rules = new Map<string, ColumnRule>(profiles.map(({ key }) => [key, { kind: 'ignored' }]));
+  const found = new Set<NumberColumn>(given?.localId === undefined ? [] : ['local_id']);
+  const take = (element: NumberColumn, { key }: ColumnProfile, rule?: ColumnRule): void => {
+    if (found.has(element)) return;
+    found.add(element);
+    rules.set(key, rule ?? { kind: 'read', element });
+  };
+  for (const [index, profile] of profiles.entries()) {
+    const rule = own[index];
+    const element = NUMBER_COLUMNS.find((each) => rule?.kind === 'read' && rule.element === each);
+    if (element !== undefined) take(element, profile, rule);
+  }
   const questions: NumberColumns['questions'][number][] = [];
-  const open = profileColumns(table)
-    .map((profile, index): NumberedColumn => ({ ...profile, index }))
-    .filter(({ index, filled }) => {
-      const name = names[index] ?? '';
-      return name !== '' && filled > 0 && findColumnMeant(name) === undefined;
-    });
-  const claim = (element: NumberColumn, claims: readonly NumberedColumn[], isSure = true): void => {
+  const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
+  const claim = (element: NumberColumn, claims: readonly ColumnProfile[], isSure = true): void => {
     const [only, another] = claims;
     if (only === undefined) return;
-    if (another === undefined && isSure) places.set(element, only.index);
+    if (another === undefined && isSure) take(element, only);
     else questions.push(makeQuestion(element, claims));
   };
   const idents = open.filter((column) => isOfFinds(column, known.isIdent));
   const finds = open.filter(
     (column) => !idents.includes(column) && isOfFinds(column, known.isFind),
   );
-  const isFindNamed = places.has('local_id') || places.has('ident_cely');
   const named = finds.length + idents.length > 0 ? finds : listNamed(open, 'local_id');
-  if (!isFindNamed) {
+  if (!found.has('local_id') && !found.has('ident_cely')) {
     claim('ident_cely', idents);
     claim('local_id', named);
   }
-  const chosen = new Set([...places.values(), ...[...idents, ...finds].map(({ index }) => index)]);
-  const others = open.filter(({ index }) => !chosen.has(index));
-  if (!places.has('evidencni_cislo')) {
+  const others = open.filter(
+    (column) => ![...idents, ...finds].includes(column) && rules.get(column.key)?.kind !== 'read',
+  );
+  if (!found.has('evidencni_cislo')) {
     const registered = listNamed(others, 'evidencni_cislo');
     const numbers = registered.length > 0 ? registered : listNamed(others, 'local_id');
     claim('evidencni_cislo', numbers.length > 0 ? numbers : others, numbers.length > 0);
   }
-  return { places, questions };
+  const { file = table.file, columns = [], localId } = given ?? {};
+  return { map: { file, columns: new Map([...columns, ...rules]), fixed: [], localId }, questions };
 }
 
 /** Returns the columns that are called so, only those with the name itself where there are any. */
-function listNamed(columns: readonly NumberedColumn[], element: NumberColumn): NumberedColumn[] {
+function listNamed(columns: readonly ColumnProfile[], element: NumberColumn): ColumnProfile[] {
   const matches = columns.map((column) => ({
     column,
     match: findNamedColumns(column.header).get(element),
@@ -105,7 +100,7 @@ function listNamed(columns: readonly NumberedColumn[], element: NumberColumn): N
   return named.map(({ column }) => column);
 }
 
-function makeQuestion(element: NumberColumn, columns: readonly NumberedColumn[]) {
+function makeQuestion(element: NumberColumn, columns: readonly ColumnProfile[]) {
   const keys = columns.map(({ key }) => key);
   const all = keys.join(', ');
   const problem = msg`${element} may be any of these columns: ${all}.`;
@@ -114,14 +109,12 @@ function makeQuestion(element: NumberColumn, columns: readonly NumberedColumn[])
 
 /** Answers a question about the columns. */
 export function chooseNumberColumn(
-  table: Table,
-  { places, questions }: NumberColumns,
+  { map, questions }: NumberColumns,
   element: NumberColumn,
   key: string,
 ): NumberColumns {
-  const index = makeColumnKeys(table.header).indexOf(key);
   return {
-    places: new Map([...places, [element, index]]),
+    map: { ...map, columns: new Map([...map.columns, [key, { kind: 'read', element }]]) },
     questions: questions
       .filter((question) => question.element !== element)
       .map((question) => ({ ...question, keys: question.keys.filter((other) => other !== key) })),
@@ -131,32 +124,33 @@ export function chooseNumberColumn(
 /** Reads the numbers of a table; its other columns are ignored. */
 export function parseNumbers(
   table: Table,
-  { places, questions }: NumberColumns,
+  { map, questions }: NumberColumns,
 ): {
   readonly rows: readonly NumberRow[];
   readonly issues: readonly Issue[];
 } {
-  const missing = checkMissingColumns(table, { places, questions });
+  const { columns, issues: headerIssues } = parseColumns(table, map);
+  const missing = [...headerIssues, ...checkMissingColumns(table, columns, questions)];
   const issues: Issue[] = [...table.issues, ...missing];
   if (missing.length > 0) return { rows: [], issues };
-  const getCellText = (row: TableRow, column: NumberColumn): string =>
-    getTrimmedCell(row, places.get(column) ?? -1, column);
   const rows: NumberRow[] = [];
+  const above = new Map<ColumnName, string>();
   for (const row of table.rows) {
     const place = getRowPlace(table, row);
-    const doubts = [...places].flatMap(([column, index]) => {
-      const doubt = findCellDoubt(row, index, column);
-      return doubt === undefined ? [] : [{ ...doubt, column: table.header[index] ?? column }];
+    const doubts = columns.names.flatMap((name) => {
+      const doubt = columns.findDoubt(row, name, above.get(name));
+      return doubt === undefined ? [] : [{ ...doubt, column: columns.getHeader(name) }];
     });
     for (const { severity, rule, problem, column } of doubts) {
       const issue =
         severity === 'error' ? makeErrorIssue(rule, problem) : makeWarningIssue(rule, problem);
       issues.push(issue.with({ ...place, column }));
     }
+    for (const name of columns.names) above.set(name, columns.getCell(row, name));
     if (doubts.some(({ severity }) => severity === 'error')) continue;
-    const localId = getCellText(row, 'local_id');
-    const identCely = getCellText(row, 'ident_cely');
-    const value = normalizeCell('evidencni_cislo', getCellText(row, 'evidencni_cislo'));
+    const localId = columns.getCell(row, 'local_id');
+    const identCely = columns.getCell(row, 'ident_cely');
+    const value = columns.getCell(row, 'evidencni_cislo');
     const problem = checkNumberRow(localId || identCely, value);
     if (problem === undefined) rows.push({ localId, identCely, value, place });
     else issues.push(problem.with(place));
@@ -182,7 +176,11 @@ function checkNumberRow(find: string, value: string): Issue | undefined {
   return unfit && makeErrorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
 }
 
-function checkMissingColumns(table: Table, { places, questions }: NumberColumns): Issue[] {
+function checkMissingColumns(
+  table: Table,
+  columns: Columns,
+  questions: NumberColumns['questions'],
+): Issue[] {
   const isAsked = (...columns: readonly NumberColumn[]): boolean =>
     questions.some(({ element }) => columns.includes(element));
   const issues = questions.map(({ element, keys, problem }) => {
@@ -190,10 +188,10 @@ function checkMissingColumns(table: Table, { places, questions }: NumberColumns)
     const message = msg`${problem} Write it in a column map, and name that with --map: ${line}`;
     return makeErrorIssue('number-column', message, getHeaderPlace(table));
   });
-  const hasFind = places.has('local_id') || places.has('ident_cely');
+  const hasFind = columns.has('local_id') || columns.has('ident_cely');
   if (!hasFind && !isAsked('local_id', 'ident_cely'))
     issues.push(makeMissingColumnIssue(table, 'number-column', 'local_id', 'ident_cely'));
-  if (!places.has('evidencni_cislo') && !isAsked('evidencni_cislo'))
+  if (!columns.has('evidencni_cislo') && !isAsked('evidencni_cislo'))
     issues.push(makeMissingColumnIssue(table, 'number-column', 'evidencni_cislo'));
   return issues;
 }

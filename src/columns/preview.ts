@@ -4,7 +4,6 @@ import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import type { ResolvePhoto } from '../photo/photograph.ts';
 import type { Table } from '../tables/table.ts';
-import { withColumnMap } from './apply-column-map.ts';
 import { applyColumnRule } from './apply-column-rule.ts';
 import type { ColumnMap } from './column-rule.ts';
 import { mapTable } from './map-table.ts';
@@ -34,7 +33,7 @@ const MAX_ISSUES = 6;
  * and commonest errors.
  */
 export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
-  const mapped = mapTable(withColumnMap(table, map), context);
+  const mapped = mapTable(table, { ...context, map });
   const finds: Find[] = [];
   const problems = new Map<string, { issue: Issue; rows: number }>();
   let read = 0;

@@ -5,16 +5,17 @@ import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
 import { joinAlternatives } from '../text/names.ts';
+import type { Setting } from './column-rule.ts';
 import {
   type ColumnMap,
   type ColumnRule,
   DEPTH_UNITS,
   JOINED,
   LABELLED,
+  normalizeKey,
   type ReadColumn,
 } from './column-rule.ts';
-import { normalizeKey } from './columns.ts';
-import { explainUnknownElement, type Setting } from './settings.ts';
+import { explainUnknownElement } from './settings.ts';
 
 /** Options of a column beside its element, and the elements that have them. */
 const OPTIONS: Readonly<

@@ -9,21 +9,10 @@ import {
   findColumnMeant,
   POINT_COLUMNS,
 } from '../find/fields.ts';
-import { isFiller } from '../find/parse-cell.ts';
-import type { Table, TableRow } from '../tables/table.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
-import { normalizeCell, OF_ONE_FIND, padCells, parseColumns } from './columns.ts';
+import type { Setting } from './column-rule.ts';
+import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
-
-/**
- * A value under an element's Czech or English name: `--set period=bronz`, a line of config.toml, an
- * answer.
- */
-export type Setting = {
-  readonly name: ColumnName;
-  readonly givenName: string;
-  readonly value: string;
-};
 
 /** Parses `element=value`; the value may contain `=`. */
 export function parseSetting(text: string): Setting | Issue {
@@ -87,9 +76,9 @@ export function parseSettings(
   const repeatIssues = findRepeated(settings);
   const repeated = new Set(repeatIssues.map(({ element }) => element));
   const single = settings.filter(({ name }) => !repeated.has(name));
-  const row = { row: 1, line: 1, cells: single.map(({ value }) => value) };
-  const header = single.map(({ givenName }) => givenName);
-  const { columns } = parseColumns({ file: '', header, rows: [row], rowCount: 1, issues: [] });
+  const row = { row: 1, line: 1, cells: [] };
+  const table = { file: '', header: [], rows: [row], rowCount: 1, issues: [] };
+  const { columns } = parseColumns(table, undefined, single);
   const { elements, photos, issues } = readRow(row, localId, columns, context);
   return {
     elements,
@@ -146,29 +135,4 @@ export function parseConstants(texts: readonly string[]): readonly Setting[] {
   if (single !== undefined)
     throw new UsageError(msg`"${single.givenName}" cannot be set for all finds of a table.`);
   return constants;
-}
-
-/** Returns the table with these texts in missing columns and empty cells. */
-export function withConstants(table: Table, constants: readonly Setting[]): Table {
-  if (constants.length === 0) return table;
-  const header = [...table.header];
-  const names = [...(table.names ?? header)];
-  const places = constants.map(({ name, value }) => {
-    const existingIndex = names.findIndex((column) => findColumnMeant(column) === name);
-    if (existingIndex !== -1) return [existingIndex, value] as const;
-    names.push(name);
-    return [header.push(name) - 1, value] as const;
-  });
-  const fillRow = (row: TableRow): TableRow => {
-    const cells = padCells(row, header);
-    for (const [index, text] of places) {
-      const cell = cells[index]?.trim() ?? '';
-      if (cell === '' || isFiller(cell)) cells[index] = text;
-    }
-    return { ...row, cells };
-  };
-  const rows = function* (): Generator<TableRow> {
-    for (const row of table.rows) yield fillRow(row);
-  };
-  return { ...table, header, names: table.names && names, rows: { [Symbol.iterator]: rows } };
 }

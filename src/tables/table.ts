@@ -15,13 +15,8 @@ import { withoutFormulaMark } from '../text/csv.ts';
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {
   readonly header: readonly string[];
-  /**
-   * Meanings that a column map gives to the columns: a name that pas knows, or '' for one that is
-   * left out.
-   */
+  /** Meanings of the columns, where they are not their headers; '' for one that is left out. */
   readonly names?: readonly string[];
-  /** A column map says that positions may have any order and signs. */
-  readonly turnsPositions?: boolean;
   /** Row number of the header in the spreadsheet; absent where the file has none. */
   readonly headerRow?: number;
   /**
@@ -100,8 +95,6 @@ type BesideColumns = {
    * other.
    */
   readonly isDrawn?: boolean;
-  /** A column map added minus signs to the coordinates. */
-  readonly hasAddedSigns?: boolean;
   readonly photos?: readonly string[];
 };
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { parseConstants, withConstants } from '../../src/columns/settings.ts';
+import { parseConstants } from '../../src/columns/settings.ts';
 import { type GeomSystem, parsePointNumbers } from '../../src/place/geometry.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
@@ -199,8 +199,8 @@ function getExpected(features: readonly Feature[]) {
 const PAS_FIELDS = ['poznamka', 'lokalizace', 'hloubka', 'datum_nalezu', 'presna_datace'] as const;
 
 async function readBack(path: string, { constants = [], system = '4326' }: Form) {
-  const table = withConstants(await readTable(path), parseConstants(constants));
-  const { issues, rows } = mapTable(table, {
+  const { issues, rows } = mapTable(await readTable(path), {
+    constants: parseConstants(constants),
     lookupTerm: () => ({ kind: 'not-harvested' }),
     resolvePhoto: (name) => ({ value: name }),
   });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Issue } from '../../src/base/issue.ts';
 import { mapTable } from '../../src/columns/map-table.ts';
-import { parseConstants, withConstants } from '../../src/columns/settings.ts';
+import { parseConstants } from '../../src/columns/settings.ts';
 import type { Find } from '../../src/find/find.ts';
 import { checkRules } from '../../src/find/rules.ts';
 import { parseTableBytes } from '../../src/tables/readers.ts';
@@ -23,11 +23,8 @@ export async function readFinds(
   options: ReadFindsOptions = {},
 ): Promise<FindsRead> {
   const { sheet, constants = [], checked = false } = options;
-  const table = withConstants(
-    await parseTableBytes(file, bytes, { sheet }),
-    parseConstants(constants),
-  );
-  const { issues, rows } = mapTable(table, {
+  const { issues, rows } = mapTable(await parseTableBytes(file, bytes, { sheet }), {
+    constants: parseConstants(constants),
     lookupTerm: () => ({ kind: 'not-harvested' }),
     today: checked ? TODAY : undefined,
     resolvePhoto: (name) => ({ value: `/season/${name}` }),

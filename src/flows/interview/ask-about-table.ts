@@ -251,7 +251,7 @@ export async function chooseNumberColumns(
   for (const { element } of found.questions) {
     const keys = columns.questions.find((question) => question.element === element)?.keys ?? [];
     const key = await askColumn(await openPrompt(), element, keys);
-    columns = chooseNumberColumn(table, columns, element, key);
+    columns = chooseNumberColumn(columns, element, key);
   }
   return { table, columns };
 }

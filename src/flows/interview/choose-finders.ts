@@ -1,10 +1,9 @@
 import { t } from '../../base/language.ts';
-import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { parseColumns } from '../../columns/columns.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
 import { type MappingRow, withMapping } from '../../columns/mapping.ts';
-import { parseSetting, withConstants } from '../../columns/settings.ts';
+import { parseSetting } from '../../columns/settings.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { resolveFinder } from '../../find/resolve-references.ts';
 import type { Table } from '../../tables/table.ts';
@@ -31,13 +30,9 @@ export async function collectFinders({
   if (read === undefined)
     return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
   const findTable = await convertFormRows(read, map !== undefined);
-  const table = withConstants(
-    map === undefined ? findTable : withColumnMap(findTable, map),
-    constants,
-  );
-  const { columns } = parseColumns(table);
+  const { columns } = parseColumns(findTable, map, constants);
   const finders = columns.has('nalezce')
-    ? [...table.rows].map((row) => columns.getCell(row, 'nalezce'))
+    ? [...findTable.rows].map((row) => columns.getCell(row, 'nalezce'))
     : [];
   return new Set(finders.filter((finder) => finder !== ''));
 }

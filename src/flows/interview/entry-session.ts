@@ -2,16 +2,11 @@ import { resolve } from 'node:path';
 import { type Issue, isReadable, makeErrorIssue, type Reading } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import type { Setting } from '../../columns/column-rule.ts';
 import { parseDefaults } from '../../columns/defaults.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
-import {
-  isOfPoint,
-  orderElements,
-  parseSetting,
-  parseSettings,
-  type Setting,
-} from '../../columns/settings.ts';
+import { isOfPoint, orderElements, parseSetting, parseSettings } from '../../columns/settings.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';

@@ -3,17 +3,17 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
-import { withColumnMap } from '../../columns/apply-column-map.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
+import { type Columns, parseColumns } from '../../columns/columns.ts';
 import {
   type KnownFind as KnownTableFind,
   type MappedRow,
   splitPhotos,
 } from '../../columns/map-row.ts';
 import { mapTable, withoutOtherRows } from '../../columns/map-table.ts';
-import { parseConstants, withConstants } from '../../columns/settings.ts';
+import { parseConstants } from '../../columns/settings.ts';
 import { NEW_PERSON } from '../../find/field.ts';
-import { type FindElements, findColumnMeant } from '../../find/fields.ts';
+import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
@@ -121,14 +121,17 @@ async function importRows(
     context.keepRows === true
       ? findTable
       : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
-  const mapped = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
-  const besides = findTable.formExport === undefined ? findBesides(mapped, photoFolder) : undefined;
+  const { columns } = parseColumns(ofFinds, map, constants);
+  const besides =
+    findTable.formExport === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
   const lookUp = createFindLookup(outbox);
   const {
     issues: ofTable,
     rows,
     collectKeys,
-  } = mapTable(withConstants(mapped, constants), {
+  } = mapTable(ofFinds, {
+    map,
+    constants,
     lookupTerm: ruleContext.lookupTerm,
     resolvePhoto:
       context.resolvePhoto ??
@@ -184,13 +187,13 @@ function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string>
 }
 
 /** Returns the folder beside a table that has all photographs that it names, if not its own. */
-function findBesides({ header, names = header, rows }: Table, folder: string): string | undefined {
-  const at = names.findIndex((name) => findColumnMeant(name) === 'photos');
-  if (at === -1 || !existsSync(folder)) return undefined;
+function findBesides({ rows }: Table, columns: Columns, folder: string): string | undefined {
+  if (!columns.has('photos') || !existsSync(folder)) return undefined;
   const photographs = new Set<string>();
   const resolvePhoto = makePhotoResolver(folder);
-  for (const { cells } of rows)
-    for (const name of splitPhotos(cells[at]?.trim() ?? '', resolvePhoto)) photographs.add(name);
+  for (const row of rows)
+    for (const name of splitPhotos(columns.getCell(row, 'photos'), resolvePhoto))
+      photographs.add(name);
   return findFolderOfAll(folder, [...photographs]);
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
-import { withColumnMap } from '../../columns/apply-column-map.ts';
 import { profileColumns } from '../../columns/column-profile.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
@@ -64,13 +63,12 @@ export type NumberTable = { readonly table: Table; readonly columns: NumberColum
 
 /** Finds the columns of a table of registration numbers by the finds that are here. */
 export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
-  const ofFinds = withoutOtherRows(read, map);
-  const table = map === undefined ? ofFinds : withColumnMap(ofFinds, map);
-  const columns = findNumberColumns(table, {
+  const table = withoutOtherRows(read, map);
+  const known = {
     isFind: makeFindTest(outbox),
-    isIdent: (text) => asIdent(text) !== undefined,
-  });
-  return { table, columns };
+    isIdent: (text: string) => asIdent(text) !== undefined,
+  };
+  return { table, columns: findNumberColumns(table, known, map) };
 }
 
 function makeFindTest(outbox: Outbox): (text: string) => boolean {
@@ -79,21 +77,16 @@ function makeFindTest(outbox: Outbox): (text: string) => boolean {
 }
 
 /** Makes the proposal of a table of registration numbers; its other columns are ignored. */
-export function proposeNumbers({ table, columns: { places, questions } }: NumberTable) {
-  const elements = new Map([...places].map(([element, index]) => [index, element]));
-  const columns = profileColumns(table).map((profile, index): ColumnProposal => {
-    const element = elements.get(index);
-    return {
-      profile,
-      rule: element === undefined ? { kind: 'ignored' } : { kind: 'read', element },
-    };
+export function proposeNumbers({ table, columns: { map, questions } }: NumberTable) {
+  const columns = profileColumns(table).map((profile): ColumnProposal => {
+    return { profile, rule: map.columns.get(profile.key) ?? { kind: 'ignored' } };
   });
-  const hasNumber = places.has('evidencni_cislo');
-  const hasFind = places.has('local_id') || places.has('ident_cely');
-  const isAsked = (name: ColumnName): boolean => questions.some(({ element }) => element === name);
+  const decided = [...columns.map(({ rule }) => rule), ...questions].map((each) =>
+    'element' in each ? each.element : undefined,
+  );
   const undecided: ColumnName[] = [];
-  if (!hasNumber && !isAsked('evidencni_cislo')) undecided.push('evidencni_cislo');
-  if (!hasFind && !isAsked('local_id')) undecided.push('local_id');
+  if (!decided.includes('evidencni_cislo')) undecided.push('evidencni_cislo');
+  if (!decided.includes('local_id') && !decided.includes('ident_cely')) undecided.push('local_id');
   return { columns, fixed: [], undecided, questions };
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
 import type { ColumnMap } from '../../../src/columns/column-rule.ts';
+import { parseColumns } from '../../../src/columns/columns.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/columns/read-column-map.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
@@ -25,10 +25,11 @@ function listFaults(text: string): string[] {
 
 /** Values of the first row, by the names that pas gives the columns. */
 function splitCells(map: string, csv: string): Record<string, string> {
-  const { header, names = header, rows } = withColumnMap(table(csv), parseMap(map));
-  const [row] = rows;
+  const read = table(csv);
+  const { columns } = parseColumns(read, parseMap(map));
+  const [row] = read.rows;
   return Object.fromEntries(
-    names.map((name, index) => [name, row?.cells[index] ?? '']).filter(([name]) => name !== ''),
+    columns.names.map((name) => [name, row === undefined ? '' : columns.getCell(row, name)]),
   );
 }
 
@@ -79,16 +80,11 @@ describe('a wrong column map is refused with the place and advice:', () => {
   });
 
   test('a column that is missing from the table refuses the whole table', () => {
-    const mapped = mapTable(
-      withColumnMap(
-        table('hl.;č.\n1;2\n'),
-        parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n'),
-      ),
-      {
-        lookupTerm: () => ({ kind: 'not-harvested' }),
-        resolvePhoto: () => ({ value: '' }),
-      },
-    );
+    const mapped = mapTable(table('hl.;č.\n1;2\n'), {
+      map: parseMap('[columns]\n"hl" = "hloubka"\n"č." = "local_id"\n'),
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
     expect([...mapped.rows]).toEqual([]);
     expect(mapped.issues.map(({ rule, message }) => [rule, message])).toEqual([
       [
@@ -99,13 +95,11 @@ describe('a wrong column map is refused with the place and advice:', () => {
   });
 
   test('a column that is missing from the map is named, not ignored', () => {
-    const mapped = mapTable(
-      withColumnMap(table('č.;nové\n1;2\n'), parseMap('[columns]\n"č." = "local_id"\n')),
-      {
-        lookupTerm: () => ({ kind: 'not-harvested' }),
-        resolvePhoto: () => ({ value: '' }),
-      },
-    );
+    const mapped = mapTable(table('č.;nové\n1;2\n'), {
+      map: parseMap('[columns]\n"č." = "local_id"\n'),
+      lookupTerm: () => ({ kind: 'not-harvested' }),
+      resolvePhoto: () => ({ value: '' }),
+    });
     expect(mapped.issues).toMatchObject([{ rule: 'column-unknown', column: 'nové' }]);
   });
 });
@@ -205,7 +199,8 @@ describe('a cell is read as the map says:', () => {
     const map = parseMap(
       '[columns]\n"č" = "local_id"\ngps = { element = "wkt", form = "position" }',
     );
-    const mapped = mapTable(withColumnMap(table(`č;gps\n1;${written}\n`), map), {
+    const mapped = mapTable(table(`č;gps\n1;${written}\n`), {
+      map,
       lookupTerm: () => ({ kind: 'not-harvested' }),
       resolvePhoto: () => ({ value: '' }),
     });

@@ -87,9 +87,12 @@ test('blanks around a number are removed', () => {
 function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
   const table = parseTable('t.csv', Buffer.from(lines.join('\n')));
   const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
-  const { places, questions } = findNumberColumns(table, { isFind, isIdent });
+  const { map, questions } = findNumberColumns(table, { isFind, isIdent });
+  const read = [...map.columns].flatMap(([key, rule]) =>
+    rule.kind === 'read' ? [[rule.element, key] as const] : [],
+  );
   return {
-    columns: Object.fromEntries([...places].map(([name, index]) => [name, table.header[index]])),
+    columns: Object.fromEntries(read),
     asked: Object.fromEntries(questions.map(({ element, keys }) => [element, keys])),
   };
 }

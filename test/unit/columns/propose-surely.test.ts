@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { withColumnMap } from '../../../src/columns/apply-column-map.ts';
 import { applyColumnRule } from '../../../src/columns/apply-column-rule.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import {
@@ -38,7 +37,8 @@ const getElement = (column: ColumnProposal | undefined): string | undefined =>
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
 function readAsProposed(table: Table) {
   const map = makeMapOfProposal('t.map.toml', propose(table));
-  const mapped = mapTable(withColumnMap(table, map), {
+  const mapped = mapTable(table, {
+    map,
     lookupTerm,
     resolvePhoto: (name) => ({ value: name }),
   });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
+import type { Setting } from '../../../src/columns/column-rule.ts';
 import { checkDefaults, mergeDefaults } from '../../../src/columns/defaults.ts';
 import {
   parseSetting,
   parseSettings,
   parseSettingsOrThrow,
-  type Setting,
 } from '../../../src/columns/settings.ts';
 import { rememberReferences } from '../../../src/find/resolve-references.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseConstants, withConstants } from '../../../src/columns/settings.ts';
+import { parseColumns } from '../../../src/columns/columns.ts';
+import { parseConstants } from '../../../src/columns/settings.ts';
 
 test('constants fill empty cells of a table, and missing columns', () => {
   const rows = [
@@ -7,11 +8,12 @@ test('constants fill empty cells of a table, and missing columns', () => {
     { row: 2, line: 3, cells: ['C-1', ''] },
   ];
   const table = { file: 'finds.csv', header: ['Projekt', 'note'], rows, rowCount: 2, issues: [] };
-  const filled = withConstants(table, parseConstants(['project=C-2', 'poznámka=x=y', 'stav=1']));
-  expect(filled.header).toEqual(['Projekt', 'note', 'stav']);
-  expect([...filled.rows].map(({ cells }) => cells)).toEqual([
-    ['C-2', 'a = b', '1'],
-    ['C-1', 'x=y', '1'],
+  const constants = parseConstants(['project=C-2', 'poznámka=x=y', 'stav=1']);
+  const { columns } = parseColumns(table, undefined, constants);
+  expect(columns.names).toEqual(['poznamka', 'projekt', 'stav']);
+  expect(rows.map((row) => columns.names.map((name) => columns.getCell(row, name)))).toEqual([
+    ['a = b', 'C-2', '1'],
+    ['x=y', 'C-1', '1'],
   ]);
 });
 
