@@ -4,11 +4,7 @@ import type { Point } from '../place/geometry.ts';
 export type LabelRequest = { readonly at: Point; readonly text: string; readonly radius: number };
 
 export type Side = 'right' | 'left' | 'above' | 'below';
-export type MapLabel = LabelRequest & {
-  readonly side: Side;
-  /** Placed also for larger letters, on a narrow screen. */
-  readonly alsoNarrow: boolean;
-};
+export type MapLabel = LabelRequest & { readonly side: Side };
 
 type Box = {
   readonly left: number;
@@ -21,8 +17,6 @@ type Box = {
 const LETTER = { width: 7, height: 13 };
 /** Names of areas have letter spacing. */
 const AREA_LETTER_WIDTH = 8.2;
-/** Scale of marks and letters on a narrow screen; map.css has the same. */
-export const NARROW_SCALE = 1.75;
 /** Between a mark and its name. */
 export const LABEL_GAP = 4;
 /** Font size; map.css has the same. */
@@ -33,101 +27,85 @@ const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
 type Size = { readonly width: number; readonly height: number };
 
 /**
- * Places as many labels as fit, the first requests first: once for large letters, then further ones
- * for normal size. No label covers a mark or another label, or leaves the frame.
+ * Places as many labels as fit, the first requests first. No label covers a mark or another label,
+ * or leaves the frame. The page's script places them anew on a narrow screen.
  */
 export function placeLabels(requests: readonly LabelRequest[], size: Size): MapLabel[] {
-  const placed = new Map<LabelRequest, MapLabel>();
-  for (const scale of [NARROW_SCALE, 1]) {
-    const taken = listTakenBoxes(requests, [...placed.values()], scale);
-    for (const request of requests) {
-      if (placed.has(request) || request.text === '') continue;
-      const side = (Object.keys(SIDES) as Side[]).find((each) =>
-        isFree(makeLabelBox(request, each, scale), taken, size, scale),
-      );
-      if (side === undefined) continue;
-      taken.push(makeLabelBox(request, side, scale));
-      placed.set(request, { ...request, side, alsoNarrow: scale === NARROW_SCALE });
-    }
-  }
-  return [...placed.values()];
+  const taken = requests.map(makeMarkBox);
+  return requests
+    .filter(({ text }) => text !== '')
+    .flatMap((request): MapLabel[] => {
+      const places = (Object.keys(SIDES) as Side[]).map((side) => ({ ...request, side }));
+      return takeFree(places, makeLabelBox, taken, size);
+    });
 }
 
-type AreaName = { readonly at: Point; readonly text: string; readonly alsoNarrow: boolean };
+type AreaName = { readonly at: Point; readonly text: string };
 
 /**
  * Places names of areas in free space: in the middle of an area, or a line or two above or below.
  */
 export function placeAreaNames(
-  names: readonly { readonly at: Point; readonly text: string }[],
+  names: readonly AreaName[],
   marks: readonly LabelRequest[],
   labels: readonly MapLabel[],
   size: Size,
 ): AreaName[] {
-  const taken = listTakenBoxes(marks, labels, 1);
-  const takenNarrow = listTakenBoxes(
-    marks,
-    labels.filter(({ alsoNarrow }) => alsoNarrow),
-    NARROW_SCALE,
-  );
-  return names.flatMap(({ at: [x, y], text }): AreaName[] => {
-    const shift = [0, -2, 2, -4, 4].find((lines) =>
-      isFree(makeTextBox(x, y + (lines * LETTER.height) / 2, text, 1), taken, size, 1),
-    );
-    if (shift === undefined) return [];
-    const at = [x, y + (shift * LETTER.height) / 2] as const;
-    taken.push(makeTextBox(at[0], at[1], text, 1));
-    const large = makeTextBox(at[0], at[1], text, NARROW_SCALE);
-    const alsoNarrow = isFree(large, takenNarrow, size, NARROW_SCALE);
-    if (alsoNarrow) takenNarrow.push(large);
-    return [{ at, text, alsoNarrow }];
+  const taken = [...marks.map(makeMarkBox), ...labels.map(makeLabelBox)];
+  return names.flatMap(({ at: [x, y], text }) => {
+    const places = [0, -1, 1, -2, 2].map((lines) => ({
+      at: [x, y + lines * LETTER.height] as const,
+      text,
+    }));
+    return takeFree(places, makeNameBox, taken, size);
   });
 }
 
-function listTakenBoxes(
-  marks: readonly LabelRequest[],
-  labels: readonly MapLabel[],
-  scale: number,
-): Box[] {
-  return [
-    ...marks.map(({ at: [x, y], radius }) => makeBox(x, y, radius * scale, radius * scale)),
-    ...labels.map((label) => makeLabelBox(label, label.side, scale)),
-  ];
+/** Takes the first free place; empty where there is none. */
+function takeFree<Place>(
+  places: readonly Place[],
+  makePlaceBox: (place: Place) => Box,
+  taken: Box[],
+  size: Size,
+): Place[] {
+  const place = places.find((each) => isFree(makePlaceBox(each), taken, size));
+  if (place === undefined) return [];
+  taken.push(makePlaceBox(place));
+  return [place];
 }
 
-function isFree(box: Box, taken: readonly Box[], { width, height }: Size, scale: number): boolean {
+function isFree(box: Box, taken: readonly Box[], { width, height }: Size): boolean {
   const inside =
-    box.left > EDGES.left * scale &&
-    box.top > EDGES.top * scale &&
-    box.right < width - EDGES.right * scale &&
-    box.bottom < height - EDGES.bottom * scale;
+    box.left > EDGES.left &&
+    box.top > EDGES.top &&
+    box.right < width - EDGES.right &&
+    box.bottom < height - EDGES.bottom;
   return inside && !taken.some((other) => isOverlapping(box, other));
 }
 
-function makeTextBox(x: number, y: number, text: string, scale: number): Box {
-  return makeBox(
-    x,
-    y,
-    ([...text].length * AREA_LETTER_WIDTH * scale) / 2,
-    (LETTER.height * scale) / 2,
-  );
+function makeMarkBox({ at: [x, y], radius }: LabelRequest): Box {
+  return makeBox(x, y, radius, radius);
+}
+
+function makeNameBox({ at: [x, y], text }: AreaName): Box {
+  return makeBox(x, y, ([...text].length * AREA_LETTER_WIDTH) / 2, LETTER.height / 2);
 }
 
 /** Directions of a label from its mark, in order of preference. */
-const SIDES: Readonly<Record<Side, readonly [number, number]>> = {
+const SIDES: Readonly<Record<Side, readonly [across: number, down: number]>> = {
   right: [1, 0],
   left: [-1, 0],
   above: [0, -1],
   below: [0, 1],
 };
 
-function makeLabelBox({ at: [x, y], text, radius }: LabelRequest, side: Side, scale: number): Box {
-  const halfWidth = ([...text].length * LETTER.width * scale) / 2;
-  const halfHeight = (LETTER.height * scale) / 2;
-  const away = (radius + LABEL_GAP) * scale;
-  const [aside, down] = SIDES[side];
+function makeLabelBox({ at: [x, y], text, radius, side }: MapLabel): Box {
+  const halfWidth = ([...text].length * LETTER.width) / 2;
+  const halfHeight = LETTER.height / 2;
+  const away = radius + LABEL_GAP;
+  const [across, down] = SIDES[side];
   return makeBox(
-    x + aside * (away + halfWidth),
+    x + across * (away + halfWidth),
     y + down * (away + halfHeight),
     halfWidth,
     halfHeight,

@@ -23,7 +23,6 @@ import {
   LABEL_SIZE,
   type LabelRequest,
   type MapLabel,
-  NARROW_SCALE,
   placeAreaNames,
   placeLabels,
   type Side,
@@ -83,7 +82,7 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
 <rect class="ground" width="${frame.width}" height="${frame.height}"/>
 <g class="base" data-base="">${districts.map(({ surface }) => html`<path class="land" d="${surface.path}"/>`)}${lived.map(({ surface, holds }) => html`<path class="${areas.length > 0 ? 'area' : 'land'}${holds ? ' with-finds' : ''}" d="${surface.path}"/>`)}${districts.map(({ surface }) => html`<path class="district" d="${surface.path}"/>`)}</g>
 ${grid(frame)}
-<g class="names">${names.map(({ at: [x, y], text, alsoNarrow }) => html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}${requested.filter((each) => names.every(({ text }) => text !== each.text)).map(({ at: [x, y], text }) => html`<text class="when-closer left-out" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}</g>
+<g class="names">${names.map(({ at: [x, y], text }) => html`<text ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}${requested.filter((each) => names.every(({ text }) => text !== each.text)).map(({ at: [x, y], text }) => html`<text class="when-closer left-out" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}</g>
 <g class="labels">${labels.map(labelText)}</g>
 <g class="marks">${renderMarks(marks, options)}${options.scale === 'detail' ? renderMembers(marks, frame) : undefined}</g>
 ${scaleBar(frame, marks)}
@@ -112,34 +111,26 @@ function grid(frame: Frame): Html {
     ticks.map(({ at, label }) => draw(roundToTenth(at), label));
   return html`<g class="grid">
 ${along(meridians, (x, label) => {
-  const room = width - x;
-  const name = html`<text class="${getNameClass(room > LABEL_ROOM.narrow)}" x="${x}" y="${height - 5}" dx="4">${label}</text>`;
-  return html`<g data-x="${x}"><path d="M${x} 0V${height}"/>${room > LABEL_ROOM.wide ? name : undefined}</g>`;
+  const name = html`<text x="${x}" y="${height - 5}" dx="4">${label}</text>`;
+  return html`<g data-x="${x}"><path d="M${x} 0V${height}"/>${width - x > LABEL_ROOM ? name : undefined}</g>`;
 })}
-${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text class="${getNameClass(y > LABEL_ROOM.below)}" x="5" y="${y}" dy="-4">${label}</text></g>`)}
+${along(parallels, (y, label) => html`<g data-y="${y}"><path d="M0 ${y}H${width}"/><text x="5" y="${y}" dy="-4">${label}</text></g>`)}
 <g class="s-jtsk">${along(top, (x, label) => html`<g data-x="${x}"><path d="M${x} 0v7"/><text x="${x}" y="0" dy="1.6em" text-anchor="middle">${label}</text></g>`)}
 ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/><text x="${width - 10}" y="${y}" dy="0.35em" text-anchor="end">${label}</text></g>`)}</g></g>`;
 }
 
-/**
- * Space for the label of a grid line at its edge: a line with less has no label. On a narrow screen
- * labels are wider.
- */
-const LABEL_ROOM = { wide: 70, narrow: 125, below: 60 };
-
-function getNameClass(fitsNarrow: boolean): string {
-  return fitsNarrow ? '' : 'wide-only';
-}
+/** Space for the label of a meridian at its right: one with less has no label. */
+const LABEL_ROOM = 70;
 
 /** Draws the scale bar in the lower right corner, or in the left one where marks are in the way. */
 function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
   const lowRequests = requests.filter(
-    ({ at: [, y], radius }) => y > height - BAR.above - 22 - radius * NARROW_SCALE,
+    ({ at: [, y], radius }) => y > height - BAR.above - 22 - radius,
   );
   const isTaken = lowRequests.some(
-    ({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius * NARROW_SCALE,
+    ({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius,
   );
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
   return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${roundToTenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${formatMetres(metres)}</text></g>`;
@@ -159,11 +150,11 @@ const ANCHORS: Readonly<Record<Side, string>> = {
 };
 
 /** Offsets in em, so that the label stays beside its mark at either scale. */
-function labelText({ at: [x, y], text, side, radius, alsoNarrow }: MapLabel): Html {
+function labelText({ at: [x, y], text, side, radius }: MapLabel): Html {
   const away = (radius + LABEL_GAP) / LABEL_SIZE;
   const across = { right: away, left: -away, above: 0, below: 0 }[side];
   const down = { right: 0.35, left: 0.35, above: -away, below: away + 0.7 }[side];
-  return html`<text class="${alsoNarrow ? '' : 'wide-only'}" ${moving(x, y)} dx="${roundToHundredth(across)}em" dy="${roundToHundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
+  return html`<text ${moving(x, y)} dx="${roundToHundredth(across)}em" dy="${roundToHundredth(down)}em" text-anchor="${ANCHORS[side]}">${text}</text>
 `;
 }
 
@@ -171,8 +162,11 @@ function roundToHundredth(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
+/** Returns the position attributes for the drawing and for the script that moves it. */
 function moving(x: number, y: number): Html {
-  return html`data-x="${roundToTenth(x)}" data-y="${roundToTenth(y)}" transform="translate(${roundToTenth(x)} ${roundToTenth(y)})"`;
+  const left = roundToTenth(x);
+  const top = roundToTenth(y);
+  return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
 }
 
 function formatBox({ box }: Frame): string {
@@ -340,7 +334,7 @@ function singleMark(
   anchor: string | undefined,
 ): Html {
   const title = `${find.localId}: ${getStateName(find.state)}\n${formatWgs84(find.place)}\n${formatSJtsk(find.place)}`;
-  return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${placeMark(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
+  return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${moving(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
 `;
 }
 
@@ -357,7 +351,7 @@ function stackMark(
     .map(({ localId, state }) => `${localId}: ${getStateName(state)}`);
   const lines = [formatFinds(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
   const numbers = members.map(({ number }) => number).join(' ');
-  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${roundToTenth(reach)}" ${placeMark(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
+  return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${roundToTenth(reach)}" ${moving(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
 `;
 }
 
@@ -372,13 +366,6 @@ function shares(members: readonly MappedFind[], radius: number): Html[] {
       html`<circle class="share state-${state}" r="${radius - 1.5}" pathLength="100" stroke-dasharray="${roundToTenth(share)} 100" stroke-dashoffset="${roundToTenth(offset)}" transform="rotate(-90)"/>`,
     ];
   });
-}
-
-/** Returns the position attributes for the drawing and for the script that moves it. */
-function placeMark(x: number, y: number): Html {
-  const remainingCount = roundToTenth(x);
-  const top = roundToTenth(y);
-  return html`data-x="${remainingCount}" data-y="${top}" transform="translate(${remainingCount} ${top})"`;
 }
 
 function roundToTenth(value: number): number {

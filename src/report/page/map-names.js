@@ -1,4 +1,4 @@
-// Places the names on a zoomed map: no name covers a mark or another name, or leaves the map.
+// Places the names on a zoomed map, and on a narrow screen, where letters are larger: no name covers a mark or another name, or leaves the map.
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
   /**
@@ -34,6 +34,8 @@
         .map(Number) ?? [];
     return { x, y };
   };
+  /** Returns the place on the whole map, which a mark shares with its label. @param {Element} node */
+  const getPlaceKey = (node) => `${node.getAttribute('data-x')} ${node.getAttribute('data-y')}`;
   /** Returns the name of a mark: its find, or the first of several. @param {Element} mark */
   const getMarkName = (mark) => {
     const lines = (mark.querySelector('title')?.textContent ?? '').split('\n');
@@ -50,13 +52,15 @@
       this.svg = svg;
       this.labels = /** @type {SVGGElement} */ (svg.querySelector('.labels'));
       this.drawn = [...this.labels.children];
+      this.names = new Map(this.drawn.map((label) => [getPlaceKey(label), label.textContent]));
       this.areas = [...svg.querySelectorAll('.names > *')];
     }
 
     /** @param {number} zoom */
     place(zoom) {
       const scale = narrow.matches ? 1.75 : 1;
-      if (zoom === 1 && this.svg.querySelector('.mark.left-out') === null) {
+      const isWhole = zoom === 1 && this.svg.querySelector('.mark.left-out') === null;
+      if (isWhole && !narrow.matches) {
         this.labels.replaceChildren(...this.drawn);
         for (const area of this.areas)
           area.classList.toggle('left-out', area.matches('.when-closer'));
@@ -91,7 +95,12 @@
         return isFree;
       };
       const named = marks.length > MAX_NAMED ? [] : marks;
-      this.labels.replaceChildren(...named.flatMap((mark) => labelBeside(mark, scale, take)));
+      /** @param {Element} mark */
+      const getName = (mark) =>
+        isWhole ? (this.names.get(getPlaceKey(mark)) ?? '') : getMarkName(mark);
+      this.labels.replaceChildren(
+        ...named.flatMap((mark) => labelBeside(mark, getName(mark.mark), scale, take)),
+      );
       for (const area of this.areas) {
         const { x, y } = getPosition(area);
         const letters = [...(area.textContent ?? '')].length;
@@ -153,11 +162,10 @@
 
   /**
    * Returns the label of a mark at the first free side.
-   * @param {{ mark: Element, x: number, y: number, radius: number }} mark @param {number} scale
-   * @param {(box: Box) => boolean} take
+   * @param {{ x: number, y: number, radius: number }} mark @param {string} text @param {number}
+   * scale @param {(box: Box) => boolean} take
    */
-  const labelBeside = ({ mark, x, y, radius }, scale, take) => {
-    const text = getMarkName(mark);
+  const labelBeside = ({ x, y, radius }, text, scale, take) => {
     if (text === '') return [];
     const [halfWidth, halfHeight] = [
       ([...text].length * LETTER.width * scale) / 2,
