@@ -82,50 +82,46 @@ export function parseDecimal(cell: string): Reading<string> {
  * representation (A-POINT-5), so those are refused here.
  */
 export function parsePoint(wkt: string): Reading<PointText> {
-  const [, plainX, plainY] = PLAIN_POINT.exec(wkt) ?? [];
-  if (plainX !== undefined && plainY !== undefined) return { value: { x: plainX, y: plainY } };
-  const shown = shorten(wkt);
-  const makeFormProblem = (what: Message): Unreadable =>
-    makeUnreadable(
-      'geometry-form',
-      msg`"${shown}" ${what} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
-    );
   const text = trimText(wkt);
-  if (/[^\S ]/.test(text))
-    return makeFormProblem(
-      msg`contains a tab, a line break or a no-break space where only spaces are allowed.`,
-    );
-  if (/^srid *=/i.test(text)) return makeFormProblem(msg`begins with an SRID.`);
-  const match = /^point( *(?:z|m|zm))? *\(([^()]*)\)$/i.exec(text);
-  if (match === null) {
-    if (/^point +empty$/i.test(text)) return makeFormProblem(msg`is an empty point.`);
-    return makeFormProblem(
-      /^(multi|line|polygon|geometry|curve|tri)/i.test(text)
-        ? msg`is not a point.`
-        : msg`is not a point in WKT.`,
-    );
-  }
-  const numbers = (match[2] ?? '').trim().split(/ +/);
-  if (match[1] !== undefined || numbers.length > 2)
-    return makeFormProblem(msg`has more than two coordinates.`);
-  const [x = '', y = ''] = numbers;
-  if (y === '') return makeFormProblem(msg`has only one coordinate.`);
-  const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number));
-  if (strange !== undefined)
-    return makeFormProblem(
-      msg`has the coordinate "${strange}", which is not a plain decimal number.`,
-    );
-  return { value: { x, y } };
+  const [, x, y] = POINT.exec(text) ?? [];
+  if (x !== undefined && y !== undefined) return { value: { x, y } };
+  const problem =
+    POINT_PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? describeStrangeNumber(text);
+  const shown = shorten(wkt);
+  return makeUnreadable(
+    'geometry-form',
+    msg`"${shown}" ${problem} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
+  );
 }
 
-const PLAIN_POINT = /^POINT \((-?\d+(?:\.\d+)?) (-?\d+(?:\.\d+)?)\)$/;
+const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
+const POINT = new RegExp(`^point *\\( *(${NUMBER}) +(${NUMBER}) *\\)$`, 'i');
+
+/** Texts that are no plain point, and why; the first that fits explains it. */
+const POINT_PROBLEMS: readonly (readonly [RegExp, Message])[] = [
+  [/[^\S ]/, msg`contains a tab, a line break or a no-break space where only spaces are allowed.`],
+  [/^srid *=/i, msg`begins with an SRID.`],
+  [/^point +empty$/i, msg`is an empty point.`],
+  [/^(?:multi|line|polygon|geometry|curve|tri)/i, msg`is not a point.`],
+  [/^(?!point(?: *(?:z|m|zm))? *\([^()]*\)$)/i, msg`is not a point in WKT.`],
+  [/^point *[zm]|\( *[^ ]+ +[^ ]+ +[^ )]/i, msg`has more than two coordinates.`],
+  [/\( *[^ ]*\)|\( *[^ ]+ +\)/, msg`has only one coordinate.`],
+];
+
+function describeStrangeNumber(text: string): Message {
+  const numbers = text
+    .slice(text.indexOf('(') + 1, -1)
+    .trim()
+    .split(/ +/);
+  const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number)) ?? '';
+  return msg`has the coordinate "${strange}", which is not a plain decimal number.`;
+}
 
 /** Parses a point that a person wrote, where any white space counts as a blank. */
 export function parseWrittenPoint(text: string): Reading<PointText> {
   return parsePoint(text.replace(/\s+/g, ' '));
 }
 
-const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
 const GIS_POINT = new RegExp(
   String.raw`^(?:point *(?:(?:z|m|zm) *)?\( *|multipoint *(?:(?:z|m|zm) *)?\( *(?:\( *)?)(${NUMBER}) +(${NUMBER})(?: +[-+.\de]+){0,2} *\)(?: *\))?$`,
   'i',
