@@ -224,6 +224,7 @@ export type ResolvePhoto = (
  */
 export function makePhotoResolver(root: string): ResolvePhoto {
   const realRoot = getRealFolder(root);
+  let folders: readonly string[] | undefined;
   return (name) => {
     const path = name.replaceAll('\\', '/');
     const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
@@ -237,39 +238,35 @@ export function makePhotoResolver(root: string): ResolvePhoto {
         msg`The photograph "${name}" points outside the folder ${root} (".."). Move it into that folder.`,
       );
     }
-    const other = findOtherSpelling(join(realRoot, relative));
-    const real = findFirstExisting([
-      join(realRoot, relative),
-      ...(other === undefined ? [] : [other.path]),
-    ]);
-    if (real === undefined && isFromElsewhere) {
+    const found = findPhotoFile(join(realRoot, relative));
+    if (found === undefined && isFromElsewhere) {
       return makeUnreadable(
         MISSING,
         msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
       );
     }
-    if (real === undefined) {
-      const folder = listFolders(root).find((each) => existsSync(join(each, relative)));
-      if (folder !== undefined) {
-        const quoted = quoteShellWord(folder);
-        return makeUnreadable(
-          MISSING,
-          msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there: --photos ${quoted}`,
-        );
-      }
-      return makeUnreadable(
-        MISSING,
-        msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`,
-      );
+    if (found === undefined) {
+      folders ??= listFolders(root);
+      const folder = folders.find((each) => existsSync(join(each, relative)));
+      return makeUnreadable(MISSING, explainMissing(name, root, folder));
     }
+    const real = realpathSync(found.path);
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
       return makeUnreadable(
         'photo-path',
         msg`The photograph "${name}" points outside the folder ${root} (symbolic link). Copy it into that folder.`,
       );
     }
-    return { value: real, remark: other?.remark };
+    return { value: real, remark: found.remark };
   };
+}
+
+/** @param folder in `root` that has such a photograph */
+function explainMissing(name: string, root: string, folder: string | undefined): Message {
+  if (folder === undefined)
+    return msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`;
+  const quoted = quoteShellWord(folder);
+  return msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there: --photos ${quoted}`;
 }
 
 /**
@@ -292,16 +289,15 @@ function listFolders(root: string): string[] {
 }
 
 /**
- * Finds the one file for a path that does not exist: it ignores case, the composition of accents,
- * and the extension among those of pictures, since programs and people change them. `remark` states
- * the difference, except for accents. Undefined where the path exists, or none or several match.
+ * Finds the file of a path, else the only one of nearly this name: it ignores case, the composition
+ * of accents, and the extension among those of pictures, since programs and people change them.
+ * `remark` states the difference, except for accents. Undefined where none or several match.
  */
-export function findOtherSpelling(
+export function findPhotoFile(
   path: string,
 ): { readonly path: string; readonly remark?: Message } | undefined {
-  if (existsSync(path)) return undefined;
   const spelt = findPathSpelling(path, true);
-  if (spelt === undefined) return undefined;
+  if (spelt === undefined || !existsSync(spelt)) return undefined;
   if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
   const query = basename(path);
   const name = basename(spelt);
@@ -361,17 +357,6 @@ function listNames(folder: string): string[] {
   } catch {
     return [];
   }
-}
-
-function findFirstExisting(paths: readonly string[]): string | undefined {
-  for (const path of paths) {
-    try {
-      return realpathSync(path);
-    } catch {
-      // Try the next spelling; the caller reports that none exists.
-    }
-  }
-  return undefined;
 }
 
 function getRealFolder(root: string): string {

@@ -6,7 +6,7 @@ import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.t
 import { cmd, msg } from '../../base/message.ts';
 import type { Photograph } from '../../outbox/entry.ts';
 import {
-  findOtherSpelling,
+  findPhotoFile,
   inspectPhotograph,
   OTHER_SPELLING,
   type PhotographFile,
@@ -62,7 +62,7 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
   const content = openContentStore(folder);
   return {
     async inspectPhotograph(givenPath) {
-      const { path = givenPath, remark } = findOtherSpelling(givenPath) ?? {};
+      const { path = givenPath, remark } = findPhotoFile(givenPath) ?? {};
       const { photograph, issues } = await inspectPhotograph(path, maxBytes);
       if (photograph === undefined) return { issues };
       const stuckIssue = stripGps && !keepGps ? findStuckIssue(photograph) : undefined;
