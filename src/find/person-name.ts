@@ -59,44 +59,31 @@ function withBlanks(text: string): string {
 export function parseName(text: string): WrittenName {
   const [, bornAs] = BORN.exec(text) ?? [];
   const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
-  let suffix: string | undefined;
-  const takeSuffix = (word: string): boolean => {
-    const knownSuffix = SUFFIXES[foldName(word)];
-    suffix ??= knownSuffix;
-    return knownSuffix !== undefined;
-  };
-  const parts = spaced.split(',').map((part) => withoutTitles(part.trim().split(' '), takeSuffix));
+  const written = spaced.split(',').map((part) => part.trim());
+  const names = written.map((part) => withoutTitles(part.split(' ')));
+  const suffixes = names.flatMap(({ beside }) => beside.filter(isSuffix));
   // A part that was only a title is dropped; a part that was empty before stays, to be reported.
-  const keptParts = parts.filter(
-    (part, index) => part !== '' || spaced.split(',')[index]?.trim() === '',
-  );
-  return { parts: keptParts, suffix, bornAs };
+  const parts = names
+    .filter(({ name }, index) => name !== '' || written[index] === '')
+    .map(({ name }) => name);
+  return { parts, suffix: SUFFIXES[foldName(suffixes[0] ?? '')], bornAs };
 }
 
-function withoutTitles(all: readonly string[], takeSuffix: (word: string) => boolean): string {
-  const remaining = [...all];
-  let isBehindTitle = false;
-  while (remaining.length > 0) {
-    const [first = ''] = remaining;
-    const isTitled: boolean =
-      isTitle(first) || (isBehindTitle && LINKS_OF_TITLES.has(foldName(first)));
-    if (
-      !isTitled &&
-      !(remaining.length > 1 && isAddress(first)) &&
-      !(isSuffix(first) && takeSuffix(first))
-    )
-      break;
-    isBehindTitle = isTitled;
-    remaining.shift();
-  }
-  while (remaining.length > 0) {
-    const last = remaining.at(-1) ?? '';
-    const before = remaining.at(-2);
-    const isLink = LINKS_OF_TITLES.has(foldName(last)) && before !== undefined && isTitle(before);
-    if (!isTitle(last) && !isLink && !(isSuffix(last) && takeSuffix(last))) break;
-    remaining.pop();
-  }
-  return remaining.join(' ');
+/** Separates the titles, addresses and suffixes at both ends of a part from its name. */
+function withoutTitles(words: readonly string[]) {
+  const isBeside = (word: string, index: number): boolean =>
+    isTitle(word) ||
+    isSuffix(word) ||
+    (LINKS_OF_TITLES.has(foldName(word)) && isTitle(words[index - 1] ?? ''));
+  const isBefore = (word: string, index: number): boolean =>
+    isBeside(word, index) || (isAddress(word) && index < words.length - 1);
+  const first = words.findIndex((word, index) => !isBefore(word, index));
+  const end = words.findLastIndex((word, index) => !isBeside(word, index)) + 1;
+  if (first === -1 || end <= first) return { name: '', beside: words };
+  return {
+    name: words.slice(first, end).join(' '),
+    beside: [...words.slice(0, first), ...words.slice(end)],
+  };
 }
 
 function isTitle(word: string): boolean {
@@ -155,38 +142,34 @@ export function parseBothOrders(name: string): Readonly<Record<NameOrder, Person
 }
 
 /**
- * Splits a name without a comma; known given names at one end are the given name. Undefined where
- * none shows the order.
+ * Splits a name without a comma; known given names at one end are the given name, else surnames of
+ * women the surname. Undefined where neither shows the order.
  */
 export function splitName(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
-  const givenEnds = countEnds(all, isGiven);
-  const feminine = countEnds(all, isFeminineSurname);
-  const isCertain = ([first, last]: Ends): boolean => first > 0 !== last > 0;
-  const byFeminine = isCertain(feminine) ? ([feminine[1], feminine[0]] as const) : undefined;
-  const by = isCertain(givenEnds) ? givenEnds : byFeminine;
-  if (by === undefined) return undefined;
-  const count =
-    by === givenEnds ? givenEnds[0] + givenEnds[1] : all.length - feminine[0] - feminine[1];
-  const isGivenFirst = by[0] > 0;
-  const [front, back] = isGivenFirst
-    ? [all.slice(0, count), all.slice(count)]
-    : [all.slice(0, all.length - count), all.slice(all.length - count)];
-  const [givenWords, surnameWords] = isGivenFirst ? [front, back] : [back, front];
+  const given = findEnd(all, isGiven);
+  const end = given ?? findEnd(all, isFeminineSurname);
+  if (end === undefined) return undefined;
+  const front = all.slice(0, end.at);
+  const back = all.slice(end.at);
+  const isGivenFirst = end.isFront === (given !== undefined);
+  const givenWords = isGivenFirst ? front : back;
+  const surnameWords = isGivenFirst ? back : front;
   if (surnameWords.some(isGiven) || givenWords.some(isFeminineSurname)) return undefined;
   return { surname: surnameWords.join(' '), givenName: givenWords.join(' ') };
 }
 
-type Ends = readonly [first: number, last: number];
-
-/**
- * Counts the words of a kind at the beginning and at the end; none at either end where all words
- * are of that kind.
- */
-function countEnds(all: readonly string[], isOfKind: (word: string) => boolean): Ends {
+/** Finds the one end of a name whose words are of a kind; undefined for both ends and for none. */
+function findEnd(
+  all: readonly string[],
+  isOfKind: (word: string) => boolean,
+): { readonly at: number; readonly isFront: boolean } | undefined {
   const first = all.findIndex((word) => !isOfKind(word));
-  if (first === -1) return [0, 0];
-  return [first, all.length - 1 - all.findLastIndex((word) => !isOfKind(word))];
+  const behind = all.findLastIndex((word) => !isOfKind(word)) + 1;
+  const isFront = first > 0;
+  const isBack = behind < all.length;
+  if (first === -1 || isFront === isBack) return undefined;
+  return { at: isFront ? first : behind, isFront };
 }
 
 /** Returns the order of a name; undefined where the words do not show it. */
