@@ -230,16 +230,9 @@ export function lookUpEntry(
       return lookup;
     case 'ambiguous':
     case 'unknown':
-      return { kind: 'mapping-conflict', ownTerm, target };
     case 'wrong-set':
     case 'deleted':
-      return {
-        kind: 'mapping-conflict',
-        ownTerm,
-        target,
-        term: lookup.term,
-        because: lookup.kind,
-      };
+      return { kind: 'mapping-conflict', ownTerm, target, failure: lookup };
   }
 }
 
@@ -332,10 +325,11 @@ const CONFLICT_RULES = {
   deleted: 'mapping-deleted',
   'wrong-set': 'mapping-moved',
   unknown: 'mapping-unknown',
+  ambiguous: 'mapping-unknown',
 } as const;
 
 /** Makes the issue of a row whose entry cannot be used. */
 export function makeMappingConflictIssue(conflict: MappingConflict, set: string): Issue {
-  const rule = CONFLICT_RULES[conflict.because ?? 'unknown'];
+  const rule = CONFLICT_RULES[conflict.failure.kind];
   return makeErrorIssue(rule, explainLookup(conflict, set, ''));
 }

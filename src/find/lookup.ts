@@ -13,6 +13,20 @@ export type TermCandidate = {
 export type TermLookup =
   /** `isOwn`: resolved by a mapping of the user. */
   | { readonly kind: 'found'; readonly term: TermCandidate; readonly isOwn?: true }
+  | TermFailure
+  /** The museum's own term is mapped to an entry that is not, or no longer, in this set. */
+  | {
+      readonly kind: 'mapping-conflict';
+      readonly ownTerm: string;
+      /** Target of the mapping: an identifier, or a label. */
+      readonly target: string;
+      readonly failure: TermFailure;
+    }
+  /** The set was not harvested, so no lookup is possible. */
+  | { readonly kind: 'not-harvested' };
+
+/** Why a text names no usable entry of a set. */
+export type TermFailure =
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
   | {
       readonly kind: 'unknown';
@@ -23,19 +37,7 @@ export type TermLookup =
       readonly elsewhere?: readonly TermCandidate[];
     }
   /** The identifier exists in another vocabulary, or was deleted. */
-  | { readonly kind: 'wrong-set'; readonly term: TermCandidate }
-  | { readonly kind: 'deleted'; readonly term: TermCandidate }
-  /** The museum's own term is mapped to an entry that is not, or no longer, in this set. */
-  | {
-      readonly kind: 'mapping-conflict';
-      readonly ownTerm: string;
-      /** Target of the mapping: an identifier, or a label. */
-      readonly target: string;
-      readonly term?: TermCandidate;
-      readonly because?: 'wrong-set' | 'deleted';
-    }
-  /** The set was not harvested, so no lookup is possible. */
-  | { readonly kind: 'not-harvested' };
+  | { readonly kind: 'wrong-set' | 'deleted'; readonly term: TermCandidate };
 
 /**
  * Looks up a cell (identifier, Czech or English label, the museum's own term) in one set, such as

@@ -4,7 +4,7 @@ import { collapseText, normalizeId, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../text/names.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
-import type { LookupTerm, TermCandidate, TermLookup } from './lookup.ts';
+import type { LookupTerm, TermCandidate, TermFailure, TermLookup } from './lookup.ts';
 import {
   detectNameOrder,
   isFeminineSurname,
@@ -97,23 +97,25 @@ export function formatSet(set: string): Message {
 
 export type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
 
-function makeMappingConflictMessage(lookup: MappingConflict, set: string): Message {
-  const { ownTerm, target, term, because } = lookup;
+function makeMappingConflictMessage(conflict: MappingConflict, set: string): Message {
+  const { ownTerm, target, failure } = conflict;
+  const term = 'term' in failure ? failure.term : undefined;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
-  const where = formatSet(because === 'wrong-set' && term !== undefined ? term.setSpec : set);
-  const why = describeMappingConflict(because, term !== undefined, where);
+  const why = describeFailure(failure, set);
   return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
-function describeMappingConflict(
-  because: MappingConflict['because'],
-  hasTerm: boolean,
-  where: Message,
-): Message {
-  if (because === 'deleted') return msg`was deleted from ${where}`;
-  return because === 'wrong-set' && hasTerm
-    ? msg`is now an entry of ${where}`
-    : msg`is not an entry of ${where}`;
+function describeFailure(failure: TermFailure, set: string): Message {
+  const where = formatSet(failure.kind === 'wrong-set' ? failure.term.setSpec : set);
+  switch (failure.kind) {
+    case 'deleted':
+      return msg`was deleted from ${where}`;
+    case 'wrong-set':
+      return msg`is now an entry of ${where}`;
+    case 'unknown':
+    case 'ambiguous':
+      return msg`is not an entry of ${where}`;
+  }
 }
 
 type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;

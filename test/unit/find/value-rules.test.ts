@@ -165,7 +165,14 @@ describe('a lookup in the vocabulary reports', () => {
   });
 
   test('a term that is mapped to no entry', () => {
-    expect(found({ kind: 'mapping-conflict', ownTerm: 'starý', target: 'HES-7' })).toEqual([
+    expect(
+      found({
+        kind: 'mapping-conflict',
+        ownTerm: 'starý',
+        target: 'HES-7',
+        failure: { kind: 'unknown', nearest: [] },
+      }),
+    ).toEqual([
       'vocabulary: "starý" is mapped to HES-7, which is not an entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
     ]);
   });
