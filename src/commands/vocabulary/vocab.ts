@@ -188,11 +188,8 @@ async function writeTerms(
   options: ExportOptions,
 ): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : 'csv';
-  await writeResult(
-    context,
-    options,
-    exportTerms(await openHarvested(context), sets.map(expandSetName), form),
-  );
+  const text = exportTerms(await openHarvested(context), sets.map(expandSetName), form);
+  await writeResult(context, options, [text]);
   return 'done';
 }
 

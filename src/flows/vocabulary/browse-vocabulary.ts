@@ -4,8 +4,8 @@ import { cmd } from '../../base/message.ts';
 import { findSetSpec } from '../../columns/mapping.ts';
 import { judgeProject } from '../../find/rules.ts';
 import type { RuleContext } from '../../find/value-rules.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
 import { findNearestSet } from '../../text/names.ts';
-import { type ExportedTerm, formatTermCsv } from '../../vocabulary/export-terms.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../vocabulary/search.ts';
 import type { Term, Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -111,41 +111,56 @@ export function exportTerms(
   vocabulary: Vocabulary,
   sets: readonly string[],
   form: ExportForm,
-): Iterable<string> {
+): string {
   const requested = sets.length === 0 ? ['heslo'] : sets;
   for (const set of requested) assertHarvested(vocabulary, set);
-  return exportLines(vocabulary, requested, form);
-}
-
-function* exportLines(
-  vocabulary: Vocabulary,
-  sets: readonly string[],
-  form: ExportForm,
-): Generator<string> {
-  const terms = makeExportedTerms(vocabulary, sets);
-  if (form === 'json') {
-    const values = [...terms].map((term) => ({
+  const terms = requested
+    .flatMap((set) => listTermsOfSet(vocabulary, set))
+    .map((term) => ({
       ...toTermJson(term),
-      superiors: term.superiors.map(({ ident }) => ident),
+      superiors: listSuperiors(vocabulary, term.ident).map(({ ident }) => ident),
     }));
-    yield `${JSON.stringify(values)}\n`;
-    return;
-  }
-  for (const line of formatTermCsv(terms)) yield `${line}\n`;
+  return form === 'json' ? `${JSON.stringify(terms)}\n` : formatTermsCsv(terms);
 }
 
-function* makeExportedTerms(
-  vocabulary: Vocabulary,
-  sets: readonly string[],
-): Generator<ExportedTerm> {
-  for (const set of sets) {
-    for (const term of listTermsOfSet(vocabulary, set)) {
-      yield { ...term, superiors: listSuperiors(vocabulary, term.ident) };
-    }
-  }
+const CSV_HEADER = [
+  'id',
+  'set',
+  'label',
+  'label_en',
+  'abbreviation',
+  'description',
+  'description_en',
+  'order',
+  'superiors',
+  'year_from_min',
+  'year_from_max',
+  'year_to_min',
+  'year_to_max',
+  'changed_at',
+  'gone',
+] as const;
+
+type ExportedTerm = ReturnType<typeof toTermJson> & { readonly superiors: readonly string[] };
+
+/** Writes a table for spreadsheets: UTF-8 with byte order mark, comma, quoted where needed. */
+function formatTermsCsv(terms: readonly ExportedTerm[]): string {
+  const lines = terms.map((term) => {
+    const { dating } = term;
+    const cells = {
+      ...term,
+      superiors: term.superiors.join(' '),
+      year_from_min: dating?.fromMin,
+      year_from_max: dating?.fromMax,
+      year_to_min: dating?.toMin,
+      year_to_max: dating?.toMax,
+    };
+    return CSV_HEADER.map((name) => formatCsvCell(cells[name])).join(',');
+  });
+  return `${BYTE_ORDER_MARK}${[CSV_HEADER.join(','), ...lines].join('\n')}\n`;
 }
 
-export function toTermJson(term: Term): object {
+export function toTermJson(term: Term) {
   return {
     id: term.ident,
     set: term.setSpec,

@@ -1,28 +1,25 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { type ExportedTerm, formatTermCsv } from '../../../src/vocabulary/export-terms.ts';
+import { exportTerms } from '../../../src/flows/vocabulary/browse-vocabulary.ts';
+import type { TermDraft } from '../../../src/vocabulary/term.ts';
+import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
-const TERM: ExportedTerm = {
-  ident: 'HES-000253',
-  setSpec: 'heslo:obdobi',
-  label: 'paleolit',
+const TERM = aTerm('HES-000253', 'paleolit', {
   labelEn: 'Palaeolithic',
-  abbreviation: null,
   description: 'starší doba kamenná, "lovci"\ndruhá řádka',
-  descriptionEn: null,
   sortOrder: 10,
   details: {
     dating: { fromMin: -800000, fromMax: null, toMin: -10000, toMax: -9000, note: null },
   },
-  datestampMs: Date.UTC(2025, 0, 1),
-  gone: null,
-  goneAtMs: null,
   superiors: [{ ident: 'HES-000100', kind: 'podřízenost' }],
-};
+});
 
 describe('a table', () => {
-  const rows = (...terms: ExportedTerm[]): Record<string, string>[] =>
-    parse([...formatTermCsv(terms)].join('\n'), { columns: true, bom: true });
+  const rows = (...terms: TermDraft[]): Record<string, string>[] => {
+    using store = tempVocabulary();
+    const vocabulary = markHarvested(fill(store, ...terms), 'heslo');
+    return parse(exportTerms(vocabulary, [], 'csv'), { columns: true, bom: true });
+  };
 
   test('contains every cell unchanged, including quotes and line breaks', () => {
     expect(rows(TERM)).toEqual([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { splitTrigrams } from '../../../src/text/names.ts';
-import { findSimilarWords } from '../../../src/vocabulary/similar-words.ts';
+import { findSimilarWords } from '../../../src/vocabulary/search.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
