@@ -35,7 +35,7 @@ type MappedTable = {
   /** Rows with their own issues, read during iteration. */
   readonly rows: Iterable<MappedRow>;
   /** Local ids of all rows, including unreadable ones. */
-  collectKeys(): KeySet;
+  readonly keys: KeySet;
 };
 
 const MAX_LOCAL_ID_LENGTH = 200;
@@ -50,21 +50,22 @@ export function mapTable(
 ): MappedTable {
   const { columns, issues: headerIssues } = parseColumns(table, map, constants);
   const issues: Issue[] = [...headerIssues, ...table.issues];
-  if (hasErrors(headerIssues)) return { issues, rows: [], collectKeys: () => new Set() };
+  if (hasErrors(headerIssues)) return { issues, rows: [], keys: new Set() };
 
-  const { makeKeys, collectKeys } = columns.has('local_id')
-    ? makeLocalIdKeys(table, columns, issues)
-    : makeContentKeys(table, columns, issues);
+  const { keys, all } = columns.has('local_id')
+    ? listLocalIds(table, columns, issues)
+    : digestRows(table, columns, issues);
   const rowContext = {
     resolveReference: rememberReferences(lookupTerm),
     findDayDoubt: today === undefined ? undefined : makeDayCheck(table, columns, today),
     ...context,
   };
   const rows = function* (): Generator<MappedRow> {
-    const getKey = makeKeys();
     const above = new Map<ColumnName, string>();
+    let index = 0;
     for (const row of table.rows) {
-      const key = getKey(row);
+      const key = keys[index];
+      index += 1;
       if (key !== undefined) yield mapRow(row, key, columns, { ...rowContext, above });
       for (const name of columns.names) {
         const text = columns.getCell(row, name);
@@ -72,7 +73,7 @@ export function mapTable(
       }
     }
   };
-  return { issues, rows: { [Symbol.iterator]: rows }, collectKeys };
+  return { issues, rows: { [Symbol.iterator]: rows }, keys: all };
 }
 
 /** Makes the check of days: a table whose days are mostly old may have old ones. */
@@ -89,21 +90,19 @@ function makeDayCheck(table: Table, columns: Columns, today: string) {
   return (day: string) => findDayDoubt(day, context);
 }
 
-/** Local id of each row, called in the order of the rows. */
-type KeyOf = (row: TableRow) => string | undefined;
+type KeySet = { has(localId: string): boolean };
 
-export type KeySet = { has(localId: string): boolean };
-
-type TableKeys = { readonly makeKeys: () => KeyOf; collectKeys(): KeySet };
+/** Local ids in the order of the rows; undefined for a row whose find is not certain. */
+type TableKeys = { readonly keys: readonly (string | undefined)[]; readonly all: KeySet };
 
 /**
- * Uses the local ids of the table. A row without one, or with a duplicate, has no key, since its
+ * Lists the local ids of the table. A row without one, or with a duplicate, has no key, since its
  * find is ambiguous.
  */
-function makeLocalIdKeys(table: Table, columns: Columns, issues: Issue[]): TableKeys {
+function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKeys {
   const firstRows = new Map<string, number>();
   const shared = new Set<string>();
-  for (const row of table.rows) {
+  const written = Array.from(table.rows, (row) => {
     const key = columns.getCell(row, 'local_id');
     const problem = findKeyProblem(key);
     const first = firstRows.get(key);
@@ -122,12 +121,10 @@ function makeLocalIdKeys(table: Table, columns: Columns, issues: Issue[]): Table
         }),
       );
     }
-  }
-  const getKey: KeyOf = (row) => {
-    const key = columns.getCell(row, 'local_id');
-    return shared.has(key) || !firstRows.has(key) ? undefined : key;
-  };
-  return { makeKeys: () => getKey, collectKeys: () => firstRows };
+    return key;
+  });
+  const isCertain = (key: string): boolean => firstRows.has(key) && !shared.has(key);
+  return { keys: written.map((key) => (isCertain(key) ? key : undefined)), all: firstRows };
 }
 
 function makeSharedIdMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
@@ -152,26 +149,19 @@ export function isContentKey(key: string): boolean {
   return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
 }
 
-/** Uses a digest of the content as key, by which a row is known again until it is edited. */
-function makeContentKeys(table: Table, columns: Columns, issues: Issue[]): TableKeys {
+/** Uses digests of the contents as keys, by which a row is known again until it is edited. */
+function digestRows(table: Table, columns: Columns, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id, so pas asks about a row that is edited later. Add one.`;
   if (table.rowCount > 0)
     issues.push(makeWarningIssue('local-id-missing', message, getHeaderPlace(table)));
-  const makeKeys = (): KeyOf => {
-    const seen = new Map<string, number>();
-    return (row) => {
-      const digest = digestRow(row, columns);
-      const occurrence = (seen.get(digest) ?? 0) + 1;
-      seen.set(digest, occurrence);
-      return occurrence === 1 ? digest : `${digest}-${occurrence}`;
-    };
-  };
-  let keysSoFar: Set<string | undefined> | undefined;
-  const collectKeys = (): KeySet => {
-    keysSoFar ??= new Set(Array.from(table.rows, makeKeys()));
-    return { has: (localId) => keysSoFar?.has(localId) === true };
-  };
-  return { makeKeys, collectKeys };
+  const seen = new Map<string, number>();
+  const keys = Array.from(table.rows, (row) => {
+    const digest = digestRow(row, columns);
+    const occurrence = (seen.get(digest) ?? 0) + 1;
+    seen.set(digest, occurrence);
+    return occurrence === 1 ? digest : `${digest}-${occurrence}`;
+  });
+  return { keys, all: new Set(keys) };
 }
 
 /** Returns the digest of the cells, independent of the order and spelling of the columns. */

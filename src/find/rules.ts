@@ -21,35 +21,32 @@ import type { FindSchema } from './find-schema.ts';
 import type { LookupArea, ProjectLookup, TermCandidate } from './lookup.ts';
 import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from './value-rules.ts';
 
-/**
- * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that
- * may have changed since the harvest, or that this account may not see, give a warning instead of
- * an error.
- */
-export const PROJECT_RULES: readonly Rule[] = [
-  { name: 'survey-project', judge: checkSurvey },
-  { name: 'project-state', judge: checkProjectState },
-  { name: 'project-organisation', judge: checkOrganisation },
-];
-
 /** Tells if a project takes finds of this account; `perhaps` where the harvest cannot tell. */
 export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perhaps' | 'no' {
-  const elements = { projekt: { id: ident, text: ident } };
-  const findings = PROJECT_RULES.flatMap(({ judge }) => judge(elements, context, ident));
+  const findings = checkProject({ projekt: { id: ident, text: ident } }, context);
   if (findings.some(({ warning }) => warning !== true)) return 'no';
   return findings.length > 0 ? 'perhaps' : 'yes';
 }
 
 type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
 
-function checkSurvey({ projekt }: FindElements, context: RuleContext): Finding[] {
+/**
+ * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that
+ * may have changed since the harvest, or that this account may not see, give a warning instead of
+ * an error.
+ */
+export function checkProject({ projekt }: FindElements, context: RuleContext): Finding[] {
   const { lookupProject } = context;
   if (projekt === undefined || lookupProject === undefined) return [];
   const { id } = projekt;
   const project = lookupProject(id);
   switch (project.kind) {
     case 'found':
-      if (project.survey) return [];
+      if (project.survey)
+        return [
+          ...checkProjectState(id, project, context),
+          ...checkOrganisation(id, project, context),
+        ];
       return [
         makeRefusal(
           msg`${id} is a project of the type "${project.type}". Finds belong to survey projects; name one.`,
@@ -103,47 +100,32 @@ const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?
   8: { name: msg`cancelled`, isOver: true },
 };
 
-function checkProjectState({ projekt }: FindElements, context: RuleContext): Finding[] {
-  const project = findSurveyProject(projekt?.id, context);
-  const state = STATES[project?.stav ?? 3];
+function checkProjectState(id: string, { stav }: FoundProject, context: RuleContext): Finding[] {
+  const state = STATES[stav ?? 3];
   const rank = getRank(context);
-  if (
-    projekt === undefined ||
-    state === undefined ||
-    (rank === 'archivist' && project?.stav !== -1)
-  )
-    return [];
-  const { id } = projekt;
+  if (state === undefined || (rank === 'archivist' && stav !== -1)) return [];
   const message = msg`${id} is in the state "${state.name}". The service accepts finds only for projects that have started in the field and are not closed. If its state has changed: ${cmd`pas harvest-vocab`} projekt`;
-  return [state.isOver && rank !== undefined ? makeRefusal(message) : warnUnverified(message)];
+  const finding =
+    state.isOver && rank !== undefined ? makeRefusal(message) : warnUnverified(message);
+  return [{ ...finding, rule: 'project-state' }];
 }
 
 /** The partners of an archaeologist are not known offline, so this is a warning. */
-function checkOrganisation({ projekt }: FindElements, context: RuleContext): Finding[] {
+function checkOrganisation(
+  id: string,
+  { organisation: of }: FoundProject,
+  context: RuleContext,
+): Finding[] {
   const { organisation: ownOrganisation = '' } = context;
-  const of = findSurveyProject(projekt?.id, context)?.organisation ?? '';
   if (
-    projekt === undefined ||
     getRank(context) !== 'archaeologist' ||
     ownOrganisation === '' ||
     of === '' ||
     of === ownOrganisation
   )
     return [];
-  const { id } = projekt;
-  return [
-    warnUnverified(
-      msg`${id} belongs to ${of}, you to ${ownOrganisation}. The service accepts the find only if you cooperate with an archaeologist of ${of}.`,
-    ),
-  ];
-}
-
-function findSurveyProject(
-  id: string | undefined,
-  { lookupProject }: RuleContext,
-): FoundProject | undefined {
-  const project = id === undefined ? undefined : lookupProject?.(id);
-  return project?.kind === 'found' && project.survey ? project : undefined;
+  const message = msg`${id} belongs to ${of}, you to ${ownOrganisation}. The service accepts the find only if you cooperate with an archaeologist of ${of}.`;
+  return [{ ...warnUnverified(message), rule: 'project-organisation' }];
 }
 
 function makeRefusal(message: Message): Finding {
@@ -288,7 +270,7 @@ function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Fi
 export const RULES: readonly Rule[] = [
   ...STATE_RULES,
   ...VALUE_RULES,
-  ...PROJECT_RULES,
+  { name: 'survey-project', judge: checkProject },
   { name: 'geometry-form', judge: checkPoint },
 ];
 

@@ -306,22 +306,17 @@ const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
  * close together.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
-  const polygons = new Map<number, Polygon>();
-  const names = new Map<number, TermCandidate>();
-  const getName = (term: number): TermCandidate => {
-    const name = names.get(term) ?? readAreaName(vocabulary, term);
-    names.set(term, name);
-    return name;
-  };
-  const getPolygon = (term: number): Polygon => {
-    const polygon = polygons.get(term) ?? readBoundary(vocabulary, term);
-    polygons.set(term, polygon);
-    return polygon;
+  const areas = new Map<number, Area>();
+  const getArea = (term: number): Area => {
+    const area = areas.get(term) ?? readArea(vocabulary, term);
+    areas.set(term, area);
+    return area;
   };
   let last: number | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {
-    const isInTerm = (term: number): boolean => isInPolygon(getPolygon(term), longitude, latitude);
+    const isInTerm = (term: number): boolean =>
+      isInPolygon(getArea(term).polygon, longitude, latitude);
     const holder =
       last !== undefined && isInTerm(last)
         ? last
@@ -329,7 +324,7 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
             isInTerm,
           );
     last = holder;
-    if (holder !== undefined) return { kind: 'inside', area: getName(holder) };
+    if (holder !== undefined) return { kind: 'inside', area: getArea(holder).name };
     harvested ??= isHarvested(vocabulary, AREA_SET);
     if (!harvested) return { kind: 'not-harvested' };
     const [lonM, latM] = computeMetresPerDegree(latitude);
@@ -340,16 +335,16 @@ export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
         AREA_SET,
         makeSquare(longitude, latitude, margin),
       )) {
-        const metres = computeDistanceToPolygonM(getPolygon(term), longitude, latitude);
+        const metres = computeDistanceToPolygonM(getArea(term).polygon, longitude, latitude);
         if (nearest === undefined || metres < nearest.distanceM)
           nearest = { term, distanceM: metres };
       }
       // An area outside the searched square may be nearer than one whose box reaches into it.
       if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
     }
-    if (nearest !== undefined)
-      return { kind: 'outside', nearest: getName(nearest.term), distanceM: nearest.distanceM };
-    return { kind: 'outside' };
+    if (nearest === undefined) return { kind: 'outside' };
+    const { term, distanceM } = nearest;
+    return { kind: 'outside', nearest: getArea(term).name, distanceM };
   };
 }
 
@@ -362,10 +357,12 @@ function makeSquare(longitude: number, latitude: number, margin: number): Boundi
   };
 }
 
-function readAreaName(vocabulary: Vocabulary, id: number): TermCandidate {
+type Area = { readonly name: TermCandidate; readonly polygon: Polygon };
+
+function readArea(vocabulary: Vocabulary, id: number): Area {
   const term = findTermsById(vocabulary, [id]).get(id);
   if (term === undefined) throw new Error(`area ${id} has no term`);
-  return toCandidate(term);
+  return { name: toCandidate(term), polygon: readBoundary(vocabulary, id) };
 }
 
 /**

@@ -128,7 +128,7 @@ async function importRows(
   const {
     issues: ofTable,
     rows,
-    collectKeys,
+    keys,
   } = mapTable(ofFinds, {
     map,
     constants,
@@ -150,7 +150,7 @@ async function importRows(
   for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
     onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
-  const hasKey = (key: string): boolean => collectKeys().has(key);
+  const hasKey = (key: string): boolean => keys.has(key);
   const { finds, newPeople, positions } = readFinds(rows, ruleContext, onIssue);
   const prefix = context.idPrefix;
   const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import type { ProjectLookup } from '../../../src/find/lookup.ts';
-import { PROJECT_RULES } from '../../../src/find/rules.ts';
+import { checkProject, RULES } from '../../../src/find/rules.ts';
 import type { RuleContext } from '../../../src/find/value-rules.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -17,7 +17,7 @@ const SURVEY: Found = {
 function judge(project: ProjectLookup, account: Partial<RuleContext> = {}): string[] {
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => project, ...account };
-  return PROJECT_RULES.flatMap((rule) => rule.judge(elements, context, 'K-1')).map(
+  return checkProject(elements, context).map(
     ({ warning, message }) => `${warning === true ? 'warning' : 'error'}: ${message}`,
   );
 }
@@ -34,14 +34,22 @@ test('a project of another type, or a deleted one, is refused before anything is
 });
 
 test('the rules keep their names, and their issues concern the project', () => {
-  expect(PROJECT_RULES.map(({ name }) => name)).toEqual([
-    'survey-project',
-    'project-state',
-    'project-organisation',
-  ]);
+  const elsewhere = { role: 'archaeologist', organisation: 'Archeologický ústav' };
+  const closed = {
+    today: '2024-06-01',
+    ...elsewhere,
+    lookupProject: () => ({ ...SURVEY, stav: 5 }),
+  };
+  expect(
+    RULES.flatMap(({ name, judge: judgeRule }) =>
+      judgeRule({ projekt: { id: 'C-1', text: '' } }, closed, 'K-1')
+        .filter(({ element }) => element === 'projekt')
+        .map(({ rule = name }) => rule),
+    ),
+  ).toEqual(['project-state', 'project-organisation']);
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => ({ kind: 'unknown' }) };
-  expect(inWords(PROJECT_RULES.flatMap((rule) => rule.judge(elements, context, 'K-1')))).toEqual([
+  expect(inWords(checkProject(elements, context))).toEqual([
     {
       element: 'projekt',
       message:
@@ -75,9 +83,7 @@ test('a project that differs only by small letters is refused', () => {
   const elements = { projekt: { id: 'c-202400101', text: '' } };
   const lookupProject = (ident: string): ProjectLookup =>
     ident === 'C-202400101' ? SURVEY : { kind: 'unknown' };
-  const findings = PROJECT_RULES.flatMap((rule) =>
-    rule.judge(elements, { today: '2024-06-01', lookupProject }, 'K-1'),
-  );
+  const findings = checkProject(elements, { today: '2024-06-01', lookupProject });
   expect(inWords(findings)).toEqual([
     { element: 'projekt', message: expect.stringContaining('Write C-202400101.') },
   ]);
@@ -99,8 +105,7 @@ test('nothing is reported about a find without a project, or if no project can b
     role: 'archaeologist',
     organisation: 'Archeologický ústav',
   };
-  const judged = (elements: FindElements, context: RuleContext) =>
-    PROJECT_RULES.flatMap((rule) => rule.judge(elements, context, 'K-1'));
+  const judged = (elements: FindElements, context: RuleContext) => checkProject(elements, context);
   expect(judged({}, { ...account, lookupProject: () => ({ ...SURVEY, stav: 5 }) })).toEqual([]);
   expect(judged({ projekt: { id: 'C-202400101', text: '' } }, account)).toEqual([]);
 });
