@@ -239,52 +239,37 @@ type Token =
 
 type Hemisphere = 'N' | 'S' | 'E' | 'W';
 
-/** A pattern and its token; undefined where the text has no meaning. */
-type Pattern = readonly [RegExp, Token | undefined];
+/** Words for hemispheres and axes in English, Czech and German. O is east in German. */
+const HEMISPHERES: Readonly<Record<Hemisphere, string>> = {
+  N: 'n north nord nördl nördlich nördliche nördlicher nördlichen sever severní sš lat latitude šířka',
+  S: 's south süd jih jižní j jš',
+  E: 'e east o ost ö östl östlich östliche östlicher östlichen v východ východní vd lon long lng longitude délka',
+  W: 'w west z západ západní zd',
+};
+const WORDS: ReadonlyMap<string, Token> = new Map(
+  (Object.keys(HEMISPHERES) as Hemisphere[]).flatMap((letter) =>
+    HEMISPHERES[letter].split(' ').map((word) => [word, { kind: 'hemisphere', letter }]),
+  ),
+);
 
-const NORTH: Token = { kind: 'hemisphere', letter: 'N' };
-const SOUTH: Token = { kind: 'hemisphere', letter: 'S' };
-const EAST: Token = { kind: 'hemisphere', letter: 'E' };
-const WEST: Token = { kind: 'hemisphere', letter: 'W' };
+/** Words of the axis, which follow that of the hemisphere: `s. š.`, `východní délky`. */
+const AXES: readonly string[] = 'š šířka šířky d délka délky br breite l länge'.split(' ');
 
-/** Words for hemispheres and axes. Czech writes `s. š.` for north and `v. d.` for east. */
-const WORDS: readonly Pattern[] = [
-  [/s(?:everní)?\.?\s*š(?:ířk[ay])?\.?|n(?:ördl(?:iche[rn]?)?)?\.?\s*br(?:eite)?\.?/iy, NORTH],
-  [/j(?:ižní)?\.?\s*š(?:ířk[ay])?\.?/iy, SOUTH],
-  [/v(?:ýchodní)?\.?\s*d(?:élk[ay])?\.?|ö(?:stl(?:iche[rn]?)?)?\.?\s*l(?:änge)?\.?/iy, EAST],
-  [/z(?:ápadní)?\.?\s*d(?:élk[ay])?\.?/iy, WEST],
-  [/(?:north|nord|sever)(?![a-zá-ž])/iy, NORTH],
-  [/(?:south|süd|jih)(?![a-zá-ž])/iy, SOUTH],
-  [/(?:east|ost|východ)(?![a-zá-ž])/iy, EAST],
-  [/(?:west|západ)(?![a-zá-ž])/iy, WEST],
-  // Names of axes are skipped: x and y change places from one system to the next.
+/** Words that only Czech has. Beside them `S` is north, not south. */
+const CZECH = /(?<!\p{L})(?:[jvzš]|šířk[ay]|délk[ay])(?!\p{L})/iu;
+
+const WORD = /(\p{L}+)\.?\s*[:=]?/uy;
+
+/**
+ * Signs, and texts without a meaning, which have no token. Names of axes are skipped: x and y
+ * change places from one system to the next.
+ */
+const SIGNS: readonly (readonly [RegExp, Token | undefined])[] = [
+  [/\s+/y, undefined],
   [
-    /(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy])\s*[:=]?(?=[\s\d+\-−NSEW])/iy,
+    /(?:gps|loc|wgs[\s-]?84|s-?jtsk|epsg:?\s?(?:4326|5514)|[xy]|zeměpisná)\s*[:=]?(?=[\s\d+\-−NSEW])/iy,
     undefined,
   ],
-  [/(?:lat(?:itude)?|(?:zeměpisná\s*)?šířka)\s*[:=]?(?=[\s\d+\-−])/iy, NORTH],
-  [/(?:lon(?:g|gitude)?|lng|(?:zeměpisná\s*)?délka)\s*[:=]?(?=[\s\d+\-−])/iy, EAST],
-];
-
-/** Letters of hemispheres that only Czech has. Beside them `S` is north, not south. */
-const CZECH = /(?<!\p{L})[JVZ](?!\p{L})/iu;
-const CZECH_LETTERS: readonly Pattern[] = [
-  [/S(?![a-zá-ž])\.?/iy, NORTH],
-  [/J(?![a-zá-ž])\.?/iy, SOUTH],
-  [/V(?![a-zá-ž])\.?/iy, EAST],
-  [/Z(?![a-zá-ž])\.?/iy, WEST],
-];
-
-/** O is east in German. */
-const LETTERS: readonly Pattern[] = [
-  [/N(?![a-zá-ž])\.?/iy, NORTH],
-  [/S(?![a-zá-ž])\.?/iy, SOUTH],
-  [/[EO](?![a-zá-ž])\.?/iy, EAST],
-  [/W(?![a-zá-ž])\.?/iy, WEST],
-];
-
-const SIGNS: readonly Pattern[] = [
-  [/\s+/y, undefined],
   [/[°º˚*]|deg(?![a-z])/iy, { kind: 'degrees' }],
   [/''|″|”|“|"|′′|’’|´´/y, { kind: 'seconds' }],
   [/['′’‘´`]/y, { kind: 'minutes' }],
@@ -301,11 +286,13 @@ function splitTokens(text: string): readonly Token[] | undefined {
   // Where numbers have decimal points or are whole metres, commas separate them; else a comma
   // before a digit is a decimal mark.
   const decimals = /\d\.\d|^[+-]?\d{6,7},[+-]?\d{6,7}$/.test(plain) ? '.' : '.,';
-  const letters = CZECH.test(plain) ? [...CZECH_LETTERS, ...LETTERS] : LETTERS;
-  const patterns = [...SIGNS, ...WORDS, ...letters];
+  const isCzech = CZECH.test(plain);
   const tokens: Token[] = [];
   for (let at = 0; at < plain.length; ) {
-    const read = parseNumberAt(plain, at, decimals) ?? parseMarkAt(plain, at, patterns);
+    const read =
+      parseNumberAt(plain, at, decimals) ??
+      parseSignAt(plain, at) ??
+      parseWordAt(plain, at, isCzech, tokens.at(-1));
     if (read === undefined) return undefined;
     if (read.token !== undefined) tokens.push(read.token);
     at = read.end;
@@ -332,17 +319,29 @@ function parseNumberAt(text: string, at: number, decimals: string): ReadToken | 
   return undefined;
 }
 
-function parseMarkAt(
-  text: string,
-  at: number,
-  patterns: readonly Pattern[],
-): ReadToken | undefined {
-  for (const [pattern, token] of patterns) {
+function parseSignAt(text: string, at: number): ReadToken | undefined {
+  for (const [pattern, token] of SIGNS) {
     pattern.lastIndex = at;
     const match = pattern.exec(text);
     if (match !== null) return { token, end: at + match[0].length };
   }
   return undefined;
+}
+
+/** @param before the token before the word */
+function parseWordAt(
+  text: string,
+  at: number,
+  isCzech: boolean,
+  before: Token | undefined,
+): ReadToken | undefined {
+  WORD.lastIndex = at;
+  const [whole = '', written = ''] = WORD.exec(text) ?? [];
+  const word = written.toLowerCase();
+  const end = at + whole.length;
+  if (before?.kind === 'hemisphere' && AXES.includes(word)) return { token: undefined, end };
+  const token = WORDS.get(isCzech && word === 's' ? 'sever' : word);
+  return token && { token, end };
 }
 
 /**
