@@ -241,19 +241,19 @@ type Hemisphere = 'N' | 'S' | 'E' | 'W';
 
 /** Words for hemispheres and axes in English, Czech and German. O is east in German. */
 const HEMISPHERES: Readonly<Record<Hemisphere, string>> = {
-  N: 'n north nord nördl nördlich nördliche nördlicher nördlichen sever severní sš lat latitude šířka',
-  S: 's south süd jih jižní j jš',
-  E: 'e east o ost ö östl östlich östliche östlicher östlichen v východ východní vd lon long lng longitude délka',
-  W: 'w west z západ západní zd',
+  N: 'n|north|nord|nördl|nördlich|nördliche|nördlicher|nördlichen|sever|severní|sš|lat|latitude|šířka',
+  S: 's|south|süd|jih|jižní|j|jš',
+  E: 'e|east|o|ost|ö|östl|östlich|östliche|östlicher|östlichen|v|východ|východní|vd|lon|long|lng|longitude|délka',
+  W: 'w|west|z|západ|západní|zd',
 };
 const WORDS: ReadonlyMap<string, Token> = new Map(
   (Object.keys(HEMISPHERES) as Hemisphere[]).flatMap((letter) =>
-    HEMISPHERES[letter].split(' ').map((word) => [word, { kind: 'hemisphere', letter }]),
+    HEMISPHERES[letter].split('|').map((word) => [word, { kind: 'hemisphere', letter }]),
   ),
 );
 
 /** Words of the axis, which follow that of the hemisphere: `s. š.`, `východní délky`. */
-const AXES: readonly string[] = 'š šířka šířky d délka délky br breite l länge'.split(' ');
+const AXES: readonly string[] = 'š|šířka|šířky|d|délka|délky|br|breite|l|länge'.split('|');
 
 /** Words that only Czech has. Beside them `S` is north, not south. */
 const CZECH = /(?<!\p{L})(?:[jvzš]|šířk[ay]|délk[ay])(?!\p{L})/iu;
