@@ -1,7 +1,7 @@
 import type { Point } from './geometry.ts';
 
-/** `[x0, y0, x1, y1, …]` of a closed ring, first point repeated at the end. */
-type Ring = Float64Array;
+/** A closed ring, its first point repeated at the end. */
+export type Ring = readonly Point[];
 
 export type BoundingBox = {
   readonly minX: number;
@@ -26,7 +26,7 @@ const WGS84_E2 = 0.00669437999014;
  */
 export function parsePolygon(wkt: string): Polygon {
   const rings = parseSurfaces(wkt).flat();
-  return { rings, box: makeBoxAround(listPoints(rings)) };
+  return { rings, box: makeBoxAround(rings.flat()) };
 }
 
 const RING = String.raw`\([^()]*\)`;
@@ -51,12 +51,12 @@ export function parseSurfaces(wkt: string): Ring[][] {
 }
 
 /** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
-export function isInPolygon(polygon: Polygon, lon: number, lat: number): boolean {
-  const { minX, minY, maxX, maxY } = polygon.box;
+export function isInPolygon({ rings, box }: Polygon, lon: number, lat: number): boolean {
+  const { minX, minY, maxX, maxY } = box;
   if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
   let inside = false;
   let onBoundary = false;
-  forEachSegment(polygon, (x1, y1, x2, y2) => {
+  forEachSegment(rings, ([x1, y1], [x2, y2]) => {
     const side = (x2 - x1) * (lat - y1) - (lon - x1) * (y2 - y1);
     const within =
       lon >= Math.min(x1, x2) &&
@@ -74,20 +74,27 @@ export function isInPolygon(polygon: Polygon, lon: number, lat: number): boolean
  * Returns the metres from a point, inside or outside, to the nearest boundary, holes included. It
  * computes in the tangent plane at the point: within 0.1 % up to 50 km.
  */
-export function computeDistanceToPolygonM(polygon: Polygon, lon: number, lat: number): number {
+export function computeDistanceToPolygonM({ rings }: Polygon, lon: number, lat: number): number {
   const [mPerLon, mPerLat] = computeMetresPerDegree(lat);
+  const toMetres = ([x, y]: Point): Point => [(x - lon) * mPerLon, (y - lat) * mPerLat];
   let nearestSquared = Number.POSITIVE_INFINITY;
-  forEachSegment(polygon, (lon1, lat1, lon2, lat2) => {
-    const x = (lon1 - lon) * mPerLon;
-    const y = (lat1 - lat) * mPerLat;
-    const dx = (lon2 - lon1) * mPerLon;
-    const dy = (lat2 - lat1) * mPerLat;
-    const lengthSquared = dx * dx + dy * dy;
-    const along =
-      lengthSquared === 0 ? 0 : Math.min(1, Math.max(0, -(x * dx + y * dy) / lengthSquared));
-    nearestSquared = Math.min(nearestSquared, (x + along * dx) ** 2 + (y + along * dy) ** 2);
+  forEachSegment(rings, (from, to) => {
+    const squared = getSquaredDistance([0, 0], toMetres(from), toMetres(to));
+    nearestSquared = Math.min(nearestSquared, squared);
   });
   return Math.sqrt(nearestSquared);
+}
+
+/** Returns the squared distance of a point from a segment. */
+export function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
+  const dx = x2 - x1;
+  const dy = y2 - y1;
+  const lengthSquared = dx * dx + dy * dy;
+  const along =
+    lengthSquared === 0
+      ? 0
+      : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
+  return (x - x1 - along * dx) ** 2 + (y - y1 - along * dy) ** 2;
 }
 
 /** Returns the metres of one degree of longitude and of latitude at a latitude. */
@@ -99,33 +106,32 @@ export function computeMetresPerDegree(lat: number): Point {
   return [(parallel * Math.PI) / 180, (meridian * Math.PI) / 180];
 }
 
-function forEachSegment(
-  polygon: Polygon,
-  take: (x1: number, y1: number, x2: number, y2: number) => void,
+export function forEachSegment(
+  rings: readonly Ring[],
+  take: (from: Point, to: Point) => void,
 ): void {
-  for (const ring of polygon.rings) {
-    for (let i = 0; i + 3 < ring.length; i += 2)
-      take(ring[i] ?? 0, ring[i + 1] ?? 0, ring[i + 2] ?? 0, ring[i + 3] ?? 0);
+  for (const ring of rings) {
+    let from: Point | undefined;
+    for (const to of ring) {
+      if (from !== undefined) take(from, to);
+      from = to;
+    }
   }
 }
 
 function parseRing(text: string): Ring {
-  const numbers = text.split(',').flatMap((point) => {
-    const coordinates = point.trim().split(/\s+/).map(Number);
-    if (coordinates.length < 2 || !coordinates.every(Number.isFinite))
+  const ring = text.split(',').map((point): Point => {
+    const [x = Number.NaN, y = Number.NaN, ...heights] = point.trim().split(/\s+/).map(Number);
+    if (![x, y, ...heights].every(Number.isFinite))
       throw new RangeError(`not a point: ${point.trim()}`);
-    return coordinates.slice(0, 2);
+    return [x, y];
   });
-  const ring = Float64Array.from(numbers);
-  if (ring.length < 8) throw new RangeError('a ring needs at least four points');
-  if (ring[0] !== ring.at(-2) || ring[1] !== ring.at(-1))
+  const [first] = ring;
+  const last = ring.at(-1);
+  if (ring.length < 4) throw new RangeError('a ring needs at least four points');
+  if (first?.[0] !== last?.[0] || first?.[1] !== last?.[1])
     throw new RangeError('a ring is not closed');
   return ring;
-}
-
-function* listPoints(rings: readonly Ring[]): Generator<Point> {
-  for (const ring of rings)
-    for (let i = 0; i + 1 < ring.length; i += 2) yield [ring[i] ?? 0, ring[i + 1] ?? 0];
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   makeShapeFault,
   type PointText,
 } from './geometry.ts';
-import { parseSurfaces } from './polygon.ts';
+import { parseSurfaces, type Ring } from './polygon.ts';
 
 /** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
@@ -91,10 +91,10 @@ export function encodeMultiPolygon(wkt: string): Buffer {
   return Buffer.concat([encodeHead(MULTI_POLYGON, surfaces.length), ...parts]);
 }
 
-function encodeRing(ring: Float64Array): Buffer {
-  const bytes = Buffer.alloc(4 + 8 * ring.length);
-  bytes.writeUInt32LE(ring.length / 2, 0);
-  for (const [index, value] of ring.entries()) bytes.writeDoubleLE(value, 4 + 8 * index);
+function encodeRing(ring: Ring): Buffer {
+  const bytes = Buffer.alloc(4 + 16 * ring.length);
+  bytes.writeUInt32LE(ring.length, 0);
+  for (const [index, value] of ring.flat().entries()) bytes.writeDoubleLE(value, 4 + 8 * index);
   return bytes;
 }
 

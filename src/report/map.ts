@@ -1,7 +1,7 @@
 import { t } from '../base/language.ts';
-import { clipRing, getCentroid, type Line, simplifyRing } from '../place/clip.ts';
+import { clipRing, getCentroid, simplifyRing } from '../place/clip.ts';
 import type { Point } from '../place/geometry.ts';
-import { type BoundingBox, isInPolygon, type Polygon } from '../place/polygon.ts';
+import { type BoundingBox, isInPolygon, type Polygon, type Ring } from '../place/polygon.ts';
 import {
   formatEast,
   formatFinds,
@@ -199,7 +199,7 @@ function makeSurface(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERAN
   const paths: string[] = [];
   let named: { readonly doubleArea: number; readonly at: Point } | undefined;
   for (const ring of polygon.rings) {
-    const cut = clipRing(drawLines(frame, ring), around);
+    const cut = clipRing(ring.map(frame.place), around);
     const line = simplifyRing(cut, TOLERANCE[scale]);
     if (line === undefined) continue;
     paths.push(renderPath(line));
@@ -213,30 +213,19 @@ function makeSurface(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERAN
   };
 }
 
-function drawLines(frame: Frame, ring: Float64Array): Line {
-  const line = new Float64Array(ring.length);
-  for (let i = 0; i + 1 < ring.length; i += 2) {
-    const [x, y] = frame.place([ring[i] ?? 0, ring[i + 1] ?? 0]);
-    line[i] = x;
-    line[i + 1] = y;
-  }
-  return line;
-}
-
 /**
  * Writes relative coordinates in tenths of a unit; each is computed from rounded ones, so errors do
  * not add up.
  */
-function renderPath(line: Line): string {
-  const tenths = [...line].map((value) => Math.round(value * 10));
-  let [x = 0, y = 0] = tenths;
-  let path = `M${x / 10} ${y / 10}l`;
-  for (let i = 2; i + 3 < tenths.length; i += 2) {
-    const [nextX = 0, nextY = 0] = [tenths[i], tenths[i + 1]];
-    path += `${i === 2 ? '' : ' '}${(nextX - x) / 10} ${(nextY - y) / 10}`;
-    [x, y] = [nextX, nextY];
-  }
-  return `${path}z`;
+function renderPath(ring: Ring): string {
+  const tenths = ring
+    .slice(0, -1)
+    .map(([x, y]) => [Math.round(x * 10), Math.round(y * 10)] as const);
+  const [start = '', ...steps] = tenths.map(([x, y], index) => {
+    const [beforeX, beforeY] = tenths[index - 1] ?? [0, 0];
+    return `${(x - beforeX) / 10} ${(y - beforeY) / 10}`;
+  });
+  return `M${start}l${steps.join(' ')}z`;
 }
 
 /** Marks closer than this would overlap. */

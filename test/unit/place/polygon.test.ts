@@ -14,13 +14,13 @@ const TWO_SQUARES =
 describe('reading polygons', () => {
   test('a polygon has its rings and their bounding box', () => {
     const polygon = parsePolygon(SQUARE_WITH_HOLE);
-    expect(polygon.rings.map((ring) => ring.length / 2)).toEqual([5, 5]);
+    expect(polygon.rings.map((ring) => ring.length)).toEqual([5, 5]);
     expect(polygon.box).toEqual({ minX: 14, minY: 50, maxX: 15, maxY: 51 });
   });
 
   test('letter case, spaces and a third coordinate do not matter', () => {
     const polygon = parsePolygon('  polygon Z((14 50 1,15 50 1,15 51 1,14 50 1))\n');
-    expect([...(polygon.rings[0] ?? [])]).toEqual([14, 50, 15, 50, 15, 51, 14, 50]);
+    expect(polygon.rings[0]?.flat()).toEqual([14, 50, 15, 50, 15, 51, 14, 50]);
   });
 
   test.each([

@@ -5,13 +5,7 @@ import { computeDistanceToPolygonM, parsePolygon } from '../../../src/place/poly
 
 type Point = readonly [number, number];
 
-const ring = (...points: readonly Point[]): Float64Array =>
-  Float64Array.from([...points, points[0] ?? [0, 0]].flat());
-const toPoints = (line: Float64Array): Point[] =>
-  Array.from({ length: line.length / 2 }, (_, index) => [
-    line[2 * index] ?? 0,
-    line[2 * index + 1] ?? 0,
-  ]);
+const ring = (...points: readonly Point[]): Point[] => [...points, points[0] ?? [0, 0]];
 
 function distance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
   const dx = x2 - x1;
@@ -33,8 +27,8 @@ describe('a simplified ring', () => {
       fc.property(anyRing, fc.double({ min: 0.01, max: 200, noNaN: true }), (line, tolerance) => {
         const simple = simplifyRing(line, tolerance);
         if (simple === undefined) return;
-        const kept = toPoints(simple);
-        const all = toPoints(line);
+        const kept = simple;
+        const all = line;
         expect(kept.at(-1)).toEqual(kept[0]);
         let at = 0;
         for (const point of kept) {
@@ -66,7 +60,7 @@ describe('a ring clipped to a box', () => {
   test('lies in the box', () => {
     fc.assert(
       fc.property(anyRing, (line) => {
-        for (const [x, y] of toPoints(clipRing(line, box))) {
+        for (const [x, y] of clipRing(line, box)) {
           expect(Math.min(x, y)).toBeGreaterThanOrEqual(-1e-6);
           expect(Math.max(x, y)).toBeLessThanOrEqual(100 + 1e-6);
         }
@@ -76,7 +70,7 @@ describe('a ring clipped to a box', () => {
 
   test('is itself if inside, empty if outside, and the common part across the edge', () => {
     const inside = ring([10, 10], [20, 10], [20, 20]);
-    expect(toPoints(clipRing(inside, box)).length).toBe(4);
+    expect(clipRing(inside, box).length).toBe(4);
     expect(clipRing(ring([200, 0], [300, 0], [300, 50]), box).length).toBe(0);
     const half = clipRing(ring([50, 20], [150, 20], [150, 40], [50, 40]), box);
     expect(Math.abs(getCentroid(half).doubleArea)).toBeCloseTo(2 * 50 * 20, 6);
@@ -92,11 +86,10 @@ test('a boundary simplified by ten metres deviates by no more', () => {
   });
   const line = ring(...wiggle);
   const simple = simplifyRing(line, 10 / 111_200);
-  const wkt = `POLYGON ((${toPoints(simple ?? line)
-    .map((point) => point.join(' '))
-    .join(', ')}))`;
+  const points = simple ?? line;
+  const wkt = `POLYGON ((${points.map((point) => point.join(' ')).join(', ')}))`;
   const polygon = parsePolygon(wkt);
-  expect(toPoints(simple ?? line).length).toBeLessThan(260);
+  expect(points.length).toBeLessThan(260);
   for (const [longitude, latitude] of wiggle)
     expect(computeDistanceToPolygonM(polygon, longitude, latitude)).toBeLessThan(10.1);
 });
