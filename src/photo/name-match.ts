@@ -23,9 +23,6 @@ type IndexedId<T> = {
 
 export type NameIndex<T> = ReadonlyMap<string, readonly IndexedId<T>[]>;
 
-/** An identifier of the service, whose own file names continue with `F01`. */
-const IDENT = /-N\d+$/;
-
 /** Czech, English and German words that precede a number in a phrase: `profil v 2 vrstvě`. */
 const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
   'a|i|k|ke|ku|o|s|se|u|v|ve|z|ze|na|do|od|po|za|at|by|in|no|of|on|to|am|an|im|zu'.split('|'),
@@ -71,7 +68,7 @@ type NamedFinds<T> = {
 export function findInName<T>(name: string, index: NameIndex<T>): NamedFinds<T> {
   const plain = withoutAccents(name);
   const tokens = splitNameTokens(plain);
-  const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain, tokens) };
+  const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain) };
   const spans = tokens.flatMap((token, start) =>
     (index.get(token.text) ?? [])
       .filter((each) =>
@@ -143,10 +140,12 @@ function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
 }
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
-function isWrittenOnto({ tokens }: Name, { id, start, end }: Span<unknown>): boolean {
+function isWrittenOnto({ tokens, otherNumbers }: Name, { start, end }: Span<unknown>): boolean {
   const after = tokens[end];
-  const isIdent = IDENT.test(id) && after?.text === 'f';
-  return (start > 0 && tokens[start]?.gap === '') || (after?.gap === '' && !isIdent);
+  const isOfCopy = otherNumbers.some(
+    (other) => other.kind === 'copy' && other.start === after?.start,
+  );
+  return (start > 0 && tokens[start]?.gap === '') || (after?.gap === '' && !isOfCopy);
 }
 
 /** Tells if the parts of the number are joined as in the id, or by one sign other than a blank. */
@@ -190,22 +189,12 @@ function withoutOthers({ plain, otherNumbers }: Name, from: number, to: number):
 }
 
 function hasMoreNumbers({ tokens, otherNumbers }: Name, spans: readonly Span<unknown>[]): boolean {
-  return tokens.some(({ text, start, end }, at) => {
-    if (!isNumber(text) || otherNumbers.some((other) => other.start <= start && end <= other.end))
-      return false;
-    return !spans.some(
-      (span) => (span.start <= at && at < span.end) || isFileOfIdent(tokens, span, at),
-    );
-  });
-}
-
-/** Tells if `F01` follows, the service's file number: `C202400101N00012F01`. */
-function isFileOfIdent(
-  tokens: readonly NameToken[],
-  { id, end }: Span<unknown>,
-  at: number,
-): boolean {
-  return IDENT.test(id) && at === end + 1 && tokens[end]?.text === 'f';
+  return tokens.some(
+    ({ text, start, end }, at) =>
+      isNumber(text) &&
+      !otherNumbers.some((other) => other.start <= start && end <= other.end) &&
+      !spans.some((span) => span.start <= at && at < span.end),
+  );
 }
 
 /** A run of letters in lower case, or of digits without leading zeros, and its position. */
@@ -245,12 +234,12 @@ function splitNameTokens(plain: string): NameToken[] {
  * Prefixes of picture names from cameras, phones, messengers and people: the number behind them
  * counts pictures.
  */
-const OF_PICTURES: ReadonlySet<string> = new Set(
-  (
-    'img|mvimg|mg|imag|image|images|dsc|dscn|dscf|sam|pxl|pic|pict|picture|photo|foto|snimek|obrazek|obrazovky|scan|dji|gopr|gx|gh|gp|wp|' +
-    'vid|mov|cimg|hpim|rimg|burst|screenshot|received|fb|psx|resized|snapchat|signal|viber|whatsapp|telegram'
-  ).split('|'),
-);
+const PICTURE =
+  '(?<!\\p{L})(?:img|mvimg|mg|imag|image|images|dsc|dscn|dscf|sam|pxl|pic|pict|picture|photo|foto|snimek|obrazek|obrazovky|scan|' +
+  'dji|gopr|gx|gh|gp|wp|vid|mov|cimg|hpim|rimg|burst|screenshot|received|fb|psx|resized|snapchat|signal|viber|whatsapp|telegram)(?!\\p{L})';
+const GAP = String.raw`[^\p{L}\p{Nd}]*`;
+/** `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`. */
+const PICTURE_NAME = String.raw`${PICTURE}(?:${GAP}e(?=\p{Nd}))?${GAP}(?:\p{Nd}+|${PICTURE})(?:${GAP}(?:\p{Nd}+|${PICTURE}|wa(?=\p{Nd})))*`;
 
 const YEAR = String.raw`(?:19|20)\d\d`;
 const MONTH = '(?:0?[1-9]|1[0-2])';
@@ -283,6 +272,9 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
     pattern: new RegExp(String.raw`(?<!\d)\d+(?:[.,]\d+)?[-_ ]?${UNIT}(?!\p{L})`, 'giu'),
   },
   { kind: 'copy', pattern: /\(\d{1,3}\)/g },
+  // The service's own number of a file: `C202400101N00012F01`.
+  { kind: 'copy', pattern: /(?<=\d-?n\d+)-?f\d+(?![\p{L}\p{Nd}])/giu },
+  { kind: 'camera', pattern: new RegExp(PICTURE_NAME, 'giu') },
   // Design rule for Camera File systems: folders of three digits and five characters, files of four
   // characters and four digits.
   { kind: 'camera', pattern: /^[1-9]\d\d(?:_\d{4}|[a-z_][a-z0-9_]{4})$/gi },
@@ -297,50 +289,10 @@ const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern:
 ];
 
 /** @param plain text without accents */
-function findOtherNumbers(plain: string, tokens: readonly NameToken[]): OtherNumber[] {
-  const written = PATTERNS.flatMap(({ kind, pattern }) =>
-    [...plain.matchAll(pattern)].map(
-      ({ index, 0: text }): OtherNumber => ({ kind, start: index, end: index + text.length }),
-    ),
-  );
-  return [...written, ...findPictureNames(tokens)];
-}
-
-/**
- * Finds camera names: `IMG_0001`, `IMG_E0017`, `IMG-20240601-WA0017`: the prefix and the numbers
- * behind it.
- */
-function findPictureNames(tokens: readonly NameToken[]): OtherNumber[] {
-  const numbers: OtherNumber[] = [];
-  for (let at = 0; at < tokens.length; at += 1) {
-    const first = tokens[at];
-    if (first === undefined || !OF_PICTURES.has(first.text)) continue;
-    let end = at + 1;
-    let digits = 0;
-    for (
-      let token = tokens[end];
-      token !== undefined && isPartOfPictureName(tokens, at, end);
-      token = tokens[end]
-    ) {
-      if (/^\p{Nd}/u.test(token.text)) digits += 1;
-      end += 1;
-    }
-    if (digits > 0)
-      numbers.push({ kind: 'camera', start: first.start, end: tokens[end - 1]?.end ?? first.end });
-    at = end - 1;
-  }
-  return numbers;
-}
-
-/** Tells if the token at `at` belongs to the picture name that begins at `start`. */
-function isPartOfPictureName(tokens: readonly NameToken[], start: number, at: number): boolean {
-  const token = tokens[at];
-  const next = tokens[at + 1];
-  if (token === undefined) return false;
-  if (/^\p{Nd}/u.test(token.text) || OF_PICTURES.has(token.text)) return true;
-  const isBeforeDigits = next?.start === token.end;
-  return (
-    isBeforeDigits &&
-    ((token.text === 'e' && at === start + 1) || (token.text === 'wa' && at > start + 1))
+function findOtherNumbers(plain: string): OtherNumber[] {
+  return PATTERNS.flatMap(({ kind, pattern }) =>
+    [...plain.matchAll(pattern)]
+      .filter(([text]) => /\p{Nd}/u.test(text))
+      .map(({ index, 0: text }) => ({ kind, start: index, end: index + text.length })),
   );
 }
