@@ -13,6 +13,7 @@ import {
 } from '../place/geometry.ts';
 import { formatPlainNumber } from '../text/characters.ts';
 import { joinNames } from '../text/csv.ts';
+import type { RowCell } from './row-cell.ts';
 
 /** A find to export, with data of the outbox. */
 export type ExportedFind = {
@@ -73,24 +74,30 @@ export function collectValues({
   return values;
 }
 
-/**
- * Returns the point by the columns of a table of finds; undefined values for a find without a
- * point.
- */
-export function formatCoordinates(elements: FindElements): ReadonlyMap<string, string | undefined> {
-  const point = getPoint(elements);
-  return new Map([
-    ['geom_x', point?.x],
-    ['geom_y', point?.y],
-  ]);
-}
-
 /** Returns the columns of a table of finds, in the order of the schema. */
 export function exportColumns(): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }) =>
     name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
   );
   return ['local_id', 'ident_cely', ...ofFields, 'photos'];
+}
+
+/**
+ * Yields the table that `pas import` reads again: the names of the columns, then a row per find.
+ * A point has its own digits in two columns.
+ */
+export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
+  const columns = exportColumns();
+  yield columns;
+  for (const find of finds) {
+    const cells = new Map<string, RowCell>(collectValues(find));
+    const { datum_nalezu: day } = find.elements;
+    if (day !== undefined) cells.set('datum_nalezu', { day });
+    const point = getPoint(find.elements);
+    if (point !== undefined)
+      cells.set('geom_x', { decimal: point.x }).set('geom_y', { decimal: point.y });
+    yield columns.map((name) => cells.get(name) ?? '');
+  }
 }
 
 /** Digits for a centimetre. */

@@ -1,16 +1,15 @@
 import type { Issue } from '../base/issue.ts';
 import { findColumnMeant, isStoredColumn } from '../find/fields.ts';
-import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 import { foldName } from '../text/names.ts';
+import type { RowCell } from './row-cell.ts';
 import { getDisplayedText, type Table, type TableRow } from './table.ts';
 
 /** Column with the issues of a row. It is ignored on import. */
 const ISSUES_COLUMN = 'issues';
 
 type IssuesTable = {
-  readonly header: readonly string[];
-  /** Made again at each iteration. */
-  readonly rows: Iterable<readonly string[]>;
+  /** The first row has the headings. */
+  readonly rows: Iterable<readonly RowCell[]>;
   readonly count: number;
   /** Rows with issues that could not be read, so the copy lacks them. */
   readonly left: readonly number[];
@@ -61,21 +60,21 @@ function restoreCell(row: TableRow, index: number, header: string): string {
  */
 export function makeIssuesTable(table: Table, texts: RowTexts): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
-  const formatRow = (row: TableRow): readonly string[] => {
+  const makeRow = (row: TableRow): readonly RowCell[] => {
     const cells = row.cells.map((_, index) => restoreCell(row, index, table.header[index] ?? ''));
-    return [texts.get(row.row) ?? '', ...cells.filter((_, index) => keeps[index] ?? true)];
+    const kept = cells.filter((_, index) => keeps[index] ?? true);
+    return [texts.get(row.row) ?? '', ...kept.map((written) => ({ written }))];
   };
-  const rows = function* (): Generator<readonly string[]> {
-    for (const row of table.rows) if (texts.hasError(row.row)) yield formatRow(row);
-    for (const row of table.rows) if (!texts.hasError(row.row)) yield formatRow(row);
+  const rows = function* (): Generator<readonly RowCell[]> {
+    yield [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
+    for (const row of table.rows) if (texts.hasError(row.row)) yield makeRow(row);
+    for (const row of table.rows) if (!texts.hasError(row.row)) yield makeRow(row);
   };
   const left = texts.getRows();
   for (const { row } of table.rows) left.delete(row);
   left.delete(table.headerRow ?? 1);
-  const header = [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
   return {
-    header,
-    rows: { [Symbol.iterator]: rows },
+    rows: rows(),
     count: table.rowCount,
     left: [...left].sort((a, b) => a - b),
   };
@@ -83,35 +82,4 @@ export function makeIssuesTable(table: Table, texts: RowTexts): IssuesTable {
 
 function formatIssue({ severity, element, message }: Issue): string {
   return `${severity === 'error' ? '✗' : '!'} ${element === undefined ? '' : `${element}: `}${message}`;
-}
-
-/** Writes the copy as CSV; numbers stay numbers, formulas are marked as text. */
-export function* formatIssuesCsv({ header, rows }: IssuesTable): Generator<string> {
-  const formatLine = (cells: readonly string[]): string =>
-    `${cells.map((cell) => (/^-?\d+(?:[.,]\d+)?$/.test(cell) ? cell : formatCsvCell(cell, ';'))).join(';')}\r\n`;
-  yield BYTE_ORDER_MARK + formatLine(header);
-  for (const row of rows) yield formatLine(row);
-}
-
-/**
- * Makes an XLSX file; a cell that reads as a number or a date is stored as such, an empty one is
- * left out.
- */
-export async function makeIssuesWorkbook(
-  { header, rows }: IssuesTable,
-  sheet: string,
-): Promise<Buffer> {
-  const {
-    makeDateCell,
-    makeHeadingCell,
-    makeNumberCell,
-    makeTextCell,
-    makeWorkbook: workbookBytes,
-  } = await import('./write-workbook.ts');
-  const cells = Array.from(rows, (row) =>
-    row.map((cell) =>
-      cell === '' ? null : (makeNumberCell(cell) ?? makeDateCell(cell) ?? makeTextCell(cell)),
-    ),
-  );
-  return workbookBytes([header.map(makeHeadingCell), ...cells], sheet);
 }

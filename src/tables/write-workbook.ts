@@ -3,34 +3,19 @@ import write from 'write-excel-file/node';
 import { isRealDate } from '../find/date-form.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withMarkKept } from '../text/csv.ts';
-import { formatExportValue, type RowCell } from './export-text.ts';
-import {
-  collectValues,
-  type ExportedFind,
-  type ExportValue,
-  exportColumns,
-  formatCoordinates,
-} from './exported-find.ts';
-
-export type { Cell };
+import { formatTruth, type RowCell } from './row-cell.ts';
 
 /** Column width in characters: that of the longest text, within these limits. */
 const NARROWEST = 8;
 const WIDEST = 50;
 
-export function makeWorkbook(rows: Cell[][], sheet: string): Promise<Buffer> {
-  return write(rows, { sheet, stickyRowsCount: 1, columns: makeColumns(rows) }).toBuffer();
-}
-
-/** Writes a workbook of several sheets of texts, by name; the first row of each is its header. */
-export function makeWorkbookOfSheets(
-  sheets: ReadonlyMap<string, readonly (readonly string[])[]>,
+/** Writes a workbook of sheets by name; the first row of each has the headings. */
+export function makeWorkbook(
+  sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,
 ): Promise<Buffer> {
   const written = [...sheets].map(([sheet, [header = [], ...dataRows]]) => {
-    const data = [
-      header.map(makeHeadingCell),
-      ...dataRows.map((row) => row.map((text) => (text === '' ? null : makeTextCell(text)))),
-    ];
+    const headings = header.map((heading) => makeHeadingCell(String(heading)));
+    const data = [headings, ...dataRows.map((row) => row.map(makeCell))];
     return { data, sheet, stickyRowsCount: 1, columns: makeColumns(data) };
   });
   return write(written).toBuffer();
@@ -56,21 +41,21 @@ function getWidth(cell: Cell): number {
 const FIRST_SAFE_DAY = '1900-03-01';
 
 /** Makes a date cell; undefined for a text that is no day as `YYYY-MM-DD`, or an earlier one. */
-export function makeDateCell(text: string): Cell | undefined {
+function makeDateCell(text: string): Cell | undefined {
   if (text < FIRST_SAFE_DAY || !isRealDate(text)) return undefined;
   return { value: new Date(`${text}T00:00:00Z`), type: Date, format: 'yyyy-mm-dd' };
 }
 
-export function makeHeadingCell(text: string): Cell {
+function makeHeadingCell(text: string): Cell {
   return { value: escapeForWorkbook(text), type: String, fontWeight: 'bold' };
 }
 
-export function makeTextCell(text: string): Cell {
+function makeTextCell(text: string): Cell {
   return { value: escapeForWorkbook(withMarkKept(text)), type: String };
 }
 
 /** Makes a number cell; undefined for a text that is no number, or would lose digits. */
-export function makeNumberCell(text: string): Cell | undefined {
+function makeNumberCell(text: string): Cell | undefined {
   return text !== '' && formatSpreadsheetNumber(Number(text)) === text
     ? { value: Number(text), type: Number }
     : undefined;
@@ -94,54 +79,14 @@ function escapeMarkup(character: string): string {
   return codes.map((code) => `_x${code.toString(16).toUpperCase().padStart(4, '0')}_`).join('');
 }
 
-/**
- * Writes a workbook with one sheet. Days are dates and numbers are numbers, except coordinates that
- * would lose digits.
- */
-export async function exportXlsx(finds: Iterable<ExportedFind>): Promise<Buffer> {
-  const columns = exportColumns();
-  const header = columns.map(makeHeadingCell);
-  const rows: Cell[][] = [header];
-  for (const find of finds) {
-    const values = collectValues(find);
-    const coordinates = formatCoordinates(find.elements);
-    rows.push(
-      columns.map((name) => {
-        const coordinate = coordinates.get(name);
-        return coordinate === undefined
-          ? makeCell(name, values.get(name))
-          : makeCoordinateCell(coordinate);
-      }),
-    );
-  }
-  return makeWorkbook(rows, 'finds');
-}
-
-/** Writes rows; the first has the headings. */
-export function exportRows(rows: Iterable<readonly RowCell[]>): Promise<Buffer> {
-  const [header = [], ...dataRows] = rows;
-  return makeWorkbook(
-    [
-      header.map((heading) => makeHeadingCell(String(heading))),
-      ...dataRows.map((row) => row.map(makeRowCell)),
-    ],
-    'finds',
-  );
-}
-
-function makeRowCell(cell: RowCell): Cell {
-  if (typeof cell === 'object' && 'day' in cell)
-    return makeDateCell(cell.day) ?? makeTextCell(cell.day);
-  return makeCoordinateCell(typeof cell === 'string' ? cell : cell.decimal);
-}
-
-function makeCell(name: string, value: ExportValue | undefined): Cell {
-  const word = formatExportValue(value);
-  if (word === undefined) return null;
-  if (typeof word === 'number') return { value: word, type: Number };
-  return (name === 'datum_nalezu' ? makeDateCell(word) : undefined) ?? makeTextCell(word);
-}
-
-function makeCoordinateCell(text: string): Cell {
-  return makeNumberCell(text) ?? makeTextCell(text);
+/** A number that would lose digits stays a text. */
+function makeCell(cell: RowCell): Cell {
+  if (cell === '') return null;
+  if (typeof cell === 'string') return makeTextCell(cell);
+  if (typeof cell === 'number') return { value: cell, type: Number };
+  if (typeof cell === 'boolean') return makeTextCell(formatTruth(cell));
+  if ('day' in cell) return makeDateCell(cell.day) ?? makeTextCell(cell.day);
+  if ('decimal' in cell) return makeNumberCell(cell.decimal) ?? makeTextCell(cell.decimal);
+  const { written } = cell;
+  return makeNumberCell(written) ?? makeDateCell(written) ?? makeCell(written);
 }

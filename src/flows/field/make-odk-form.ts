@@ -28,7 +28,7 @@ import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
-import { makeWorkbookOfSheets } from '../../tables/write-workbook.ts';
+import { makeWorkbook } from '../../tables/write-workbook.ts';
 import { formatPlainCsvCell } from '../../text/csv.ts';
 import { formatTargetState } from '../finds/find-texts.ts';
 import {
@@ -135,7 +135,7 @@ async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buf
     ['form_title', 'form_id', 'version', 'default_language', 'instance_name'],
     [String(FORM_TITLE), FORM_ID, makeFormVersion(nowMs), LANGUAGE_NAMES.cs, INSTANCE_NAME],
   ];
-  return makeWorkbookOfSheets(
+  return makeWorkbook(
     new Map([
       ['survey', survey],
       ['choices', await makeChoiceRows()],

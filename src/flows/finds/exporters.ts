@@ -1,8 +1,8 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../find/build-document.ts';
 import { makeDatabaseImage } from '../../store/database.ts';
-import type { RowCell } from '../../tables/export-text.ts';
-import type { ExportedFind } from '../../tables/exported-find.ts';
+import { type ExportedFind, makeFindRows } from '../../tables/exported-find.ts';
+import type { RowCell } from '../../tables/row-cell.ts';
 
 export type ExportSettings = {
   readonly format: ExportFormat;
@@ -29,14 +29,11 @@ type Format = {
 const FORMATS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
-    render: async (finds, { separator }) =>
-      (await import('../../tables/export-text.ts')).exportCsv(finds, separator),
+    render: (finds, source) => renderRows(makeFindRows(finds), source),
   },
   xlsx: {
     extensions: ['xlsx'],
-    render: async (finds) => [
-      await (await import('../../tables/write-workbook.ts')).exportXlsx(finds),
-    ],
+    render: (finds, source) => renderRows(makeFindRows(finds), source),
   },
   geojson: {
     extensions: ['geojson', 'json'],
@@ -114,9 +111,10 @@ async function renderRows(
   rows: Iterable<readonly RowCell[]>,
   { format, separator }: ExportSource,
 ): Promise<Iterable<string | Buffer>> {
-  if (format === 'xlsx')
-    return [await (await import('../../tables/write-workbook.ts')).exportRows(rows)];
-  return (await import('../../tables/export-text.ts')).formatCsvLines(rows, separator);
+  if (format !== 'xlsx')
+    return (await import('../../tables/row-cell.ts')).formatCsvLines(rows, separator);
+  const { makeWorkbook } = await import('../../tables/write-workbook.ts');
+  return [await makeWorkbook(new Map([['finds', rows]]))];
 }
 
 export function getRenderer(exporter: ExporterName | undefined, format: ExportFormat): Render {

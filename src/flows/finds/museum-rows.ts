@@ -3,8 +3,8 @@ import { NEW_PERSON } from '../../find/field.ts';
 import { FIELDS, type Field, getElementLabel, getPoint } from '../../find/fields.ts';
 import type { Change } from '../../find/harvested-find.ts';
 import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
-import { formatExportValue, type RowCell } from '../../tables/export-text.ts';
 import { chooseLabel, type ExportedFind, toBothSystems } from '../../tables/exported-find.ts';
+import type { RowCell } from '../../tables/row-cell.ts';
 import { joinNames } from '../../text/csv.ts';
 import { STATE_WORDS } from './entry-words.ts';
 import { formatElementValue, formatPointOfFind } from './find-texts.ts';
@@ -81,7 +81,7 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
     return [getLabels?.(value.id)?.cs || value.text, value.id === NEW_PERSON ? '' : value.id];
   }
   if (field.kind === 'date') return [{ day: String(value) }];
-  return [String(formatExportValue(value))];
+  return [value];
 }
 
 /** Yields finds for readers: a heading, then a line per find, with labels in place of codes. */

@@ -324,22 +324,21 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { formatIssuesCsv, makeIssuesTable, makeIssuesWorkbook, RowTexts } = await import(
-    '../../tables/issues-table.ts'
-  );
+  const { makeIssuesTable, RowTexts } = await import('../../tables/issues-table.ts');
   const texts = new RowTexts(findTable);
   return {
     add: (issue: Issue): void => texts.add(issue),
     async write(): Promise<CopiedTable> {
       const table = makeIssuesTable(findTable, texts);
       const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
-      await writeOutputFile(
-        to.file,
-        isWorkbook
-          ? [await makeIssuesWorkbook(table, findTable.sheet ?? 'issues')]
-          : formatIssuesCsv(table),
-        to,
-      );
+      const pieces = isWorkbook
+        ? [
+            await (await import('../../tables/write-workbook.ts')).makeWorkbook(
+              new Map([[findTable.sheet ?? 'issues', table.rows]]),
+            ),
+          ]
+        : (await import('../../tables/row-cell.ts')).formatCsvLines(table.rows, 'semicolon');
+      await writeOutputFile(to.file, pieces, to);
       return { file: to.file, rows: table.count, left: table.left };
     },
   };
@@ -365,7 +364,7 @@ export function openCorrections(file: string) {
           theirs,
         ]);
       });
-      const { formatCsvLines } = await import('../../tables/export-text.ts');
+      const { formatCsvLines } = await import('../../tables/row-cell.ts');
       const lines = formatCsvLines(
         [['find', 'record', 'element', 'sent', 'table'], ...rows],
         'semicolon',

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import { isDitto, isFiller } from '../../../src/find/parse-cell.ts';
 import { makeDatabaseImage } from '../../../src/store/database.ts';
-import { exportCsv, exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
-import type { ExportedFind } from '../../../src/tables/exported-find.ts';
+import { exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
+import { type ExportedFind, makeFindRows } from '../../../src/tables/exported-find.ts';
 import { exportGeoPackage } from '../../../src/tables/gpkg-layers.ts';
-import { exportXlsx } from '../../../src/tables/write-workbook.ts';
+import { formatCsvLines } from '../../../src/tables/row-cell.ts';
+import { makeWorkbook } from '../../../src/tables/write-workbook.ts';
 import { normalizeId, normalizeText } from '../../../src/text/characters.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
@@ -123,14 +124,15 @@ const finds: fc.Arbitrary<ExportedFind[]> = fc
 const FORMATS: Readonly<
   Record<string, (finds: readonly ExportedFind[]) => Promise<Buffer> | Buffer>
 > = {
-  'semicolons.csv': (list) => Buffer.from([...exportCsv(list, 'semicolon')].join('')),
-  'commas.csv': (list) => Buffer.from([...exportCsv(list, 'comma')].join('')),
-  'tabs.csv': (list) => Buffer.from([...exportCsv(list, 'tab')].join('')),
+  'semicolons.csv': (list) =>
+    Buffer.from([...formatCsvLines(makeFindRows(list), 'semicolon')].join('')),
+  'commas.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list), 'comma')].join('')),
+  'tabs.csv': (list) => Buffer.from([...formatCsvLines(makeFindRows(list), 'tab')].join('')),
   'finds.geojson': (list) => Buffer.from([...exportGeoJson(list)].join('')),
   'finds.xml': (list) => Buffer.from([...exportXml(list, PROFILE)].join('')),
   'finds.gpkg': (list) =>
     makeDatabaseImage((database) => exportGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
-  'finds.xlsx': (list) => exportXlsx(list),
+  'finds.xlsx': (list) => makeWorkbook(new Map([['finds', makeFindRows(list)]])),
 };
 
 describe('an exported and reimported table is unchanged', () => {
@@ -169,7 +171,7 @@ describe('an exported table', () => {
   ];
 
   test('is marked as UTF-8, has Windows line ends, and contains no formula', () => {
-    const csv = [...exportCsv(list, 'semicolon')].join('');
+    const csv = [...formatCsvLines(makeFindRows(list), 'semicolon')].join('');
     expect(csv.startsWith('\ufefflocal_id;ident_cely;')).toBe(true);
     expect(csv.split('\r\n')).toHaveLength(3);
     expect(csv).toContain(`\r\n'=1+1;`);
