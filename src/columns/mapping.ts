@@ -262,9 +262,8 @@ export function parseOwnTerms(table: Table): {
     return { terms: [], issues: [...issues, makeMissingColumnIssue(table, 'list-column', 'term')] };
   }
   const terms = new Map<string, OwnTerm>();
-  if (isList)
-    terms.set(getMappingKey('', only.trim()), { row: table.headerRow ?? 1, term: only.trim() });
-  for (const tableRow of table.rows) {
+  const first = { row: table.headerRow ?? 1, cells: table.header };
+  for (const tableRow of isList ? [first, ...table.rows] : table.rows) {
     const { row } = tableRow;
     const term = getDisplayedText(tableRow, termAt).trim();
     const named = setAt === undefined ? '' : getDisplayedText(tableRow, setAt).trim();

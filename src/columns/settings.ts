@@ -88,8 +88,8 @@ export function parseSettings(
 }
 
 /** Tells if a column is of the point, whose columns are read together. */
-export function isOfPoint(name: ColumnName): boolean {
-  return name === 'geom_system' || POINT_COLUMNS.includes(name);
+export function isOfPoint(name: string): boolean {
+  return name === 'geom_system' || POINT_COLUMNS.some((column) => column === name);
 }
 
 function findRepeated(settings: readonly Setting[]): Issue[] {

@@ -1,13 +1,7 @@
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { formatReferenceCell, NEW_PERSON } from './field.ts';
-import {
-  type ElementName,
-  FIELDS,
-  type Field,
-  type FindElements,
-  POINT_COLUMNS,
-} from './fields.ts';
+import { FIELDS, type Field, type FindElements, POINT_COLUMNS } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
 
 /** Column name → text, as in a row of a table. */
@@ -61,17 +55,6 @@ export function listDifferingCells(before: Cells, after: Cells): string[] {
   return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
 }
 
-/**
- * Returns the elements that a line of the edited text sets: three for a point, none for an unknown
- * name.
- */
-export function listElementsOfLine(name: string): readonly ElementName[] {
-  const fields = FIELDS.filter((field) => field.name === name || field.alias === name);
-  return POINT_COLUMNS.some((column) => column === name)
-    ? ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt']
-    : fields.map((field) => field.name);
-}
-
 /** Writes a find as a text to edit: a line for each element, with its issues above. */
 export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
   const lines = [
@@ -108,7 +91,7 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
 }
 
 function formatEditLine(element: string): string {
-  return listElementsOfLine(element).includes('geom_wkt') ? POINT_LINE : element;
+  return POINT_COLUMNS.some((column) => column === element) ? POINT_LINE : element;
 }
 
 function formatComment(text: Message): string {

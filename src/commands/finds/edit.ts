@@ -22,6 +22,7 @@ import {
   openEdit,
   parseChoice,
   planEdits,
+  storeEdit,
 } from '../../flows/interview/edit-find.ts';
 import { openEntrySession } from '../../flows/interview/entry-session.ts';
 import { askChanges } from '../../flows/interview/interview.ts';
@@ -98,10 +99,14 @@ async function editOne(
 ): Promise<ExitReason> {
   const { set, point } = options;
   if (options.ask === true && set === undefined && point === undefined) {
-    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
+    return finish(
+      context,
+      stored,
+      storeEdit(opened.byAnswers(await askForChanges(context, opened))),
+    );
   }
   if (set !== undefined || point !== undefined)
-    return finish(context, stored, opened.bySettings(set ?? [], point));
+    return finish(context, stored, storeEdit(opened.bySettings(set ?? [], point)));
   return editInEditor(context, opened, stored, options.discard === true);
 }
 
@@ -141,7 +146,7 @@ async function editInEditor(
       t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`,
     );
   for (;;) {
-    const edited = opened.byText(file.open());
+    const edited = storeEdit(opened.byText(file.open()));
     const reason = finish(context, stored, edited);
     if (edited.kind !== 'unreadable') {
       file.remove();

@@ -4,6 +4,8 @@ import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { OF_ONE_FIND } from '../../columns/columns.ts';
 import {
+  isOfPoint,
+  orderElements,
   parseColumnSetting,
   parseSetting,
   parseSettings,
@@ -14,11 +16,10 @@ import {
   editText,
   getFindCells,
   listDifferingCells,
-  listElementsOfLine,
   parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
-import { FIELDS, type FindElements, isElementName } from '../../find/fields.ts';
+import { FIELDS, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
@@ -39,7 +40,7 @@ import type { FindChoice } from '../finds/select-finds.ts';
 import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { openNumberLookup } from '../queue/number-owners.ts';
 import { withPosition } from './answer.ts';
-import { requireUnambiguous, withDraftIntent } from './entry-session.ts';
+import { requireUnambiguous, withDraftIntent, withoutNamed } from './entry-session.ts';
 import type { InterviewResult } from './interview-question.ts';
 
 type EditContext = {
@@ -76,7 +77,7 @@ type PlannedEdit =
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
- * Opens an edit; a complete find is queued after it.
+ * Opens an edit, which is planned and then stored; a complete find is queued after it.
  * @throws UsageError, as each edit, where it was sent or changed meanwhile
  */
 export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) {
@@ -87,8 +88,7 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
   const plan = (after: Cells, intent: InterviewResult['intent'] = 'send') =>
     planEdit(context, stored, before, after, intent);
-  const edit = (...change: Parameters<typeof plan>): EditResult => storePlanned(plan(...change));
-  const planBySettings = (texts: readonly string[], point?: string): PlannedEdit => {
+  const bySettings = (texts: readonly string[], point?: string): PlannedEdit => {
     const position =
       point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
     if (position !== undefined && 'rule' in position)
@@ -108,11 +108,11 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
         entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
       return editText(find.localId, before, issues);
     },
-    byText: (text: string): EditResult => {
+    byText: (text: string): PlannedEdit => {
       const read = parseEditText(text);
       if (read === undefined) return { kind: 'unchanged' };
       if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
-      const edited = edit(
+      const edited = plan(
         new Map([...read.cells].map(([name, cell]) => [getCanonicalName(name), cell])),
       );
       return edited.kind === 'unreadable'
@@ -120,12 +120,9 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
         : edited;
     },
     /** @param texts `element=value`; an empty value removes the element */
-    bySettings: (texts: readonly string[], point?: string): EditResult =>
-      storePlanned(planBySettings(texts, point)),
-    /** Plans the same edit, to be shown before it is stored. */
-    planBySettings,
+    bySettings,
     byAnswers: (answered: InterviewResult) =>
-      edit(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
+      plan(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
   };
 }
 
@@ -136,7 +133,7 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
 export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
   for (const find of finds) {
     const stored = findById(context.outbox, find);
-    if (stored !== undefined) openEdit(context, stored).bySettings([`nalezce=${id}`]);
+    if (stored !== undefined) storeEdit(openEdit(context, stored).bySettings([`nalezce=${id}`]));
   }
 }
 
@@ -161,7 +158,7 @@ export function planEdits(
   const issues: Issue[] = [];
   for (const stored of finds) {
     try {
-      const plan = openEdit(context, stored).planBySettings(texts, point);
+      const plan = openEdit(context, stored).bySettings(texts, point);
       if (plan.kind === 'planned') planned.push({ stored, plan });
       if (plan.kind === 'unreadable')
         issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
@@ -178,7 +175,7 @@ function getCanonicalName(name: string): string {
   return FIELDS.find((field) => field.alias === name)?.name ?? name;
 }
 
-function storePlanned(planned: PlannedEdit): EditResult {
+export function storeEdit(planned: PlannedEdit): EditResult {
   return planned.kind === 'planned' ? planned.store() : planned;
 }
 
@@ -199,14 +196,10 @@ function planEdit(
       makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
     return { kind: 'unreadable', issues: fixed.map(refuse) };
   }
-  const read = parseCells(stored, pickCells(after, changed), ruleContext.lookupTerm);
+  const read = replaceCells(asFind(stored), after, changed, ruleContext.lookupTerm);
   if (hasErrors(read.issues)) return { kind: 'unreadable', issues: read.issues };
   // Without the table's row, to which the issues no longer refer.
-  const find: Find = {
-    localId: stored.localId,
-    photos: [],
-    elements: withUntouched(stored.elements as FindElements, read.elements, changed),
-  };
+  const find: Find = { localId: stored.localId, photos: [], elements: read.elements };
   const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
   const changes = changed.map((element) => ({
     element,
@@ -265,23 +258,22 @@ function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): Import
   }
 }
 
-/**
- * Returns changed cells and the other cells of their elements: untouched ones need not be readable.
- */
-function pickCells(cells: Cells, changed: readonly string[]): Cells {
-  const touched = new Set(changed.flatMap(listElementsOfLine));
-  const isRead = (name: string): boolean =>
-    changed.includes(name) || listElementsOfLine(name).some((element) => touched.has(element));
-  return new Map([...cells].filter(([name]) => isRead(name)));
-}
-
-function parseCells({ localId }: StoredFind, cells: Cells, lookupTerm: LookupTerm) {
+/** Returns the elements after a change of cells; those of the point are read together. */
+function replaceCells(
+  { localId, elements }: Find,
+  after: Cells,
+  changed: readonly string[],
+  lookupTerm: LookupTerm,
+) {
   const resolvePhoto = () =>
     makeUnreadable(
       'photos',
       t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
     );
-  const given = [...cells].map(([name, text]) => parseColumnSetting(name, text));
+  const others = changed.some(isOfPoint) ? [...after.keys()].filter(isOfPoint) : [];
+  const given = [...new Set([...changed, ...others])].map((name) =>
+    parseColumnSetting(name, after.get(name) ?? ''),
+  );
   const settings = given.filter((each) => 'value' in each);
   const parsed = parseSettings(settings, localId, {
     resolveReference: rememberReferences(lookupTerm),
@@ -290,19 +282,10 @@ function parseCells({ localId }: StoredFind, cells: Cells, lookupTerm: LookupTer
   const issues = [...given.filter((each) => 'rule' in each), ...parsed.issues].map((issue) =>
     issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
   );
-  return { elements: parsed.elements, issues };
-}
-
-function withUntouched(
-  before: FindElements,
-  read: FindElements,
-  changed: readonly string[],
-): FindElements {
-  const touched = new Set(changed.flatMap(listElementsOfLine));
-  const untouched = Object.entries(before).filter(
-    ([name]) => !touched.has(name as keyof FindElements),
-  );
-  return { ...read, ...Object.fromEntries(untouched) };
+  return {
+    elements: orderElements({ ...withoutNamed(elements, settings), ...parsed.elements }),
+    issues,
+  };
 }
 
 /**

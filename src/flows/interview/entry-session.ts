@@ -190,7 +190,7 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
 }
 
 /** Removes copied elements that are given again, even as empty; a point is replaced as a whole. */
-function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
+export function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
   const namedKeys = new Set(
     settings.flatMap(({ name }) => {
       if (isOfPoint(name)) return getElementNames('point');
