@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../base/message.ts';
 import { FIELDS, findColumnMeant } from '../find/fields.ts';
@@ -184,21 +185,21 @@ export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTe
     rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
   );
   if (confirmed.size === 0) return lookupTerm;
-  const people = new Map<string, MappingRow[]>();
-  for (const row of confirmed.values()) {
-    if (row.set === PEOPLE)
-      people.set(makePersonKey(row.term), [...(people.get(makePersonKey(row.term)) ?? []), row]);
-  }
+  const people = groupBy(
+    [...confirmed.values()].filter(({ set }) => set === PEOPLE),
+    ({ term }) => makePersonKey(term),
+  );
   return (set, cell) => {
     const row = confirmed.get(getMappingKey(set, cell));
     if (row !== undefined) return lookUpMapped(row, lookupTerm);
-    const alike = set === PEOPLE ? people.get(makePersonKey(cell)) : undefined;
-    if (alike === undefined || makePersonKey(cell) === '') return lookupTerm(set, cell);
+    const name = set === PEOPLE ? makePersonKey(cell) : '';
+    const alike = name === '' ? [] : (people.get(name) ?? []);
     const lookups = alike.map((each) => lookUpMapped(each, lookupTerm));
     const [first] = lookups;
+    if (first === undefined) return lookupTerm(set, cell);
     const terms = lookups.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
     const candidates = [...new Map(terms.map((term) => [term.id, term])).values()];
-    return candidates.length > 1 || first === undefined ? { kind: 'ambiguous', candidates } : first;
+    return candidates.length > 1 ? { kind: 'ambiguous', candidates } : first;
   };
 }
 

@@ -91,26 +91,22 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
   return rules;
 }
 
-function parseRule(key: string, value: unknown, report: ReportMapIssue): ColumnRule | undefined {
-  if (!isTable(value)) return parseColumnRule(key, value, {}, report);
-  const { element, ...options } = value;
-  return parseColumnRule(key, element, options, report);
-}
-
-function parseColumnRule(
+function parseRule(
   key: string,
-  named: unknown,
-  { values, ...options }: TomlTable,
+  value: TomlTable[string],
   report: ReportMapIssue,
 ): ColumnRule | undefined {
+  const settings: TomlTable = isTable(value) ? value : { element: value };
+  const { element: named, values, ...options } = settings;
   if (named === 'ignore') return { kind: 'ignored' };
-  const element = typeof named === 'string' ? findElementName(named, key, report) : undefined;
-  if (typeof named !== 'string')
+  if (typeof named !== 'string') {
     report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
+    return undefined;
+  }
+  const element = findElementName(named, key, report);
   if (element === undefined) return undefined;
   const read = parseOptions(element, options, key, report);
-  const replacements = parseReplacements(values, key, report);
-  return { kind: 'read', element, ...read, values: replacements };
+  return { kind: 'read', element, ...read, values: parseReplacements(values, key, report) };
 }
 
 function findElementName(

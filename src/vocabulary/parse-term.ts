@@ -60,11 +60,11 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
   const datace = getChild(entity, 'datace');
   const links = getChildren(entity, 'odkaz').map(parseLink);
   return {
+    ...NOTHING_MORE,
     ident,
     setSpec: set,
     label,
     labelEn: getChildText(entity, 'heslo_en') ?? null,
-    otherNames: [],
     abbreviation: getChildText(entity, 'zkratka') ?? null,
     description: getChildText(entity, 'popis') ?? null,
     descriptionEn: getChildText(entity, 'popis_en') ?? null,
@@ -76,7 +76,6 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
       dating: datace && parseDating(datace),
       links: links.length === 0 ? undefined : links,
     },
-    boundary: null,
   };
 }
 
