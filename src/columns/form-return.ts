@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { getField, isElementName } from '../find/fields.ts';
@@ -291,11 +292,7 @@ const CENTRAL_FOLDER = 'media/';
 function makeAttachmentFinder({
   paths,
 }: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
-  const byName = new Map<string, string[]>();
-  for (const path of paths) {
-    const name = path.slice(path.lastIndexOf('/') + 1).normalize('NFC');
-    byName.set(name, [...(byName.get(name) ?? []), path]);
-  }
+  const byName = groupBy(paths, (path) => path.slice(path.lastIndexOf('/') + 1).normalize('NFC'));
   return (name, ids) => {
     const text = name.normalize('NFC');
     const paths = byName.get(text) ?? byName.get(toKoboName(text)) ?? [];

@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.ts';
 import { isReadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { ColumnName } from '../find/fields.ts';
@@ -226,14 +227,11 @@ function listClaims(
   rank: number,
   isFree: (meaning: Meaning) => boolean,
 ): ReadonlyMap<ColumnName, readonly Claim[]> {
-  const claims = new Map<ColumnName, Claim[]>();
-  for (const profile of profiles) {
+  const claims = profiles.flatMap((profile): Claim[] => {
     const meaning = meanings.get(profile)?.find((each) => each.rank === rank && isFree(each));
-    if (meaning === undefined) continue;
-    const { element } = meaning;
-    claims.set(element, [...(claims.get(element) ?? []), { profile, meaning }]);
-  }
-  return claims;
+    return meaning === undefined ? [] : [{ profile, meaning }];
+  });
+  return groupBy(claims, ({ meaning }) => meaning.element);
 }
 
 /**

@@ -15,8 +15,9 @@ import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './build-document.ts';
 import { NEW_PERSON } from './field.ts';
-import { FIELDS, type Field, type FindElements, isElementName } from './fields.ts';
+import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';
+import { toElementValue } from './harvested-find.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -183,7 +184,7 @@ function checkLiterals(
     );
   }
   const state = getChildText(find, 'stav');
-  if (state !== undefined && !/^\+?0*[123]$/.test(state)) {
+  if (state !== undefined && !TARGET_STATE.test(state)) {
     refuse(
       'target-state',
       'stav',
@@ -257,24 +258,21 @@ function isCutShort(source: string): boolean {
   return /<\?>\s*[^\s<]/.test(withMarks(source));
 }
 
+const TARGET_STATE = /^\+?0*[123]$/;
+
+/** Texts that the types of a find can hold; any other one is reported as a literal. */
+const LITERALS: Readonly<Partial<Record<Field['kind'], RegExp>>> = {
+  integer: /./,
+  boolean: /./,
+  state: TARGET_STATE,
+  'geom-system': /^(?:4326|5514)$/,
+};
+
 function parseField(field: Field, element: XmlElement | undefined): [string, unknown][] {
+  const { name, kind } = field;
+  if (element === undefined) return [];
   const text = getElementText(element);
-  if (element === undefined || !isElementName(field.name)) return [];
-  switch (field.kind) {
-    case 'term':
-    case 'reference':
-      return [[field.name, { id: getAttribute(element, 'id')?.trim() ?? '', text }]];
-    case 'integer':
-      return text === '' ? [] : [[field.name, Number(text)]];
-    case 'boolean':
-      return text === '' ? [] : [[field.name, text === 'true' || text === '1']];
-    case 'state':
-      return /^\+?0*[123]$/.test(text) ? [[field.name, Number(text)]] : [];
-    case 'geom-system':
-      return text === '4326' || text === '5514' ? [[field.name, text]] : [];
-    case 'text':
-    case 'date':
-    case 'point':
-      return [[field.name, text]];
-  }
+  if (kind === 'term' || kind === 'reference')
+    return [[name, { id: getAttribute(element, 'id')?.trim() ?? '', text }]];
+  return LITERALS[kind]?.test(text) === false ? [] : [[name, toElementValue(field, text)]];
 }

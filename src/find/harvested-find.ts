@@ -127,10 +127,6 @@ export function listDifferingElements(sent: Elements, harvested: HarvestedFind):
   }).map((field) => field.name);
 }
 
-function isTrue(value: Elements[ElementName]): boolean {
-  return value === true || value === 'true' || value === '1';
-}
-
 /** Names of the states of a find (A-STATE-1). */
 const STATE_NAMES: Readonly<Record<number, Message>> = {
   1: msg`registered`,
@@ -185,8 +181,9 @@ export function withChanges(
   const names = new Set(changes.map(({ element }) => element));
   if (POINT_ELEMENTS.some((name) => names.has(name)))
     for (const name of POINT_ELEMENTS) names.add(name);
+  const elementsNow = { ...record.elements, stav: String(record.stav) };
   const changed = FIELDS.filter(({ name }) => names.has(name)).map(
-    (field) => [field.name, getValue(record, field)] as const,
+    (field) => [field.name, toElementValue(field, elementsNow[field.name])] as const,
   );
   const merged = Object.entries({ ...elements, ...Object.fromEntries(changed) });
   return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
@@ -194,15 +191,14 @@ export function withChanges(
 
 const POINT_ELEMENTS: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 
-function getValue(
-  { stav, elements }: HarvestedFind,
-  { name, kind }: Field,
+/** Converts the text of a record's element to the type of the element. */
+export function toElementValue(
+  { kind }: Field,
+  value: string | Reference | undefined,
 ): string | number | boolean | Reference | undefined {
-  const value = elements[name];
-  if (kind === 'state') return stav;
   if (value === undefined || typeof value === 'object') return value;
-  if (kind === 'integer') return Number(value);
-  return kind === 'boolean' ? isTrue(value) : value;
+  if (kind === 'integer' || kind === 'state') return Number(value);
+  return kind === 'boolean' ? value === 'true' || value === '1' : value;
 }
 
 /** Elements that describe what happened to a find since, not the find itself. */

@@ -1,4 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
+import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
@@ -114,7 +115,7 @@ export function mergeMapping(
   const merged = new Map<string, MappedTerm>(
     stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
   );
-  const taken = new Map<string, { readonly number: number; readonly row: MappedTerm }[]>();
+  const taken: { readonly number: number; readonly row: MappedTerm }[] = [];
   for (const row of added.rows) {
     if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
       tally.unconfirmed++;
@@ -123,11 +124,10 @@ export function mergeMapping(
     const settled = settle({ ...row, confirmed: true }, harvested);
     if (settled.issue !== undefined)
       tally.issues.push(settled.issue.with({ file: added.file, row: row.row }));
-    if (settled.row === undefined) continue;
-    const key = getMappingKey(settled.row.set, settled.row.term);
-    taken.set(key, [...(taken.get(key) ?? []), { number: row.row, row: settled.row }]);
+    if (settled.row !== undefined) taken.push({ number: row.row, row: settled.row });
   }
-  for (const [key, [first, ...otherRows]] of taken) {
+  const byTerm = groupBy(taken, ({ row }) => getMappingKey(row.set, row.term));
+  for (const [key, [first, ...otherRows]] of byTerm) {
     const other = otherRows.find(({ row }) => row.id !== first?.row.id);
     if (first === undefined) continue;
     if (other !== undefined) {
