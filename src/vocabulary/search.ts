@@ -23,8 +23,8 @@ export type SearchHit = {
   readonly score: number;
 };
 
-/** A vocabulary word that matches a typed word: closeness 1 is the same word. */
-type WordMatch = { readonly id: number; readonly text: string; readonly closeness: number };
+/** Closeness of vocabulary words to a typed one, by their ids; 1 is the same word. */
+type WordMatches = ReadonlyMap<number, number>;
 
 const MAX_PREFIXED = 200;
 const MAX_SIMILAR = 300;
@@ -78,10 +78,9 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   const shared = new Map(
     findHolders(vocabulary, matches, options.setSpec).map((holder) => [holder.id, holder.shared]),
   );
-  const getScore = makeScorer(query, matches);
   const hits = [...findTermsById(vocabulary, [...shared.keys()])].map(([id, term]) => ({
     term,
-    score: getScore(term, shared.get(id) ?? 0),
+    score: scoreTerm(term, shared.get(id) ?? 0, query, words.length),
   }));
   return takeBest(hits, options.limit);
 }
@@ -90,24 +89,23 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
  * Returns words that equal the typed one, begin with it, contain it, or are within the allowed
  * errors.
  */
-function findMatches(vocabulary: Vocabulary, typed: string): WordMatch[] {
-  const matches = new Map<number, WordMatch>();
-  const take = (id: number, text: string, closeness: number): void => {
-    if (closeness > (matches.get(id)?.closeness ?? 0)) matches.set(id, { id, text, closeness });
+function findMatches(vocabulary: Vocabulary, typed: string): WordMatches {
+  const matches = new Map<number, number>();
+  const take = (id: number, closeness: number): void => {
+    matches.set(id, Math.max(closeness, matches.get(id) ?? 0));
   };
   const begun = vocabulary
     .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')
     .all({ from: typed, to: `${typed}\u{10ffff}`, limit: MAX_PREFIXED });
   for (const { id, text } of begun.map(parseWord))
-    take(id, text, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
+    take(id, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
   const limit = getAllowedErrors(typed);
   for (const { id, text } of findSimilarWords(vocabulary, typed, MAX_SIMILAR)) {
     const errors = editDistance(typed, text, limit);
-    if (errors <= limit)
-      take(id, text, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
-    else if (typed.length > 3 && text.includes(typed)) take(id, text, 0.6);
+    if (errors <= limit) take(id, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
+    else if (typed.length > 3 && text.includes(typed)) take(id, 0.6);
   }
-  return [...matches.values()];
+  return matches;
 }
 
 const parseWord = createRowParser({ id: isNumber, text: isText });
@@ -150,12 +148,10 @@ const parseHolder = createRowParser({ id: isNumber, shared: isNumber });
  */
 function findHolders(
   vocabulary: Vocabulary,
-  matches: readonly (readonly WordMatch[])[],
+  matches: readonly WordMatches[],
   setSpec: string | undefined,
 ): ReturnType<typeof parseHolder>[] {
-  const words = matches.flatMap((list, typed) =>
-    list.map(({ id, closeness }) => [typed, id, closeness]),
-  );
+  const words = matches.flatMap((list, typed) => [...list].map((match) => [typed, ...match]));
   return vocabulary
     .sql(
       `select term as id, sum(best) / :typed as shared from (
@@ -180,30 +176,19 @@ function findHolders(
 }
 
 /**
- * Scores a term by its best name: the share of matched words decides, and a name with few further
- * words ranks above a longer one. A match by description or another name ranks lower.
+ * Scores a term: the share of matched words decides; a name that begins so ranks above others, and
+ * one with few further words above a longer one.
+ * @param shared see {@link findHolders}
  */
-function makeScorer(
+function scoreTerm(
+  { label, labelEn, abbreviation }: Term,
+  shared: number,
   query: string,
-  matches: readonly (readonly WordMatch[])[],
-): (term: Term, shared: number) => number {
-  const closeness = matches.map(
-    (list) => new Map(list.map((match) => [match.text, match.closeness])),
-  );
-  const scoreName = (name: string): number => {
-    if (name === query) return 1;
-    const words = splitWords(name);
-    const fit = closeness.map((scores) =>
-      Math.max(0, ...words.map((word) => scores.get(word) ?? 0)),
-    );
-    const extra = Math.min(6, Math.max(0, words.length - closeness.length));
-    const mean = fit.reduce((sum, one) => sum + one, 0) / fit.length;
-    return Math.min(0.99, 0.88 * mean + (name.startsWith(query) ? 0.1 : 0) - 0.03 * extra);
-  };
-  return ({ label, labelEn, abbreviation }, shared) => {
-    const names = [label, labelEn, abbreviation]
-      .map((name) => fold(name ?? ''))
-      .filter((name) => name !== '');
-    return Math.max(0.7 * shared, ...names.map(scoreName));
-  };
+  typedWords: number,
+): number {
+  const names = [label, labelEn, abbreviation].map((name) => fold(name ?? ''));
+  if (names.includes(query)) return 1;
+  const begins = names.some((name) => name.startsWith(query));
+  const extra = Math.min(6, Math.max(0, splitWords(fold(label)).length - typedWords));
+  return Math.min(0.99, 0.88 * shared + (begins ? 0.1 : 0) - 0.03 * extra);
 }
