@@ -92,7 +92,7 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
 function findMatches(vocabulary: Vocabulary, typed: string): WordMatches {
   const matches = new Map<number, number>();
   const take = (id: number, closeness: number): void => {
-    matches.set(id, Math.max(closeness, matches.get(id) ?? 0));
+    if (closeness > (matches.get(id) ?? 0)) matches.set(id, closeness);
   };
   const begun = vocabulary
     .sql('select id, text from words where text >= :from and text < :to order by text limit :limit')

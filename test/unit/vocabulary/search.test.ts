@@ -30,6 +30,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
       setSpec: 'organizace',
     }),
     aTerm('HES-000009', 'náramek', { labelEn: 'bracelet' }),
+    aTerm('HES-000010', 'kř', { labelEn: 'cr' }),
   );
 }
 
@@ -55,6 +56,7 @@ describe('the intended entry comes first', () => {
     ['by several words in another order', 'rimska mladsi', 'HES-000006'],
     ['by several words, one mistyped', 'mladsi doba bronzva', 'HES-000008'],
     ['by a short name', 'mmb', 'ORG-000001'],
+    ['by a word of two letters', 'kř', 'HES-000010'],
     ['by its identifier', 'HES-000003', 'HES-000003'],
   ])('%s', (_, typed, ident) => {
     using store = tempVocabulary();
