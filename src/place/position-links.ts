@@ -27,11 +27,8 @@ function parseGeoUri(text: string): Reading<Degrees> {
       msg`"${text}" is in the coordinate system ${crs}, which pas does not read. Write the position in WGS 84.`,
     );
   }
-  return (
-    parsePair(new URLSearchParams(query).get('q')) ??
-    parsePair(place) ??
-    makeMissingPointError(text)
-  );
+  const position = parseDegreesPair(new URLSearchParams(query).get('q')) ?? parseDegreesPair(place);
+  return position === undefined ? makeMissingPointError(text) : { value: position };
 }
 
 /**
@@ -116,11 +113,6 @@ function parseDegreesPair(text: string | null | undefined): Degrees | undefined 
 
 function swapDegrees(degrees: Degrees | undefined): Degrees | undefined {
   return degrees && { lat: degrees.lon, lon: degrees.lat };
-}
-
-function parsePair(text: string | null): Reading<Degrees> | undefined {
-  const value = parseDegreesPair(text);
-  return value && { value };
 }
 
 function makeMissingPointError(text: string): Reading<Degrees> {

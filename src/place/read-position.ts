@@ -28,7 +28,9 @@ export type Position = {
   readonly change?: PositionChange;
 };
 
-type Coordinate = { readonly value: string; readonly hemisphere?: Hemisphere };
+/** `axis` is undefined where the text does not name it. */
+type Coordinate = { readonly value: string; readonly axis: Axis | undefined };
+type Axis = 'x' | 'y';
 
 /**
  * Reads a position: decimal degrees, degrees with minutes and seconds (with or without marks,
@@ -57,19 +59,15 @@ export function parsePosition(text: string): Reading<Position> {
   if (second === undefined)
     return makeUnreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
   if (isMessage(second)) return makeUnreadable('coordinate', second);
-  const isNorthing = ({ hemisphere }: Coordinate): boolean =>
-    hemisphere === 'N' || hemisphere === 'S';
-  const isEasting = ({ hemisphere }: Coordinate): boolean =>
-    hemisphere === 'E' || hemisphere === 'W';
-  if ((isNorthing(first) && isNorthing(second)) || (isEasting(first) && isEasting(second))) {
+  if (first.axis !== undefined && first.axis === second.axis) {
     return makeUnreadable(
       'coordinate',
       msg`"${text}" gives the same axis twice. Write one coordinate with N and one with E.`,
     );
   }
-  if (isNorthing(first) || isEasting(second))
+  if (first.axis === 'y' || second.axis === 'x')
     return resolveAxes(text, second.value, first.value, true);
-  return resolveAxes(text, first.value, second.value, isEasting(first) || isNorthing(second));
+  return resolveAxes(text, first.value, second.value, first.axis === 'x' || second.axis === 'y');
 }
 
 /** Zone and band before the numbers of UTM or MGRS. */
@@ -130,9 +128,9 @@ function parseCoordinateTokens(
   text: string,
 ): Coordinate | Message | undefined {
   const numbers = tokens.filter((token) => token.kind === 'number');
-  const letters = tokens.filter((token) => token.kind === 'hemisphere');
+  const hemispheres = tokens.filter((token) => token.kind === 'hemisphere');
   const [degrees, minutes, seconds, ...more] = numbers;
-  if (degrees === undefined || more.length > 0 || letters.length > 1) return undefined;
+  if (degrees === undefined || more.length > 0 || hemispheres.length > 1) return undefined;
   if (numbers.slice(1).some(({ isNegative }) => isNegative)) return undefined;
   if (numbers.slice(0, -1).some((part) => part.text.includes('.')))
     return msg`"${text}" has a decimal point before its minutes or seconds.`;
@@ -140,13 +138,13 @@ function parseCoordinateTokens(
     return msg`"${text}" has 60 minutes or seconds, or more.`;
   if (hasWrongMarks(tokens))
     return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
-  const hemisphere = letters[0]?.letter;
-  const isNegative = degrees.isNegative || hemisphere === 'S' || hemisphere === 'W';
+  const [hemisphere] = hemispheres;
+  const isNegative = degrees.isNegative || hemisphere?.isNegative === true;
   const size =
     minutes === undefined
       ? degrees.text
       : toDegrees(degrees.text, minutes.text, seconds?.text ?? '0');
-  return { value: `${isNegative ? '-' : ''}${size}`, hemisphere };
+  return { value: `${isNegative ? '-' : ''}${size}`, axis: hemisphere?.axis };
 }
 
 const MARKS = ['degrees', 'minutes', 'seconds'];
@@ -235,21 +233,21 @@ export function formatPosition({ system, point }: Position): string {
 type Token =
   | { readonly kind: 'number'; readonly text: string; readonly isNegative: boolean }
   | { readonly kind: 'degrees' | 'minutes' | 'seconds' | 'between' }
-  | { readonly kind: 'hemisphere'; readonly letter: Hemisphere };
-
-type Hemisphere = 'N' | 'S' | 'E' | 'W';
+  | { readonly kind: 'hemisphere'; readonly axis: Axis; readonly isNegative: boolean };
 
 /** Words for hemispheres and axes in English, Czech and German. O is east in German. */
-const HEMISPHERES: Readonly<Record<Hemisphere, string>> = {
+const HEMISPHERES = {
   N: 'n|north|nord|nördl|nördlich|nördliche|nördlicher|nördlichen|sever|severní|sš|lat|latitude|šířka',
   S: 's|south|süd|jih|jižní|j|jš',
   E: 'e|east|o|ost|ö|östl|östlich|östliche|östlicher|östlichen|v|východ|východní|vd|lon|long|lng|longitude|délka',
   W: 'w|west|z|západ|západní|zd',
 };
 const WORDS: ReadonlyMap<string, Token> = new Map(
-  (Object.keys(HEMISPHERES) as Hemisphere[]).flatMap((letter) =>
-    HEMISPHERES[letter].split('|').map((word) => [word, { kind: 'hemisphere', letter }]),
-  ),
+  Object.entries(HEMISPHERES).flatMap(([letter, words]) => {
+    const axis = letter === 'N' || letter === 'S' ? 'y' : 'x';
+    const isNegative = letter === 'S' || letter === 'W';
+    return words.split('|').map((word) => [word, { kind: 'hemisphere', axis, isNegative }]);
+  }),
 );
 
 /** Words of the axis, which follow that of the hemisphere: `s. š.`, `východní délky`. */
@@ -348,7 +346,7 @@ function parseWordAt(
  * Parses a decimal number, or degrees with minutes, marks or a hemisphere, which must be one of the
  * axis.
  */
-export function parseCoordinate(text: string, axis: 'x' | 'y'): Reading<string> {
+export function parseCoordinate(text: string, axis: Axis): Reading<string> {
   const decimal = parseDecimal(text);
   if (isReadable(decimal)) return decimal;
   const tokens = /\de[+-]?\d/i.test(text) ? [] : (splitTokens(text) ?? []);
@@ -360,8 +358,7 @@ export function parseCoordinate(text: string, axis: 'x' | 'y'): Reading<string> 
   const degrees = isOne ? parseCoordinateTokens(tokens, text) : undefined;
   if (degrees === undefined) return decimal;
   if (isMessage(degrees)) return makeUnreadable('coordinate', degrees);
-  const { value, hemisphere = axis === 'x' ? 'E' : 'N' } = degrees;
-  if ((hemisphere === 'E' || hemisphere === 'W') === (axis === 'x')) return { value };
+  if (degrees.axis === undefined || degrees.axis === axis) return { value: degrees.value };
   return makeUnreadable(
     'coordinate',
     msg`"${text}" is on the other axis. Exchange longitude and latitude.`,
