@@ -59,14 +59,14 @@ export function renderMaps(maps: readonly MapSheet[]): Html {
 function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html {
   const frame = makeFrameAround(sheet.box, sheet.kind);
   const marks = placeMarks(frame, sheet.finds, options);
-  const labels = placeLabels(marks.requests, frame);
+  const labels = placeLabels(marks, frame);
   const districts = makeSurfaces(frame, sheet.districts, options.scale);
   const areas = makeSurfaces(frame, sheet.areas, options.scale);
   const named = areas.length > 0 ? areas : districts;
   const requested = named.flatMap(({ outline, surface }) =>
     surface.nameAt === undefined ? [] : [{ at: surface.nameAt, text: outline.label }],
   );
-  const names = placeAreaNames(requested, marks.requests, labels, frame);
+  const names = placeAreaNames(requested, marks, labels, frame);
   const lived = named.map(({ outline, surface }) => ({
     surface,
     holds: sheet.finds.some(({ place }) => isInPolygon(outline.polygon, ...place.wgs84)),
@@ -84,7 +84,7 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
 ${grid(frame)}
 <g class="names">${names.map(({ at: [x, y], text }) => html`<text ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}${requested.filter((each) => names.every(({ text }) => text !== each.text)).map(({ at: [x, y], text }) => html`<text class="when-closer left-out" ${moving(x, y)} dy="0.35em" text-anchor="middle">${text}</text>`)}</g>
 <g class="labels">${labels.map(labelText)}</g>
-<g class="marks">${renderMarks(marks, options)}${options.scale === 'detail' ? renderMembers(marks, frame) : undefined}</g>
+<g class="marks">${marks.map(renderMark)}${options.scale === 'detail' ? renderMembers(marks, frame) : undefined}</g>
 ${scaleBar(frame, marks)}
 <rect class="frame" width="${frame.width}" height="${frame.height}"/>
 </svg></div>
@@ -123,14 +123,12 @@ ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/>
 const LABEL_ROOM = 70;
 
 /** Draws the scale bar in the lower right corner, or in the left one where marks are in the way. */
-function scaleBar({ width, height, metresPerUnit }: Frame, { requests }: Marks): Html {
+function scaleBar({ width, height, metresPerUnit }: Frame, marks: readonly Mark[]): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
-  const lowRequests = requests.filter(
-    ({ at: [, y], radius }) => y > height - BAR.above - 22 - radius,
-  );
-  const isTaken = lowRequests.some(
-    ({ at: [x], radius }) => x > width - BAR.aside - width * BAR_SHARE - radius,
+  const isTaken = marks.some(
+    ({ at: [x, y], radius }) =>
+      y > height - BAR.above - 22 - radius && x > width - BAR.aside - width * BAR_SHARE - radius,
   );
   const x = isTaken ? BAR.aside : width - BAR.aside - length;
   return html`<g class="scale" data-corner="${isTaken ? 'left' : 'right'}" transform="translate(${roundToTenth(x)} ${height - BAR.above})"><path class="halo" d="M0-5V0H${length}V-5"/><path d="M0-5V0H${length}V-5"/><text x="${length / 2}" y="-5" text-anchor="middle">${formatMetres(metres)}</text></g>`;
@@ -236,10 +234,9 @@ const MARK_RADIUS = 7;
 /** A larger stack is named after its first find only. */
 const MAX_NAMED = 2;
 
-type Marks = {
-  readonly stacks: readonly Stack<MappedFind>[];
-  readonly requests: readonly LabelRequest[];
-};
+/** A stack with its name, and the place on the page to which it leads. */
+type Mark = Stack<MappedFind> &
+  LabelRequest & { readonly first: MappedFind; readonly anchor: string };
 
 type MarkOptions = {
   readonly scale: keyof typeof DISTANCE;
@@ -249,25 +246,37 @@ type MarkOptions = {
   ) => { readonly anchor: string; readonly title: string } | undefined;
 };
 
+/** Places the marks of a map, the largest first. */
 function placeMarks(
   frame: Frame,
   finds: readonly MappedFind[],
   { scale, getSheet }: MarkOptions,
-): Marks {
+): Mark[] {
   const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[scale];
   const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
-  const largestFirst = [...stacks].sort((a, b) => b.members.length - a.members.length);
-  const namedKeys = new Set<string>();
-  const requests = largestFirst.map(({ at, members }) => {
-    const sheet = members[0] === undefined ? undefined : getSheet?.(members[0]);
-    // The title of a detail map is shown once.
-    const radius = getRadius(members.length);
-    if (sheet === undefined) return { at, text: formatNames(members), radius };
-    const text = namedKeys.has(sheet.anchor) ? '' : sheet.title;
-    namedKeys.add(sheet.anchor);
-    return { at, text, radius };
-  });
-  return { stacks, requests };
+  const titled = new Set<string>();
+  return stacks
+    .toSorted((a, b) => b.members.length - a.members.length)
+    .flatMap((each): Mark[] => {
+      const [first] = each.members;
+      if (first === undefined) return [];
+      const radius = getRadius(each.members.length);
+      const sheet = getSheet?.(first);
+      if (sheet === undefined)
+        return [
+          {
+            ...each,
+            first,
+            radius,
+            text: formatNames(each.members),
+            anchor: `find-${first.number}`,
+          },
+        ];
+      // The title of a detail map is shown once.
+      const text = titled.has(sheet.anchor) ? '' : sheet.title;
+      titled.add(sheet.anchor);
+      return [{ ...each, first, radius, text, anchor: sheet.anchor }];
+    });
 }
 
 /** A larger stack has no name. */
@@ -293,48 +302,29 @@ function getRadius(count: number): number {
   return count < 100 ? 11 : 14;
 }
 
-/**
- * Renders all marks of a map, including the members of stacks, which are shown when the reader
- * zooms in.
- */
-function renderMarks({ stacks }: Marks, options: MarkOptions): Html[] {
-  return stacks.flatMap((each) => {
-    const [first] = each.members;
-    if (first === undefined) return [];
-    if (each.members.length === 1)
-      return [singleMark(first, each.at, '', options.getSheet?.(first)?.anchor)];
-    return [stackMark(each, first, options)];
-  });
+function renderMark(mark: Mark): Html {
+  const { members, first, at, anchor } = mark;
+  return members.length === 1 ? singleMark(first, at, '', anchor) : stackMark(mark);
 }
 
-/** Renders members of stacks, which are drawn only where the stack is opened. */
-function renderMembers({ stacks }: Marks, frame: Frame): Html[] {
-  return stacks
+/** Renders members of stacks, which are drawn only where the reader opens the stack. */
+function renderMembers(marks: readonly Mark[], frame: Frame): Html[] {
+  return marks
     .filter(({ members }) => members.length > 1)
-    .flatMap(({ members }) =>
-      members.map((find) => singleMark(find, frame.place(find.place.wgs84), ' member', undefined)),
+    .flatMap(({ members }) => members)
+    .map((find) =>
+      singleMark(find, frame.place(find.place.wgs84), ' member', `find-${find.number}`),
     );
 }
 
-function singleMark(
-  find: MappedFind,
-  [x, y]: readonly [number, number],
-  more: string,
-  anchor: string | undefined,
-): Html {
+function singleMark(find: MappedFind, [x, y]: Point, more: string, anchor: string): Html {
   const title = `${find.localId}: ${getStateName(find.state)}\n${formatWgs84(find.place)}\n${formatSJtsk(find.place)}`;
-  return html`<a class="mark${more}" href="#${anchor ?? `find-${find.number}`}" tabindex="-1" data-find="${find.number}" ${moving(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
+  return html`<a class="mark${more}" href="#${anchor}" tabindex="-1" data-find="${find.number}" ${moving(x, y)}><title>${title}</title><use href="#mark-${find.state}"/></a>
 `;
 }
 
-function stackMark(
-  { at: [x, y], members, reach }: Stack<MappedFind>,
-  first: MappedFind,
-  { getSheet }: MarkOptions,
-): Html {
+function stackMark({ at: [x, y], members, reach, radius, anchor }: Mark): Html {
   const count = members.length;
-  const radius = getRadius(count);
-  const anchor = getSheet?.(first)?.anchor ?? `find-${first.number}`;
   const some = members
     .slice(0, 12)
     .map(({ localId, state }) => `${localId}: ${getStateName(state)}`);
