@@ -3,16 +3,8 @@ const GPS_POINTER = 0x8825;
 const EXIF_POINTER = 0x8769;
 const SUB_DIRECTORIES = 0x014a;
 const XMP = 0x02bc;
-const LATITUDE = 2;
-const LONGITUDE = 4;
-const DESTINATION_LATITUDE = 0x14;
-const DESTINATION_LONGITUDE = 0x16;
-const TELLING: readonly number[] = [
-  LATITUDE,
-  LONGITUDE,
-  DESTINATION_LATITUDE,
-  DESTINATION_LONGITUDE,
-];
+/** Tags of latitude and longitude, and those of the destination. */
+const TELLING: readonly number[] = [0x02, 0x04, 0x14, 0x16];
 const LAST_GPS_TAG = 0x1f;
 const BIG_TIFF = 43;
 const ENTRY_BYTES = 12;

@@ -49,7 +49,7 @@ function findEndOfScan(bytes: Buffer, from: number): number {
   return Math.max(from, bytes.length);
 }
 
-type JpegContents = {
+export type JpegContents = {
   readonly isCutOff: boolean;
   /** Whole pictures, one behind another: cameras append stereo pictures, previews and depths. */
   readonly pictures: number;

@@ -14,7 +14,7 @@ import {
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { isPictureName } from '../text/names.ts';
 import { isTiff, isTiffDamaged } from './gps-tags.ts';
-import { describeJpeg } from './jpeg.ts';
+import { describeJpeg, type JpegContents } from './jpeg.ts';
 import { isPngCutOff } from './png.ts';
 import { detectGps, type PhotoGps } from './remove-gps.ts';
 
@@ -130,9 +130,9 @@ async function inspectOpen(
     );
   }
   const sha512 = createHash('sha512').update(bytes).digest();
-  const { isCutOff, pictures, end } = describeContents(bytes, mediaType);
-  const hasVideo = hasVideoBehind(bytes, end);
-  const issues = checkContents(path, isCutOff, pictures, hasVideo);
+  const contents = describeContents(bytes, mediaType);
+  const hasVideo = hasVideoBehind(bytes, contents.end);
+  const issues = checkContents(path, contents, hasVideo);
   // Last, since removing the place from them, to know the digest without it, changes the bytes.
   const gps = await detectGps(bytes, mediaType);
   const photograph = { path, mediaType, sizeBytes: stat.size, sha512, gps, hasVideo };
@@ -157,7 +157,7 @@ function explainNotOpened(path: string, error: unknown): Message {
  * Follows the parts of a photograph, since cameras write data behind the end, and a thumbnail with
  * an end of its own before it. A video can only be behind `end`.
  */
-function describeContents(bytes: Buffer, mediaType: string): ReturnType<typeof describeJpeg> {
+function describeContents(bytes: Buffer, mediaType: string): JpegContents {
   switch (mediaType) {
     case 'image/jpeg':
       return describeJpeg(bytes);
@@ -184,8 +184,7 @@ function hasVideoBehind(bytes: Buffer, end: number): boolean {
 
 function checkContents(
   path: string,
-  isCutOff: boolean,
-  pictures: number,
+  { isCutOff, pictures }: JpegContents,
   hasVideo: boolean,
 ): Issue[] {
   const issues: Issue[] = [];

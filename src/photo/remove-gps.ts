@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { groupBy } from '../base/group-by.ts';
 import {
   type GpsFinding,
   getMostTelling,
@@ -94,10 +95,8 @@ function editJoined(parts: readonly Buffer[], edit: (whole: Buffer) => GpsFindin
 /** Removes GPS data from packets in parts, and renames each by its new digest. */
 function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsFinding {
   const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
-  const findings = [...new Set(whole.map(parseGuid))].map((guid) => {
-    const parts = whole
-      .filter((segment) => parseGuid(segment) === guid)
-      .sort((a, b) => a.readUInt32BE(GUID_BYTES + 4) - b.readUInt32BE(GUID_BYTES + 4));
+  const findings = [...groupBy(whole, parseGuid)].map(([guid, parts]) => {
+    parts.sort((a, b) => a.readUInt32BE(GUID_BYTES + 4) - b.readUInt32BE(GUID_BYTES + 4));
     let name = guid;
     const finding = editJoined(
       parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)),

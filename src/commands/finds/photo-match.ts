@@ -167,9 +167,8 @@ function printLeft(
       ),
     );
   }
-  const advise = (text: string): void => terminal.printLine(text);
   if (doubtful > 0) {
-    advise(
+    terminal.printLine(
       ngettext(
         msgid`${doubtful} doubtful match was not queued. Queue it with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
         `${doubtful} doubtful matches were not queued. Queue them with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
@@ -178,7 +177,7 @@ function printLeft(
     );
   }
   if (none > 0) {
-    advise(
+    terminal.printLine(
       ngettext(
         msgid`${none} photograph matches no find. To queue it: ${cmd`pas photo add`} FIND FILE`,
         `${none} photographs match no find. To queue them: ${cmd`pas photo add`} FIND FILE`,

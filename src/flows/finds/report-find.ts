@@ -318,41 +318,35 @@ function listNextSteps({
   changes,
   pulled,
 }: Situation): NextStep[] {
-  return [
-    ...listSteps(state, find),
-    ...(changes.refused > 0 && state !== 'refused'
-      ? [
-          {
-            text: t`One of its photographs or numbers was refused. See why:`,
-            command: cmd`pas show ${find}`,
-          },
-        ]
-      : []),
-    ...(changes.uncertain > 0 && state !== 'uncertain'
-      ? [
-          {
-            text: t`pas cannot tell whether one of its photographs or numbers arrived. Look it up:`,
-            command: cmd`pas reconcile ${find}`,
-          },
-        ]
-      : []),
-    ...(changes.queued > 0 && isAtService(state)
-      ? [{ text: t`Send its waiting photographs and numbers.`, command: cmd`pas push ${find}` }]
-      : []),
-    ...(photographsSent === 0 &&
-    changes.queued === 0 &&
-    (state === 'submitted' || state === 'confirmed')
-      ? [
-          {
-            text: t`Add a photograph: the service archives no find without one.`,
-            command: cmd`pas photo add ${find} FILE`,
-          },
-        ]
-      : []),
-    ...(!pulled && isAtService(state)
-      ? [{ text: t`Ask the service for its current state.`, command: cmd`pas pull` }]
-      : []),
+  const lacksPhotograph = photographsSent === 0 && changes.queued === 0;
+  const steps: (NextStep & { readonly isDue: boolean })[] = [
+    {
+      isDue: changes.refused > 0 && state !== 'refused',
+      text: t`One of its photographs or numbers was refused. See why:`,
+      command: cmd`pas show ${find}`,
+    },
+    {
+      isDue: changes.uncertain > 0 && state !== 'uncertain',
+      text: t`pas cannot tell whether one of its photographs or numbers arrived. Look it up:`,
+      command: cmd`pas reconcile ${find}`,
+    },
+    {
+      isDue: changes.queued > 0 && isAtService(state),
+      text: t`Send its waiting photographs and numbers.`,
+      command: cmd`pas push ${find}`,
+    },
+    {
+      isDue: lacksPhotograph && (state === 'submitted' || state === 'confirmed'),
+      text: t`Add a photograph: the service archives no find without one.`,
+      command: cmd`pas photo add ${find} FILE`,
+    },
+    {
+      isDue: !pulled && isAtService(state),
+      text: t`Ask the service for its current state.`,
+      command: cmd`pas pull`,
+    },
   ];
+  return [...listSteps(state, find), ...steps.filter(({ isDue }) => isDue)];
 }
 
 function isAtService(state: ReportState): boolean {

@@ -133,25 +133,19 @@ async function* addPictures(
     return { find, photographs: pictures };
   };
   const coming: Promise<FindWithPictures>[] = [];
-  let next = 0;
-  const begin = (): void => {
-    const gathered = finds[next++];
-    if (gathered === undefined) return;
-    const pictured = withPictures(gathered);
-    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
-    // rejection.
-    pictured.catch(() => {});
-    coming.push(pictured);
-  };
-  for (let count = 0; count < AHEAD; count++) begin();
-  for (
-    let doneCount = 1, first = coming.shift();
-    first !== undefined;
-    doneCount++, first = coming.shift()
-  ) {
-    yield await first;
+  let begunCount = 0;
+  for (let doneCount = 1; doneCount <= finds.length; doneCount++) {
+    for (const gathered of finds.slice(begunCount, doneCount + AHEAD - 1)) {
+      const pictured = withPictures(gathered);
+      // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
+      // rejection.
+      pictured.catch(() => {});
+      coming.push(pictured);
+      begunCount += 1;
+    }
+    const first = coming.shift();
+    if (first !== undefined) yield await first;
     onFind(doneCount, finds.length);
-    begin();
   }
 }
 

@@ -412,22 +412,21 @@ function addPhotographs(
   findId: number | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
-  const identCely =
-    findId === undefined ? null : (findImportOfFind(outbox, findId)?.identCely ?? null);
-  const target: Target | undefined = findId === undefined ? undefined : { findId, identCely };
+  const target = findId === undefined ? undefined : asItIsNow(outbox, { findId, identCely: null });
   const ofRow = new Set(photographs.flatMap(listDigests));
   const seen = new Set<string>();
   const sentBefore: string[] = [];
   let photosAdded = 0;
   for (const photograph of photographs) {
-    const isTwice = listDigests(photograph).some((digest) => seen.has(digest));
-    for (const digest of listDigests(photograph)) seen.add(digest);
+    const digests = listDigests(photograph);
+    const isTwice = digests.some((digest) => seen.has(digest));
+    for (const digest of digests) seen.add(digest);
     const same = target === undefined ? [] : findPhotographsLike(outbox, target, photograph);
     if (same.length > 0 && !dryRun && target !== undefined)
       replaceVariant(outbox, target, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
-    if (dryRun || target === undefined || findId === undefined) continue;
+    if (dryRun || target === undefined) continue;
     const isWanted = (entry: PhotoEntry): boolean =>
       ofRow.has(entry.photograph.sha512.toString('hex'));
     if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent')
