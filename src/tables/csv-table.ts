@@ -1,11 +1,18 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { FileError } from '../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
-import { assertTableSize, checkCells, type Table, type TableRow } from './table.ts';
+import {
+  assertTableSize,
+  checkCells,
+  makeNoRowsIssue,
+  makeTable,
+  type Table,
+  type TableRow,
+} from './table.ts';
 import { requireUtf8, toUtf8 } from './text-encoding.ts';
 
 /** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
@@ -57,51 +64,30 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const parseBody = (): Iterable<TextRow | BrokenRow> =>
     parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
-  const foundHeader = findHeader(
-    { file },
-    readFirstRows(selectReadable(parseBody()), named),
-    named,
-  );
-  const header = foundHeader?.names ?? [];
-  const headerRow = foundHeader?.last ?? 0;
+  const place = { file };
+  const found = findHeader(place, readFirstRows(selectReadable(parseBody()), named), named);
+  const header = found?.names ?? [];
+  const headerRow = found?.last;
   assertTableSize(file, { columns: header.length });
-  const issues: Issue[] = [...(foundHeader?.issues ?? [])];
-  const left = new Set<number>();
-  let rowCount = 0;
-  for (const record of parseBody()) {
-    if ('broken' in record)
-      issues.push(makeErrorIssue('table-quote', record.broken, { file, row: record.row }));
-    else if (record.row > headerRow && !isBlank(record)) {
-      assertTableSize(file, { rows: rowCount + left.size + 1, columns: header.length });
-      const faults = checkRow(record, header, delimiter);
-      if (hasErrors(faults)) left.add(record.row);
-      else rowCount += 1;
-      for (const fault of faults) issues.push(fault.with({ file, row: record.row }));
-      assertTableSize(file, { faults: issues.length });
-    }
-  }
-  if (foundHeader === undefined && issues.length === 0)
-    throw new FileError(file, msg`${file} contains only blank lines.`);
-  if (rowCount === 0 && !hasErrors(issues)) {
-    issues.push(
-      makeErrorIssue('table-no-rows', msg`There are no rows below the header. Nothing was read.`, {
-        file,
-      }),
-    );
-  }
-  const rows = function* (): Generator<TableRow> {
+  const rows = function* (): Generator<TableRow | Issue> {
     for (const record of parseBody()) {
-      if (
-        !('broken' in record) &&
-        record.row > headerRow &&
-        !isBlank(record) &&
-        !left.has(record.row)
-      )
-        yield record;
+      if ('broken' in record)
+        yield makeErrorIssue('table-quote', record.broken, { file, row: record.row });
+      else if (record.row > (headerRow ?? 0) && !isBlank(record)) yield record;
     }
   };
-  const at = foundHeader === undefined ? {} : { headerRow };
-  return { file, header, ...at, rows: { [Symbol.iterator]: rows }, rowCount, issues };
+  return makeTable({
+    place,
+    header,
+    headerRow,
+    rows: { [Symbol.iterator]: rows },
+    check: (row) => checkRow(row, header, delimiter),
+    issues: found?.issues ?? [],
+    none:
+      found === undefined
+        ? new FileError(file, msg`${file} contains only blank lines.`)
+        : makeNoRowsIssue(place),
+  });
 }
 
 type TextRow = TableRow & { readonly line: number };

@@ -1,10 +1,10 @@
-import { type Issue, makeWarningIssue } from '../base/issue.ts';
+import { makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { parseDayOfMoment } from '../find/date-form.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
-import { getChildText, type XmlElement } from '../xml/element.ts';
+import type { Table } from './table.ts';
 
 /** Data of a point from a device or a map app. */
 type DeviceRecord = {
@@ -18,15 +18,6 @@ type DeviceRecord = {
   readonly fields: readonly (readonly [name: string, value: string])[];
 };
 
-/**
- * Returns the name of a waypoint or placemark, for issues; a number among hundreds is hard to find
- * on a device.
- */
-export function nameRecord(record: XmlElement): { readonly find?: string } {
-  const find = getChildText(record, 'name') ?? '';
-  return find === '' ? {} : { find };
-}
-
 /** Names of parts that were not read, each reported once for all records. */
 export class UnreadNames {
   readonly #names = new Set<string>();
@@ -35,11 +26,14 @@ export class UnreadNames {
     if (this.#names.size < MAX_NAMES) this.#names.add(name);
   }
 
-  makeIssues(file: string): readonly Issue[] {
-    if (this.#names.size === 0) return [];
+  /** Adds a warning with the names to the table. */
+  addTo(table: Table): Table {
+    if (this.#names.size === 0) return table;
+    const { file } = table;
     const names = [...this.#names].join(', ');
     const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
-    return [makeWarningIssue('table-not-read', message, { file })];
+    const issue = makeWarningIssue('table-not-read', message, { file });
+    return { ...table, issues: [...table.issues, issue] };
   }
 }
 

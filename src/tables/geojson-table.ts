@@ -21,6 +21,7 @@ import {
   assertInputSize,
   assertTableSize,
   isOverlong,
+  makeNoFeaturesIssue,
   makeOverlongFault,
   makeTableOfRecords,
   type NamedValues,
@@ -117,15 +118,10 @@ function makeFeatureTable(file: string, features: readonly unknown[], system: Ge
         : makeErrorIssue(read.rule, read.problem, { ...place, row });
     }
   };
-  const none = makeErrorIssue(
-    'table-no-rows',
-    msg`There are no features in the file. Nothing was read.`,
-    { file },
-  );
   return makeTableOfRecords(
     place,
     { [Symbol.iterator]: records },
-    features.length === 0 ? [none] : [],
+    { none: makeNoFeaturesIssue(place) },
   );
 }
 

@@ -26,6 +26,7 @@ import { formatPlainNumber } from '../text/characters.ts';
 import {
   assertTableSize,
   listUnreadSheets,
+  makeNoFeaturesIssue,
   makeTableOfRecords,
   type NamedValues,
   SAVE_AGAIN,
@@ -433,17 +434,11 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
       yield reading?.understood(record) ?? record;
     }
   };
-  const isEmpty =
-    database.prepare(`select 1 from ${quoteIdentifier(layer.name)} limit 1`).get() === undefined;
-  const none = makeErrorIssue(
-    'table-no-rows',
-    msg`There are no features in the layer. Nothing was read.`,
+  return makeTableOfRecords(
     place,
+    { [Symbol.iterator]: records },
+    { issues: reading?.issues ?? [], none: makeNoFeaturesIssue(place) },
   );
-  return makeTableOfRecords(place, { [Symbol.iterator]: records }, [
-    ...(isEmpty ? [none] : []),
-    ...(reading?.issues ?? []),
-  ]);
 }
 
 /**

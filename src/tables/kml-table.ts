@@ -1,26 +1,13 @@
 import { FileError } from '../base/errors.ts';
-import {
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeUnreadable,
-  type Reading,
-} from '../base/issue.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findColumnMeant } from '../find/fields.ts';
 import { makePointCountFault, makeShapeFault, type PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
-import {
-  getAttribute,
-  getChild,
-  getChildText,
-  makeLineCounter,
-  type XmlElement,
-} from '../xml/element.ts';
-import type { XmlWalk } from '../xml/parse.ts';
-import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
-import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts';
-import { makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import { getAttribute, getChild, getChildText, type XmlElement } from '../xml/element.ts';
+import { collectDeviceValues, UnreadNames } from './device-values.ts';
+import type { Table } from './table.ts';
+import { readXmlRecords, type XmlDialect, type XmlPart } from './xml-records.ts';
 
 const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
 
@@ -53,46 +40,26 @@ const GEOMETRIES = new Set([
   'MultiTrack',
 ]);
 
-/** A document of KML, and the folder in its archive to which its links are relative. */
-type KmlPart = { readonly document: XmlWalk; readonly folder?: string };
-
 /**
  * Reads the placemarks of KML in all folders: the name is the local id, the description the note,
  * fields are columns, pictures in the description and attachments are photographs, and the day of
  * the time stamp is the day of the find. Heights are not read.
- * @param parts several where an archive has more documents
  * @throws FileError where there are no placemarks; XmlSyntaxError
  */
-export function parseKml(file: string, parts: readonly KmlPart[]): Table {
-  const place = { file, unit: 'feature' } as const;
+export function parseKml(file: string, parts: readonly XmlPart[]): Table {
   const unread = new UnreadNames();
-  const records = function* (): Generator<NamedValues | Issue> {
-    let row = 0;
-    for (const { document, folder = '' } of parts) {
-      const findLine = makeLineCounter(document);
-      for (const { element: placemark } of document.readParts(PLACEMARKS)) {
-        if (placemark.namespace !== document.root.namespace) continue;
-        row += 1;
-        const where = parts.length > 1 ? { row } : { row, line: findLine(placemark.start) };
-        const point = parsePlace(placemark);
-        const [stray] = listStrayTexts(document, placemark);
-        const named = { ...place, ...where, ...nameRecord(placemark) };
-        if (!isReadable(point)) yield makeErrorIssue(point.rule, point.problem, named);
-        else if (stray !== undefined)
-          yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), named);
-        else {
-          const values = collectPlacemarkValues(placemark, folder, unread);
-          yield { ...where, values, point: point.value };
-        }
-      }
-    }
+  const dialect: XmlDialect = {
+    unit: 'feature',
+    names: PLACEMARKS,
+    isRecord: ({ element }, root) => element.namespace === root.namespace,
+    parsePlace,
+    listParts: (placemark) => [placemark],
+    collectValues: ({ element }, folder) => collectPlacemarkValues(element, folder, unread),
   };
-  const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0)
-    return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
-  throw new FileError(file, msg`${file} has no placemarks.`, {
+  const none = new FileError(file, msg`${file} has no placemarks.`, {
     hint: msg`Mark each find as a point, and export the points with their descriptions.`,
   });
+  return unread.addTo(readXmlRecords(file, parts, dialect, none));
 }
 
 function collectPlacemarkValues(

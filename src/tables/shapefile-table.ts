@@ -25,6 +25,7 @@ import {
   assertTableSize,
   getTablePlace,
   listUnreadSheets,
+  makeNoFeaturesIssue,
   makeTableOfRecords,
   type NamedValues,
   SAVE_AGAIN,
@@ -91,7 +92,7 @@ export async function parseShapefile(
     return {
       row,
       values,
-      shown: shown.size > 0 ? shown : undefined,
+      shown,
       point:
         point.value === undefined || system === undefined ? undefined : { ...point.value, system },
     };
@@ -103,13 +104,11 @@ export async function parseShapefile(
     const row = firstFull + 1;
     issues.push(makeWarningIssue('table-text-cut', makeFullMessage(count, row), { ...place, row }));
   }
-  if (table.count === 0)
-    issues.push(
-      makeErrorIssue('table-no-rows', msg`There are no features in the file. Nothing was read.`, {
-        file,
-      }),
-    );
-  return makeTableOfRecords(place, { [Symbol.iterator]: records }, issues);
+  return makeTableOfRecords(
+    place,
+    { [Symbol.iterator]: records },
+    { issues, none: makeNoFeaturesIssue(place) },
+  );
 }
 
 /** @throws FileError where the table is another shapefile's */

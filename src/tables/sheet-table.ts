@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
@@ -9,6 +9,8 @@ import {
   checkCells,
   getTablePlace,
   listUnreadSheets,
+  makeNoRowsIssue,
+  makeTable,
   type ShownCells,
   type Table,
   type TablePlace,
@@ -56,7 +58,7 @@ export function makeTableOfSheets(
   }
   const headerRow = foundHeader?.last ?? 0;
   const faults = makeFaultList(file);
-  reportFaultyCells(place, contents, header, headerRow, faults.report);
+  reportFaultyCells(contents, header, headerRow, faults.report);
   const { rows: filled, shown } = fillMerged(
     place,
     rows,
@@ -66,36 +68,31 @@ export function makeTableOfSheets(
   );
   // A value that a merged cell fills in does not make a blank row a find.
   const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
-  const issues = [
-    ...unread,
-    ...(foundHeader?.issues ?? []),
-    ...checkSheet(place, contents, { header, headerRow, lastRow: filled.length }),
-  ];
-  const left = new Set<number>();
-  for (const [index, cells] of filled.entries()) {
-    const row = index + 1;
-    const isRow = row > headerRow && (faults.byRow.has(row) || !isBlank(row));
-    const wrong = isRow
-      ? [...(faults.byRow.get(row) ?? []), ...checkRow(place, cells, header, row)]
-      : [];
-    issues.push(...wrong);
-    assertTableSize(file, { faults: issues.length });
-    if (!isRow || hasErrors(wrong)) left.add(row);
-  }
-  const rowCount = filled.length - left.size;
-  if (rowCount === 0 && !hasErrors(issues)) {
-    const message = msg`There are no rows below the header. Nothing was read.`;
-    issues.push(makeErrorIssue('table-no-rows', message, place));
-  }
-  const sound = function* (): Generator<TableRow> {
+  const found = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
-      if (left.has(row)) continue;
+      if (row <= headerRow || (isBlank(row) && !faults.byRow.has(row))) continue;
       const values = header.map((_, column) => cells[column] ?? '');
       yield { row, cells: values, shown: shown.get(row) };
     }
   };
-  return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
+  return makeTable({
+    place,
+    header,
+    headerRow,
+    rows: { [Symbol.iterator]: found },
+    check: ({ row, cells }) => [
+      ...(faults.byRow.get(row) ?? []),
+      ...checkBeyond(filled[row - 1] ?? [], header.length),
+      ...checkCells(cells, header),
+    ],
+    issues: [
+      ...unread,
+      ...(foundHeader?.issues ?? []),
+      ...checkSheet(place, contents, { header, headerRow, lastRow: filled.length }),
+    ],
+    none: makeNoRowsIssue(place),
+  });
 }
 
 /** Makes a list of the faults of each row, of limited length. */
@@ -156,7 +153,6 @@ function withoutEmptyEnd(cells: Cells): Cells {
 type ReportCellFault = (row: number, issue: Issue) => void;
 
 function reportFaultyCells(
-  place: TablePlace,
   marks: SheetContents,
   header: Cells,
   headerRow: number,
@@ -166,7 +162,7 @@ function reportFaultyCells(
     const name = header[column - 1];
     if (name === undefined || row <= headerRow) continue;
     const makeCellIssue = fault.isWarning === true ? makeWarningIssue : makeErrorIssue;
-    report(row, makeCellIssue(fault.rule, fault.problem, { ...place, row, column: name }));
+    report(row, makeCellIssue(fault.rule, fault.problem, { column: name }));
   }
 }
 
@@ -204,22 +200,19 @@ function fillMerged(
       } else {
         const name = `${formatCellName(firstColumn, firstRow)}:${formatCellName(lastColumn, lastRow)}`;
         const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
-        report(row, makeErrorIssue('table-merged', message, { ...place, row }));
+        report(row, makeErrorIssue('table-merged', message));
       }
     }
   }
   return { rows: filled, shown: filledShown };
 }
 
-function checkRow(place: TablePlace, cells: Cells, header: Cells, row: number): Issue[] {
-  const inside = checkCells(cells.slice(0, header.length), header).map((fault) =>
-    fault.with({ ...place, row }),
-  );
-  const beyond = cells.findIndex((cell, index) => index >= header.length && cell !== '');
-  if (beyond === -1) return inside;
+function checkBeyond(cells: Cells, width: number): Issue[] {
+  const beyond = cells.findIndex((cell, index) => index >= width && cell !== '');
+  if (beyond === -1) return [];
   const position = beyond + 1;
   const message = msg`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
-  return [makeErrorIssue('table-cells', message, { ...place, row }), ...inside];
+  return [makeErrorIssue('table-cells', message)];
 }
 
 /** Warns of content that a person sees in the sheet and the table lacks. */

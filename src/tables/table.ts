@@ -210,52 +210,107 @@ export type NamedValues = RowNumber &
     readonly shown?: ReadonlyMap<string, string>;
   };
 
+/** What a reader found in a file, for {@link makeTable}. */
+type TableContents = {
+  readonly place: TablePlace;
+  readonly header: readonly string[];
+  readonly headerRow?: number;
+  /** Rows, or issues in the place of unreadable ones; iterated more than once. */
+  readonly rows: Iterable<TableRow | Issue>;
+  /** Returns the issues of a row; the place is added. */
+  check(row: TableRow): readonly Issue[];
+  /** Issues of the file. */
+  readonly issues: readonly Issue[];
+  /** What is wrong with a table that has neither rows nor errors. */
+  readonly none: Issue | FileError;
+};
+
 /**
- * Makes a table with a column for every name in the records, in order of first occurrence. The
- * records themselves are not held in memory, only the numbers of the rows that are left out.
+ * Makes a table without the rows that have errors. The rows themselves are not held in memory, only
+ * the numbers of those that are left out.
+ * @throws FileError where the table exceeds the limits
+ */
+export function makeTable(contents: TableContents): Table {
+  const { place, header, headerRow, rows, none } = contents;
+  const issues = [...contents.issues];
+  const left = new Set<number>();
+  let rowCount = 0;
+  let count = 0;
+  for (const row of rows) {
+    count += 1;
+    if (!('cells' in row)) issues.push(row);
+    else {
+      const faults = contents.check(row);
+      for (const fault of faults) issues.push(fault.with(getRowPlace(place, row)));
+      if (hasErrors(faults)) left.add(row.row);
+      else rowCount += 1;
+    }
+    assertTableSize(place.file, { rows: count, columns: header.length, faults: issues.length });
+  }
+  if (rowCount === 0 && !hasErrors(issues)) {
+    if (none instanceof FileError) throw none;
+    issues.push(none);
+  }
+  const sound = function* (): Generator<TableRow> {
+    for (const row of rows) if ('cells' in row && !left.has(row.row)) yield row;
+  };
+  return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
+}
+
+/**
+ * Makes a table with a column for every name in the records, in order of first occurrence.
  * @param records records, or issues in the place of faulty ones; iterated more than once
- * @param readIssues issues of the file
  */
 export function makeTableOfRecords(
   place: TablePlace,
   records: Iterable<NamedValues | Issue>,
-  readIssues: readonly Issue[],
+  { issues = [], none }: Pick<TableContents, 'none'> & Partial<Pick<TableContents, 'issues'>>,
 ): Table {
-  const columns = new Set<string>();
-  const issues = [...readIssues];
-  const left = new Set<number>();
-  let rowCount = 0;
-  let count = 0;
-  for (const record of records) {
-    count += 1;
-    if (!('values' in record)) issues.push(record);
-    else {
-      for (const name of record.values.keys()) columns.add(name);
-      const faults = checkCells([...record.values.values()], [...record.values.keys()]);
-      for (const fault of faults) issues.push(fault.with(getRowPlace(place, record)));
-      if (hasErrors(faults)) left.add(record.row);
-      else rowCount += 1;
-    }
-    assertTableSize(place.file, { rows: count, columns: columns.size, faults: issues.length });
-  }
-  const header = [...columns];
+  // Complete once the records were read, which `makeTable` does before it returns.
+  const header: string[] = [];
+  const columns = new Map<string, number>();
   // Documents of the service have no formula marks.
   const getCellText = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
-  const rows = function* (): Generator<TableRow> {
+  const rows = function* (): Generator<TableRow | Issue> {
     for (const record of records) {
-      if (!('values' in record) || left.has(record.row)) continue;
-      const { values, shown: looks, ...where } = record;
-      const shown = looks && {
-        shown: new Map([...looks].map(([name, text]) => [header.indexOf(name), { text }] as const)),
-      };
+      if (!('values' in record)) {
+        yield record;
+        continue;
+      }
+      const { values, shown = [], ...where } = record;
+      for (const name of values.keys())
+        if (!columns.has(name)) columns.set(name, header.push(name) - 1);
+      const looks = [...shown].map(([name, text]) => [columns.get(name) ?? -1, { text }] as const);
       yield {
         ...where,
         cells: header.map((name) => getCellText(values.get(name) ?? '')),
-        ...shown,
+        shown: looks.length > 0 ? new Map(looks) : undefined,
       };
     }
   };
-  return { ...place, header, rows: { [Symbol.iterator]: rows }, rowCount, issues };
+  return makeTable({
+    place,
+    header,
+    rows: { [Symbol.iterator]: rows },
+    check: ({ cells }) => checkCells(cells, header),
+    issues,
+    none,
+  });
+}
+
+/** The issue of a table of features that has none. */
+export function makeNoFeaturesIssue(place: TablePlace): Issue {
+  const message =
+    place.sheet === undefined
+      ? msg`There are no features in the file. Nothing was read.`
+      : msg`There are no features in the layer. Nothing was read.`;
+  return makeErrorIssue('table-no-rows', message, getTablePlace(place));
+}
+
+/** The issue of a table with names but without rows. */
+export function makeNoRowsIssue(place: TablePlace): Issue {
+  const message = msg`There are no rows below the header. Nothing was read.`;
+  return makeErrorIssue('table-no-rows', message, place);
 }
 
 /**

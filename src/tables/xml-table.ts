@@ -1,31 +1,25 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { type Issue, makeErrorIssue } from '../base/issue.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { NEW_PERSON } from '../find/field.ts';
 import { FIELDS, type Field, findColumnMeant } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
+import type { PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
 import {
   getAttribute,
   getChild,
   getChildren,
   getChildText,
-  makeLineCounter,
   type XmlElement,
 } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
-import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
-import { collectDeviceValues, nameRecord, UnreadNames } from './device-values.ts';
+import { collectDeviceValues, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
-import {
-  assertInputSize,
-  makeTableOfRecords,
-  type NamedValues,
-  SAVE_AGAIN,
-  type Table,
-} from './table.ts';
+import { assertInputSize, SAVE_AGAIN, type Table } from './table.ts';
+import { readXmlRecords, type XmlDialect } from './xml-records.ts';
 import { assertNotNested, assertPartCount, openAttachments, openZip } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
@@ -40,19 +34,17 @@ export function parseXmlTable(file: string, bytes: Buffer): Table {
   return walkTable(file, (walk) => {
     const document = walk(bytes);
     if (isKml(document.root)) return parseKml(file, [{ document }]);
-    const table = isGpx(document.root)
-      ? parseGpx(file, document)
-      : parseFindRecords(file, document);
-    if (table !== undefined) return table;
+    if (isGpx(document.root)) return parseGpx(file, document);
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
-    throw new FileError(
+    const none = new FileError(
       file,
       msg`${file} is XML with the root ${root}, and contains no GPX waypoints, KML placemarks or finds of the service.`,
       {
         hint: msg`pas reads GPX, KML, import documents, and find records as they are harvested in the native format.`,
       },
     );
+    return readXmlRecords(file, [{ document }], FINDS, none);
   });
 }
 
@@ -102,46 +94,34 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 function parseGpx(file: string, document: XmlWalk): Table {
-  const place = { file, unit: 'waypoint' } as const;
   const unread = new UnreadNames();
-  const records = function* (): Generator<NamedValues | Issue> {
-    const findLine = makeLineCounter(document);
-    let row = 0;
-    for (const { element: waypoint, around } of document.readParts(POINTS)) {
-      if (
-        waypoint.name !== 'wpt' ||
-        waypoint.namespace !== document.root.namespace ||
-        around.length !== 1
-      )
-        continue;
-      row += 1;
-      const where = { row, line: findLine(waypoint.start) };
-      const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
-      const lat = getAttribute(waypoint, 'lat')?.trim() ?? '';
-      const [stray] = listStrayTexts(document, waypoint);
-      const named = { ...place, ...where, ...nameRecord(waypoint) };
-      if (!isDecimal(lon) || !isDecimal(lat)) {
-        const message = msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`;
-        yield makeErrorIssue('geometry-form', message, named);
-      } else if (stray !== undefined) {
-        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), {
-          ...named,
-          line: findLine(stray.start),
-        });
-      } else
-        yield {
-          ...where,
-          values: collectWaypointValues(waypoint, unread),
-          point: { system: '4326', x: lon, y: lat },
-        };
-    }
+  const dialect: XmlDialect = {
+    unit: 'waypoint',
+    names: POINTS,
+    isRecord: ({ element: { name, namespace }, around }, root) =>
+      name === 'wpt' && namespace === root.namespace && around.length === 1,
+    parsePlace: parsePosition,
+    listParts: (waypoint) => [waypoint],
+    collectValues: ({ element }) => collectWaypointValues(element, unread),
   };
-  const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
-  if (table.rowCount > 0 || table.issues.length > 0)
-    return { ...table, issues: [...table.issues, ...unread.makeIssues(file)] };
-  throw new FileError(file, msg`${file} has no waypoints. Tracks and routes are not finds.`, {
-    hint: msg`Mark each find as a waypoint, and export the waypoints.`,
-  });
+  const none = new FileError(
+    file,
+    msg`${file} has no waypoints. Tracks and routes are not finds.`,
+    {
+      hint: msg`Mark each find as a waypoint, and export the waypoints.`,
+    },
+  );
+  return unread.addTo(readXmlRecords(file, [{ document }], dialect, none));
+}
+
+function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
+  const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
+  const lat = getAttribute(waypoint, 'lat')?.trim() ?? '';
+  if (isDecimal(lon) && isDecimal(lat)) return { value: { system: '4326', x: lon, y: lat } };
+  return makeUnreadable(
+    'geometry-form',
+    msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`,
+  );
 }
 
 /** Elements that are read; heights and satellite data are ignored without a warning. */
@@ -200,54 +180,35 @@ function isDecimal(text: string): boolean {
 /** `{schema_base}/<x.y>/`; the base differs per deployment. */
 const SERVICE_NAMESPACE = /\/\d+\.\d+\/$/;
 
-const FINDS = new Set(['samostatny_nalez']);
-
 /**
- * Reads finds in the service's own form anywhere in a document: an import document, a page of a
- * harvest, a file of harvested records, or the output of `pas export`, which adds local id and
- * photographs.
- * @returns undefined where the document has no finds of the service
- * @throws XmlSyntaxError
+ * Finds in the service's own form anywhere in a document: an import document, a page of a harvest,
+ * a file of harvested records, or the output of `pas export`, which adds local id and photographs.
  */
-function parseFindRecords(file: string, document: XmlWalk): Table | undefined {
-  const place = { file, unit: 'find' } as const;
-  const records = function* (): Generator<NamedValues | Issue> {
-    const findLine = makeLineCounter(document);
-    let row = 0;
-    for (const { element: find, around } of document.readParts(FINDS)) {
-      if (!SERVICE_NAMESPACE.test(find.namespace) || around.at(-1)?.namespace !== find.namespace)
-        continue;
-      row += 1;
-      const where = { row, line: findLine(find.start) };
-      const guarded = getChild(find, 'chranene_udaje');
-      const parts = [find, ...find.children, ...(guarded?.children ?? [])];
-      const [stray] = parts.flatMap((part) => [...listStrayTexts(document, part)]);
-      if (guarded?.text.trim() === FORBIDDEN_TEXT) {
-        const message = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
-        yield makeErrorIssue('place-withheld', message, { ...place, ...where });
-      } else if (stray !== undefined) {
-        yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), {
-          ...place,
-          ...where,
-          line: findLine(stray.start),
-        });
-      } else {
-        const wrapper = around.findLast(
-          ({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find',
-        );
-        yield { ...where, values: collectTexts(find, guarded, wrapper) };
-      }
-    }
-  };
-  const table = makeTableOfRecords(place, { [Symbol.iterator]: records }, []);
-  return table.rowCount > 0 || table.issues.length > 0 ? table : undefined;
-}
+const FINDS: XmlDialect = {
+  unit: 'find',
+  names: new Set(['samostatny_nalez']),
+  isRecord: ({ element: { namespace }, around }) =>
+    SERVICE_NAMESPACE.test(namespace) && around.at(-1)?.namespace === namespace,
+  parsePlace: (find) =>
+    getChild(find, 'chranene_udaje')?.text.trim() === FORBIDDEN_TEXT
+      ? makeUnreadable('place-withheld', PLACE_WITHHELD)
+      : { value: undefined },
+  listParts: (find) => [
+    find,
+    ...find.children,
+    ...(getChild(find, 'chranene_udaje')?.children ?? []),
+  ],
+  collectValues: ({ element, around }) =>
+    collectTexts(
+      element,
+      around.findLast(({ name, namespace }) => namespace === FINDS_NAMESPACE && name === 'find'),
+    ),
+};
 
-function collectTexts(
-  find: XmlElement,
-  guarded: XmlElement | undefined,
-  wrapper: XmlElement | undefined,
-): Map<string, string> {
+const PLACE_WITHHELD = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
+
+function collectTexts(find: XmlElement, wrapper: XmlElement | undefined): Map<string, string> {
+  const guarded = getChild(find, 'chranene_udaje');
   const values = new Map<string, string>();
   const take = (name: string, text: string | undefined): void => {
     if (text !== undefined && text !== '') values.set(name, text);
