@@ -4,9 +4,18 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { getErrorCode, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
-import { openAppendingFile, openAppendingStream } from '../flows/harvest/append-output.ts';
-import { type OutputName, type OutputSubject, openRecordOutput } from '../flows/harvest/outputs.ts';
-import type { OpenedOutput, Opening, RecordOutput } from '../flows/harvest/record-output.ts';
+import {
+  type Opening,
+  openAppendingFile,
+  openAppendingStream,
+} from '../flows/harvest/append-output.ts';
+import {
+  type OpenedOutput,
+  type OutputName,
+  type OutputSubject,
+  openRecordOutput,
+  type RecordOutput,
+} from '../flows/harvest/outputs.ts';
 import { assertSubject, openHarvestStore } from '../harvested/harvested-records.ts';
 import { toDatabaseError } from '../store/database.ts';
 import { makeFolder } from '../store/folder.ts';

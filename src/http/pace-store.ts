@@ -1,12 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import {
-  asDatabaseError,
-  createRowParser,
-  type Database,
-  isBusy,
-  isNumber,
-  openReplaceable,
-} from '../store/database.ts';
+import { asDatabaseError, type Database, isBusy, openReplaceable } from '../store/database.ts';
 
 /**
  * State of one scope (an address or an account), shared by all processes that use it. Times are on
@@ -204,14 +197,35 @@ const STANDING_MS = 100;
 const PAUSE_MS = 10;
 const MAX_BUSY_MS = 5000;
 
-const parsePaceState = createRowParser({
-  lastDepartureMs: isNumber,
-  reservedUntilMs: isNumber,
-  pausedUntilMs: isNumber,
-  requestedUntilMs: isNumber,
-  jitterMs: isNumber,
-  coldStartMs: isNumber,
-});
+/** In the order of the numbers in the stores. */
+const STORED_FIELDS = [
+  'lastDepartureMs',
+  'reservedUntilMs',
+  'pausedUntilMs',
+  'jitterMs',
+  'coldStartMs',
+  'requestedUntilMs',
+] as const;
+/** Earlier versions of pas read so many; the rest is written only during a longer pause. */
+const FIRST_FIELDS = 5;
+
+/** Formats a state for a store, as numbers. */
+export function encodeState(state: PaceState): string {
+  const count = state.requestedUntilMs > 0 ? STORED_FIELDS.length : FIRST_FIELDS;
+  return STORED_FIELDS.slice(0, count)
+    .map((field) => state[field])
+    .join(' ');
+}
+
+/** Parses what {@link encodeState} wrote; undefined where the text has another form. */
+export function decodeState(text: string): PaceState | undefined {
+  const numbers = text.split(' ').map(Number);
+  if (numbers.length < FIRST_FIELDS || numbers.length > STORED_FIELDS.length) return undefined;
+  if (!numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
+  const state = { ...UNSEEN };
+  for (const [index, field] of STORED_FIELDS.entries()) state[field] = numbers[index] ?? 0;
+  return state;
+}
 
 /**
  * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to
@@ -220,17 +234,8 @@ const parsePaceState = createRowParser({
  */
 export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
   const database = openReplaceable(path, 'normal', prepare);
-  const read = database.prepare(
-    `select last_departure_ms as lastDepartureMs, reserved_until_ms as reservedUntilMs, paused_until_ms as pausedUntilMs,
-       requested_until_ms as requestedUntilMs, jitter_ms as jitterMs, cold_start_ms as coldStartMs
-     from shared_pace where scope = ?`,
-  );
-  const write = database.prepare<[PaceState & { readonly scope: string }]>(
-    `insert into shared_pace (scope, last_departure_ms, reserved_until_ms, paused_until_ms, requested_until_ms, jitter_ms, cold_start_ms)
-     values (:scope, :lastDepartureMs, :reservedUntilMs, :pausedUntilMs, :requestedUntilMs, :jitterMs, :coldStartMs)
-     on conflict (scope) do update set last_departure_ms = :lastDepartureMs, reserved_until_ms = :reservedUntilMs,
-       paused_until_ms = :pausedUntilMs, requested_until_ms = :requestedUntilMs, jitter_ms = :jitterMs, cold_start_ms = :coldStartMs`,
-  );
+  const read = database.prepare('select state from shared_pace where scope = ?').pluck();
+  const write = database.prepare('insert or replace into shared_pace (scope, state) values (?, ?)');
   return {
     // Synchronous unless another process is writing, so that the decision is stored before the
     // caller acts on it.
@@ -240,15 +245,12 @@ export function openPaceStore(path: string, clock: Clock): PaceStore & { close()
         try {
           return runImmediately(path, database, () => {
             const { result, next } = change(
-              scopes.map((scope) => {
-                const state = read.get(scope);
-                return state === undefined ? UNSEEN : parsePaceState(state);
-              }),
+              scopes.map((scope) => decodeState(String(read.get(scope))) ?? UNSEEN),
               clock.monotonicMs(),
             );
             next?.forEach((state, index) => {
               const scope = scopes[index];
-              if (scope !== undefined) write.run({ ...state, scope });
+              if (scope !== undefined) write.run(scope, encodeState(state));
             });
             return result;
           });
@@ -266,15 +268,11 @@ function prepare(database: Database): void {
   database.pragma(`busy_timeout = ${STANDING_MS}`);
   // A flush could delay a request; after a power cut the times are past anyway.
   database.pragma('synchronous = off');
-  database.exec(`create table if not exists shared_pace (
-    scope text primary key, last_departure_ms real not null, reserved_until_ms real not null,
-    paused_until_ms real not null, requested_until_ms real not null default 0,
-    jitter_ms real not null, cold_start_ms real not null
-  ) strict`);
-  // Fails for a file with other columns.
-  database.prepare(
-    'select scope, last_departure_ms, reserved_until_ms, paused_until_ms, requested_until_ms, jitter_ms, cold_start_ms from shared_pace',
+  database.exec(
+    'create table if not exists shared_pace (scope text primary key, state text not null) strict',
   );
+  // Fails for a file with other columns.
+  database.prepare('select scope, state from shared_pace');
 }
 
 function runImmediately<T>(path: string, database: Database, work: () => T): T {

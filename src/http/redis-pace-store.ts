@@ -5,6 +5,8 @@ import { getErrorMessage, LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 import {
+  decodeState,
+  encodeState,
   MAX_DEPARTING_MS,
   MAX_SHOWN_PAUSE_MS,
   type PaceState,
@@ -367,50 +369,4 @@ export function getRedisField(scope: string): string {
   return kind === 'address'
     ? kind
     : `${kind}:${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
-}
-
-/**
- * Formats a state as numbers: five, as earlier versions of pas read them, and `requestedUntilMs`
- * only during a longer pause.
- */
-export function encodeState(state: PaceState): string {
-  const {
-    lastDepartureMs,
-    reservedUntilMs,
-    pausedUntilMs,
-    jitterMs,
-    coldStartMs,
-    requestedUntilMs,
-  } = state;
-  const numbers = [lastDepartureMs, reservedUntilMs, pausedUntilMs, jitterMs, coldStartMs];
-  return [...numbers, ...(requestedUntilMs > 0 ? [requestedUntilMs] : [])].join(' ');
-}
-
-/**
- * Parses five or six numbers of milliseconds, as stored in Redis; undefined where the text has
- * another form.
- */
-export function decodeState(text: string): PaceState | undefined {
-  const numbers = text.split(' ').map(Number);
-  const [
-    lastDepartureMs,
-    reservedUntilMs,
-    pausedUntilMs,
-    jitterMs,
-    coldStartMs,
-    requestedUntilMs = 0,
-  ] = numbers;
-  if (numbers.length > 6 || !numbers.every((number) => Number.isFinite(number) && number >= 0))
-    return undefined;
-  if (lastDepartureMs === undefined || reservedUntilMs === undefined || pausedUntilMs === undefined)
-    return undefined;
-  if (jitterMs === undefined || coldStartMs === undefined) return undefined;
-  return {
-    lastDepartureMs,
-    reservedUntilMs,
-    pausedUntilMs,
-    requestedUntilMs,
-    jitterMs,
-    coldStartMs,
-  };
 }

@@ -5,7 +5,7 @@ import { digestRecord, type HarvestState, type SeenRecord } from './harvest-stat
 import type { HarvestPass } from './pass.ts';
 import type { OaiRecord } from './protocol.ts';
 
-type RecordPage = {
+export type RecordPage = {
   readonly document: XmlDocument;
   /** New or changed records. */
   readonly records: readonly OaiRecord[];

@@ -2,14 +2,13 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
-import { openAppendingFile, openJsonlOutput } from '../../src/flows/harvest/append-output.ts';
+import { openAppendingFile } from '../../src/flows/harvest/append-output.ts';
 import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
-import type { RecordOutput } from '../../src/flows/harvest/record-output.ts';
+import { openRecordOutput, type RecordOutput } from '../../src/flows/harvest/outputs.ts';
 import { assertSubject, openHarvestStore } from '../../src/harvested/harvested-records.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
-import { listRepeatedElements } from '../../src/oai/record-json.ts';
 import { listTermsOfSet } from '../../src/vocabulary/terms.ts';
 import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
@@ -75,18 +74,16 @@ export function recordsClient(): HarvestClient {
         format: 'oai_svc',
         fromBound: '',
         untilBound: '',
+        account: '',
+        form: 'jsonl',
       } as const;
       try {
-        store.change(() => assertSubject(store, { ...subject, account: '', form: 'jsonl' }, path));
+        store.change(() => assertSubject(store, subject, path));
         const { pass, sets } = await harvestRecords({
           client: makeClient(exchange),
           clock,
           openOutput: async (opening) => {
-            output = openJsonlOutput(
-              await openAppendingFile(path, store, opening),
-              listRepeatedElements(VERSION),
-              'ListRecords',
-            );
+            output = openRecordOutput(await openAppendingFile(path, store, opening), subject);
             return { store, output };
           },
           sets: [SET],

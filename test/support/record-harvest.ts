@@ -1,13 +1,17 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openAppendingFile } from '../../src/flows/harvest/append-output.ts';
+import { type Opening, openAppendingFile } from '../../src/flows/harvest/append-output.ts';
 import {
   harvestRecords,
   openSetState,
   type RecordHarvest,
 } from '../../src/flows/harvest/harvest-records.ts';
-import { type OutputName, openRecordOutput } from '../../src/flows/harvest/outputs.ts';
-import type { OpenedOutput, Opening, RecordOutput } from '../../src/flows/harvest/record-output.ts';
+import {
+  type OpenedOutput,
+  type OutputName,
+  openRecordOutput,
+  type RecordOutput,
+} from '../../src/flows/harvest/outputs.ts';
 import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import {
   assertSubject,

@@ -1,28 +1,52 @@
 import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
 import {
   deleteCheckpoint,
   type HarvestStore,
   readCheckpoint,
   readExtent,
   resetOutput,
-  type Subject,
   saveCheckpoint,
   saveExtent,
 } from '../../harvested/harvested-records.ts';
-import { type RepeatedElements, toHeaderJson, toRecordJson } from '../../oai/record-json.ts';
+import type { RecordPage } from '../../oai/store-page.ts';
 import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/append-file.ts';
-import { formatGone, type Opening, type RecordOutput } from './record-output.ts';
+
+export type Opening = {
+  /**
+   * Repairs changes by another program; false: they are an error, unless the output is missing or
+   * empty.
+   */
+  readonly verify: boolean;
+  /** Called with messages for the user that are no failures. */
+  readonly onNote: (text: string) => void;
+};
+
+/** How records are written. A changed record occurs once per version: the last one counts. */
+export type OutputForm = {
+  /** Yields the pieces of a page. */
+  render(page: RecordPage): Iterable<Buffer>;
+  /** Precedes the first page, and the tail of an output without pages. */
+  readonly head: string;
+  readonly tail: string;
+};
 
 /** A text file or stream to which pages are appended. */
 export type AppendTarget = {
   append(content: string | Buffer): Promise<void>;
   /** Marks the end of the written page; runs in the transaction that commits the page. */
   markEnd(): void;
-  /** Flushes the committed text to disk, and saves the length of the file. */
+  /**
+   * Flushes the committed text to disk, and saves the length of the file; runs after {@link
+   * HarvestStore.beginGroup}.
+   */
   flush(): Promise<void>;
   isEmpty(): boolean;
-  /** Truncates what was not committed, and appends `tail`. To be called once. */
+  /**
+   * Truncates what was not committed, and appends `tail`. A second call does nothing.
+   * @throws FileError where another program changed the file meanwhile
+   */
   close(tail: string): Promise<void>;
 };
 
@@ -39,7 +63,11 @@ export async function openAppendingFile(
   const open = (): Promise<AppendFile> =>
     openAppendFile(path, readExtent(store), parseCheckpoint(readCheckpoint(store)));
   const startAnew = (): Promise<AppendFile> => {
-    onNote(formatGone(path, verify));
+    onNote(
+      verify
+        ? t`${path} was changed by another program, and is written again.`
+        : t`${path} is missing or empty, and is written again.`,
+    );
     store.change(() => resetOutput(store));
     return open();
   };
@@ -94,41 +122,8 @@ export function openAppendingStream(
     flush: async () => {},
     isEmpty: () => state === 'empty',
     close: async (tail) => {
-      if (state !== 'over') await write(tail);
+      if (state !== 'over' && tail !== '') await write(tail);
       state = 'over';
     },
-  };
-}
-
-/** A page of large records is written in pieces, which take less memory. */
-const MAX_PIECE_BYTES = 1024 * 1024;
-
-/** One JSON object a line. A changed record has a line for each version: the last line counts. */
-export function openJsonlOutput(
-  growing: AppendTarget,
-  repeated: RepeatedElements,
-  verb: Subject['verb'],
-): RecordOutput {
-  return {
-    write: async ({ records }) => {
-      let lines: Buffer[] = [];
-      let lengthBytes = 0;
-      for (const record of records) {
-        const json = verb === 'ListRecords' ? toRecordJson(record, repeated) : toHeaderJson(record);
-        // A text of many lines takes three times as long to encode.
-        const line = Buffer.from(`${JSON.stringify(json)}\n`);
-        lines.push(line);
-        lengthBytes += line.length;
-        if (lengthBytes < MAX_PIECE_BYTES) continue;
-        await growing.append(Buffer.concat(lines));
-        lines = [];
-        lengthBytes = 0;
-      }
-      await growing.append(Buffer.concat(lines));
-    },
-    notePage: () => growing.markEnd(),
-    flush: () => growing.flush(),
-    settle: () => growing.close(''),
-    close: () => growing.close(''),
   };
 }

@@ -14,15 +14,11 @@ import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/h
 import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
-import {
-  checkArguments,
-  parseBoundMs,
-  parseGranularity,
-  parseHeaderAlone,
-} from '../../oai/protocol.ts';
-import type { RecordSink, StoredPage } from '../../oai/store-page.ts';
+import { checkArguments, parseBoundMs, parseGranularity } from '../../oai/protocol.ts';
+import type { StoredPage } from '../../oai/store-page.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
-import type { OpenedOutput, Opening, RecordOutput } from './record-output.ts';
+import type { Opening } from './append-output.ts';
+import type { OpenedOutput } from './outputs.ts';
 import {
   assertKnownSets,
   computeOverlapMs,
@@ -134,7 +130,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const results: SetFigures[] = [];
   for (const setSpec of sets)
     results.push(await harvestSet(options, service, { store, output }, setSpec));
-  await output.settle();
+  await output.close();
   store.assertUnmodified();
   return {
     ...sumFigures(results),
@@ -162,7 +158,7 @@ async function harvestSet(
     ...options,
     ...service,
     state,
-    sink: options.verb === 'ListIdentifiers' ? makeHeaderSink(output) : output,
+    sink: output,
     setSpec,
     overlapMs: computeOverlapMs(options.indexAllowanceMs),
     client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
@@ -250,18 +246,6 @@ function groupPages({ store, output }: OpenedOutput, clock: Clock) {
       } finally {
         await save();
       }
-    },
-  };
-}
-
-/** Returns a sink that writes only the headers of records. */
-function makeHeaderSink(output: RecordOutput): RecordSink {
-  return {
-    notePage: () => output.notePage(),
-    write: (page) => {
-      // The ListRecords entry of a deleted record is a header only, so it needs no reduction.
-      const records = page.records.map((record) => parseHeaderAlone(record.element) ?? record);
-      return output.write({ ...page, records });
     },
   };
 }

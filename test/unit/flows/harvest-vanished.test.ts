@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { RecordOutput } from '../../../src/flows/harvest/record-output.ts';
+import type { RecordOutput } from '../../../src/flows/harvest/outputs.ts';
 import { labels, repetitions } from '../../support/harvest-output.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect, test, vi } from 'vitest';
 import { openAppendingStream } from '../../../src/flows/harvest/append-output.ts';
-import { openXmlStreamOutput } from '../../../src/flows/harvest/xml-output.ts';
+import { openRecordOutput } from '../../../src/flows/harvest/outputs.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/oai/protocol.ts';
 import {
@@ -177,12 +177,20 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
   );
   const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
   const pieces: (string | Buffer)[] = [];
-  const output = openXmlStreamOutput(
-    openAppendingStream(async (piece) => {
-      pieces.push(piece);
-    }),
-    'ListRecords',
-  );
+  const stream = openAppendingStream(async (piece) => {
+    pieces.push(piece);
+  });
+  const output = openRecordOutput(stream, {
+    oaiBase: OAI_BASE,
+    version: '2.2',
+    sets: SET,
+    verb: 'ListRecords',
+    format: 'oai_svc',
+    fromBound: '',
+    untilBound: '',
+    account: '',
+    form: 'xml',
+  });
   const page = records.filter((record) => record !== undefined);
   await output.write({ document, records: page, seenRecords: page });
   await output.close();

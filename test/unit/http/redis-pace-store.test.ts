@@ -3,12 +3,10 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asMonotonicMs, type Clock, systemClock } from '../../../src/base/clock.ts';
-import { UNSEEN } from '../../../src/http/pace-store.ts';
+import { decodeState, encodeState, UNSEEN } from '../../../src/http/pace-store.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { isAddressFault, parseRedisAddress } from '../../../src/http/redis-address.ts';
 import {
-  decodeState,
-  encodeState,
   getRedisField,
   openRedisPaceStore,
   type RedisPaceStore,
