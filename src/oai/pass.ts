@@ -86,7 +86,7 @@ export function advancePass(
 ): HarvestPass {
   const datestampsMs = page.items.map(({ header }) => header.datestampMs);
   const beganMs = Math.min(pass.beganMs, page.responseDateMs);
-  // What the first page has was there when the list was counted first.
+  // The first page has no news: its records were there when the list was counted first.
   const hasNews =
     pass.pages > 0 && datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
   const hasMoved = againMs.some((ms) => pass.cutMs === null || ms < pass.cutMs);

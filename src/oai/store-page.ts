@@ -109,7 +109,7 @@ function addReadable(
       continue;
     }
     const digest = digestRecord(getSourceBytes(page.document, record.element));
-    // Of two versions with one datestamp in one scan, the answer for the record alone decides.
+    // The answer for the record alone decides between two versions of one datestamp in one scan.
     const isDisputed =
       rival?.skipped === false && rival.datestampMs === datestampMs && rival.digest !== digest;
     const now = { datestampMs, digest, scan, skipped: isDisputed };
