@@ -29,37 +29,7 @@ export type Scope = { readonly service: string; readonly account: string };
  * This machine's copy of what was attempted, for all outboxes of this user. Every function throws
  * DatabaseError where the disk fails.
  */
-export type Ledger = {
-  readonly path: string;
-  readonly id: string;
-  /** Identifier of the machine that made it; empty where that has none. */
-  readonly machine: string;
-  /** Returns the service of an address, which is added where it is unknown. */
-  getService(address: string, kind: ServiceKind, proposedId?: string): string;
-  /** Returns services of this kind at which the account is known, except one. */
-  listServicesOfAccount(account: string, kind: ServiceKind, except: string): string[];
-  findService(address: string): string | undefined;
-  listAddresses(service: string): string[];
-  /** Says that an address belongs to this service. */
-  moveAddress(address: string, service: string): void;
-  addAccount(scope: Scope): void;
-  /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
-  append(scope: Scope, rows: readonly FactRow[], intents?: readonly StoredIntent[]): void;
-  findIntent(subject: string, id: string): StoredIntent | undefined;
-  /** Returns the id of the fact with this number, which tells this ledger from another one. */
-  findFactAt(seq: number): string | undefined;
-  has(subject: string, id: string): boolean;
-  listSince(
-    scope: Scope,
-    seq: number,
-    limit: number,
-  ): { readonly seq: number; readonly fact: Fact }[];
-  /** Returns subjects with attempts at the service, of any account, each once. */
-  listAttemptedFinds(service: string): string[];
-  listFactsOfSubject(subject: string): Fact[];
-  getSizeBytes(): number;
-  close(): void;
-};
+export type Ledger = ReturnType<typeof openLedger>;
 
 type LedgerOptions = {
   /** Returns the identifier of this machine; called when the ledger is made. */
@@ -75,7 +45,7 @@ type LedgerOptions = {
  * @throws DatabaseError where it is damaged or cannot be written; DatabaseTooNewError where a newer
  * pas wrote it
  */
-export function openLedger(path: string, options: LedgerOptions): Ledger {
+export function openLedger(path: string, options: LedgerOptions) {
   // A commit must survive a power cut: otherwise an attempt could be lost.
   const database = openDatabase(path, {
     synchronous: 'full',
@@ -153,34 +123,25 @@ function withStatements(
   path: string,
   database: Database,
   identity: ReturnType<typeof parseIdentity>,
-): Ledger {
+) {
   const guarded = guardDatabase(database, (thrown) => toLedgerError(path, thrown));
   return {
     path,
     id: identity.ledger,
+    /** Identifier of the machine that made it; empty where that has none. */
     machine: identity.machine,
     ...makeServiceFunctions(guarded),
     ...makeFactFunctions(path, guarded),
-    getSizeBytes: () =>
+    getSizeBytes: (): number =>
       ['', '-wal'].reduce(
         (sum, suffix) => sum + (statSync(`${path}${suffix}`, { throwIfNoEntry: false })?.size ?? 0),
         0,
       ),
-    close: () => database.close(),
+    close: (): void => void database.close(),
   };
 }
 
-type ServiceFunctions = Pick<
-  Ledger,
-  | 'getService'
-  | 'findService'
-  | 'listServicesOfAccount'
-  | 'listAddresses'
-  | 'moveAddress'
-  | 'addAccount'
->;
-
-function makeServiceFunctions({ sql, change }: GuardedDatabase): ServiceFunctions {
+function makeServiceFunctions({ sql, change }: GuardedDatabase) {
   const listTexts = (text: string, ...values: string[]): string[] =>
     parseTexts(
       sql(text)
@@ -196,7 +157,8 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase): ServiceFunction
     listTexts('select service from addresses where address = ?', address).at(0);
   return {
     findService,
-    getService: (address, kind, proposedId) =>
+    /** Returns the service of an address, which is added where it is unknown. */
+    getService: (address: string, kind: ServiceKind, proposedId?: string): string =>
       findService(address) ??
       change(() => {
         const service = proposedId ?? randomUUID();
@@ -204,17 +166,20 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase): ServiceFunction
         if (findService(address) === undefined) setAddress(address, service);
         return findService(address) ?? service;
       }),
-    listServicesOfAccount: (account, kind, except) =>
+    /** Returns services of this kind at which the account is known, except one. */
+    listServicesOfAccount: (account: string, kind: ServiceKind, except: string): string[] =>
       listTexts(
         'select service from accounts join services on id = service where account = ? and kind = ? and service <> ?',
         account,
         kind,
         except,
       ),
-    listAddresses: (service) =>
+    listAddresses: (service: string): string[] =>
       listTexts('select address from addresses where service = ?', service),
-    moveAddress: (address, service) => change(() => setAddress(address, service)),
-    addAccount: ({ service, account }) =>
+    /** Says that an address belongs to this service. */
+    moveAddress: (address: string, service: string): void =>
+      change(() => setAddress(address, service)),
+    addAccount: ({ service, account }: Scope): void =>
       change(() => {
         sql('insert or ignore into accounts (account, service) values (?, ?)').run(
           account,
@@ -224,36 +189,38 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase): ServiceFunction
   };
 }
 
-type FactFunctions = Omit<
-  Ledger,
-  keyof ServiceFunctions | 'path' | 'id' | 'machine' | 'getSizeBytes' | 'close'
->;
-
-function makeFactFunctions(path: string, { sql, change }: GuardedDatabase): FactFunctions {
+function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
   return {
-    append: (scope, rows, intents = []) => {
+    /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
+    append: (
+      scope: Scope,
+      rows: readonly FactRow[],
+      intents: readonly StoredIntent[] = [],
+    ): void => {
       if (rows.length === 0) return;
       change(() => {
         for (const intent of intents) sql(INSERT_INTENT).run(intent);
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
-    findIntent: (subject, id) => {
+    findIntent: (subject: string, id: string): StoredIntent | undefined => {
       const row = sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`).get(
         subject,
         id,
       );
       return row === undefined ? undefined : parseStoredIntent(path, row);
     },
-    findFactAt: (seq) =>
+    /** Returns the id of the fact with this number, which tells this ledger from another one. */
+    findFactAt: (seq: number): string | undefined =>
       parseTexts(sql('select id from facts where seq = ?').pluck().all(seq)).at(0),
-    has: (subject, id) =>
+    has: (subject: string, id: string): boolean =>
       sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
-    listSince: ({ service, account }, seq, limit) =>
+    listSince: ({ service, account }: Scope, seq: number, limit: number) =>
       sql('select * from facts where service = ? and account = ? and seq > ? order by seq limit ?')
         .all(service, account, seq, limit)
         .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),
-    listAttemptedFinds: (service) =>
+    /** Returns subjects with attempts at the service, of any account, each once. */
+    listAttemptedFinds: (service: string): string[] =>
       parseTexts(
         sql(
           `select distinct subject from facts where service = ? and kind = 'attempted' and slot = 'import ' || subject`,
@@ -261,7 +228,7 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase): Fact
           .pluck()
           .all(service),
       ),
-    listFactsOfSubject: (subject) =>
+    listFactsOfSubject: (subject: string): Fact[] =>
       sql('select * from facts where subject = ? order by seq')
         .all(subject)
         .map((row) => parseFact(path, row)),
