@@ -25,9 +25,9 @@ create table outputs (
 
   -- bytes of a growing file that belong to committed pages, and their digest; null: none yet
   length_bytes integer not null default 0,
-  digest text check (json_valid(digest)),
-  -- state of a growing file at the end of the last run; null while a run writes, and after one that was killed
-  checkpoint text check (json_valid(checkpoint)),
+  digest text,
+  -- size of a growing file at the end of the last run; null while a run writes, and after one that was killed
+  closed_bytes integer,
   -- the pass under way compares the output with the service
   verifying integer not null default 0 check (verifying in (0, 1)),
   -- rights of the account when the sets were read last, as the service's user information has them; null: not known

@@ -80,9 +80,10 @@ create table finds (
   local_id text not null unique check (length(local_id) > 0),
   -- its version, and the fact with its wish
   intent integer not null references intents (row),
-  fact integer not null references facts (seq),
+  fact text not null,
   source_path text,
-  hidden integer not null check (hidden in (0, 1))
+  hidden integer not null check (hidden in (0, 1)),
+  foreign key (uuid, fact) references facts (subject, id)
 ) strict;
 
 create index finds_from on finds (source_path) where source_path is not null;

@@ -114,41 +114,38 @@ const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isTe
 export function readExtent(store: HarvestStore): Extent {
   const row = store.sql('select length_bytes as lengthBytes, digest from outputs').get();
   if (row === undefined) return { lengthBytes: 0, digest: null };
-  const { lengthBytes, digest } = parseExtent(row);
-  return { lengthBytes, digest: JSON.parse(digest ?? 'null') };
+  return parseExtent(row);
 }
 
 export function saveExtent(store: HarvestStore, { lengthBytes, digest }: Extent): void {
-  store
-    .sql('update outputs set length_bytes = ?, digest = ?')
-    .run(lengthBytes, JSON.stringify(digest));
+  store.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, digest);
 }
 
-/** Returns the checkpoint that the last run saved; undefined where it did not finish. */
-export function readCheckpoint(store: HarvestStore): unknown {
-  const text = store.sql('select checkpoint from outputs').pluck().get();
-  return typeof text === 'string' ? JSON.parse(text) : undefined;
+/** Returns the size of the output that the last run closed; undefined where it did not finish. */
+export function readClosedBytes(store: HarvestStore): number | undefined {
+  const size = store.sql('select closed_bytes from outputs').pluck().get();
+  return typeof size === 'number' ? size : undefined;
 }
 
-export function saveCheckpoint(store: HarvestStore, checkpoint: unknown): void {
-  store.sql('update outputs set checkpoint = ?').run(JSON.stringify(checkpoint));
+export function saveClosedBytes(store: HarvestStore, closedBytes: number): void {
+  store.sql('update outputs set closed_bytes = ?').run(closedBytes);
 }
 
 /**
- * Deletes the checkpoint of the last run: from now on, output that the store lacks counts as pas's
+ * Deletes the size of the last run: from now on, output that the store lacks counts as pas's
  * own. The flush of the WAL makes this survive a power cut, which loses the last commits. Must run
  * outside {@link HarvestStore.change}.
  */
-export function deleteCheckpoint(store: HarvestStore): void {
-  store.change(() => store.sql('update outputs set checkpoint = null').run());
+export function deleteClosedBytes(store: HarvestStore): void {
+  store.change(() => store.sql('update outputs set closed_bytes = null').run());
   store.sql('pragma wal_checkpoint(full)').all();
 }
 
-/** Deletes records, extent and checkpoint from the store; the next pass of each set is complete. */
+/** Deletes records, extent and size from the store; the next pass of each set is complete. */
 export function resetOutput(store: HarvestStore): void {
   store.sql('delete from seen_records').run();
   invalidateWatermarks(store);
-  store.sql('update outputs set length_bytes = 0, digest = null, checkpoint = null').run();
+  store.sql('update outputs set length_bytes = 0, digest = null, closed_bytes = null').run();
 }
 
 /** Makes the next pass of each set a complete one. */

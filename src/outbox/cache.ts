@@ -28,23 +28,16 @@ import { findRowOfFind } from './stored-finds.ts';
  * No other module writes them, except for schedules and questions.
  */
 
-/** A fact with its place in the table. */
-export type NumberedFact = { readonly seq: number; readonly fact: Fact };
-
 /**
  * Folds all facts of a subject, and writes what follows from them.
  * @throws DatabaseError where an intent is damaged
  */
-export function refoldSubject(
-  outbox: Outbox,
-  subject: string,
-  numbered: readonly NumberedFact[],
-): void {
-  readStored(outbox.path, subject, () => writeRows(outbox, subject, numbered));
+export function refoldSubject(outbox: Outbox, subject: string, facts: readonly Fact[]): void {
+  readStored(outbox.path, subject, () => writeRows(outbox, subject, facts));
 }
 
-function writeRows(outbox: Outbox, subject: string, numbered: readonly NumberedFact[]): void {
-  const slots = groupBy(numbered, ({ fact }) => fact.slot);
+function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void {
+  const slots = groupBy(all, ({ slot }) => slot);
   const importSlot = makeImportSlot(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
@@ -52,7 +45,7 @@ function writeRows(outbox: Outbox, subject: string, numbered: readonly NumberedF
   const known = listKeys(outbox, subject);
   const rows: EntryRow[] = [];
   if (ofImport !== undefined) {
-    const state = foldSlot(ofImport.map(({ fact }) => fact));
+    const state = foldSlot(ofImport);
     const row = writeFind(outbox, subject, state, ofImport);
     if (row === undefined) return;
     find = { id: row.id, identCely: state.records[0] ?? null };
@@ -77,8 +70,8 @@ function listKeys({ sql }: Outbox, subject: string): Set<string> {
 }
 
 type Wish = {
+  readonly id: string;
   readonly body: CurrentBody;
-  readonly seq: number;
   readonly name: string;
   readonly intent: IntentRow;
 };
@@ -92,7 +85,7 @@ function findWish(
   outbox: Outbox,
   uuid: string,
   { wanted }: SlotState,
-  numbered: readonly NumberedFact[],
+  facts: readonly Fact[],
 ): Wish | undefined {
   const heads =
     wanted.kind === 'disputed'
@@ -101,14 +94,14 @@ function findWish(
   const ids = heads.flatMap((head) =>
     head === undefined ? [] : head.kind === 'attempted' ? head.body.current : head.id,
   );
-  const others = numbered.map(({ fact }) => fact.id).reverse();
+  const others = facts.map(({ id }) => id).reverse();
   for (const id of [...ids, ...others]) {
-    const found = numbered.find(({ fact }) => fact.id === id);
-    if (found?.fact.kind !== 'current') continue;
-    const { body } = found.fact;
+    const found = facts.find((fact) => fact.id === id);
+    if (found?.kind !== 'current') continue;
+    const { body } = found;
     const name = body.intent ?? body.was ?? null;
     const intent = name === null ? undefined : findIntentRow(outbox, uuid, name);
-    if (name !== null && intent !== undefined) return { body, seq: found.seq, name, intent };
+    if (name !== null && intent !== undefined) return { id, body, name, intent };
   }
   return undefined;
 }
@@ -128,18 +121,18 @@ function writeFind(
   outbox: Outbox,
   uuid: string,
   state: SlotState,
-  numbered: readonly NumberedFact[],
+  facts: readonly Fact[],
 ): FindRow | undefined {
-  const wish = findWish(outbox, uuid, state, numbered);
+  const wish = findWish(outbox, uuid, state, facts);
   const isHidden = wish?.body.intent === null && wish.body.hides;
-  const wasAttempted = numbered.some(({ fact }) => isAttempted(fact));
+  const wasAttempted = facts.some(isAttempted);
   if (wish?.body.find === undefined || (isHidden && !wasAttempted)) {
     outbox.sql('delete from finds where uuid = ?').run(uuid);
     return undefined;
   }
   const { find } = wish.body;
   const localId = chooseLocalId(outbox, uuid, find);
-  const values = [localId, wish.intent.row, wish.seq, find.path, isHidden ? 1 : 0, uuid];
+  const values = [localId, wish.intent.row, wish.id, find.path, isHidden ? 1 : 0, uuid];
   const { changes } = outbox
     .sql(
       'update finds set local_id = ?, intent = ?, fact = ?, source_path = ?, hidden = ? where uuid = ?',
@@ -149,9 +142,9 @@ function writeFind(
     // The number of its first fact, so that a find that returns by an undo has its id again.
     outbox
       .sql(
-        'insert into finds (local_id, intent, fact, source_path, hidden, uuid, id) values (?, ?, ?, ?, ?, ?, ?)',
+        'insert into finds (local_id, intent, fact, source_path, hidden, uuid, id) values (?, ?, ?, ?, ?, ?, (select min(seq) from facts where subject = ?))',
       )
-      .run(values, numbered[0]?.seq);
+      .run(values, uuid);
   return { id: findRowOfFind(outbox, uuid), wish };
 }
 
@@ -169,9 +162,8 @@ function makeImportRow(
   subject: string,
   { id, wish }: FindRow,
   state: SlotState,
-  numbered: readonly NumberedFact[],
+  facts: readonly Fact[],
 ): EntryRow {
-  const facts = numbered.map(({ fact }) => fact);
   const { intent } = wish;
   const folded = getImportState(state);
   const isDraft = intent.hasDocument === 0 && (folded === 'queued' || folded === 'refused');
@@ -221,9 +213,8 @@ function makeChangeRows(
   outbox: Outbox,
   subject: string,
   target: ChangeTarget,
-  numbered: readonly NumberedFact[],
+  facts: readonly Fact[],
 ): EntryRow[] {
-  const facts = numbered.map(({ fact }) => fact);
   const state = foldSlot(facts);
   const { wanted } = state;
   // Shows a change that a person gave up, and none that was removed or undone.

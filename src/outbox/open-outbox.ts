@@ -49,28 +49,32 @@ export type Outbox = {
   close(): void;
 };
 
-/** Service and user of an outbox. The address is normalised by `normalizeAddress`. */
-export type Binding = {
-  readonly kind: ServiceKind;
-  readonly address: string;
-  readonly prefix: string;
-  readonly schemaVersion: string;
+const parseHeader = createRowParser({
+  outbox: isText,
+  /** Id of the service in the ledger; empty where no ledger was usable yet. */
+  service: isText,
+  kind: makeMemberGuard<ServiceKind>(['production', 'training']),
+  /** Normalised by `normalizeAddress`. */
+  address: isText,
+  prefix: isText,
+  schemaVersion: isText,
   /** Null where only a token is known. */
-  readonly username: string | null;
+  username: orNull(isText),
+  account: orNull(isText),
+  ledger: isText,
+  machine: isText,
+  unitedSeq: isNumber,
+  unitedFact: isText,
+  mustLook: isNumber,
+  copyMadeAt: orNull(isNumber),
+});
+
+export type Header = Omit<ReturnType<typeof parseHeader>, 'mustLook'> & {
+  readonly mustLook: boolean;
 };
 
-export type Header = Binding & {
-  readonly outbox: string;
-  /** Id of the service in the ledger; empty where no ledger was usable yet. */
-  readonly service: string;
-  readonly account: string | null;
-  readonly ledger: string;
-  readonly machine: string;
-  readonly unitedSeq: number;
-  readonly unitedFact: string;
-  readonly mustLook: boolean;
-  readonly copyMadeAt: number | null;
-};
+/** Service and user of an outbox. */
+export type Binding = Pick<Header, 'kind' | 'address' | 'prefix' | 'schemaVersion' | 'username'>;
 
 type OpenOptions = {
   /** Creates a missing outbox with this binding. */
@@ -204,23 +208,6 @@ const NAMES = Object.keys(COLUMN_OF) as (keyof Header)[];
 const SELECT_HEADER = `select ${NAMES.map((name) => `${COLUMN_OF[name]} as ${name}`).join(', ')} from header`;
 const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(COLUMN_OF).join(', ')})
   values (1, ${NAMES.map((name) => `:${name}`).join(', ')})`;
-
-const parseHeader = createRowParser({
-  outbox: isText,
-  service: isText,
-  kind: makeMemberGuard(['production', 'training'] as const),
-  address: isText,
-  prefix: isText,
-  schemaVersion: isText,
-  username: orNull(isText),
-  account: orNull(isText),
-  ledger: isText,
-  machine: isText,
-  unitedSeq: isNumber,
-  unitedFact: isText,
-  mustLook: isNumber,
-  copyMadeAt: orNull(isNumber),
-});
 
 /** @throws DatabaseError where the file has no header, so it is no outbox */
 export function readHeader(outbox: Outbox): Header {

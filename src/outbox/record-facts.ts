@@ -1,7 +1,7 @@
 import { PasError } from '../base/errors.ts';
 import { groupBy } from '../base/group-by.ts';
 import { createRowParser, isNumber, isText } from '../store/database.ts';
-import { type NumberedFact, refoldSubject } from './cache.ts';
+import { refoldSubject } from './cache.ts';
 import {
   type Fact,
   type FactKind,
@@ -33,25 +33,15 @@ export function getCommandId(outbox: Outbox): string | null {
   return command.id;
 }
 
-const parseNumber = createRowParser({ seq: isNumber });
-
-/**
- * Returns the facts of a subject with their numbers.
- * @throws DatabaseError where one is damaged
- */
-export function listNumberedFacts(outbox: Outbox, subject: string): NumberedFact[] {
-  return outbox
-    .sql('select * from facts where subject = ? order by seq')
-    .all(subject)
-    .map((row) => ({ seq: parseNumber(row).seq, fact: parseFact(outbox.path, row) }));
-}
-
 /**
  * Returns the facts of a subject.
  * @throws DatabaseError where one is damaged
  */
 export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
-  return listNumberedFacts(outbox, subject).map(({ fact }) => fact);
+  return outbox
+    .sql('select * from facts where subject = ? order by seq')
+    .all(subject)
+    .map((row) => parseFact(outbox.path, row));
 }
 
 /**
@@ -77,7 +67,7 @@ export function appendFacts(
     const facts = drafts.map((draft) => makeFact(draft as Omit<FactOf<FactKind>, 'id'>));
     const copied = copyToLedgerFirst(outbox, facts);
     for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
-      const before = isNew ? [] : listNumberedFacts(outbox, subject);
+      const before = isNew ? [] : listFactsOfSubject(outbox, subject);
       insertFacts(outbox, subject, own, before, (fact) => copied.includes(fact));
     }
     // The ledger need not know finds without an attempt.
@@ -97,7 +87,7 @@ function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fac
 
 /** Writes the caches of a subject again. */
 export function refold(outbox: Outbox, subject: string): void {
-  refoldSubject(outbox, subject, listNumberedFacts(outbox, subject));
+  refoldSubject(outbox, subject, listFactsOfSubject(outbox, subject));
 }
 
 /**
@@ -108,36 +98,28 @@ export function insertFacts(
   outbox: Outbox,
   subject: string,
   facts: readonly Fact[],
-  before: readonly NumberedFact[],
+  before: readonly Fact[],
   isInLedger: (fact: Fact) => boolean,
 ): Fact[] {
-  const known = before.map(({ fact }) => fact);
-  const shared = listSharedSlots([...known, ...facts]);
-  const wasShared = listSharedSlots(known);
-  for (const { seq, fact } of before)
-    if (shared.has(fact.slot) && !wasShared.has(fact.slot))
-      outbox.sql('update facts set in_ledger = 0 where seq = ? and in_ledger = 2').run(seq);
+  const shared = listSharedSlots([...before, ...facts]);
+  const wasShared = listSharedSlots(before);
+  for (const slot of shared)
+    if (!wasShared.has(slot))
+      outbox
+        .sql('update facts set in_ledger = 0 where subject = ? and slot = ? and in_ledger = 2')
+        .run(subject, slot);
   const insert = outbox.sql(
     `insert into facts (id, kind, subject, slot, command, body, in_ledger)
      values (?, ?, ?, ?, ?, ?, ?) on conflict (subject, id) do nothing`,
   );
-  const added = facts.flatMap((fact): NumberedFact[] => {
+  const added = facts.filter((fact) => {
     const { id, kind, slot, command, body } = serializeFact(fact);
     const unlessThere = shared.has(slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
     const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
-    const { changes, lastInsertRowid } = insert.run(
-      id,
-      kind,
-      subject,
-      slot,
-      command,
-      body,
-      inLedger,
-    );
-    return changes === 1 ? [{ seq: Number(lastInsertRowid), fact }] : [];
+    return insert.run(id, kind, subject, slot, command, body, inLedger).changes === 1;
   });
   if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
-  return added.map(({ fact }) => fact);
+  return added;
 }
 
 /** Returns the slots of a subject whose facts the ledger has. */

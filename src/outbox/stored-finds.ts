@@ -30,7 +30,7 @@ export type StoredFind = {
   readonly localId: string;
   readonly elements: StoredElements;
   /** Changes with each change of the find. */
-  readonly version: number;
+  readonly version: string;
   readonly sourceFile: string | null;
   readonly sourceRow: number | null;
   /** Full path of the table, with the sheet. */
@@ -46,7 +46,7 @@ export type StoredFind = {
   readonly wish: FindWish;
 };
 
-const FROM = `finds join intents on intents.row = finds.intent join facts on facts.seq = finds.fact`;
+const FROM = `finds join intents on intents.row = finds.intent join facts on facts.subject = finds.uuid and facts.id = finds.fact`;
 const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.command, facts.body`;
 
 const parseRow = createRowParser({
@@ -54,7 +54,7 @@ const parseRow = createRowParser({
   uuid: isText,
   localId: isText,
   elements: orNull(isText),
-  version: isNumber,
+  version: isText,
   hidden: isNumber,
   command: orNull(isText),
   body: isText,
@@ -200,7 +200,7 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
   const rows = outbox
     .sql(
       `select local_id as name, local_id as localId from finds
-       union all select body ->> '$.find.key', local_id from finds join facts on facts.seq = finds.fact
+       union all select body ->> '$.find.key', local_id from finds join facts on facts.subject = finds.uuid and facts.id = finds.fact
          where body ->> '$.find.key' is not null
        union all select entries.ident_cely, finds.local_id from entries join finds on finds.id = entries.find_id
          where entries.kind = 'import' and entries.state = 'accepted'`,

@@ -15,7 +15,7 @@ import {
   exportFacts,
   findScope,
   insertFacts,
-  listNumberedFacts,
+  listFactsOfSubject,
   MAX_FACTS_AT_ONCE,
   refold,
 } from './record-facts.ts';
@@ -107,7 +107,7 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
     unknown.flatMap((fact) => withWish(outbox, fact)),
     ({ subject }) => subject,
   )) {
-    const before = listNumberedFacts(outbox, subject);
+    const before = listFactsOfSubject(outbox, subject);
     const isInLedger = ({ kind }: Fact): boolean => isFromLedger && kind !== 'current';
     added.push(...insertFacts(outbox, subject, own, before, isInLedger));
   }

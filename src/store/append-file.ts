@@ -1,23 +1,17 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { type BigIntStats, constants, fstatSync, statSync, writeSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { createRowGuard, type GuardedType, isNumber, isText, toDatabaseError } from './database.ts';
+import { toDatabaseError } from './database.ts';
 import { flushFolder } from './folder.ts';
 
-/** Committed part of an append-only file. Without a digest only its length is known. */
-export type Extent = { readonly lengthBytes: number; readonly digest: ChainedDigest | null };
-
-const isCheckpoint = createRowGuard({ sizeBytes: isNumber, changedNs: isText });
-/** Size and change time of a file when it was closed. */
-export type Checkpoint = GuardedType<typeof isCheckpoint>;
-
-/** Returns a stored checkpoint; undefined where the value is not one. */
-export function parseCheckpoint(stored: unknown): Checkpoint | undefined {
-  return isCheckpoint(stored) ? stored : undefined;
-}
+/**
+ * Committed part of an append-only file, with its SHA-256. Without a digest only its length is
+ * known.
+ */
+export type Extent = { readonly lengthBytes: number; readonly digest: string | null };
 
 /** An append-only file; the caller stores the committed extent. */
 export type AppendFile = {
@@ -32,25 +26,26 @@ export type AppendFile = {
   flush(): Promise<Extent>;
   /**
    * Truncates the file to the committed extent, appends `tail`, and closes it.
+   * @returns its size in bytes
    * @throws FileError where another program changed the file meanwhile, which is then left
    * unchanged
    */
-  close(committed: Extent, tail: string): Promise<Checkpoint>;
+  close(committed: Extent, tail: string): Promise<number>;
 };
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Opens or creates a file, compares it with its recorded extent, and truncates bytes of a killed
- * process after it. The whole file is read if it changed since it was closed.
- * @param checkpoint undefined where the last writer did not close the file
+ * process after it.
+ * @param closedBytes size of the closed file; undefined where the last writer did not close it
  * @throws FileError where the content differs from the committed one, or the path is no file;
  * DatabaseError when the disk fails
  */
 export async function openAppendFile(
   path: string,
   committed: Extent,
-  checkpoint: Checkpoint | undefined,
+  closedBytes: number | undefined,
 ): Promise<AppendFile> {
   const file = await asDiskError(path, () =>
     open(path, constants.O_RDWR | constants.O_CREAT, 0o600),
@@ -60,13 +55,12 @@ export async function openAppendFile(
       const stat = statFile(file);
       if (!stat.isFile())
         throw new FileError(path, t`${path} is not a file.`, { hint: t`Use another --out.` });
-      assertSize(path, stat, committed.lengthBytes, checkpoint?.sizeBytes);
-      const isUntouched = checkpoint !== undefined && checkpoint.changedNs === getChangedNs(stat);
-      const chain = await readChain(file, committed, isUntouched);
-      if (chain === undefined) throw makeModifiedError(path);
+      assertSize(path, stat, committed.lengthBytes, closedBytes);
+      const content = await hashContent(file, committed);
+      if (content === undefined) throw makeModifiedError(path);
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
-      return new OpenFile(path, file, chain, committed.lengthBytes);
+      return new OpenFile(path, file, content, committed.lengthBytes);
     });
   } catch (thrown) {
     await file.close();
@@ -77,7 +71,9 @@ export async function openAppendFile(
 class OpenFile implements AppendFile {
   readonly #path: string;
   readonly #file: FileHandle;
-  readonly #chain: Chain;
+  /** Of all appended bytes, and of those up to the mark. */
+  readonly #content: Hash;
+  #marked: Hash;
   #stats: BigIntStats;
   #lengthBytes: number;
   #markedBytes: number;
@@ -90,10 +86,11 @@ class OpenFile implements AppendFile {
    */
   #isDoubtful = false;
 
-  constructor(path: string, file: FileHandle, chain: Chain, lengthBytes: number) {
+  constructor(path: string, file: FileHandle, content: Hash, lengthBytes: number) {
     this.#path = path;
     this.#file = file;
-    this.#chain = chain;
+    this.#content = content;
+    this.#marked = content.copy();
     this.#stats = statFile(file);
     this.#lengthBytes = this.#markedBytes = lengthBytes;
   }
@@ -109,7 +106,7 @@ class OpenFile implements AppendFile {
       writeAll(this.#file, bytes, this.#lengthBytes);
       this.#isRagged = false;
       this.#lengthBytes += bytes.length;
-      this.#chain.add(bytes);
+      this.#content.update(bytes);
       this.#stats = statFile(this.#file);
     } catch (thrown) {
       throw toDatabaseError(this.#path, thrown);
@@ -118,30 +115,30 @@ class OpenFile implements AppendFile {
 
   markEnd(): void {
     this.#markedBytes = this.#lengthBytes;
-    this.#chain.mark();
+    this.#marked = this.#content.copy();
   }
 
   flush(): Promise<Extent> {
     return asDiskError(this.#path, async () => {
       await this.#file.datasync();
-      return { lengthBytes: this.#markedBytes, digest: this.#chain.getDigest() };
+      return { lengthBytes: this.#markedBytes, digest: getDigest(this.#marked) };
     });
   }
 
-  close(extent: Extent, tail: string): Promise<Checkpoint> {
+  close(extent: Extent, tail: string): Promise<number> {
     const path = this.#path;
     const file = this.#file;
     return asDiskError(path, async () => {
       try {
         this.#assertUnmodified();
-        if (this.#isDoubtful && (await readChain(file, extent, false)) === undefined)
+        if (this.#isDoubtful && (await hashContent(file, extent)) === undefined)
           throw makeModifiedError(path);
         await file.truncate(extent.lengthBytes);
         writeAll(file, Buffer.from(tail), extent.lengthBytes);
         await file.datasync();
         const closed = statFile(file);
         assertSameFile(path, closed);
-        return { sizeBytes: Number(closed.size), changedNs: getChangedNs(closed) };
+        return Number(closed.size);
       } finally {
         await file.close();
       }
@@ -149,7 +146,7 @@ class OpenFile implements AppendFile {
   }
 
   #assertUnmodified(): void {
-    const before = getChangedNs(this.#stats);
+    const before = this.#stats.ctimeNs;
     this.#stats = statFile(this.#file);
     assertSize(
       this.#path,
@@ -157,7 +154,8 @@ class OpenFile implements AppendFile {
       this.#lengthBytes,
       this.#isRagged ? undefined : this.#lengthBytes,
     );
-    this.#isDoubtful ||= getChangedNs(this.#stats) !== before;
+    // No program can set the change time, unlike the modification time.
+    this.#isDoubtful ||= this.#stats.ctimeNs !== before;
   }
 }
 
@@ -171,35 +169,25 @@ function writeAll({ fd }: FileHandle, bytes: Buffer, position: number): void {
     doneCount += writeSync(fd, bytes, doneCount, bytes.length - doneCount, position + doneCount);
 }
 
-/**
- * Returns the chain; undefined where the bytes differ from the committed ones.
- * @param isUntouched reads only the tail
- */
-async function readChain(
+/** Returns the hash of the committed bytes; undefined where they differ from the digest. */
+async function hashContent(
   file: FileHandle,
   { lengthBytes, digest }: Extent,
-  isUntouched: boolean,
-): Promise<Chain | undefined> {
-  const endOnly = isUntouched && digest !== null;
-  const chain = beginChain(endOnly ? digest.chain : '');
+): Promise<Hash | undefined> {
+  const content = createHash('sha256');
   const buffer = Buffer.alloc(CHUNK_BYTES);
-  for (let at = endOnly ? computeTailStart(lengthBytes) : 0; at < lengthBytes; ) {
+  for (let at = 0; at < lengthBytes; ) {
     const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, lengthBytes - at), at);
     if (bytesRead === 0) return undefined;
-    chain.add(buffer.subarray(0, bytesRead));
+    content.update(buffer.subarray(0, bytesRead));
     at += bytesRead;
   }
-  chain.mark();
-  if (digest === null) return chain;
-  const chainedDigest = chain.getDigest();
-  return chainedDigest.chain === digest.chain && chainedDigest.tail === digest.tail
-    ? chain
-    : undefined;
+  return digest === null || digest === getDigest(content) ? content : undefined;
 }
 
-/** Returns the change time, which no program can set, unlike the modification time. */
-function getChangedNs({ ctimeNs }: BigIntStats): string {
-  return String(ctimeNs);
+/** Returns the digest so far; the hash can be continued. */
+function getDigest(content: Hash): string {
+  return content.copy().digest('base64');
 }
 
 function assertSize(
@@ -250,57 +238,4 @@ async function asDiskError<T>(path: string, work: () => Promise<T>): Promise<T> 
   } catch (thrown) {
     throw toDatabaseError(path, thrown);
   }
-}
-
-/** Digest of append-only bytes: `chain` of all except the end, `tail` of the chain and the end. */
-type ChainedDigest = { readonly chain: string; readonly tail: string };
-
-const BLOCK_BYTES = 64 * 1024;
-
-/** Returns the offset at which the end begins: one or two blocks before `lengthBytes`, or 0. */
-function computeTailStart(lengthBytes: number): number {
-  return Math.max(0, Math.floor(lengthBytes / BLOCK_BYTES) - 1) * BLOCK_BYTES;
-}
-
-/** Digests appended bytes. Only their end is kept, from which another run can continue. */
-type Chain = {
-  add(bytes: Buffer): void;
-  mark(): void;
-  getDigest(): ChainedDigest;
-};
-
-/** @param chain digest of what precedes the first appended byte; empty at the beginning */
-function beginChain(chain = ''): Chain {
-  const end = Buffer.allocUnsafe(2 * BLOCK_BYTES);
-  let complete = chain;
-  let endBytes = 0;
-  const markedEnd = Buffer.allocUnsafe(2 * BLOCK_BYTES);
-  let markedChain = chain;
-  let markedBytes = 0;
-  return {
-    add: (bytes) => {
-      for (let doneCount = 0; doneCount < bytes.length; ) {
-        const added = bytes.copy(end, endBytes, doneCount);
-        doneCount += added;
-        endBytes += added;
-        if (endBytes < end.length) return;
-        complete = linkDigest(complete, end.subarray(0, BLOCK_BYTES));
-        end.copyWithin(0, BLOCK_BYTES);
-        endBytes = BLOCK_BYTES;
-      }
-    },
-    mark: () => {
-      end.copy(markedEnd, 0, 0, endBytes);
-      markedChain = complete;
-      markedBytes = endBytes;
-    },
-    getDigest: () => ({
-      chain: markedChain,
-      tail: linkDigest(markedChain, markedEnd.subarray(0, markedBytes)),
-    }),
-  };
-}
-
-function linkDigest(chain: string, bytes: Buffer): string {
-  return createHash('sha256').update(chain).update(bytes).digest('base64');
 }

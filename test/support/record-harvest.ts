@@ -15,7 +15,7 @@ import {
 import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
 import {
   assertSubject,
-  deleteCheckpoint,
+  deleteClosedBytes,
   openHarvestStore,
   type Subject,
 } from '../../src/harvested/harvested-records.ts';
@@ -94,7 +94,7 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
 /** Leaves the notes as a process does that was killed while it wrote. */
 export function unseal(storePath: string): void {
   const store = openHarvestStore(storePath);
-  deleteCheckpoint(store);
+  deleteClosedBytes(store);
   store.close();
 }
 

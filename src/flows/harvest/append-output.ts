@@ -2,16 +2,16 @@ import { statSync } from 'node:fs';
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import {
-  deleteCheckpoint,
+  deleteClosedBytes,
   type HarvestStore,
-  readCheckpoint,
+  readClosedBytes,
   readExtent,
   resetOutput,
-  saveCheckpoint,
+  saveClosedBytes,
   saveExtent,
 } from '../../harvested/harvested-records.ts';
 import type { RecordPage } from '../../oai/store-page.ts';
-import { type AppendFile, openAppendFile, parseCheckpoint } from '../../store/append-file.ts';
+import { type AppendFile, openAppendFile } from '../../store/append-file.ts';
 
 export type Opening = {
   /**
@@ -61,7 +61,7 @@ export async function openAppendingFile(
   { verify, onNote }: Opening,
 ): Promise<AppendTarget> {
   const open = (): Promise<AppendFile> =>
-    openAppendFile(path, readExtent(store), parseCheckpoint(readCheckpoint(store)));
+    openAppendFile(path, readExtent(store), readClosedBytes(store));
   const startAnew = (): Promise<AppendFile> => {
     onNote(
       verify
@@ -85,7 +85,7 @@ export async function openAppendingFile(
     store.change(() => saveExtent(store, extent));
   };
   await flush();
-  deleteCheckpoint(store);
+  deleteClosedBytes(store);
   let isClosed = false;
   return {
     append: async (content) =>
@@ -96,8 +96,8 @@ export async function openAppendingFile(
     close: async (tail) => {
       if (isClosed) return;
       isClosed = true;
-      const checkpoint = await file.close(readExtent(store), tail);
-      store.change(() => saveCheckpoint(store, checkpoint));
+      const closedBytes = await file.close(readExtent(store), tail);
+      store.change(() => saveClosedBytes(store, closedBytes));
     },
   };
 }
