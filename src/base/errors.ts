@@ -129,9 +129,9 @@ export class DatabaseError extends PasError {
 }
 
 /** Tells if a check finds a database sound; one that ends with damage does not. */
-export function isSound(check: () => boolean): boolean {
+export function isSound(check: () => unknown): boolean {
   try {
-    return check();
+    return check() !== false;
   } catch (thrown) {
     if (isDamaged(thrown)) return false;
     throw thrown;

@@ -15,32 +15,12 @@ import {
   migrate,
   openDatabase,
   orNull,
-  type Statement,
   toDatabaseError,
 } from '../store/database.ts';
 import { guardDatabase } from '../store/guarded-database.ts';
 
 /** Open store of a harvest into a file; all functions of this module work on it. */
-export type HarvestStore = {
-  readonly path: string;
-  sql(text: string): Statement;
-  /**
-   * Runs `work` in a transaction.
-   * @throws DatabaseError where the disk fails
-   */
-  change<T>(work: () => T): T;
-  /**
-   * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
-   * lost by `dropGroup`.
-   */
-  beginGroup(): void;
-  isInGroup(): boolean;
-  commitGroup(): void;
-  dropGroup(): void;
-  /** @throws FileError where the file was removed or replaced meanwhile */
-  assertUnmodified(): void;
-  close(): void;
-};
+export type HarvestStore = ReturnType<typeof openHarvestStore>;
 
 /** Equal to that in schemas/harvest. */
 const APPLICATION_ID = 0x70617368;
@@ -55,7 +35,7 @@ const BUSY_TIMEOUT_MS = 500;
  * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when
  * it is another program's database; DatabaseTooNewError
  */
-export function openHarvestStore(path: string): HarvestStore {
+export function openHarvestStore(path: string) {
   const database = openDatabase(path, {
     synchronous: 'normal',
     busyTimeoutMs: BUSY_TIMEOUT_MS,
@@ -81,20 +61,29 @@ export function openHarvestStore(path: string): HarvestStore {
   return {
     path,
     sql,
-    // Inside a group it is a part of it that is undone alone.
-    change: (work) => asDatabaseError(path, () => database.transaction(work).immediate()),
-    beginGroup: () => {
+    /**
+     * Runs `work` in a transaction; inside a group it is a part of it that is undone alone.
+     * @throws DatabaseError where the disk fails
+     */
+    change: <T>(work: () => T): T =>
+      asDatabaseError(path, () => database.transaction(work).immediate()),
+    /**
+     * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
+     * lost by `dropGroup`.
+     */
+    beginGroup: (): void => {
       if (!database.inTransaction) asDatabaseError(path, () => database.exec('begin'));
     },
-    isInGroup: () => database.inTransaction,
-    commitGroup: () => {
+    isInGroup: (): boolean => database.inTransaction,
+    commitGroup: (): void => {
       asDatabaseError(path, () => database.exec('commit'));
     },
-    dropGroup: () => {
+    dropGroup: (): void => {
       if (database.inTransaction) asDatabaseError(path, () => database.exec('rollback'));
     },
-    assertUnmodified: () => assertSameFile(path, opened),
-    close: () => database.close(),
+    /** @throws FileError where the file was removed or replaced meanwhile */
+    assertUnmodified: (): void => assertSameFile(path, opened),
+    close: (): void => void database.close(),
   };
 }
 

@@ -122,7 +122,7 @@ function parseNamed(row: unknown): Named {
 }
 
 function isSoundRow(outbox: Outbox, row: unknown): boolean {
-  return isSound(() => parseFact(outbox.path, row) !== undefined);
+  return isSound(() => parseFact(outbox.path, row));
 }
 
 /**

@@ -26,12 +26,7 @@ import {
 import { ROW_BASES, readStored, type StoredPhotograph } from './facts.ts';
 import { makeRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
-import {
-  deserializeIssues,
-  deserializeMessage,
-  readMessage,
-  serializeMessage,
-} from './stored-text.ts';
+import { deserializeIssues, deserializeMessage, readMessage, storeMessage } from './stored-text.ts';
 
 export type { Target } from './entry.ts';
 
@@ -129,15 +124,13 @@ function deserializeLookup(text: string): Lookup {
 /** Stores a question about an entry, or removes it (null). */
 export function storeQuestion(outbox: Outbox, id: EntryId, held: HeldQuestion | null): void {
   const text =
-    held === null
-      ? null
-      : JSON.stringify({ ...held, question: JSON.parse(serializeMessage(held.question) ?? '""') });
+    held === null ? null : JSON.stringify({ ...held, question: storeMessage(held.question) });
   outbox.sql('update entries set held = ? where id = ? and held is not ?').run(text, id, text);
 }
 
 /** Stores the reason of an inconclusive lookup in place of the previous one. */
 export function storeLookup(outbox: Outbox, id: EntryId, lookup: Lookup): void {
-  const text = { ...lookup, reason: JSON.parse(serializeMessage(lookup.reason) ?? '""') };
+  const text = { ...lookup, reason: storeMessage(lookup.reason) };
   outbox.sql('update entries set lookup = ? where id = ?').run(JSON.stringify(text), id);
 }
 

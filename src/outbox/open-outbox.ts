@@ -18,17 +18,16 @@ import {
   openDatabase,
   orNull,
   readSqliteVersion,
-  type Statement,
   toDatabaseError,
 } from '../store/database.ts';
-import { guardDatabase } from '../store/guarded-database.ts';
+import { type GuardedDatabase, guardDatabase } from '../store/guarded-database.ts';
 import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**
  * The open outbox of one account at one service; the other modules of this folder work on it. Every
  * change is one transaction that is on disk when its function returns.
  */
-export type Outbox = {
+export type Outbox = GuardedDatabase & {
   readonly path: string;
   readonly clock: Clock;
   /** Undefined where it is unusable; only a push requires it. */
@@ -36,14 +35,6 @@ export type Outbox = {
   readonly ledgerProblem: PasError | undefined;
   /** The running command of a person, and its id once it has changed something. */
   readonly command: { words?: string; id?: string };
-  sql(text: string): Statement;
-  /** Runs `work` on one snapshot of the outbox. */
-  read<T>(work: () => T): T;
-  /**
-   * Runs `work` in a transaction.
-   * @throws DatabaseError where the disk fails
-   */
-  change<T>(work: () => T): T;
   /** Runs `work` after the current transaction is committed; not if it fails. */
   runAfterCommit(work: () => void): void;
   close(): void;

@@ -17,10 +17,6 @@ export function readMessage(stored: StoredMessage): Message {
   return deserializeValue(stored) as Message;
 }
 
-export function serializeMessage(message: Message | null): string | null {
-  return message === null ? null : JSON.stringify(serializeValue(message));
-}
-
 export function deserializeMessage(text: string): Message;
 export function deserializeMessage(text: string | null): Message | null;
 export function deserializeMessage(text: string | null): Message | null {

@@ -13,26 +13,6 @@ import { flushFolder } from './folder.ts';
  */
 export type Extent = { readonly lengthBytes: number; readonly digest: string | null };
 
-/** An append-only file; the caller stores the committed extent. */
-export type AppendFile = {
-  isEmpty(): boolean;
-  /**
-   * Passes bytes to the operating system.
-   * @throws DatabaseError when the disk fails, as do `flush` and `close`
-   */
-  append(bytes: Buffer): void;
-  markEnd(): void;
-  /** Resolves to the committed extent once it is on disk. */
-  flush(): Promise<Extent>;
-  /**
-   * Truncates the file to the committed extent, appends `tail`, and closes it.
-   * @returns its size in bytes
-   * @throws FileError where another program changed the file meanwhile, which is then left
-   * unchanged
-   */
-  close(committed: Extent, tail: string): Promise<number>;
-};
-
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
@@ -60,7 +40,7 @@ export async function openAppendFile(
       if (content === undefined) throw makeModifiedError(path);
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
-      return new OpenFile(path, file, content, committed.lengthBytes);
+      return new AppendFile(path, file, content, committed.lengthBytes);
     });
   } catch (thrown) {
     await file.close();
@@ -68,7 +48,8 @@ export async function openAppendFile(
   }
 }
 
-class OpenFile implements AppendFile {
+/** An append-only file; the caller stores the committed extent. */
+export class AppendFile {
   readonly #path: string;
   readonly #file: FileHandle;
   /** Of all appended bytes, and of those up to the mark. */
@@ -99,6 +80,10 @@ class OpenFile implements AppendFile {
     return this.#lengthBytes === 0;
   }
 
+  /**
+   * Passes bytes to the operating system.
+   * @throws DatabaseError when the disk fails, as do `flush` and `close`
+   */
   append(bytes: Buffer): void {
     try {
       this.#assertUnmodified();
@@ -118,6 +103,7 @@ class OpenFile implements AppendFile {
     this.#marked = this.#content.copy();
   }
 
+  /** Resolves to the committed extent once it is on disk. */
   flush(): Promise<Extent> {
     return asDiskError(this.#path, async () => {
       await this.#file.datasync();
@@ -125,6 +111,12 @@ class OpenFile implements AppendFile {
     });
   }
 
+  /**
+   * Truncates the file to the committed extent, appends `tail`, and closes it.
+   * @returns its size in bytes
+   * @throws FileError where another program changed the file meanwhile, which is then left
+   * unchanged
+   */
   close(extent: Extent, tail: string): Promise<number> {
     const path = this.#path;
     const file = this.#file;

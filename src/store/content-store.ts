@@ -13,15 +13,7 @@ import { flushFolder, makeFolder } from './folder.ts';
  * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
  * detectable.
  */
-type ContentStore = {
-  /**
-   * Adds a copy and verifies it before it gets its name, since it may become the only one.
-   * @param source a file's path, or the bytes
-   * @throws DatabaseError when the disk fails; FileError when the source cannot be read
-   */
-  add(source: string | Readable): Promise<StoredContent>;
-  getPath(sha512: Buffer): string;
-};
+type ContentStore = ReturnType<typeof openContentStore>;
 
 type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
 
@@ -38,18 +30,20 @@ export async function copyContent(
   return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
 }
 
-/**
- * Opens a folder of files named by SHA-512; `add` reads each back.
- * @throws DatabaseError, from `add`, when the disk fails
- */
-export function openContentStore(folder: string): ContentStore {
+/** Opens a folder of files named by SHA-512; `add` reads each back. */
+export function openContentStore(folder: string) {
   const getPath = (sha512: Buffer): string => {
     const hex = sha512.toString('hex');
     return join(folder, hex.slice(0, 2), hex);
   };
   return {
     getPath,
-    async add(source) {
+    /**
+     * Adds a copy and verifies it before it gets its name, since it may become the only one.
+     * @param source a file's path, or the bytes
+     * @throws DatabaseError when the disk fails; FileError when the source cannot be read
+     */
+    async add(source: string | Readable): Promise<StoredContent> {
       const hash = createHash('sha512');
       let sizeBytes = 0;
       const pieces: AsyncIterable<Buffer> =

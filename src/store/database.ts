@@ -289,7 +289,7 @@ export function toDatabaseError(path: string, thrown: unknown): unknown {
     /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path))
       ? 'SQLITE_FULL'
       : errorCode;
-  const reason = REASONS.find(([prefix]) => code.startsWith(prefix));
+  const reason = REASONS.find(([codes]) => codes.some((prefix) => code.startsWith(prefix)));
   if (reason === undefined) return thrown;
   const [, words, hint] = reason;
   const passing = PASSING.some((prefix) => code.startsWith(prefix));
@@ -326,75 +326,57 @@ const PASSING: readonly string[] = [
   'SQLITE_BUSY',
 ];
 
-const REASONS: ReadonlyArray<readonly [string, Message, Message]> = [
+/** The first that holds. */
+const REASONS: readonly (readonly [codes: readonly string[], words: Message, hint: Message])[] = [
   [
-    'SQLITE_FULL',
+    // SHMSIZE: the shared memory file could not be enlarged.
+    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE'],
     msg`the disk is full`,
     msg`Free some space and run the command again; what was committed before is safe.`,
   ],
   [
-    'ENOSPC',
-    msg`the disk is full`,
-    msg`Free some space and run the command again; what was committed before is safe.`,
-  ],
-  // The shared memory file could not be enlarged.
-  [
-    'SQLITE_IOERR_SHMSIZE',
-    msg`the disk is full`,
-    msg`Free some space and run the command again; what was committed before is safe.`,
-  ],
-  [
-    'EDQUOT',
+    ['EDQUOT'],
     msg`your disk quota is used up`,
     msg`Free some space and run the command again; what was committed before is safe.`,
   ],
   [
-    'EFBIG',
+    ['EFBIG'],
     msg`the file has reached the limit of its size`,
     msg`Choose another place, or raise the limit of file sizes.`,
   ],
   [
-    'SQLITE_READONLY',
+    ['SQLITE_READONLY'],
     msg`the database cannot be written`,
     msg`Check the permissions of the data folder.`,
   ],
-  ['EROFS', msg`the disk is read-only`, msg`Set PAS_HOME to a writable folder.`],
+  [['EROFS'], msg`the disk is read-only`, msg`Set PAS_HOME to a writable folder.`],
   [
-    'EACCES',
+    ['EACCES', 'EPERM'],
     msg`permission denied`,
     msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`,
   ],
+  [['ENOTDIR', 'EEXIST'], msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
   [
-    'EPERM',
-    msg`permission denied`,
-    msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`,
-  ],
-  ['ENOTDIR', msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
-  ['EEXIST', msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
-  [
-    'SQLITE_BUSY',
+    ['SQLITE_BUSY'],
     msg`another program is writing to the database`,
     msg`Wait until it is done and run the command again.`,
   ],
-  ['SQLITE_CORRUPT', msg`the database is damaged`, DAMAGE_HINT],
+  [['SQLITE_CORRUPT'], msg`the database is damaged`, DAMAGE_HINT],
   [
-    'SQLITE_NOTADB',
+    ['SQLITE_NOTADB'],
     msg`the file is not a database`,
     msg`Move the file away if it does not belong to pas.`,
   ],
   [
-    'SQLITE_CANTOPEN',
+    ['SQLITE_CANTOPEN'],
     msg`the database cannot be opened`,
     msg`Check that the folder exists and can be written.`,
   ],
-  ...['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'].map(
-    (code) =>
-      [
-        code,
-        msg`the disk reported an error`,
-        msg`Check the disk or the network drive, then run the command again.`,
-      ] as const,
-  ),
+  [
+    ['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'],
+    msg`the disk reported an error`,
+    msg`Check the disk or the network drive, then run the command again.`,
+  ],
 ];
 
 /**

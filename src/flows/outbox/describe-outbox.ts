@@ -113,11 +113,7 @@ function findSender(outbox: Outbox): string | undefined {
 }
 
 function isSoundLedger(path: string): boolean {
-  if (!existsSync(path)) return true;
-  return isSound(() => {
-    assertSoundLedger(path);
-    return true;
-  });
+  return !existsSync(path) || isSound(() => assertSoundLedger(path));
 }
 
 /** @returns the new path */

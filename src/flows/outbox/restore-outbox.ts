@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { ConfigError, DatabaseError, FileError, isDamaged, UsageError } from '../../base/errors.ts';
+import {
+  ConfigError,
+  DatabaseError,
+  FileError,
+  isDamaged,
+  isSound,
+  UsageError,
+} from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import {
@@ -191,7 +198,7 @@ function replaceOutbox(
   try {
     const isEmpty = isEmptyOutbox(present);
     if (!isEmpty && !replace) {
-      if (!isSound(present)) throw makeDamagedPresentError(outboxFile);
+      if (!isSound(() => assertSound(present))) throw makeDamagedPresentError(outboxFile);
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
         hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
@@ -220,16 +227,6 @@ function makeDamagedPresentError(outboxFile: string): DatabaseError {
     damaged: true,
     hint: msg`Add --replace: the outbox is moved aside, not deleted.`,
   });
-}
-
-function isSound(outbox: Outbox): boolean {
-  try {
-    assertSound(outbox);
-    return true;
-  } catch (thrown) {
-    if (isDamaged(thrown)) return false;
-    throw thrown;
-  }
 }
 
 async function uniteAndRestorePhotographs(
