@@ -1,8 +1,8 @@
-import { FileError } from '../base/errors.ts';
+import type { FileError } from '../base/errors.ts';
 import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { isOverlong, makeOverlongFault, SAVE_AGAIN } from './table.ts';
+import { isOverlong, makeDamagedFileError, makeOverlongFault } from './table.ts';
 
 /**
  * Table of a shapefile: dBASE III and its successors, as far as columns hold texts, numbers, days
@@ -197,7 +197,5 @@ function parseDbfNumber(text: string): Reading<DbfValue> {
 
 function cutShort(file: string): FileError {
   const what: Message = msg`The table of ${file} (.dbf) is damaged or cut short.`;
-  return new FileError(file, what, {
-    hint: SAVE_AGAIN,
-  });
+  return makeDamagedFileError(file, what);
 }

@@ -21,11 +21,11 @@ import {
   assertInputSize,
   assertTableSize,
   isOverlong,
+  makeDamagedFileError,
   makeNoFeaturesIssue,
   makeOverlongFault,
   makeTableOfRecords,
   type NamedValues,
-  SAVE_AGAIN,
   type Table,
 } from './table.ts';
 import { describeNotUtf8 } from './text-encoding.ts';
@@ -41,8 +41,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export function parseGeoJson(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);
-  if (!isUtf8(bytes))
-    throw new FileError(file, describeNotUtf8(file, bytes).problem, { hint: SAVE_AGAIN });
+  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeNotUtf8(file, bytes).problem);
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const sequence = splitSequence(text);
   if (sequence !== undefined) return makeFeatureTable(file, sequence.map(parseJson), '4326');
@@ -51,10 +50,7 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
     document = JSON.parse(text);
   } catch (thrown) {
     const reason = getErrorMessage(thrown);
-    throw new FileError(file, msg`${file} is not valid JSON: ${reason}.`, {
-      cause: thrown,
-      hint: SAVE_AGAIN,
-    });
+    throw makeDamagedFileError(file, msg`${file} is not valid JSON: ${reason}.`, thrown);
   }
   const features = listFeatures(document);
   if (features === undefined)

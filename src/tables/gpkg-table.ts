@@ -26,10 +26,10 @@ import { formatPlainNumber } from '../text/characters.ts';
 import {
   assertTableSize,
   listUnreadSheets,
+  makeDamagedFileError,
   makeNoFeaturesIssue,
   makeTableOfRecords,
   type NamedValues,
-  SAVE_AGAIN,
   type Table,
 } from './table.ts';
 
@@ -62,13 +62,10 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   } catch (thrown) {
     const code = getErrorCode(thrown);
     if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
-    throw new FileError(
+    throw makeDamagedFileError(
       file,
       msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`,
-      {
-        cause: thrown,
-        hint: SAVE_AGAIN,
-      },
+      thrown,
     );
   }
 }
@@ -86,12 +83,9 @@ function chooseLayer(
     )
     .all();
   if (tables.length < 2) {
-    throw new FileError(
+    throw makeDamagedFileError(
       file,
       msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`,
-      {
-        hint: SAVE_AGAIN,
-      },
     );
   }
   const layers = database
@@ -380,12 +374,9 @@ function assertNoComputedColumns(file: string, database: Database, name: string)
     database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
   if (isTable && listTableColumns().every((column) => isAnyRow(column) && column['hidden'] === 0))
     return;
-  throw new FileError(
+  throw makeDamagedFileError(
     file,
     msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
-    {
-      hint: SAVE_AGAIN,
-    },
   );
 }
 

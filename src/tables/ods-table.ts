@@ -13,7 +13,7 @@ import {
   type SheetContents,
 } from './sheet-builder.ts';
 import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
-import { assertTableSize, SAVE_AGAIN, type Table, type TablePlace } from './table.ts';
+import { assertTableSize, makeDamagedFileError, type Table, type TablePlace } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
@@ -67,10 +67,11 @@ function parseContent(
     return makeTableOfSheets(file, listSheets(file, document), named, headerRows);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`, {
-      cause: thrown,
-      hint: SAVE_AGAIN,
-    });
+    throw makeDamagedFileError(
+      file,
+      msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`,
+      thrown,
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import { type Message, msg } from '../base/message.ts';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-file.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
-import { assertInputSize, SAVE_AGAIN, type Table } from './table.ts';
+import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 /** A file to be read as a table, with the parts that its format may need. */
@@ -269,12 +269,9 @@ function makeOldFormatError(file: string, bytes: Buffer): FileError {
 
 function makeWrongNameError(file: string, named: TableKind): FileError {
   const words = TABLE_READERS[named].called ?? '';
-  return new FileError(
+  return makeDamagedFileError(
     file,
     msg`${file} is not ${words}, although its name says so: its first bytes differ.`,
-    {
-      hint: SAVE_AGAIN,
-    },
   );
 }
 

@@ -25,10 +25,10 @@ import {
   assertTableSize,
   getTablePlace,
   listUnreadSheets,
+  makeDamagedFileError,
   makeNoFeaturesIssue,
   makeTableOfRecords,
   type NamedValues,
-  SAVE_AGAIN,
   type Table,
 } from './table.ts';
 import { chooseTextDecoder } from './text-encoding.ts';
@@ -341,7 +341,5 @@ function makeDamagedError(file: string, shape: number): FileError {
     shape === 0
       ? msg`${file} is a shapefile (.shp) that is damaged or cut short.`
       : msg`${file} is a shapefile (.shp) that is damaged or cut short at shape ${shape}.`;
-  return new FileError(file, message, {
-    hint: SAVE_AGAIN,
-  });
+  return makeDamagedFileError(file, message);
 }

@@ -1,11 +1,11 @@
-import { FileError } from '../base/errors.ts';
+import type { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { makeStruckCellFault } from './cell-text.ts';
 import {
   assertTableSize,
   type CellFault,
   type CellValue,
-  SAVE_AGAIN,
+  makeDamagedFileError,
   type ShownCell,
   type ShownCells,
   type TablePlace,
@@ -161,11 +161,8 @@ export class SheetBuilder {
 }
 
 export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
-  return new FileError(
+  return makeDamagedFileError(
     file,
     msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`,
-    {
-      hint: SAVE_AGAIN,
-    },
   );
 }

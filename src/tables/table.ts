@@ -148,8 +148,11 @@ export function getHeaderPlace(table: Table): TablePlace & { readonly row?: numb
   return { ...getTablePlace(table), row };
 }
 
-/** Advice for a damaged file. */
-export const SAVE_AGAIN = msg`Save it again in the program that it comes from, or copy it again.`;
+/** Makes the error of a file that is damaged, or not of the format of its name. */
+export function makeDamagedFileError(file: string, problem: Message, cause?: unknown): FileError {
+  const hint = msg`Save it again in the program that it comes from, or copy it again.`;
+  return new FileError(file, problem, { cause, hint });
+}
 
 /**
  * Maximum size of tables and documents: a season has a few MB, and parsing takes several times the

@@ -6,7 +6,7 @@ import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
 import { formatCellName, SheetBuilder } from './sheet-builder.ts';
 import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
-import { assertTableSize, SAVE_AGAIN, type Table } from './table.ts';
+import { assertTableSize, makeDamagedFileError, type Table } from './table.ts';
 import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
 import { unpackZip, type ZipEntry } from './zip-entries.ts';
 
@@ -148,13 +148,10 @@ function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T)
     return read(entry.bytes);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(
+    throw makeDamagedFileError(
       file,
       msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
-      {
-        cause: thrown,
-        hint: SAVE_AGAIN,
-      },
+      thrown,
     );
   }
 }

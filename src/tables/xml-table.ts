@@ -18,7 +18,7 @@ import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
 import { collectDeviceValues, UnreadNames } from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
-import { assertInputSize, SAVE_AGAIN, type Table } from './table.ts';
+import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
 import { readXmlRecords, type XmlDialect } from './xml-records.ts';
 import { assertNotNested, assertPartCount, openAttachments, openZip } from './zip-entries.ts';
 
@@ -57,10 +57,7 @@ function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Tab
     return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw new FileError(file, msg`${file} is not valid XML: ${thrown.says}.`, {
-      cause: thrown,
-      hint: SAVE_AGAIN,
-    });
+    throw makeDamagedFileError(file, msg`${file} is not valid XML: ${thrown.says}.`, thrown);
   }
 }
 
@@ -263,9 +260,7 @@ export async function readKmz(file: string, bytes?: Buffer): Promise<Table> {
       const document = walk(part);
       const folder = posix.dirname(name);
       if (isKml(document.root)) return { document, folder: folder === '.' ? undefined : folder };
-      throw new FileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`, {
-        hint: SAVE_AGAIN,
-      });
+      throw makeDamagedFileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`);
     });
     return { ...parseKml(file, parts), attachments };
   });

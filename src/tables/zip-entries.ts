@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { type Attachments, MAX_INPUT_BYTES, SAVE_AGAIN } from './table.ts';
+import { type Attachments, MAX_INPUT_BYTES, makeDamagedFileError } from './table.ts';
 
 /** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
@@ -160,10 +160,11 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
 }
 
 function makeDamagedError(file: string, cause?: unknown): FileError {
-  return new FileError(file, msg`${file} is damaged or cut short: it cannot be unpacked.`, {
+  return makeDamagedFileError(
+    file,
+    msg`${file} is damaged or cut short: it cannot be unpacked.`,
     cause,
-    hint: SAVE_AGAIN,
-  });
+  );
 }
 
 export function makePasswordError(file: string): FileError {
