@@ -148,29 +148,26 @@ export function chooseProfile(
 ): Profile {
   const name = findProfileName(config, { flag, environment });
   if (name === undefined) {
-    throw new ConfigError(
-      config.profiles.size === 0
-        ? t`There is no profile yet.`
-        : t`There are several profiles, but no default.`,
-      {
-        hint:
-          config.profiles.size === 0
-            ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
-            : t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
-      },
-    );
+    throw config.profiles.size === 0
+      ? new ConfigError(t`There is no profile yet.`, { hint: adviseOnProfiles(config) })
+      : new ConfigError(t`There are several profiles, but no default.`, {
+          hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
+        });
   }
   const settings = config.profiles.get(name);
-  if (settings === undefined) {
-    const profileNames = [...config.profiles.keys()].join(', ');
+  if (settings === undefined)
     throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
-      hint:
-        profileNames === ''
-          ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
-          : t`Profiles: ${profileNames}.`,
+      hint: adviseOnProfiles(config),
     });
-  }
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
+}
+
+/** Returns the names of the profiles, or how to create the first one. */
+export function adviseOnProfiles({ profiles }: ConfigFile): string {
+  const names = [...profiles.keys()].join(', ');
+  return names === ''
+    ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
+    : t`Profiles: ${names}.`;
 }
 
 /** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */

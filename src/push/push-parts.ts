@@ -35,7 +35,6 @@ export type Sync = {
 /** Reason for which the service was not searched before sending. */
 export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in';
 
-/** What a push has, made once by the command. Its functions take what they use. */
 export type Push = Sync & {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */

@@ -80,23 +80,21 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
     if (sound)
       add(await attemptCheck('photographs', () => checkStoredPhotographs(context, hasOutbox)));
     add(await attemptCheck('vocabulary-age', () => checkStoredVocabulary(context, profile)));
-    if (options.offline !== true || profile.pacing === 'local')
+    const isOnline = options.offline !== true;
+    const hasPace = isOnline || profile.pacing === 'local';
+    if (hasPace) {
       add(...(await checkPause(context, profile)));
-    if (options.offline === true) {
-      if (profile.pacing === 'local')
-        add(await attemptCheck('pacing', () => checkPacing(context, profile)));
-      const names = profile.pacing === 'local' ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK];
+      add(await attemptCheck('pacing', () => checkPacing(context, profile)));
+    }
+    if (isOnline) add(...(await checkReachableService(context, profile, hasOutbox)));
+    else
       add(
         ...makeUnchecked(
-          names,
+          hasPace ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK],
           t`there is no network`,
           t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`,
         ),
       );
-    } else {
-      add(await attemptCheck('pacing', () => checkPacing(context, profile)));
-      add(...(await checkReachableService(context, profile, hasOutbox)));
-    }
   } else {
     const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
     add(

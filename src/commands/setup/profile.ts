@@ -4,6 +4,8 @@ import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
+  adviseOnProfiles,
+  type ConfigFile,
   checkSettings,
   findOutboxName,
   listProfilesOfOutbox,
@@ -100,7 +102,7 @@ async function use(
   name: string,
 ): Promise<ExitReason> {
   const file = getConfig();
-  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, [...file.profiles.keys()]);
+  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
   changeConfig((current) => ({ ...current, defaultProfile: name }));
   terminal.printLine(t`${name} is now the default profile.`);
   terminal.printValue({ default: name });
@@ -129,7 +131,7 @@ async function set(
 async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
   const { getConfig, secrets, terminal } = context;
   const file = getConfig();
-  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, [...file.profiles.keys()]);
+  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
   const outbox = findOutboxName(file.profiles.get(name) ?? {}) ?? '';
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
@@ -182,12 +184,6 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
   );
 }
 
-function makeUnknownProfileError(name: string, profileNames: readonly string[]): ConfigError {
-  const names = profileNames.join(', ');
-  return new ConfigError(t`There is no profile ${name}.`, {
-    hint:
-      names === ''
-        ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
-        : t`Profiles: ${names}.`,
-  });
+function makeUnknownProfileError(name: string, config: ConfigFile): ConfigError {
+  return new ConfigError(t`There is no profile ${name}.`, { hint: adviseOnProfiles(config) });
 }
