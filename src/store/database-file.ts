@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -17,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { packageRoot } from '../base/package-root.ts';
+import { runChildScript } from './child-script.ts';
 import {
   asDatabaseError,
   DAMAGE_HINT,
@@ -306,7 +305,6 @@ function syncToDisk(path: string): void {
   }
 }
 
-const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'database-check.js');
 const CHECK_MS = 20_000;
 
 /**
@@ -315,12 +313,7 @@ const CHECK_MS = 20_000;
  * @throws DatabaseError where it cannot
  */
 export function assertReadableInTime(path: string, bytes: Buffer): void {
-  const { stdout, status, error } = spawnSync(process.execPath, [CHECK_PROCESS], {
-    input: bytes,
-    timeout: CHECK_MS,
-    killSignal: 'SIGKILL',
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const { stdout, status, error } = runChildScript('database-check', bytes, CHECK_MS);
   if (status === 0 && stdout.length === 0) return;
   const seconds = CHECK_MS / 1000;
   const damage = String(stdout);

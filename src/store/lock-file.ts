@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError, DatabaseError, getErrorCode } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { packageRoot } from '../base/package-root.ts';
+import { runChildScript } from './child-script.ts';
 import { asDatabaseError, type Database, isBusy, openSqlite } from './database.ts';
 import { makeFolder, restrictPermissions } from './folder.ts';
 
@@ -110,7 +109,6 @@ function assertEmptyFile(path: string): void {
   });
 }
 
-const CHECK_PROCESS = join(packageRoot, 'dist', 'src', 'store', 'lock-check.js');
 const CHECK_MS = 20_000;
 
 /**
@@ -127,14 +125,7 @@ export function isLockingReliable(folder: string): boolean {
     const lock = acquireLockFile(path);
     if (lock === undefined) return false;
     try {
-      const { stdout } = spawnSync(process.execPath, [CHECK_PROCESS], {
-        input: path,
-        encoding: 'utf8',
-        timeout: CHECK_MS,
-        killSignal: 'SIGKILL',
-        stdio: ['pipe', 'pipe', 'ignore'],
-      });
-      return stdout === 'refused';
+      return String(runChildScript('lock-check', path, CHECK_MS).stdout) === 'refused';
     } finally {
       lock.release();
     }

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import { packageRoot } from '../base/package-root.ts';
+import { runChildScript } from './child-script.ts';
 import { writePrivateFile } from './files.ts';
 import { restrictPermissions } from './folder.ts';
 import { lockForChange } from './lock-file.ts';
@@ -220,7 +219,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const SERVICE = 'pas';
 const ANSWER_TIMEOUT_MS = 5000;
-const PROCESS = join(packageRoot, 'dist', 'src', 'store', 'keyring-process.js');
 /** Environment that a keyring's library needs to find its service. PAS_PASSWORD is not passed. */
 const PASSED_ON =
   /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_\w+|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/i;
@@ -248,15 +246,9 @@ export function openSystemKeyring(
     secret?: string,
   ): string | null => {
     if (silent !== undefined) throw new KeyringError(silent);
-    const { stdout, error } = spawnSync(process.execPath, [PROCESS], {
-      input: JSON.stringify({ service: SERVICE, action, account, secret }),
-      env,
-      encoding: 'utf8',
-      timeout: ANSWER_TIMEOUT_MS,
-      killSignal: 'SIGKILL',
-      stdio: ['pipe', 'pipe', 'ignore'],
-    });
-    const answer = error === undefined ? parseAnswer(stdout) : undefined;
+    const request = JSON.stringify({ service: SERVICE, action, account, secret });
+    const { stdout, error } = runChildScript('keyring-process', request, ANSWER_TIMEOUT_MS, env);
+    const answer = error === undefined ? parseAnswer(String(stdout)) : undefined;
     if (answer === undefined) {
       const seconds = ANSWER_TIMEOUT_MS / 1000;
       silent = t`it did not answer within ${seconds} seconds, or crashed`;
