@@ -124,7 +124,7 @@ function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseErro
 
 /** Node's message continues with all the searched paths. */
 function takeFirstLine(text: string): string {
-  return text.split('\n', 1).join();
+  return text.split(/(?: Tried:)?\n/, 1).join();
 }
 
 export function readSqliteVersion(database: Database): string {

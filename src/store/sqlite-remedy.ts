@@ -12,7 +12,7 @@ export function chooseRemedy(isReadyMade: boolean): Message {
     return msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
   return isBuildSkipped()
     ? msg`Install scripts were blocked (ignore-scripts), so npm has not made it. Run \`npm rebuild better-sqlite3-12 --ignore-scripts=false\` where pas is installed, or reinstall pas with Node 22.14 or newer, which needs no scripts, or use the archive.`
-    : msg`Install Node 22.14 or newer and reinstall pas: nothing has to be compiled there. Or install a C++ compiler, make and Python, and reinstall pas. Or use the archive, which contains all that pas needs.`;
+    : msg`npm could neither download it (no network, or a proxy) nor compile it (no C++ compiler, make or Python), so it left it out. Reinstall pas with Node 22.14 or newer, where nothing is compiled, or with a network or a compiler, or use the archive.`;
 }
 
 /**

@@ -88,15 +88,6 @@ describe('advised commands', () => {
       type: 'exit',
       hint,
     });
-    const numbers = home.file('nowhere.csv', 'local_id;evidencni_cislo\nNOPE;A 1\n');
-    const numbered = await home.json<{ issues: { message: string }[] }>(
-      'number',
-      'import',
-      numbers,
-      '--profile',
-      MUSEUM,
-    );
-    expect(numbered.issues[0]?.message).toContain(list);
     const checked = await home.json<{ checks: { name: string; todo: string }[] }>(
       'doctor',
       '--offline',

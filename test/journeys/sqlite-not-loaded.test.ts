@@ -50,6 +50,8 @@ function run(
   ...args: string[]
 ): { readonly code: number | null; readonly stderr: string; readonly stdout: string } {
   const home = mkdtempSync(join(tmpdir(), 'pas-home-'));
+  mkdirSync(join(home, 'pas'));
+  writeFileSync(join(home, 'pas', 'vocabulary.sqlite'), '');
   const env = {
     PATH: process.env['PATH'],
     HOME: home,
@@ -92,12 +94,17 @@ describe.each([
     const { code: ended, stderr } = run('pas.js', ...INIT);
     expect(stderr).toMatch(
       code === undefined
-        ? /^pas: SQLite cannot be loaded by .+\n {5}Install scripts were blocked .+npm rebuild/
-        : /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .+\n {5}Install .+ the archive/,
+        ? /^pas: SQLite cannot be loaded by .+[^:]\n {5}Install scripts were blocked .+npm rebuild/
+        : /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .+[^:]\n {5}(npm could|Reinstall) .+ the archive/,
     );
     expect(stderr).not.toContain('bug in pas');
     expect(stderr.trim().split('\n')).toHaveLength(2);
     expect(ended).toBe(12);
+  });
+
+  test('pas doctor names SQLite as the cause, not the files', () => {
+    const { stdout } = run('pas.js', 'doctor', '--offline');
+    expect(stdout).not.toMatch(/[Dd]elete it/);
   });
 
   test('pas-mock-server does so too', () => {

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type ExitReason, PasError } from '../../base/errors.ts';
+import { type ExitReason, isDamaged, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
 import { DAMAGE_HINT, toDatabaseError } from '../../store/database.ts';
@@ -193,7 +193,7 @@ export function checkDatabase(name: string, path: string, todo: Message = DAMAGE
     if (damage === '') return passCheck(name, t`${path} is intact (${kibibytes} KiB)`);
     return makeProblem(name, t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
-    const { message } = makeFailed(name, thrown);
-    return makeProblem(name, message, todo);
+    const failed = makeFailed(name, thrown);
+    return isDamaged(thrown) ? makeProblem(name, failed.message, todo) : failed;
   }
 }
