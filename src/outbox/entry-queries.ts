@@ -203,10 +203,6 @@ export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEnt
   }).at(0);
 }
 
-export function listAllEntries(outbox: Outbox): Entry[] {
-  return selectEntries(outbox, 'true', {});
-}
-
 type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
 
 export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry[] {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import type { RejectedMatch } from '../../../src/outbox/facts.ts';
 import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from '../../../src/push/gate.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 
 const PHOTOGRAPH = {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/find/match-finds.ts';
 import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
-import { listAllEntries, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
+import { listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -14,6 +14,7 @@ import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
 import { unwant, wantFind, wantNewFind, wantNumber } from '../../../src/outbox/wishes.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import {
   openAnew,
   openAt,

@@ -6,11 +6,7 @@ import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import {
-  listAllEntries,
-  listHeldEntries,
-  storeQuestion,
-} from '../../../src/outbox/entry-queries.ts';
+import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { removeTarget } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
@@ -20,6 +16,7 @@ import type { NotChecked } from '../../../src/push/push-parts.ts';
 import { openDecision, resolveEntries, sendHeld } from '../../../src/push/resolve-entries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';

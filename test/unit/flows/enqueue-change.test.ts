@@ -14,7 +14,6 @@ import {
   type ClaimableQuery,
   findEntryById,
   findNextClaimable,
-  listAllEntries,
   listEntriesOfFind,
 } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -23,6 +22,7 @@ import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   queueImport,

@@ -5,7 +5,6 @@ import { type HttpRequest, type HttpResponse, TransportError } from '../../../sr
 import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { listAttempts } from '../../../src/outbox/entry-facts.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { findById } from '../../../src/outbox/stored-finds.ts';
@@ -19,6 +18,7 @@ import {
   serviceSaying,
 } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';

@@ -2,10 +2,10 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UnavailableError } from '../../../src/base/errors.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   aComputer,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, count, created, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { answer, count, created, LATENCY_MS, obeyed, queuedScene, scene } from './push-scene.ts';

@@ -13,7 +13,6 @@ import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import {
   findEntryById,
   findImportOfFind,
-  listAllEntries,
   storeLookup,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
@@ -22,6 +21,7 @@ import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-record.ts';
 import { type Decision, openDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { getInnerText, PROJECT } from './find-service.ts';
 import { lookScene } from './look-scene.ts';

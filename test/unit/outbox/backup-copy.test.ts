@@ -9,10 +9,10 @@ import {
   openBackup,
   replaceContents,
 } from '../../../src/outbox/backup-copy.ts';
-import { listAllEntries } from '../../../src/outbox/entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findEntryById, listAllEntries } from '../../../src/outbox/entry-queries.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { checkRemovable, listUsedPhotographs, removeTarget } from '../../../src/outbox/removal.ts';
 import {
@@ -11,6 +11,7 @@ import {
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
 import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
