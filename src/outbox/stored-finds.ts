@@ -31,14 +31,6 @@ export type StoredFind = {
   readonly elements: StoredElements;
   /** Changes with each change of the find. */
   readonly version: string;
-  readonly sourceFile: string | null;
-  readonly sourceRow: number | null;
-  /** Full path of the table, with the sheet. */
-  readonly sourcePath: string | null;
-  /** Its row as last imported, for {@link getImportedRow}; null for a find without a table. */
-  readonly base: string | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
   /** A person removed it after an attempt. */
   readonly isHidden: boolean;
   /** Command of a person that last changed it. */
@@ -63,23 +55,12 @@ const parseRow = createRowParser({
 /** @throws DatabaseError where the row differs from what was written */
 function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   const { elements: text, hidden, body, ...row } = parseRow(stored);
-  const [elements, { find: wish, at }] = readStored(path, row.localId, () => [
+  const [elements, { find: wish }] = readStored(path, row.localId, () => [
     text === null ? {} : (JSON.parse(text) as StoredElements),
     JSON.parse(body) as CurrentBody,
   ]);
   if (wish === undefined) throw makeDamagedError(path, row.localId);
-  return {
-    ...row,
-    elements,
-    sourceFile: wish.file,
-    sourceRow: wish.row,
-    sourcePath: wish.path,
-    base: wish.base,
-    createdAt: wish.createdAt,
-    updatedAt: at,
-    isHidden: hidden === 1,
-    wish,
-  };
+  return { ...row, elements, isHidden: hidden === 1, wish };
 }
 
 /**
@@ -92,11 +73,8 @@ export function findRowOfFind(outbox: Outbox, uuid: string): FindId {
 }
 
 /** Returns a find's row as last imported. */
-export function getImportedRow({
-  base,
-  elements,
-}: Pick<StoredFind, 'base' | 'elements'>): ImportedRow | undefined {
-  return base === null ? undefined : { elements, ...JSON.parse(base) };
+export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | undefined {
+  return wish.base === null ? undefined : { elements, ...JSON.parse(wish.base) };
 }
 
 /** Elements that are equal to those of the find are stored once. */

@@ -49,14 +49,13 @@ export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: Prepared
 /** Wants an existing find sent with this content. */
 export function wantFind(
   outbox: Outbox,
-  stored: Pick<StoredFind, 'uuid' | 'createdAt' | 'wish'>,
+  { uuid, wish: before }: Pick<StoredFind, 'uuid' | 'wish'>,
   find: FindToWant,
   prepared: Prepared,
 ): FindId {
-  const { namesake } = stored.wish;
-  const { heads } = foldImport(outbox, stored.uuid);
-  const wish = { namesake, ...find, createdAt: stored.createdAt };
-  return wantFindAs(outbox, stored.uuid, wish, prepared, { replaces: heads, isNew: false });
+  const { heads } = foldImport(outbox, uuid);
+  const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
+  return wantFindAs(outbox, uuid, wish, prepared, { replaces: heads, isNew: false });
 }
 
 function wantFindAs(

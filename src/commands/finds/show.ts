@@ -73,8 +73,8 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   if (find === undefined)
     terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
-  else if (find.sourceFile !== null)
-    terminal.printLine(`  ${formatOrigin(printable(find.sourceFile), find.sourceRow)}`);
+  else if (find.wish.file !== null)
+    terminal.printLine(`  ${formatOrigin(printable(find.wish.file), find.wish.row)}`);
   printFacts(context, texts);
   if (atService !== undefined) printRemoteState(context, atService);
   for (const story of stories) {
@@ -91,9 +91,9 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     local_id: find?.localId ?? null,
     ident_cely: find === undefined ? name : undefined,
     source:
-      find === undefined || find.sourceFile === null
+      find === undefined || find.wish.file === null
         ? null
-        : { file: find.sourceFile, row: find.sourceRow },
+        : { file: find.wish.file, row: find.wish.row },
     elements: find?.elements ?? {},
     at_service: atService === undefined ? null : toRemoteStateJson(atService),
     entries: stories.map(toStoryJson),

@@ -181,7 +181,7 @@ const MAX_INSPECTED = 500;
 /** Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds. */
 export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
   return listLatestFinds(outbox, MAX_INSPECTED).find(
-    ({ id, sourceFile }) => sourceFile === null && findImportOfFind(outbox, id)?.state === 'draft',
+    ({ id, wish }) => wish.file === null && findImportOfFind(outbox, id)?.state === 'draft',
   );
 }
 

@@ -25,7 +25,7 @@ import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type Known = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'sourcePath' | 'command'>;
+type Known = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'wish' | 'command'>;
 type Tables = {
   readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
   readonly entrance: Entrance;
@@ -102,12 +102,12 @@ function findEditionsByTable(
   known: FindIndex<Known>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
   return new Map(
-    [...groupBy(entered, ({ stored }) => stored.sourcePath)].map(([table, rows]) => [
+    [...groupBy(entered, ({ stored }) => stored.wish.path)].map(([table, rows]) => [
       table,
       findEditions(
         rows.map(({ find }) => find),
         known,
-        (item) => item.sourcePath ?? undefined,
+        (item) => item.wish.path ?? undefined,
       ),
     ]),
   );
@@ -123,7 +123,7 @@ function askAboutAlike(
   if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find)) return;
   const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
     if (isOfOneEntry(stored, item, entrance)) return [];
-    const isEdition = editions.get(stored.sourcePath)?.has(item.sourcePath ?? '') === true;
+    const isEdition = editions.get(stored.wish.path)?.has(item.wish.path ?? '') === true;
     const matched = matchFinds(find, other, isEdition);
     return matched === 'other' ? [] : [{ name: item.localId, matched }];
   });
@@ -136,6 +136,6 @@ function askAboutAlike(
 function isOfOneEntry(one: StoredFind, other: Known, entrance: Entrance): boolean {
   if (one.id === other.id) return true;
   if (one.command !== null && one.command === other.command) return true;
-  if (one.sourcePath === null || one.sourcePath !== other.sourcePath) return false;
+  if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
   return ![one, other].some(({ uuid }) => entrance.arrived?.has(uuid));
 }

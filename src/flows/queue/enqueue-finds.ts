@@ -358,7 +358,7 @@ function writeMerged(
   { outbox, table }: EnqueueContext,
 ): void {
   const path = table?.path ?? null;
-  const isNewPlace = elements !== undefined || (table !== undefined && stored.sourcePath !== path);
+  const isNewPlace = elements !== undefined || (table !== undefined && stored.wish.path !== path);
   const isRenamed = plan.row.kind === 'same' && plan.row.isRenamed === true;
   const localId =
     isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
@@ -466,8 +466,8 @@ function queueNumber(
  * Converts a stored find for the find layer, without its photographs, which are entries of their
  * own.
  */
-export function asFind(stored: StoredFind): Find {
-  const { localId, sourceFile: file, sourceRow: row } = stored;
+export function asFind({ localId, elements, wish }: StoredFind): Find {
+  const { file, row } = wish;
   const source = file === null || row === null ? undefined : { file, row };
-  return { localId, elements: stored.elements as FindElements, photos: [], source };
+  return { localId, elements: elements as FindElements, photos: [], source };
 }

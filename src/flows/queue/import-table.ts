@@ -215,11 +215,11 @@ function findKnownFind(named: NamedFind, outbox: Outbox): KnownTableFind | undef
 
 function listKnownFinds(outbox: Outbox): KnownFind[] {
   return [...iterateFinds(outbox, true)].map((stored) => {
-    const { id, localId, wish, sourcePath, isHidden } = stored;
+    const { id, localId, wish, isHidden } = stored;
     return {
       localId,
       key: wish.key ?? localId,
-      path: sourcePath,
+      path: wish.path,
       elements: stored.elements as FindElements,
       base: getImportedRow(stored)?.elements as FindElements | undefined,
       isGone: () => isHidden || isDropped(outbox, id),

@@ -319,7 +319,7 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...iterateFinds(outbox)]
     .filter(({ id }) => !isDropped(outbox, id))
-    .map(({ id, localId, elements, sourceFile, createdAt }) => {
+    .map(({ id, localId, elements, wish }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
       const identCely = findImportOfFind(outbox, id)?.identCely ?? undefined;
       const place = getReportPlace(elements as FindElements)?.wgs84;
@@ -327,7 +327,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
         localId,
         identCely,
         foundOn,
-        enteredMs: sourceFile === null ? createdAt : undefined,
+        enteredMs: wish.file === null ? wish.createdAt : undefined,
         place,
       };
     });
