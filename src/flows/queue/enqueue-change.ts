@@ -333,7 +333,7 @@ function findShownNumber({ record }: PulledRecord): string | undefined {
 /** Photographs of a row by path; undefined for those that cannot be sent. */
 export type RowPhotographs = ReadonlyMap<string, Sendable | undefined>;
 
-type FollowedPhotographs = {
+export type FollowedPhotographs = {
   readonly photosAdded: number;
   readonly photosRemoved: number;
   readonly issues: readonly Issue[];

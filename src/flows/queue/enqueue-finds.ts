@@ -20,6 +20,7 @@ import { changeWish, wantFind, wantNewFind } from '../../outbox/wishes.ts';
 import { checkChangedFinds } from './check-entered.ts';
 import {
   enqueueNumber,
+  type FollowedPhotographs,
   followPhotographs,
   mayNumber,
   planNumber,
@@ -217,9 +218,7 @@ function store(prepared: PreparedFind, context: EnqueueContext): StoreResult {
     return storeUnchanged(stored, plan, 'kept', [makeDroppedIssue(stored, find)]);
   if (row.kind === 'question' || merge.kind === 'conflict')
     return storeQuestion(find, plan, existing, merge, context);
-  return merge.kind === 'sent'
-    ? storeSent(prepared, existing, merge, context)
-    : storeMerged(prepared, existing, merge, context);
+  return storeMerged(prepared, existing, merge, context);
 }
 
 function storeUnchanged(
@@ -317,7 +316,7 @@ function toStoredIssues(
   { find, plan: { content, issues: ofFind }, issues }: PreparedFind,
   localId: string,
   change: EnqueuedFind['change'],
-  { photosAdded, photosRemoved, issues: ofPhotos }: ReturnType<typeof followPhotographs>,
+  { photosAdded, photosRemoved, issues: ofPhotos }: FollowedPhotographs,
 ): StoreResult {
   const named = [...ofFind, ...issues].map((issue) =>
     issue.find === undefined ? new Issue({ find: localId, ...find.source, ...issue }) : issue,
@@ -327,6 +326,7 @@ function toStoredIssues(
   return { enqueued, issues: [...named, ...ofPhotos] };
 }
 
+/** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
 function storeMerged(
   prepared: PreparedFind,
   existing: Existing,
@@ -334,31 +334,31 @@ function storeMerged(
   context: EnqueueContext,
 ): StoreResult {
   const { find, photographs, plan } = prepared;
-  const { stored, entry } = existing;
+  const { stored, row: before } = existing;
   const change = classifyChange(plan.content, existing, merge);
-  const before = existing.row;
-  if (!context.dryRun) {
-    const base = {
-      elements: isSent(entry) ? (before?.elements ?? {}) : merge.merged.base,
-      photos: digestPhotographs(find, photographs, before),
-    };
-    const elements = change === 'updated' ? merge.merged.elements : undefined;
-    writeMerged(prepared, existing, elements, base, context);
-  }
+  // A row that differs from a sent find of no table does not become the row of the find.
+  const isStored = merge.kind !== 'sent' || before !== undefined;
+  if (isStored && !context.dryRun)
+    writeMerged(prepared, existing, merge, change === 'updated', context);
   const followed = followPhotographs(find, photographs, before, stored.id, context);
-  return toStoredIssues(prepared, stored.localId, change, followed);
+  return merge.kind === 'sent'
+    ? queueCorrection(prepared, existing, merge, followed, context)
+    : toStoredIssues(prepared, stored.localId, change, followed);
 }
 
-/** @param elements undefined where they stay unchanged */
 function writeMerged(
-  { find, plan }: PreparedFind,
-  { stored, entry }: Existing,
-  elements: FindElements | undefined,
-  base: ImportedRow,
+  { find, plan, photographs }: PreparedFind,
+  { stored, entry, row: before }: Existing,
+  { merged }: Merge,
+  isUpdated: boolean,
   { outbox, table }: EnqueueContext,
 ): void {
+  const base = {
+    elements: isSent(entry) ? (before?.elements ?? {}) : merged.base,
+    photos: digestPhotographs(find, photographs, before),
+  };
   const path = table?.path ?? null;
-  const isNewPlace = elements !== undefined || (table !== undefined && stored.wish.path !== path);
+  const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
   const isRenamed = plan.row.kind === 'same' && plan.row.isRenamed === true;
   const localId =
     isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
@@ -370,9 +370,9 @@ function writeMerged(
     key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
     asked: withoutAsked(stored, ({ key }) => key === find.localId),
     ...(isNewPlace ? { ...getPlaceOf(find), path } : undefined),
-    base: serializeBase(base, elements ?? stored.elements),
+    base: serializeBase(base, isUpdated ? merged.elements : stored.elements),
   };
-  if (elements !== undefined) wantFind(outbox, stored, { ...wish, elements }, plan.content);
+  if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, plan.content);
   else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish))) changeWish(outbox, stored, wish);
 }
 
@@ -399,20 +399,16 @@ function classifyChange(content: Prepared, existing: Existing, merge: Merge): 'u
 
 const NO_DOCUMENT = Buffer.alloc(0);
 
-/** Leaves a sent find unchanged, and queues its photographs and number as writes of their own. */
-function storeSent(
+/** Queues the number of a row that differs from its sent find; other differences are corrections. */
+function queueCorrection(
   prepared: PreparedFind,
   existing: Existing,
   merge: Merge,
+  followed: FollowedPhotographs,
   context: EnqueueContext,
 ): StoreResult {
-  const { find, photographs, plan } = prepared;
-  const { stored, entry, row: before } = existing;
-  if (!context.dryRun && before !== undefined) {
-    const base = { ...before, photos: digestPhotographs(find, photographs, before) };
-    writeMerged(prepared, existing, undefined, base, context);
-  }
-  const followed = followPhotographs(find, photographs, before, stored.id, context);
+  const { find, plan } = prepared;
+  const { stored, entry } = existing;
   const numberQueued =
     context.queueNumbers === true && queueNumber(prepared, existing, merge, context);
   const differences = merge.merged.differences.filter(
