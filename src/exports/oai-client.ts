@@ -121,8 +121,10 @@ export function openHarvester(options: HarvesterOptions): Harvester {
         undefined,
         ({ setSpec }) => setSpec,
       ),
-    headers: (list) => fetchItems(client.listIdentifiers, list, mark),
-    records: (list) => fetchItems(client.listRecords, list, ({ header }) => mark(header)),
+    headers: async function* (list) {
+      for await (const { header } of fetchItems(client.listHeaders, list, mark)) yield header;
+    },
+    records: (list) => fetchItems(client.listRecords, list, mark),
     record: (identifier, metadataPrefix) => client.getRecord(identifier, metadataPrefix),
     json: (record) => {
       repeated ??= listRepeatedElements(version);
@@ -133,8 +135,8 @@ export function openHarvester(options: HarvesterOptions): Harvester {
   };
 }
 
-function mark({ identifier, datestamp }: OaiHeader): string {
-  return `${identifier} ${datestamp}`;
+function mark({ header }: OaiRecord): string {
+  return `${header.identifier} ${header.datestamp}`;
 }
 
 async function* fetchItems<Item>(

@@ -12,10 +12,8 @@ import {
 import { type BrokenRecord, MalformedAnswerError, recoverPage } from './malformed-error.ts';
 import {
   type OaiArguments,
-  type OaiHeader,
   type OaiRecord,
   parseDatestampMs,
-  parseHeader,
   parseHeaderAlone,
   parseRecord,
 } from './protocol.ts';
@@ -102,11 +100,6 @@ export type OaiClient = PageSource & {
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  listIdentifiers(
-    args: OaiArguments,
-    signal?: AbortSignal,
-    onToken?: OnToken,
-  ): Promise<ListPage<OaiHeader>>;
   /** @param identifier full identifier, or the one of the record */
   getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
@@ -154,8 +147,6 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
         broken: [],
       };
     },
-    listIdentifiers: async (args, signal, onToken) =>
-      parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeader),
     listHeaders: async (args, signal, onToken) =>
       parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
     listRecords: async (args, signal, onToken) =>

@@ -186,7 +186,7 @@ function isRefusal({ text, children }: XmlElement): boolean {
  * Parses a `header`, bare or in a `record`. Undefined where it is incomplete, or its status is
  * unknown.
  */
-export function parseHeader(element: XmlElement): OaiHeader | undefined {
+function parseHeader(element: XmlElement): OaiHeader | undefined {
   const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   if (header === undefined) return undefined;
   const setSpecs: string[] = [];

@@ -303,7 +303,7 @@ export const TARGETS: readonly Target[] = [
                 REPEATED,
               );
             case 1:
-              return client.listIdentifiers({ metadataPrefix: 'oai_svc' });
+              return client.listHeaders({ metadataPrefix: 'oai_svc' });
             case 2:
               return client.identify();
             case 3:
