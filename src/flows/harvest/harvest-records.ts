@@ -23,9 +23,9 @@ import {
   assertKnownSets,
   computeOverlapMs,
   fetchServiceClock,
-  type ListedService,
+  type HarvestedService,
+  makeProgressReport,
   type ServiceClock,
-  type SetProgress,
 } from './service-lists.ts';
 
 export { formatSetName };
@@ -33,7 +33,7 @@ export { formatSetName };
 /** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
 
-type HarvestRecordsOptions = ListedService & {
+type HarvestRecordsOptions = HarvestedService & {
   /** Called once the sets are known to exist, so that a mistyped one creates no file. */
   readonly openOutput: (opening: Opening) => Promise<OpenedOutput>;
   /** Empty: all records of the service, in one list. */
@@ -58,7 +58,6 @@ type HarvestRecordsOptions = ListedService & {
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
-  readonly onProgress?: (progress: SetProgress) => void;
 };
 
 type Figures = {
@@ -146,14 +145,13 @@ async function harvestSet(
   { store, output }: OpenedOutput,
   setSpec: string,
 ): Promise<SetFigures> {
-  const { clock, from, until, onProgress } = options;
+  const { clock, from, until } = options;
   const verify = options.verify === true;
   const saving = groupPages({ store, output }, clock);
   const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
   const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
-  const startedMs = clock.monotonicMs();
-  const seenBefore = state.getPass()?.seen ?? 0;
+  const report = makeProgressReport(setSpec, state.getPass(), options);
   const settings = {
     ...options,
     ...service,
@@ -168,21 +166,14 @@ async function harvestSet(
       untilMs:
         until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: ({ written, pass: { seen: seenCount, listSize } }: StoredPage) => {
+    onPage: ({ written, pass: reached }: StoredPage) => {
       tally.written += written.length;
       for (const { header, refused } of written) {
         if (header.deleted) tally.deleted++;
         if (refused) tally.masked++;
         if (header.datestampMs < settledMs) tally.mended++;
       }
-      const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-      const perSecond = Math.max(0, seenCount - seenBefore) / seconds;
-      onProgress?.({
-        setSpec: formatSetName(setSpec),
-        done: seenCount,
-        total: listSize ?? undefined,
-        perSecond,
-      });
+      report(reached);
     },
     losses: async (scan: number) => ({ lost: state.listAbsentIn(scan), inUse: [] }),
     onVanished: (count: number) => {

@@ -1,9 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
-import type { OaiClient } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState } from '../../oai/harvest-state.ts';
 import type { UnconfirmedLosses } from '../../oai/losses.ts';
@@ -29,8 +27,9 @@ import {
   assertKnownSets,
   computeOverlapMs,
   fetchServiceClock,
+  type HarvestedService,
+  makeProgressReport,
   type ServiceClock,
-  type SetProgress,
 } from './service-lists.ts';
 
 /** Sets of the values in finds, and of the areas and projects with which they are checked. */
@@ -53,10 +52,8 @@ export function isNeededByImports(setSpec: string): boolean {
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
 }
 
-type HarvestVocabularyOptions = {
-  readonly client: OaiClient;
+type HarvestVocabularyOptions = HarvestedService & {
   readonly vocabulary: Vocabulary;
-  readonly clock: Clock;
   readonly sets: readonly string[];
   /** The native format, such as `oai_svc`. */
   readonly metadataPrefix: string;
@@ -81,8 +78,6 @@ type HarvestVocabularyOptions = {
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
-  readonly onProgress?: (progress: SetProgress) => void;
-  readonly signal?: AbortSignal;
 };
 
 export type SetHarvest = {
@@ -132,7 +127,8 @@ async function harvestSet(
   service: ServiceClock,
   setSpec: string,
 ): Promise<SetHarvest> {
-  const { vocabulary, clock, onProgress } = options;
+  const { vocabulary, clock } = options;
+  const startedMs = clock.monotonicMs();
   const { id, run, hasOtherRights } = vocabulary.change(() => {
     const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
     const subject = `${options.subject} ${options.metadataPrefix}`;
@@ -145,8 +141,7 @@ async function harvestSet(
     );
   const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
   const state = makeVocabularyState(vocabulary, { id, run }, tally.unreadable);
-  const startedMs = clock.monotonicMs();
-  const seenBefore = state.getPass()?.seen ?? 0;
+  const report = makeProgressReport(setSpec, state.getPass(), options);
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
   const { pass, broken, unconfirmed } = await harvest(
@@ -163,11 +158,9 @@ async function harvestSet(
         const used = lost.length === 0 ? undefined : await options.inUse?.();
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
-      onPage: ({ written, pass: { seen: seenCount, listSize } }) => {
-        tally.deleted += written.filter(({ header }) => header.deleted).length;
-        const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-        const perSecond = Math.max(0, seenCount - seenBefore) / seconds;
-        onProgress?.({ setSpec, done: seenCount, total: listSize ?? undefined, perSecond });
+      onPage: (page) => {
+        tally.deleted += page.written.filter(({ header }) => header.deleted).length;
+        report(page.pass);
       },
     },
     ({ scan, beganMs }, isProof) => {

@@ -2,10 +2,11 @@ import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
+import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
 import type { Granularity } from '../../oai/protocol.ts';
 import { findNearestSet } from '../../text/names.ts';
 
-/** Sets and clock of a harvesting service. */
+/** Sets and clock of a harvesting service, and the progress of a set. */
 
 const MAX_SETS = 10_000;
 
@@ -22,6 +23,29 @@ export type ListedService = {
   readonly clock: Clock;
   readonly signal?: AbortSignal;
 };
+
+export type HarvestedService = ListedService & {
+  readonly onProgress?: (progress: SetProgress) => void;
+};
+
+/** Makes a function that reports the progress after a page, at the rate of this run. */
+export function makeProgressReport(
+  setSpec: string,
+  before: HarvestPass | undefined,
+  { clock, onProgress }: HarvestedService,
+): (pass: HarvestPass) => void {
+  const startedMs = clock.monotonicMs();
+  const seenBefore = before?.seen ?? 0;
+  return ({ seen: seenCount, listSize }) => {
+    const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
+    onProgress?.({
+      setSpec: formatSetName(setSpec),
+      done: seenCount,
+      total: listSize ?? undefined,
+      perSecond: Math.max(0, seenCount - seenBefore) / seconds,
+    });
+  };
+}
 
 /** Minimum overlap of two passes, since clocks and indexes are not exact. */
 const MIN_OVERLAP_MS = 10 * 60_000;
