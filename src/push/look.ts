@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { AuthError } from '../base/errors.ts';
 import { groupBy } from '../base/group-by.ts';
 import type { FindElements } from '../find/fields.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
@@ -67,6 +68,8 @@ export type Gate = {
    * Access to the harvest; undefined where the account has none, or the user chose not to search.
    */
   lookup: Lookup | undefined;
+  /** Called once, where the service refuses the account for harvesting. */
+  readonly onRefused?: () => void;
   /**
    * Time in milliseconds before the oldest unsent entry at which the first search of a project
    * begins.
@@ -97,7 +100,7 @@ export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> 
   const waiting = listQueuedWithProject(outbox);
   if (waiting.length === 0) return [];
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
-  const harvest = lookup === undefined ? undefined : await harvestFinds(lookup, fromMs);
+  const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
   const result = await indexSearchResult(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are checked as well, if their project was searched.
@@ -126,6 +129,22 @@ export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> 
     outbox.change(() => updateHeader(outbox, { mustLook: false }));
   }
   return held;
+}
+
+/** Searches the service; one that refuses the account is not searched again. */
+async function searchUnlessRefused<T>(
+  context: Gate,
+  search: (lookup: Lookup) => Promise<T>,
+): Promise<T | undefined> {
+  if (context.lookup === undefined) return undefined;
+  try {
+    return await search(context.lookup);
+  } catch (thrown) {
+    if (!(thrown instanceof AuthError)) throw thrown;
+    context.lookup = undefined;
+    context.onRefused?.();
+    return undefined;
+  }
 }
 
 async function runInSlices<T>(
@@ -451,9 +470,12 @@ export async function holdBeforeDeparture(context: Gate, entry: Entry): Promise<
 }
 
 async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boolean> {
-  const { outbox, lookup } = context;
-  if (lookup === undefined || entry.identCely === null) return false;
-  const record = await fetchCurrentRecord(lookup, entry.identCely);
+  const { outbox } = context;
+  const { identCely } = entry;
+  if (identCely === null) return false;
+  const record = await searchUnlessRefused(context, (lookup) =>
+    fetchCurrentRecord(lookup, identCely),
+  );
   if (record === undefined) return false;
   const departure = mayLeave(entry, {
     ...gatherOwnKnowledge(outbox, entry),

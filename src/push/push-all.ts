@@ -171,7 +171,11 @@ function openRounds(push: Push): () => Promise<PushResult> {
     if (isStopped) return { ...NOTHING_SENT, accepted, stopCause: { kind: 'interrupted' } };
     push.onRound?.(countToSend(push));
     const drained = await drainQueue(signed, async (entry) => {
-      if (await gate.holdBeforeDeparture(entry)) return true;
+      if (await holdBeforeDeparture(gate, entry)) {
+        // The question is asked in the next push, but the answer may be given before.
+        if (push.onQuestion === 'send') sendHeld(outbox, listMeantHeld(push));
+        return true;
+      }
       return (await admission.isAdmitted(entry)) ? false : NEW_PEOPLE;
     });
     return { ...drained, accepted: drained.accepted + accepted };
@@ -197,50 +201,20 @@ const NEW_PEOPLE = {
   reason: msg`some finders would be new people at the service`,
 } as const;
 
-type OpenGate = {
-  /** @returns the entries of this push that are held */
-  hold(): Promise<readonly Entry[]>;
-  holdBeforeDeparture(entry: Entry): Promise<boolean>;
-};
-
-/**
- * Opens the gate of a round. A service that refuses the account for harvesting is not searched
- * again.
- */
-async function openGate(push: SignedPush): Promise<OpenGate> {
+/** Opens the gate of a round. */
+async function openGate(push: SignedPush): Promise<Gate> {
   const { account, lookBackMs, outbox, serverClock, stop } = push;
   const search = await openSearch(push);
   if (typeof search === 'string' && countToSend(push) > 0) push.onNotChecked?.(search);
-  const gate: Gate = {
+  return {
     outbox,
     account,
     lookup: typeof search === 'string' ? undefined : search,
+    onRefused: () => push.onNotChecked?.('not-signed-in'),
     lookBackMs,
     stop,
     serverNowMs: serverClock.now(),
     judged: new Map(),
-  };
-  const runUnlessRefused = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (thrown) {
-      if (!(thrown instanceof AuthError) || gate.lookup === undefined) throw thrown;
-      gate.lookup = undefined;
-      push.onNotChecked?.('not-signed-in');
-      return work();
-    }
-  };
-  return {
-    hold: async () => {
-      await runUnlessRefused(() => holdEntriesWithQuestions(gate));
-      return listMeantHeld(push);
-    },
-    holdBeforeDeparture: async (entry) => {
-      const isHeld = await runUnlessRefused(() => holdBeforeDeparture(gate, entry));
-      // The question is asked in the next push, but the answer may be given before.
-      if (isHeld && push.onQuestion === 'send') sendHeld(outbox, listMeantHeld(push));
-      return isHeld;
-    },
   };
 }
 
@@ -263,16 +237,16 @@ async function openSearch(push: SignedPush): Promise<Lookup | NotChecked> {
  * @returns true if the push was stopped meanwhile
  * @throws UnavailableError where the search fails: nothing is sent without it
  */
-async function passGate(push: Push, gate: OpenGate): Promise<boolean> {
-  let held: readonly Entry[];
+async function passGate(push: Push, gate: Gate): Promise<boolean> {
   try {
-    held = await gate.hold();
+    await holdEntriesWithQuestions(gate);
   } catch (thrown) {
     if (push.stop.aborted) return true;
     throw thrown instanceof PasError && !(thrown instanceof DatabaseError)
       ? toLookupError(push, thrown)
       : thrown;
   }
+  const held = listMeantHeld(push);
   if (held.length > 0 && push.onQuestion === 'send') sendHeld(push.outbox, held);
   else if (held.length > 0) await push.askHeld?.(held);
   return push.stop.aborted;
