@@ -7,7 +7,7 @@ import { parseTable } from './csv-table.ts';
 import { isFormTable, isRepeatTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
-import { openAttachments, openZip } from './zip-entries.ts';
+import { openAttachments, openZip, type ZipEntry } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -119,11 +119,11 @@ export async function withRepeatsBeside(
 /** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
 export async function withRepeatSheets(
   table: Table,
-  bytes: Buffer,
+  entries: ReadonlyMap<string, ZipEntry>,
   photoFolder: string | undefined,
 ): Promise<Table> {
-  const { parseXlsxSheets: readXlsxSheets } = await import('./xlsx-workbook.ts');
-  const repeats = (await readXlsxSheets(table.file, bytes)).filter(isRepeatTable);
+  const { parseXlsxSheets } = await import('./xlsx-workbook.ts');
+  const repeats = parseXlsxSheets(table.file, entries).filter(isRepeatTable);
   const issues = table.issues.filter(
     ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
   );

@@ -144,24 +144,6 @@ const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
 type FoundKind = TableKind | 'archive';
 
 /**
- * Detects the format of an archive by the names of its parts.
- * @throws FileError where no format fits
- */
-function detectArchiveKind(file: string, parts: readonly string[]): TableKind {
-  const kind = TABLE_KINDS.find((each) =>
-    parts.some((name) => TABLE_READERS[each].part?.test(name)),
-  );
-  if (kind !== undefined) return kind;
-  throw new FileError(
-    file,
-    msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`,
-    {
-      hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
-    },
-  );
-}
-
-/**
  * Detects the format of a file by its first bytes. The extension decides only between several that
  * fit, and reveals a file of another format than its name, which would otherwise be read as a table
  * with odd columns.
@@ -174,6 +156,31 @@ function detectTableKind(file: string, bytes: Buffer): FoundKind {
   if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0)
     throw makeWrongNameError(file, named);
   return kind;
+}
+
+type Format = Pick<TableSource, 'entries'> & { readonly kind: TableKind };
+
+/**
+ * Detects the format of a file; that of an archive by the names of its parts, which are unpacked.
+ * @throws FileError where no format fits, or the archive is damaged
+ */
+async function detectFormat(file: string, bytes: Buffer): Promise<Format> {
+  const found = detectTableKind(file, bytes);
+  if (found !== 'archive') return { kind: found, entries: new Map() };
+  const { unpackZip } = await import('./zip-entries.ts');
+  const entries = await unpackZip(file, bytes);
+  const names = [...entries.keys()];
+  const kind = TABLE_KINDS.find((each) =>
+    names.some((name) => TABLE_READERS[each].part?.test(name)),
+  );
+  if (kind !== undefined) return { kind, entries };
+  throw new FileError(
+    file,
+    msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`,
+    {
+      hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
+    },
+  );
 }
 
 /** First bytes of containers of several formats. */
@@ -336,26 +343,17 @@ async function readFile(path: string, options: ReadOptions): Promise<Table> {
   }
   if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmz(path);
   const bytes = await readInputFile(path);
-  const kind = detectTableKind(path, bytes);
+  const format = await detectFormat(path, bytes);
+  const { kind, entries } = format;
   const beside =
     kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
-  const table = await readByFormat(
-    path,
-    kind === 'gpkg' ? withJournal(path, bytes) : bytes,
-    beside,
-    options,
-  );
-  if (kind !== 'csv' && !(kind === 'archive' && isWorkbook(bytes))) return table;
-  if (!isFormTable(table)) return table;
+  const content = kind === 'gpkg' ? withJournal(path, bytes) : bytes;
+  const table = await readByFormat(path, content, format, beside, options);
+  if ((kind !== 'csv' && kind !== 'xlsx') || !isFormTable(table)) return table;
   const { withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
   return kind === 'csv'
     ? withRepeatsBeside(table, photoFolder)
-    : withRepeatSheets(table, bytes, photoFolder);
-}
-
-/** Detects a workbook by the name of its main part, in any case. */
-function isWorkbook(bytes: Buffer): boolean {
-  return /xl\/workbook\.xml/i.test(bytes.toString('latin1'));
+    : withRepeatSheets(table, entries, photoFolder);
 }
 
 /** A missing or unreadable path is reported when it is opened. */
@@ -426,22 +424,17 @@ export async function parseTableBytes(
   bytes: Buffer,
   options: ReadOptions = {},
 ): Promise<Table> {
-  return readByFormat(file, bytes, new Map(), options);
+  return readByFormat(file, bytes, await detectFormat(file, bytes), new Map(), options);
 }
 
 async function readByFormat(
   file: string,
   bytes: Buffer,
+  { kind, entries }: Format,
   beside: ReadonlyMap<string, Buffer>,
   { sheet, encoding, headerRows }: ReadOptions,
 ): Promise<Table> {
-  const kind = detectTableKind(file, bytes);
-  const entries: ReadonlyMap<string, ZipEntry> =
-    kind === 'archive'
-      ? await (await import('./zip-entries.ts')).unpackZip(file, bytes)
-      : new Map();
-  const { options, read } =
-    TABLE_READERS[kind === 'archive' ? detectArchiveKind(file, [...entries.keys()]) : kind];
+  const { options, read } = TABLE_READERS[kind];
   const given = { sheet, encoding, header: headerRows };
   const astray = OPTIONS.find((option) => given[option] !== undefined && !options.includes(option));
   if (astray !== undefined) {

@@ -8,7 +8,7 @@ import { formatCellName, SheetBuilder } from './sheet-builder.ts';
 import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
 import { assertTableSize, makeDamagedFileError, type Table } from './table.ts';
 import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
-import { unpackZip, type ZipEntry } from './zip-entries.ts';
+import type { ZipEntry } from './zip-entries.ts';
 
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
@@ -182,8 +182,8 @@ export function parseXlsx(
  * Reads all visible sheets with content, with the header in the first row.
  * @throws FileError as {@link parseXlsx}
  */
-export async function parseXlsxSheets(file: string, bytes: Buffer): Promise<Table[]> {
-  const sheets = listSheets(file, await unpackZip(file, bytes));
+export function parseXlsxSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): Table[] {
+  const sheets = listSheets(file, entries);
   const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());
   return filled.map(({ name }) => makeTableOfSheets(file, sheets, name, { first: 1, last: 1 }));
 }
