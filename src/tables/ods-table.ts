@@ -1,7 +1,7 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
-import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
+import { walkXml, type XmlWalk } from '../xml/parse.ts';
 import type { TextLook } from './cell-text.ts';
 import type { HeaderRows } from './header-row.ts';
 import { NO_STYLES, parseOdsValue, TABLE, type TextStyles } from './ods-values.ts';
@@ -12,8 +12,8 @@ import {
   SheetBuilder,
   type SheetContents,
 } from './sheet-builder.ts';
-import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
-import { assertTableSize, makeDamagedFileError, type Table, type TablePlace } from './table.ts';
+import { makeTableOfSheets, parsePart, type Sheet } from './sheet-table.ts';
+import { assertTableSize, type Table, type TablePlace } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
@@ -40,7 +40,7 @@ export function parseOds(
     throw makePasswordError(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET)) throw makeNoSpreadsheetError(file);
-  return parseContent(file, content.bytes, 'document-content', named, headerRows, content.name);
+  return parseContent(file, content, 'document-content', named, headerRows);
 }
 
 /** Reads a spreadsheet that is one XML file (`.fods`). */
@@ -50,29 +50,21 @@ export async function parseFlatOds(
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Promise<Table> {
-  return parseContent(file, bytes, 'document', named, headerRows, file);
+  return parseContent(file, { name: file, bytes }, 'document', named, headerRows);
 }
 
 function parseContent(
   file: string,
-  bytes: Buffer,
+  part: ZipEntry,
   root: string,
   named: string | undefined,
   headerRows: HeaderRows | undefined,
-  part: string,
 ): Table {
-  try {
+  return parsePart(file, part, (bytes) => {
     const document = walkXml(bytes, MAX_NODES);
     if (document.root.name !== root) throw makeNoSpreadsheetError(file);
     return makeTableOfSheets(file, listSheets(file, document), named, headerRows);
-  } catch (thrown) {
-    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw makeDamagedFileError(
-      file,
-      msg`${file} is a damaged workbook: in ${part}, ${thrown.says}.`,
-      thrown,
-    );
-  }
+  });
 }
 
 function makeNoSpreadsheetError(file: string): FileError {

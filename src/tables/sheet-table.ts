@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
+import { XmlSyntaxError } from '../xml/parse.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
 import { formatCellName, type SheetContents } from './sheet-builder.ts';
 import {
@@ -9,6 +10,7 @@ import {
   checkCells,
   getTablePlace,
   listUnreadSheets,
+  makeDamagedFileError,
   makeNoRowsIssue,
   makeTable,
   type ShownCells,
@@ -16,6 +18,7 @@ import {
   type TablePlace,
   type TableRow,
 } from './table.ts';
+import type { ZipEntry } from './zip-entries.ts';
 
 type Cells = readonly string[];
 
@@ -27,6 +30,20 @@ export type Sheet = {
   /** @throws FileError where it is too large, or malformed */
   read(): SheetContents;
 };
+
+/** @throws FileError where the part of a workbook is no well-formed XML */
+export function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
+  try {
+    return read(entry.bytes);
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    throw makeDamagedFileError(
+      file,
+      msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
+      thrown,
+    );
+  }
+}
 
 /**
  * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several

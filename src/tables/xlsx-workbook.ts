@@ -2,11 +2,11 @@ import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import { getAttribute, getChildren, walkDescendants, type XmlElement } from '../xml/element.ts';
-import { parseXml, walkXml, XmlSyntaxError } from '../xml/parse.ts';
+import { parseXml, walkXml } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
 import { formatCellName, SheetBuilder } from './sheet-builder.ts';
-import { makeTableOfSheets, type Sheet } from './sheet-table.ts';
-import { assertTableSize, makeDamagedFileError, type Table } from './table.ts';
+import { makeTableOfSheets, parsePart, type Sheet } from './sheet-table.ts';
+import { assertTableSize, type Table } from './table.ts';
 import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
@@ -141,19 +141,6 @@ const MAX_NODES = 100_000;
 
 function parseRoot(file: string, entry: ZipEntry): XmlElement {
   return parsePart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
-}
-
-function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
-  try {
-    return read(entry.bytes);
-  } catch (thrown) {
-    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw makeDamagedFileError(
-      file,
-      msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
-      thrown,
-    );
-  }
 }
 
 function makeNoWorkbookError(file: string): FileError {
