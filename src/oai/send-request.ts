@@ -20,7 +20,6 @@ import {
   TransportError,
 } from '../http/exchange.ts';
 import { createRedactor, redactAnswers } from '../http/redaction.ts';
-import { isRedirect, MAX_REDIRECTS, parseRedirectTarget } from '../http/redirect.ts';
 import {
   getAttribute,
   getChild,
@@ -392,6 +391,9 @@ async function yieldToIo(): Promise<void> {
 
 const TURNS_OF_A_REQUEST = 3;
 
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
 /** Sends a GET with a query string. The credential goes only to the endpoint's own origin. */
 type Get = (
   query: string,
@@ -427,7 +429,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
         },
         ...limits,
       });
-      if (!isRedirect(response)) {
+      if (!REDIRECTS.includes(response.status)) {
         const [base = '', targetQuery] = url.split('?', 2);
         // A page that announces an outage is no target to remember.
         const isXml =
@@ -459,7 +461,9 @@ function makeRedirectError(endpoint: string, origin: string): OaiError {
 }
 
 function resolveRedirect(from: string, response: HttpResponse, query: string): string {
-  const target = parseRedirectTarget(from, response);
+  const location = response.headers['location'];
+  const target =
+    location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
   const hint = t`Check oai_base in the profile.`;
   if (target === undefined)
     throw new OaiError('malformed', t`${from} redirects without an address.`, { hint });

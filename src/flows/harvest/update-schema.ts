@@ -19,7 +19,6 @@ import {
   TransportError,
   withRetry,
 } from '../../http/exchange.ts';
-import { isRedirect, MAX_REDIRECTS, parseRedirectTarget } from '../../http/redirect.ts';
 import { hashSha512 } from '../../http/request-body.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts';
 
@@ -80,6 +79,8 @@ type UpdateSchemaOptions = {
 };
 
 const RETRY = { attempts: 3, firstWaitMs: 500, maxWaitMs: 5000, maxRetryAfterMs: 60_000 };
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const KEPT = msg`The current schema stays in use.`;
 
 /**
@@ -120,10 +121,11 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
   }
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const response = await get(options, url);
-    if (!isRedirect(response)) return response;
-    const target = parseRedirectTarget(url, response);
-    if (target === undefined)
+    if (!REDIRECTS.includes(response.status)) return response;
+    const location = response.headers['location'];
+    if (location === undefined || !URL.canParse(location, url))
       throw makeUnusableError(url, t`the service redirects without an address`);
+    const target = new URL(location, url);
     const { protocol } = target;
     if (!/^https?:$/.test(protocol))
       throw makeUnusableError(
