@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { makeHome } from './support/run-pas.ts';
+import { makeHome, serviceAt } from './support/run-pas.ts';
 
 const PAS = resolve(import.meta.dirname, '..', 'bin', 'pas.js');
 
@@ -30,18 +30,7 @@ const MAY_LOAD: readonly (readonly [args: readonly string[], packages: readonly 
 
 async function homeWithProfile(): Promise<ReturnType<typeof makeHome>> {
   const home = makeHome();
-  const address = 'http://127.0.0.1:9';
-  const addresses = [
-    '--base-url',
-    address,
-    '--oai-base',
-    `${address}/oai`,
-    '--schema-base',
-    `${address}/schema`,
-  ];
-  expect((await home.pas('init', '--name', 'any', '--kind', 'training', ...addresses)).code).toBe(
-    0,
-  );
+  await home.init(serviceAt('http://127.0.0.1:9'), '--name', 'any');
   return home;
 }
 

@@ -31,7 +31,7 @@ test
   'whichever file operation of pas $command fails, nothing is lost and nothing is sent twice',
   async (scenario) => {
     const stage = await openStage();
-    const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
+    const home = await signedIn(stage, settledAfter(0, 0));
     await scenario.prepare(home, stage);
     stage.mark();
     stage.rewind();

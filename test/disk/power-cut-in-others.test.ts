@@ -20,7 +20,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
   'after a power cut at any moment of pas $command, the same command succeeds',
   async (scenario) => {
     const stage = await openStage();
-    const home = await signedIn(stage, 'archaeologist', settledAfter(0, 0));
+    const home = await signedIn(stage, settledAfter(0, 0));
     await scenario.prepare(home, stage);
     stage.mark();
     stage.rewind();

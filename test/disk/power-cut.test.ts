@@ -46,11 +46,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined)(
       served += 1;
       stage.mark(`served_${served}`);
     });
-    const home = await signedIn(stage, 'archaeologist', [
-      ...settledAfter(0, 0),
-      '--set',
-      'max_in_flight=1',
-    ]);
+    const home = await signedIn(stage, [...settledAfter(0, 0), '--set', 'max_in_flight=1']);
     const season = writeSeason(home, FINDS, { photos: true });
     const disk = makeDisk(home.folder);
     const trace = `${home.folder}.trace`;

@@ -11,7 +11,7 @@ const mock = useMockProcess('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=20'], {
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=20'], 'archaeologist', {
     name: 'a season',
     prepare: async (home) => {
       await home.do('import', writeSeason(home, 500));

@@ -21,7 +21,7 @@ let home: Home;
 let backup: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   backup = join(home.folder, 'backup.sqlite');
   await home.do('import', writeSeason(home, 6, { photos: true }));
   for (const id of WANTED) await home.do('number', 'set', id, `A ${id}`);

@@ -31,7 +31,7 @@ let findsBefore = 0;
 
 beforeEach(async () => {
   findsBefore = (await mock.service.state()).finds;
-  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=20']);
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=20']);
   outbox = outboxFile(home);
 });
 

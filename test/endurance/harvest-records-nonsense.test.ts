@@ -10,7 +10,7 @@ import {
   send,
   startOddService,
 } from '../support/odd-service.ts';
-import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { type Home, makeHome, type Service } from '../support/run-pas.ts';
 
 const IDENTS = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 
@@ -46,7 +46,7 @@ function flood(response: ServerResponse, sizeBytes: number): void {
 
 async function homeAt(service: Service): Promise<Home> {
   const home = makeHome();
-  await home.pas('init', '--name', 'odd', '--kind', 'training', ...addressFlags(service));
+  await home.init(service, '--name', 'odd');
   return home;
 }
 

@@ -8,13 +8,13 @@ import { runMain } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
-import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
 
 const MEBI = 1024 * 1024;
 
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);
-  await home.pas('init', '--name', 'odd', '--kind', 'training', ...addressFlags(service));
+  await home.init(service, '--name', 'odd');
   return home;
 }
 
@@ -51,7 +51,7 @@ test('doctor ends against a service that accepts connections and never answers, 
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => silent.once('listening', resolve));
   const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const home = await homeAt({ base_url: address, oai_base: address, schema_base: address });
+  const home = await homeAt(serviceAt(address));
   const begunMs = Date.now();
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();

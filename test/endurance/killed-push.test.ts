@@ -11,7 +11,7 @@ const mock = useMock('--min-interval', '10');
 
 /** A home whose push of one find was killed after the service had saved it. */
 async function homeOfKilledPush(): Promise<Home> {
-  const home = await signedIn(mock.service, 'archaeologist', [
+  const home = await signedIn(mock.service, [
     '--set',
     'min_interval_ms=10',
     '--set',
@@ -48,7 +48,7 @@ test('a find whose push was killed can be settled without another push, by a per
 });
 
 test('a damaged stored photograph is repaired by adding the file again', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
+  const home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
   await home.do('import', writeSeason(home, 1));
   const photo = home.file('a.png', tinyPng(1));
   await home.do('photo', 'add', 'K-1', photo);

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
-import { addressFlags, type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { type Home, makeHome, type Service } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
@@ -22,15 +22,7 @@ const NOT_YET_FREED = 168 * MEBI;
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);
   const account = ['--username', 'eva', '--oai-auth', 'none'];
-  await home.do(
-    'init',
-    '--name',
-    'odd',
-    '--kind',
-    'training',
-    ...account,
-    ...addressFlags(service),
-  );
+  await home.init(service, '--name', 'odd', ...account);
   return home;
 }
 

@@ -17,7 +17,7 @@ const PORTAL = '<html><head><title>Hotel</title></head><body>Welcome to our netw
 const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service): Promise<Home> {
-  const home = await signedIn(address, 'archaeologist', settledAfter(600_000));
+  const home = await signedIn(address, settledAfter(600_000));
   await home.do('import', writeSeason(home, FINDS));
   return home;
 }

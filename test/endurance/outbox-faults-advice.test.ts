@@ -6,7 +6,7 @@ import { openOutbox, updateHeader } from '../../src/outbox/open-outbox.ts';
 import { fetchToken } from '../support/contract-requests.ts';
 import { configFile, outboxFile, pushUnchecked } from '../support/outbox-files.ts';
 import {
-  addressFlags,
+  accountFlags,
   type Home,
   type Run,
   settledAfter,
@@ -21,7 +21,7 @@ const NEVER_SETTLED = settledAfter(3_600_000, 0);
 const FIND = 'K-1';
 
 async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
-  const home = await signedIn(mock.service, 'archaeologist', flags);
+  const home = await signedIn(mock.service, flags);
   return home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true' });
 }
 
@@ -60,17 +60,11 @@ async function pushWith(home: Home, endpoint: string, fault: string): Promise<Ho
 
 /** A profile of a colleague's account, which has an outbox of its own. */
 async function colleague(home: Home): Promise<Home> {
-  await home.do(
-    'init',
+  await home.init(
+    mock.service,
     '--name',
     'second',
-    '--kind',
-    'training',
-    '--username',
-    'archivist',
-    '--oai-auth',
-    'basic',
-    ...addressFlags(mock.service),
+    ...accountFlags('archivist'),
     ...WITHOUT_PAUSES,
   );
   const other = home.with({ PAS_PASSWORD: 'archivist', EDITOR: 'true', PAS_PROFILE: 'second' });

@@ -18,7 +18,7 @@ async function countRequests(work: () => Promise<unknown>): Promise<number> {
 test('The requests before a push grow linearly with the sent and waiting finds.', async () => {
   /** Sent finds, as many that wait, and one with a failed answer: it is looked for among all. */
   const countAsked = async (finds: number): Promise<number> => {
-    const home = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
+    const home = await signedIn(mock.service, ALL_IN_INDEX);
     await home.do('import', writeSeason(home, 2 * finds));
     await mock.service.faults({
       endpoint: 'import',
@@ -37,10 +37,10 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
 
 test('A second laptop with the same finds looks them up in one request, and holds each.', async () => {
   const finds = 300;
-  const first = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
+  const first = await signedIn(mock.service, ALL_IN_INDEX);
   await first.do('import', writeSeason(first, finds));
   await first.do('push');
-  const second = await signedIn(mock.service, 'archaeologist', ALL_IN_INDEX);
+  const second = await signedIn(mock.service, ALL_IN_INDEX);
   await second.do('import', writeSeason(second, finds));
   const requests = await countRequests(async () => expect((await second.pas('push')).code).toBe(6));
   expect(requests).toBeLessThan(finds / 2);

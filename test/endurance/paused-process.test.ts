@@ -14,7 +14,7 @@ const CANNOT_STOP = process.platform === 'win32';
 const mock = useMock('--min-interval', '0');
 
 async function homeWithFinds(): Promise<Home> {
-  const home = await signedIn(mock.service, 'archaeologist', [
+  const home = await signedIn(mock.service, [
     '--set',
     'min_interval_ms=10',
     '--set',

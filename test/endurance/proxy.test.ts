@@ -10,7 +10,7 @@ const FINDS = 4;
 const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service): Promise<Home> {
-  const home = await signedIn(address, 'archaeologist', settledAfter(0, 20));
+  const home = await signedIn(address, settledAfter(0, 20));
   await home.do('import', writeSeason(home, FINDS));
   return home;
 }

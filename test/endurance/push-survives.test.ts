@@ -19,7 +19,7 @@ afterAll(() => service.stop());
 beforeEach(async () => {
   await service.control('POST', '/reset');
   findsBefore = (await service.state()).finds;
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=20']);
+  home = await signedIn(service, ['--set', 'min_interval_ms=20']);
   await home.do('import', writeSeason(home, FINDS));
 });
 
@@ -42,12 +42,7 @@ async function expectEachOnceOrUncertain(): Promise<void> {
 }
 
 test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
-  home = await signedIn(service, 'archaeologist', [
-    '--set',
-    'min_interval_ms=20',
-    '--set',
-    'max_in_flight=2',
-  ]);
+  home = await signedIn(service, ['--set', 'min_interval_ms=20', '--set', 'max_in_flight=2']);
   await home.do('import', writeSeason(home, FINDS));
   await service.control('PUT', '/settings', { latency_ms: 300 });
   const running = home.start('push', '--json');

@@ -8,7 +8,7 @@ import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
 test('an anonymous harvest cannot decide, and says why', async () => {
-  const anonymous = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  const anonymous = await signedIn(mock.service, settledAfter(0));
   writeFileSync(
     configFile(anonymous),
     readFileSync(configFile(anonymous), 'utf8').replace('oai_auth = "basic"', 'oai_auth = "none"'),
@@ -27,7 +27,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
 });
 
 test('the decision and its evidence are shown with the find', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
+  const home = await signedIn(mock.service, settledAfter(1000));
   await home.do('import', writeSeason(home, 2));
   await mock.service.faults({
     endpoint: 'import',

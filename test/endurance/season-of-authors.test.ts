@@ -7,7 +7,7 @@ import {
   readHeld,
   writeMixedTable,
 } from '../support/mixed-season.ts';
-import { addressFlags, type Home, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { accountFlags, type Home, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -21,9 +21,7 @@ type Status = { readonly needs_person: readonly unknown[] };
 /** A laptop of its own, with nothing in common with the others but the account. */
 async function openLaptop(): Promise<Home> {
   const home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-  const profile = ['--name', 'field', '--kind', 'training', '--oai-auth', 'basic'];
-  const account = ['--username', 'archaeologist', ...WITHOUT_PAUSES];
-  await home.do('init', ...profile, ...account, ...addressFlags(mock.service));
+  await home.init(mock.service, '--name', 'field', ...accountFlags(), ...WITHOUT_PAUSES);
   await home.do('login');
   await home.do('harvest-vocab');
   return home;

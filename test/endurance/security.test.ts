@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import {
-  addressFlags,
   type Home,
   jsonLines,
   makeHome,
@@ -42,15 +41,7 @@ async function homeAt(
 ): Promise<Home> {
   const home = makeHome(more);
   const { base_url, oai_base = base_url, schema_base = base_url } = addresses;
-  await home.do(
-    'init',
-    '--kind',
-    'training',
-    '--username',
-    'eva',
-    ...addressFlags({ base_url, oai_base, schema_base }),
-    ...flags,
-  );
+  await home.init({ base_url, oai_base, schema_base }, '--username', 'eva', ...flags);
   return home;
 }
 
@@ -181,16 +172,7 @@ describe('secrets', () => {
       DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`,
       XDG_RUNTIME_DIR: home.folder,
     });
-    await withBus.do(
-      'init',
-      '--name',
-      'mock',
-      '--kind',
-      'training',
-      '--username',
-      'archaeologist',
-      ...addressFlags(mock.service),
-    );
+    await withBus.init(mock.service, '--name', 'mock', '--username', 'archaeologist');
     const login = await withBus.do('login', '--json');
     expect(JSON.parse(login.stdout)).toMatchObject({ secrets: 'file' });
     expect(getMode(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
@@ -377,16 +359,15 @@ describe('foreign text cannot control the terminal', () => {
 
 describe('a production profile', () => {
   test('is not written to without confirmation, whatever is queued, and is with --yes', async () => {
-    const home = await signedIn(mock.service, 'archaeologist');
-    await home.do(
-      'init',
+    const home = await signedIn(mock.service);
+    await home.init(
+      mock.service,
       '--name',
       'mock',
       '--kind',
       'production',
       '--username',
       'archaeologist',
-      ...addressFlags(mock.service),
     );
     const real = home;
     await real.do('import', writeSeason(home, 1, { photos: true }));

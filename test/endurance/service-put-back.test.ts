@@ -62,7 +62,7 @@ describe('a service restored from a backup', () => {
     const port = String(await freePort());
     start = () => startMockProcess('--min-interval', '10', '--data', data, '--port', port);
     restored = await start();
-    home = await signedIn(restored, 'archaeologist', ['--set', 'min_interval_ms=10']);
+    home = await signedIn(restored, ['--set', 'min_interval_ms=10']);
     await pushed('A');
   });
   afterEach(() => restored.stop());

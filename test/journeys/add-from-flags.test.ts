@@ -245,15 +245,7 @@ test('without a terminal and without flags pas add explains how to describe a fi
 
 test('without harvested vocabularies identifiers are accepted with a warning, and names are not', async () => {
   const bare = makeHome();
-  await bare.do(
-    'init',
-    '--kind',
-    'training',
-    '--base-url',
-    service.base_url,
-    '--schema-base',
-    service.schema_base,
-  );
+  await bare.init({ base_url: service.base_url, schema_base: service.schema_base });
   const {
     object_type: _object,
     specifikace: _material,

@@ -13,7 +13,7 @@ let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=20']);
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=20']);
   copy = join(home.folder, 'copy.sqlite');
 });
 

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
-import { type Home, jsonLines, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import {
+  type Home,
+  jsonLines,
+  makeHome,
+  PROJECT,
+  serviceAt,
+  signedIn,
+} from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -278,16 +285,12 @@ test('a second login with a wrong password is refused with 4 and keeps the old p
 });
 
 test('a production profile is not written to without confirmation', async () => {
-  await home.do(
-    'init',
+  await home.init(
+    { base_url: 'https://finds.example.org', schema_base: service.schema_base },
     '--name',
     'real',
     '--kind',
     'production',
-    '--base-url',
-    'https://finds.example.org',
-    '--schema-base',
-    service.schema_base,
   );
   await refused(2, /production.*\n.*--yes/, 'push', '--profile', 'real');
 });
@@ -316,17 +319,7 @@ describe('a server other than the service', () => {
       await new Promise((resolve) => server.once('listening', resolve));
       const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const stray = makeHome({ PAS_PASSWORD: 'x' });
-      await stray.do(
-        'init',
-        '--kind',
-        'training',
-        '--username',
-        'a',
-        '--base-url',
-        address,
-        '--schema-base',
-        address,
-      );
+      await stray.init(serviceAt(address), '--username', 'a');
       const run = await stray.pas('login');
       server.close();
       expect(run.code).toBe(5);
@@ -336,17 +329,7 @@ describe('a server other than the service', () => {
 
   test('that does not answer is out of reach, exit 5', async () => {
     const stray = makeHome({ PAS_PASSWORD: 'x' });
-    await stray.do(
-      'init',
-      '--kind',
-      'training',
-      '--username',
-      'a',
-      '--base-url',
-      'http://127.0.0.1:9',
-      '--schema-base',
-      'http://127.0.0.1:9/s',
-    );
+    await stray.init(serviceAt('http://127.0.0.1:9'), '--username', 'a');
     expect((await stray.pas('login')).code).toBe(5);
   });
 });

@@ -61,7 +61,7 @@ test.each([
 ] as const)(
   'an error stored by a pas in %s is shown in %s to a reader of that language',
   async (spoken, read) => {
-    const home = await signedIn(mock.service, 'archaeologist', [
+    const home = await signedIn(mock.service, [
       '--set',
       'min_interval_ms=10',
       '--set',

@@ -3,13 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { outboxFolder } from '../support/outbox-files.ts';
-import {
-  addressFlags,
-  type Home,
-  settledAfter,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { atHost, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -22,7 +16,7 @@ const PRODUCTION = [
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
 });
 
 const fail = (endpoint: string, fault: string, times = 1): Promise<unknown> =>
@@ -165,7 +159,7 @@ test('a table with one corrected value after a lost data home: only that row is 
 });
 
 test('of two equal finds of two data homes, one lost on its way, neither takes the record of the other', async () => {
-  home = await signedIn(mock.service, 'archaeologist', settledAfter(300));
+  home = await signedIn(mock.service, settledAfter(300));
   const second = makeSecondHome();
   const table = writeSeason(home, 1);
   await home.do('import', table);
@@ -230,7 +224,7 @@ test('what was sent for training is no matter for production', async () => {
   const table = writeSeason(home, 1);
   await home.do('import', table);
   await home.do('push');
-  await home.do('init', ...PRODUCTION, ...addressFlags(production.service));
+  await home.init(production.service, ...PRODUCTION);
   await home.do('import', table, '--profile', 'real');
   await home.do('push', '--profile', 'real', '--yes');
   expect(await production.made()).toMatchObject({ finds: 1 });
@@ -242,9 +236,8 @@ test('a service with a new address and a lost data home: asked, not sent again',
   await home.do('import', table);
   await home.do('push');
   rmSync(join(home.folder, 'pas'), { recursive: true });
-  const moved = addressFlags(mock.service).map((flag) => flag.replace('127.0.0.1', 'localhost'));
   const user = ['--username', 'archaeologist', '--oai-auth', 'none', ...WITHOUT_PAUSES];
-  await home.do('init', '--name', 'mock', '--kind', 'training', ...user, ...moved);
+  await home.init(atHost('localhost', mock.service), '--name', 'mock', ...user);
   await home.do('import', table);
   const push = await home.pas('push');
   expect([push.code, push.stderr]).toEqual([2, expect.stringContaining('is the same service')]);
@@ -256,7 +249,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
   await home.do('push');
   const backup = join(home.folder, 'backup.sqlite');
   await home.do('backup', backup);
-  const filled = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const filled = await signedIn(mock.service, WITHOUT_PAUSES);
   const table = readFileSync(writeSeason(filled, 1), 'utf8').replaceAll('K-', 'N-');
   await filled.do('import', filled.file('n.csv', table));
   expect((await filled.pas('restore', backup)).code).toBe(2);
@@ -322,7 +315,7 @@ test('other commands work between the pushes of --watch', async () => {
 });
 
 test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
-  home = await signedIn(mock.service, 'archaeologist', settledAfter(300));
+  home = await signedIn(mock.service, settledAfter(300));
   await home.do('import', writeSeason(home, 2));
   await fail('import', 'hang-after-save');
   const killed = home.start('push');
@@ -363,7 +356,7 @@ test('at most twelve imports leave where the service refuses all of them alike',
     'C-202400101',
     'C-209999999',
   );
-  const other = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const other = await signedIn(mock.service, WITHOUT_PAUSES);
   await other.pas('import', other.file('season.csv', table));
   const run = await other.pas('push', '--json');
   const attempts = run.stdout.split('\n').filter((line) => line.includes('"type":"attempt"'));

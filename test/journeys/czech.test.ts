@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/language.ts';
-import { type Home, makeHome } from '../support/run-pas.ts';
+import { type Home, makeHome, serviceAt } from '../support/run-pas.ts';
 
 /**
  * The help of every command, by its words, as a person sees it. Texts are made while modules load,
@@ -82,17 +82,7 @@ describe('a Czech pas', () => {
   beforeAll(async () => {
     home = makeHome({ PAS_LANG: 'cs' });
     const address = 'http://127.0.0.1:9';
-    const run = await home.pas(
-      'init',
-      '--name',
-      'muzeum',
-      '--kind',
-      'training',
-      '--base-url',
-      address,
-      '--schema-base',
-      address,
-    );
+    const run = await home.init(serviceAt(address), '--name', 'muzeum');
     expect(run.stdout).toBe(`Profil muzeum je v ${home.env['PAS_HOME']}/config.toml.\n`);
     expect(run.stderr).toBe('Dále: `pas login` a potom `pas harvest-vocab`.\n');
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -132,10 +132,11 @@ test('a data folder that another program synchronises is named', async () => {
 
 test('a wrong clock, a limited role and a wrong schema location are reported', async () => {
   await mock.service.control('POST', '/clock', { advance_ms: 3_600_000 });
-  const researcher = await signedIn(mock.service, 'researcher', [
-    '--schema-base',
-    `${mock.service.base_url}/elsewhere`,
-  ]);
+  const researcher = await signedIn(
+    mock.service,
+    ['--schema-base', `${mock.service.base_url}/elsewhere`],
+    'researcher',
+  );
   const { levels, report } = await diagnose(researcher);
   expect(levels).toMatchObject({ clock: 'warning', schema: 'problem' });
   expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/3[56]\d\d s behind/);
@@ -147,8 +148,8 @@ test('a missing login, an unreachable service and a missing profile are each one
   const empty = await diagnose(stranger);
   expect(empty.levels).toMatchObject({ profile: 'problem', node: 'ok', service: 'unchecked' });
   expect(empty.code).toBe(12);
-  const address = ['--base-url', 'http://127.0.0.1:9', '--schema-base', 'http://127.0.0.1:9/s'];
-  await stranger.do('init', '--kind', 'training', '--username', 'a', ...address);
+  const nowhere = { base_url: 'http://127.0.0.1:9', schema_base: 'http://127.0.0.1:9/s' };
+  await stranger.init(nowhere, '--username', 'a');
   const offline = await diagnose(stranger);
   expect(offline.levels).toMatchObject({
     secrets: 'warning',
@@ -161,17 +162,8 @@ test('a missing login, an unreachable service and a missing profile are each one
   expect(text).toMatch(
     /^– +not checked, because the service cannot be reached: connection, clock, account, writing$/m,
   );
-  await stranger.do(
-    'init',
-    '--kind',
-    'training',
-    '--username',
-    'a',
-    '--base-url',
-    mock.service.base_url,
-    '--schema-base',
-    mock.service.schema_base,
-  );
+  const { base_url, schema_base } = mock.service;
+  await stranger.init({ base_url, schema_base }, '--username', 'a');
   const unknown = await diagnose(stranger);
   expect(unknown.levels).toMatchObject({ service: 'ok', account: 'problem', writing: 'unchecked' });
   expect(unknown.report.checks.find(({ name }) => name === 'writing')?.message).toBe(
@@ -188,19 +180,7 @@ test('a server that is not the service is recognised', async () => {
   await new Promise((resolve) => server.once('listening', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stray = makeHome({ PAS_PASSWORD: 'x' });
-  await stray.do(
-    'init',
-    '--kind',
-    'training',
-    '--username',
-    'a',
-    '--base-url',
-    address,
-    '--oai-base',
-    address,
-    '--schema-base',
-    address,
-  );
+  await stray.init(serviceAt(address), '--username', 'a');
   const { levels } = await diagnose(stray);
   server.close();
   expect(levels).toMatchObject({ account: 'problem', harvesting: 'problem', schema: 'warning' });

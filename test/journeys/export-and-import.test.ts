@@ -9,7 +9,7 @@ import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { addressFlags, type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
@@ -17,7 +17,7 @@ let home: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  home = await signedIn(service, WITHOUT_PAUSES);
 });
 afterAll(() => service.stop());
 
@@ -57,7 +57,7 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
 });
 
 test('a table of finds that the service has creates no second record', async () => {
-  const other = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  const other = await signedIn(service, WITHOUT_PAUSES);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
   expect(run.code).toBe(3);
   const report = JSON.parse(run.stdout) as Report;
@@ -172,7 +172,7 @@ test('an unreadable file ends with 2 and queues nothing', async () => {
 });
 
 test('a killed import has whole batches in the outbox, and resumes where it stopped', async () => {
-  const killed = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  const killed = await signedIn(service, WITHOUT_PAUSES);
   const table = writeSeason(killed, 3000);
   const { child, ended } = killed.start('import', table, '--quiet');
   const outbox = openSqlite(outboxFile(killed), { readonly: true });
@@ -192,7 +192,7 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
 
 test('a table that Excel saved as CSV is imported as displayed, and a person may give its encoding', async () => {
   const field = makeHome();
-  await field.do('init', '--name', 'field', '--kind', 'training', ...addressFlags(service));
+  await field.init(service, '--name', 'field');
   const rows = 'local_id;poznamka\nS-1;střep ze Žďáru\nS-2;šedá hlína\n';
   const table = field.file('season.csv', iconv.encode(rows, 'win1250'));
   const run = await field.pas('import', table);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -17,7 +17,7 @@ const TABLE = [
 ];
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  home = await signedIn(service, WITHOUT_PAUSES);
   await home.do('harvest-vocab');
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));

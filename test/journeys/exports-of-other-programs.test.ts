@@ -13,7 +13,7 @@ const mock = useMock('--min-interval', '0');
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
   await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
 });
 

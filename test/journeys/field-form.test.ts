@@ -6,7 +6,7 @@ import { readTable } from '../../src/tables/readers.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { type Home, homeWithoutNetwork, signedIn } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -14,7 +14,7 @@ let home: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  home = await signedIn(service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet');
 });
 afterAll(() => service.stop());

@@ -9,7 +9,7 @@ const mock = useMock('--min-interval', '0');
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('import', writeSeason(home, 3, { state: 2 }));
   await home.do('push', 'K-2');
   await home.pas(

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 let service: RunningMock;
 let started: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  started = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0'], {
+  started = await signedIn(service, WITHOUT_PAUSES, 'archaeologist', {
     name: 'people are harvested',
     prepare: (home) =>
       home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
@@ -189,7 +189,7 @@ describe('finders in a table', () => {
   });
 
   test('stay the same if the table is imported again after people were harvested, even if a find was sent', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     expect((await importing(home, ['Jan Novák'])).code).toBe(0);
     expect((await home.pas('push')).code).toBe(0);
@@ -242,7 +242,7 @@ describe('a single finder', () => {
   });
 
   test('is not changed by an edit of another element, even if it can no longer be resolved', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Kučera, Pavel']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
@@ -338,14 +338,14 @@ describe('a push that would create new people', () => {
   });
 
   test('is not held if people were not harvested, since nothing can be compared', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importTable(home, makeTable(['Dlouhý, Karel'], 'D', 120));
     expect(await pushed(home)).toMatchObject({ code: 0 });
   });
 
   test('names people entered before the harvest who are known in another spelling', async () => {
-    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['DVOŘÁKOVÁ, Eva']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');

@@ -13,7 +13,7 @@ const mock = useMock('--min-interval', '0');
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'osoba');
   await home.do('import', writeSeason(home, 2));
 });
@@ -76,7 +76,7 @@ test('the wizard names the command that lists the values of an element', async (
 });
 
 test('pas push with an empty queue says so', async () => {
-  const empty = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const empty = await signedIn(mock.service, WITHOUT_PAUSES);
   const run = await empty.pas('push');
   expect(run.code).toBe(0);
   expect(run.stdout).toBe('The queue is empty; nothing was sent.\n');

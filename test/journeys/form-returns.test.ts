@@ -7,7 +7,7 @@ import { readTable } from '../../src/tables/readers.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 type Row = Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ let questions: readonly Question[];
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  prepared = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  prepared = await signedIn(service, WITHOUT_PAUSES);
   await prepared.do('harvest-vocab', '--quiet');
   await prepared.do('harvest-vocab', 'projekt', '--quiet');
   prepared.file('form/.keep', '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { envelope, send, startOddService } from '../support/odd-service.ts';
 import { listAll } from '../support/raw-harvest.ts';
-import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const SET = 'heslo:obdobi';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 beforeEach(async () => {
   await mock.reset();
-  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.server, WITHOUT_PAUSES);
 });
 
 async function eraseAll(set: string): Promise<number> {
@@ -73,8 +73,7 @@ describe('a set that is suddenly empty', () => {
 test('of a service without any record no set is said to be empty', async () => {
   await using service = await startOddService();
   const anonymous = makeHome();
-  const profile = ['--name', 'odd', '--kind', 'training', '--oai-auth', 'none'];
-  await anonymous.do('init', ...profile, ...addressFlags(service));
+  await anonymous.init(service, '--name', 'odd', '--oai-auth', 'none');
   service.odd((response) => send(response, envelope('<error code="noRecordsMatch"/>')));
   const empty = await anonymous.pas('harvest', '--all', '--out', 'all.jsonl');
   expect([empty.code, empty.stderr]).toEqual([

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { outboxFile } from '../support/outbox-files.ts';
 import { ask, parseRecords } from '../support/raw-harvest.ts';
-import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import {
   getIdent,
@@ -22,7 +22,7 @@ describe.each([
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ deployed, pageSize: 20 });
-    home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+    home = await signedIn(mock.server, WITHOUT_PAUSES);
     for (const ident of ['HES-000300', 'HES-000301'])
       await mock.control('POST', `/records/${ident}/delete`);
   });
@@ -50,7 +50,7 @@ describe('a harvest', () => {
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ pageSize: 20 });
-    home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+    home = await signedIn(mock.server, WITHOUT_PAUSES);
   });
   afterAll(() => mock.close());
 
@@ -75,7 +75,7 @@ describe('a harvest', () => {
   });
 
   test('shows new records after the rights of the account changed, without --full', async () => {
-    const reader = await signedIn(mock.server, 'researcher', WITHOUT_PAUSES);
+    const reader = await signedIn(mock.server, WITHOUT_PAUSES, 'researcher');
     const shown = async (): Promise<number> => {
       await reader.pas('harvest', 'samostatny_nalez', '--out', 'shown.jsonl');
       const last = new Map(readLines(reader, 'shown.jsonl').map((line) => [getIdent(line), line]));
@@ -94,7 +94,7 @@ describe('a harvest', () => {
 
   test('shows more to a signed-in account, and the two views are not mixed in one output', async () => {
     const anonymous = makeHome({}, home.folder).with({ PAS_HOME: join(home.folder, 'anonymous') });
-    await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));
+    await anonymous.init(mock.server, '--name', 'a');
     const masks = async (at: Home, out: string): Promise<number> => {
       await at.json('harvest', 'samostatny_nalez', '--out', out);
       return (readFileSync(join(home.folder, out), 'utf8').match(/"masked":true/g) ?? []).length;
@@ -115,7 +115,7 @@ describe('a command line', () => {
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ pageSize: 50 });
-    home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+    home = await signedIn(mock.server, WITHOUT_PAUSES);
   });
   afterAll(() => mock.close());
   afterEach(() => mock.control('PUT', '/faults', []));

@@ -17,7 +17,7 @@ let signed: Home;
 let home: Home;
 beforeAll(async () => {
   mock = await startMock({ pageSize: 40 });
-  signed = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  signed = await signedIn(mock.server, WITHOUT_PAUSES);
 });
 afterAll(() => mock.close());
 beforeEach(() => {
@@ -144,7 +144,7 @@ test('identifiers alone are harvested, with their changes', async () => {
 
 test('records that were hidden from the account are harvested by --full after its rights grew', async () => {
   await using service = await startMock({ pageSize: 40 });
-  home = await signedIn(service.server, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(service.server, WITHOUT_PAUSES);
   const harvest = (...flags: string[]) =>
     home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
   const masked = (): string[] => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { ODD_SET, startOddService } from '../support/odd-service.ts';
-import { addressFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 type Entry = {
@@ -50,13 +50,11 @@ describe.each([
     'is harvested completely in version %s, with and without an account',
     async (version) => {
       for (const auth of ['none', 'basic']) {
-        const home = await signedIn(service, 'researcher', [
-          ...WITHOUT_PAUSES,
-          '--set',
-          `schema_version=${version}`,
-          '--oai-auth',
-          auth,
-        ]);
+        const home = await signedIn(
+          service,
+          [...WITHOUT_PAUSES, '--set', `schema_version=${version}`, '--oai-auth', auth],
+          'researcher',
+        );
         const { sets } = await harvest(home);
         expect(sets.map(({ set, pass }) => [set, pass])).toEqual(SETS.map((set) => [set, 'full']));
         const { counts } = await service.control<ServerState>('GET', '/state');
@@ -79,7 +77,7 @@ describe.each([
   );
 
   test('says which projects are surveys, for every account that sees them', async () => {
-    const home = await signedIn(service, 'archivist', WITHOUT_PAUSES);
+    const home = await signedIn(service, WITHOUT_PAUSES, 'archivist');
     const { sets } = await harvest(home, 'projekt');
     const { counts } = await service.control<ServerState>('GET', '/state');
     expect(sets).toEqual([expect.objectContaining({ set: 'projekt', unreadable: [] })]);
@@ -89,11 +87,11 @@ describe.each([
     const projects = await home.json<(Entry & { survey: boolean })[]>('vocab', 'list', 'projekt');
     expect(new Set(projects.map(({ survey }) => survey))).toEqual(new Set([true, false]));
     // An account that may see less is not told that the records are broken.
-    const stranger = await signedIn(service, 'researcher', [
-      ...WITHOUT_PAUSES,
-      '--oai-auth',
-      'none',
-    ]);
+    const stranger = await signedIn(
+      service,
+      [...WITHOUT_PAUSES, '--oai-auth', 'none'],
+      'researcher',
+    );
     expect((await harvest(stranger, 'projekt')).sets[0]).toMatchObject({ unreadable: [] });
   });
 });
@@ -106,7 +104,7 @@ describe('a service', () => {
   afterAll(() => service.stop());
 
   test('has its projects read in full again by an account whose role has grown', async () => {
-    const home = await signedIn(service, 'researcher', WITHOUT_PAUSES);
+    const home = await signedIn(service, WITHOUT_PAUSES, 'researcher');
     await harvest(home, 'projekt');
     const surveys = async () =>
       (await home.json<(Entry & { survey?: boolean })[]>('vocab', 'list', 'projekt')).filter(
@@ -125,7 +123,7 @@ describe('a service', () => {
   });
 
   test('has a mistyped project refused offline, and a hidden one pointed out', async () => {
-    const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await harvest(home);
     const table = readFileSync(writeSeason(home, 1), 'utf8').replace('C-202400101', 'C-202499999');
     type Validated = { issues: { rule: string; severity: string }[] };
@@ -134,7 +132,7 @@ describe('a service', () => {
     ).issues.filter(({ rule }) => rule === 'survey-project');
     expect(judged).toMatchObject([{ severity: 'error' }]);
     // An account that harvested nothing itself judges by the list of another.
-    const other = await signedIn(service, 'researcher', [...WITHOUT_PAUSES, '--oai-auth', 'none']);
+    const other = await signedIn(service, [...WITHOUT_PAUSES, '--oai-auth', 'none'], 'researcher');
     await harvest(other, 'projekt');
     const shown = (
       await other.json<Validated>('import', writeSeason(other, 1), '--dry-run')
@@ -143,7 +141,7 @@ describe('a service', () => {
   });
 
   test('is later asked only for changes; deletions arrive', async () => {
-    const home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await harvest(home);
     const [first, second] = await entries(home, 'heslo:predmet_druh');
     if (first === undefined || second === undefined)
@@ -175,7 +173,7 @@ describe('harvested vocabularies', () => {
   let home: Home;
   beforeAll(async () => {
     await using service = await serveMock('--min-interval', '0');
-    home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+    home = await signedIn(service, WITHOUT_PAUSES);
     await harvest(home);
   });
 
@@ -270,16 +268,7 @@ test('of many records that are not terms the first are named, and JSON names all
   const names = Array.from({ length: 45 }, (_, nth) => `A-${nth}`);
   service.sane(names);
   const home = makeHome();
-  await home.do(
-    'init',
-    '--name',
-    'odd',
-    '--kind',
-    'training',
-    '--oai-auth',
-    'none',
-    ...addressFlags(service),
-  );
+  await home.init(service, '--name', 'odd', '--oai-auth', 'none');
   const { code, stderr } = await home.pas('harvest-vocab', ODD_SET);
   expect([code, stderr]).toEqual([
     3,

@@ -10,7 +10,7 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
 });
 
 type ImportReport = {
@@ -359,7 +359,7 @@ test('a number that a curator has set since is not replaced, and that of the row
 });
 
 test('a number that the account may not set is listed as a correction', async () => {
-  const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
+  const homeCopy = await signedIn(mock.service, WITHOUT_PAUSES, 'researcher');
   const season = writeSeason(homeCopy, 1, { state: 1 });
   await homeCopy.do('import', season);
   await homeCopy.do('push');

@@ -9,7 +9,7 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=10']);
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
 });
 
 type Report = {

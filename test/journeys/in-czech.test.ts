@@ -8,12 +8,7 @@ let home: Home;
 let czech: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', [
-    '--set',
-    'min_interval_ms=10',
-    '--set',
-    'settle_ms=600000',
-  ]);
+  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10', '--set', 'settle_ms=600000']);
   czech = home.with({ PAS_LANG: 'cs' });
 });
 

@@ -18,7 +18,7 @@ let issues: readonly Judged[];
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(service, WITHOUT_PAUSES);
   await home.do('harvest-vocab');
   await home.do('harvest-vocab', 'projekt');
   const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>

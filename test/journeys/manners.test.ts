@@ -7,7 +7,7 @@ import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { displayWidth } from '../../src/text/characters.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
-import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 const PAS = `"${process.execPath}" "${join(PROJECT, 'bin', 'pas.js')}"`;
@@ -16,8 +16,7 @@ let home: Home;
 
 beforeAll(async () => {
   home = makeHome();
-  const service = ['--base-url', NOBODY, '--schema-base', 'http://127.0.0.1:8099/schema/svc'];
-  await home.do('init', '--name', 'field', '--kind', 'training', '--username', 'a', ...service);
+  await home.init(serviceAt(NOBODY), '--name', 'field', '--username', 'a');
 });
 
 test.skipIf(process.platform !== 'linux')(
@@ -119,17 +118,7 @@ test('a reader that closes early causes no error', async () => {
 
 test('a reader that closes early ends an export without an error', async () => {
   const many = makeHome();
-  await many.do(
-    'init',
-    '--name',
-    'field',
-    '--kind',
-    'training',
-    '--base-url',
-    NOBODY,
-    '--schema-base',
-    NOBODY,
-  );
+  await many.init(serviceAt(NOBODY), '--name', 'field');
   await many.do('list');
   const outbox = openOutbox(outboxFile(many, 'field'), systemClock);
   outbox.change(() => {

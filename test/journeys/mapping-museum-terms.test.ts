@@ -32,7 +32,7 @@ let home: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
 });
 afterAll(() => service.stop());
@@ -271,7 +271,7 @@ describe('a reviewed mapping', () => {
 });
 
 test('nothing is proposed without harvested vocabularies', async () => {
-  const fresh = await signedIn(service, 'archaeologist', WITHOUT_PAUSES);
+  const fresh = await signedIn(service, WITHOUT_PAUSES);
   const run = await fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS);
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(/harvest-vocab/);

@@ -11,7 +11,7 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  home = await signedIn(mock.service, settledAfter(0));
 });
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> }[];
@@ -206,7 +206,7 @@ describe('removing', () => {
   });
 
   test('keeps what the service has or may have, with advice', async () => {
-    home = await signedIn(mock.service, 'archaeologist', settledAfter(600_000));
+    home = await signedIn(mock.service, settledAfter(600_000));
     await home.do('import', writeSeason(home, 3));
     await mock.service.faults({
       endpoint: 'import',

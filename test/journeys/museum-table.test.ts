@@ -13,7 +13,7 @@ let home: Home;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=1']);
+  home = await signedIn(service, ['--set', 'min_interval_ms=1']);
   await home.do('harvest-vocab');
   for (const name of readdirSync(EXAMPLE))
     copyFileSync(join(EXAMPLE, name), join(home.folder, name));

@@ -21,7 +21,7 @@ const NBSP = '\u00a0';
 const RECORD = 'C-202400101-N00001';
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'osoba');
   await home.do('import', writeSeason(home, 2));
 });

@@ -7,7 +7,14 @@ import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import {
+  accountFlags,
+  atHost,
+  type Home,
+  makeHome,
+  PROJECT,
+  serviceAt,
+} from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { HIDDEN_HOST, startProxy } from '../support/start-proxy.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -25,16 +32,7 @@ async function homeBehind(
   environment: NodeJS.ProcessEnv = {},
 ): Promise<Home> {
   const home = makeHome({ PAS_PASSWORD: 'archaeologist', ...environment });
-  const hidden = (address: string): string => address.replace('127.0.0.1', HIDDEN_HOST);
-  const { base_url, oai_base, schema_base } = service;
-  const addresses = {
-    base_url: hidden(base_url),
-    oai_base: hidden(oai_base),
-    schema_base: hidden(schema_base),
-  };
-  const account = ['--kind', 'training', '--username', 'archaeologist', '--oai-auth', 'basic'];
-  const flags = ['--name', 'mock', ...account, ...addressFlags(addresses), ...more];
-  await home.do('init', ...flags);
+  await home.init(atHost(HIDDEN_HOST, service), '--name', 'mock', ...accountFlags(), ...more);
   return home;
 }
 
@@ -118,8 +116,7 @@ describe('a service behind a proxy', () => {
       await using proxy = await startProxy({ manner });
       const home = makeHome({ PAS_PASSWORD: 'a', HTTPS_PROXY: `http://${proxy.host}` });
       const address = `https://${HIDDEN_HOST}`;
-      const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
-      await home.do('init', '--kind', 'training', '--username', 'a', ...addressFlags(service));
+      await home.init(serviceAt(address), '--username', 'a');
       const run = await home.pas('login');
       expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
     },
@@ -153,8 +150,7 @@ describe('a page of a firewall', () => {
       });
       const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       const home = makeHome({ PAS_PASSWORD: 'a' });
-      const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
-      await home.do('init', '--kind', 'training', '--username', 'a', ...addressFlags(service));
+      await home.init(serviceAt(address), '--username', 'a');
       for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
         const run = await home.pas(...command);
         expect([run.code, run.stderr]).toEqual([
@@ -205,17 +201,8 @@ describe('a connection that TLS refuses', () => {
     });
     const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const home = makeHome({ PAS_PASSWORD: 'a' });
-    const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
     const trust = ['--set', `ca_file=${pem('authority')}`];
-    await home.do(
-      'init',
-      '--kind',
-      'training',
-      '--username',
-      'a',
-      ...addressFlags(service),
-      ...trust,
-    );
+    await home.init(serviceAt(address), '--username', 'a', ...trust);
     const run = await home.pas('login');
     expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
     expect(run.stderr).not.toContain('SSL routines');
@@ -229,9 +216,8 @@ test.each([
   const home = makeHome({ PAS_PASSWORD: 'a' });
   home.file('empty.pem', 'text\n');
   const address = 'https://127.0.0.1:9';
-  const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
-  const flags = [...addressFlags(service), '--set', `ca_file=${join(home.folder, name)}`];
-  await home.do('init', '--kind', 'training', '--username', 'a', ...flags);
+  const trust = ['--set', `ca_file=${join(home.folder, name)}`];
+  await home.init(serviceAt(address), '--username', 'a', ...trust);
   const run = await home.pas('login');
   expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(says)]);
 });
@@ -242,9 +228,8 @@ test.skipIf('getCACertificates' in tls)(
   async () => {
     const home = makeHome({ PAS_PASSWORD: 'a' });
     const address = 'https://127.0.0.1:9';
-    const service = { base_url: address, oai_base: address, schema_base: `${address}/schema` };
-    const flags = [...addressFlags(service), '--set', `ca_file=${pem('authority')}`];
-    await home.do('init', '--kind', 'training', '--username', 'a', ...flags);
+    const trust = ['--set', `ca_file=${pem('authority')}`];
+    await home.init(serviceAt(address), '--username', 'a', ...trust);
     const missing = join(home.folder, 'missing.pem');
     const run = await home.with({ NODE_EXTRA_CA_CERTS: missing }).pas('login');
     expect([run.code, run.stderr]).toEqual([

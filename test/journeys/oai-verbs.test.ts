@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, parseToken } from '../support/raw-harvest.ts';
-import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 let mock: TestMock;
@@ -8,7 +8,7 @@ let home: Home;
 
 beforeAll(async () => {
   mock = await startMock();
-  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.server, WITHOUT_PAUSES);
 });
 afterAll(() => mock.close());
 
@@ -147,7 +147,7 @@ describe('each verb prints its answer for people', () => {
 
   test('which says how to continue, and marks what this account may not see', async () => {
     const anonymous = home.with({ PAS_HOME: `${home.folder}/anonymous` });
-    await anonymous.pas('init', '--name', 'a', '--kind', 'training', ...addressFlags(mock.server));
+    await anonymous.init(mock.server, '--name', 'a');
     const run = await anonymous.pas('oai', 'get', '--identifier', 'M-202400202-N00003');
     expect(run.stdout).toMatch(/chranene_udaje: \(not shown to this account\)/);
     expect(run.stdout).not.toMatch(/\b403\b/);

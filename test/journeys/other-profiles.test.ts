@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
@@ -16,23 +16,21 @@ const MUSEUM = 'the.museum';
 
 beforeAll(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  home = await signedIn(mock.server, WITHOUT_PAUSES);
   await home.do('import', writeSeason(home, 2));
   await home.do('push');
-  const run = await home.do(
-    'init',
+  const run = await home.init(
+    {
+      base_url: 'https://finds.example.org',
+      oai_base: 'https://api.example.org/oai',
+      schema_base: 'https://api.example.org/schema/svc',
+    },
     '--name',
     MUSEUM,
     '--kind',
     'production',
     '--username',
     'archaeologist',
-    '--base-url',
-    'https://finds.example.org',
-    '--oai-base',
-    'https://api.example.org/oai',
-    '--schema-base',
-    'https://api.example.org/schema/svc',
   );
   expect(run.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);
   const [first] = await home.json<{ ident_cely: string }[]>('list');

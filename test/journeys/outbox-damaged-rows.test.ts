@@ -13,7 +13,7 @@ let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   copy = join(home.folder, 'backup.sqlite');
   await home.do('import', writeSeason(home, 3));
   await home.do('number', 'set', 'K-1', 'A 1');

@@ -7,14 +7,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
-import {
-  addressFlags,
-  type Home,
-  PROJECT,
-  type Run,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { type Home, PROJECT, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -24,7 +17,7 @@ let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   copy = join(home.folder, 'backup.sqlite');
 });
 
@@ -53,16 +46,7 @@ describe('A profile', () => {
     expect(await other.made()).toMatchObject({ finds: 0 });
     setAddress(`"${now}"`, `"${old}"`);
     expect(await home.json('list')).not.toEqual([]);
-    await home.do(
-      'init',
-      '--base-url',
-      now,
-      '--name',
-      'elsewhere',
-      '--kind',
-      'training',
-      ...addressFlags(other.service),
-    );
+    await home.init(other.service, '--name', 'elsewhere');
     expect(await home.json('list', '--profile', 'elsewhere')).toEqual([]);
   });
 });

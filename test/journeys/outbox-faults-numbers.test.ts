@@ -3,7 +3,7 @@ import { fetchToken } from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import type { RunningMock } from '../support/mock-process.ts';
 import {
-  addressFlags,
+  accountFlags,
   type Home,
   settledAfter,
   signedIn,
@@ -47,18 +47,14 @@ test('A number that was tried at the training instance does not follow the find 
   // A training instance has no harvesting.
   const { base_url, schema_base } = training.service;
   const { oai_base } = production.service;
-  const home = await signedIn({ base_url, schema_base, oai_base }, 'archaeologist', WITHOUT_PAUSES);
-  await home.do(
-    'init',
+  const home = await signedIn({ base_url, schema_base, oai_base }, WITHOUT_PAUSES);
+  await home.init(
+    production.service,
     '--name',
     'museum',
     '--kind',
     'production',
-    '--username',
-    'archaeologist',
-    '--oai-auth',
-    'basic',
-    ...addressFlags(production.service),
+    ...accountFlags(),
     ...WITHOUT_PAUSES,
   );
   const museum = ['--profile', 'museum'];
@@ -86,7 +82,7 @@ async function killedDuringNumber(
   service: RunningMock,
   flags: readonly string[],
 ): Promise<{ readonly home: Home; readonly ident: string }> {
-  const home = await signedIn(service, 'archaeologist', flags);
+  const home = await signedIn(service, flags);
   await home.do('import', writeSeason(home, 1));
   await home.do('push');
   const ident = await readIdent(home, 'K-1');
@@ -133,7 +129,7 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
 
 test('A number that a curator changed is overwritten only after the change was shown.', async () => {
   const { service } = production;
-  const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
+  const home = await signedIn(service, settledAfter(0, 0));
   await home.do('import', writeSeason(home, 1));
   await home.do('number', 'set', 'K-1', 'MMK 1/2026');
   await home.do('push');
@@ -153,7 +149,7 @@ test('A number that a curator changed is overwritten only after the change was s
 
 test('A number that a curator gave one find is refused for another, and that of before is free.', async () => {
   const { service } = production;
-  const home = await signedIn(service, 'archaeologist', settledAfter(0, 0));
+  const home = await signedIn(service, settledAfter(0, 0));
   await home.do('import', writeSeason(home, 2));
   await home.do('number', 'set', 'K-1', 'MMK 5/2026');
   await home.do('push');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
-import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { accountFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -13,25 +13,21 @@ const MUSEUM = ['--profile', 'museum'];
 
 /** Signed in at the training instance, and as the profile `museum` at the real one. */
 async function homeOfTwo(): Promise<Home> {
-  const home = await signedIn(training.service, 'archaeologist', WITHOUT_PAUSES);
-  await home.do(
-    'init',
+  const home = await signedIn(training.service, WITHOUT_PAUSES);
+  await home.init(
+    production.service,
     '--name',
     'museum',
     '--kind',
     'production',
-    '--username',
-    'archaeologist',
-    '--oai-auth',
-    'basic',
-    ...addressFlags(production.service),
+    ...accountFlags(),
     ...WITHOUT_PAUSES,
   );
   return home;
 }
 
 const homeOfOne = (...flags: string[]): Promise<Home> =>
-  signedIn(production.service, 'archaeologist', [...WITHOUT_PAUSES, ...flags]);
+  signedIn(production.service, [...WITHOUT_PAUSES, ...flags]);
 
 /** Content of a record at the service. */
 async function shownAt(ident: string): Promise<string> {
@@ -109,16 +105,7 @@ describe('While a push runs,', () => {
 
 test('A find corrected under one profile is sent corrected under another profile of the same outbox.', async () => {
   const home = await homeOfOne();
-  await home.do(
-    'init',
-    '--name',
-    'twin',
-    '--kind',
-    'training',
-    '--username',
-    'archaeologist',
-    ...addressFlags(production.service),
-  );
+  await home.init(production.service, '--name', 'twin', '--username', 'archaeologist');
   await home.do('import', writeSeason(home, 1));
   await production.service.faults({ endpoint: 'import', fault: '503', times: 1 });
   expect((await home.pas('push')).code).toBe(5);

@@ -34,7 +34,7 @@ let expected: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   mock = await startMock({ pageSize: 7 });
-  signed = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  signed = await signedIn(mock.server, WITHOUT_PAUSES);
   expected = await served(mock, SET, 'oai_svc');
 });
 afterAll(() => mock.close());

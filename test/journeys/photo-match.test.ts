@@ -11,7 +11,7 @@ const mock = useMock('--min-interval', '10');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
+  home = await signedIn(mock.service, settledAfter(1000));
 });
 
 type MatchedFile = {
@@ -305,7 +305,7 @@ test('a photograph with a semicolon in its name survives export and import', asy
   await importFinds(['K-1'], '"""a;b.jpg"";c.jpg"');
   for (const format of ['csv', 'xlsx', 'xml', 'geojson', 'gpkg']) {
     await home.do('export', '--format', format, '--out', `out.${format}`);
-    const other = await signedIn(mock.service, 'archaeologist', settledAfter(1000));
+    const other = await signedIn(mock.service, settledAfter(1000));
     for (const name of ['a;b.jpg', 'c.jpg'])
       other.file(name, readFileSync(join(home.folder, name)));
     const taken = other.file(`out.${format}`, readFileSync(join(home.folder, `out.${format}`)));

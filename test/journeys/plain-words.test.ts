@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { addressFlags, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
+import { makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
 
 test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', settledAfter(3_600_000));
+  const home = await signedIn(mock.service, settledAfter(3_600_000));
   await home.do('import', writeSeason(home, 2));
   await mock.service.faults({
     endpoint: 'import',
@@ -48,8 +48,8 @@ test.each([
   ],
 ])('no answer at %s is reported in plain words', async (address, words) => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
-  const addresses = { base_url: address, oai_base: address, schema_base: address };
-  await home.do('init', '--kind', 'training', ...addressFlags(addresses));
+  const addresses = serviceAt(address);
+  await home.init(addresses);
   for (const command of ['login', 'whoami']) {
     const run = await home.pas(command);
     expect(run).toMatchObject({ code: 5, stderr: expect.stringMatching(words) });
@@ -58,7 +58,7 @@ test.each([
 
 test('a refused sign-in says what to check, and does not advise to sign in', async () => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'mistyped' });
-  await home.do('init', '--kind', 'training', ...addressFlags(mock.service));
+  await home.init(mock.service);
   const run = await home.pas('login');
   expect(run).toMatchObject({
     code: 4,
@@ -68,7 +68,7 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
 });
 
 test('a sent find cannot be removed, and the message comes before any question', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  const home = await signedIn(mock.service, settledAfter(0));
   await home.do('import', writeSeason(home, 1));
   await home.do('push');
   const run = await home.pas('remove', 'K-1');
@@ -80,7 +80,7 @@ test('a sent find cannot be removed, and the message comes before any question',
 });
 
 test('no message advises to send what cannot be sent yet', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  const home = await signedIn(mock.service, settledAfter(0));
   await home.do('import', writeSeason(home, 1, { photos: true }));
   expect((await home.pas('status')).stdout).toContain('Send what is queued:');
   await mock.service.faults({
@@ -96,7 +96,7 @@ test('no message advises to send what cannot be sent yet', async () => {
 });
 
 test('a find is shown by its field names, in the language of the reader and in local time', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  const home = await signedIn(mock.service, settledAfter(0));
   await home.do('import', writeSeason(home, 1));
   await home.do('push');
   expect((await home.pas('show', 'K-1')).stdout).toMatch(

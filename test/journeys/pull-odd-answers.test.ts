@@ -34,7 +34,7 @@ beforeEach(async () => {
   rewrite = (xml) => xml;
   queries = [];
   const front = `http://127.0.0.1:${(inFront.address() as AddressInfo).port}`;
-  home = await signedIn(mock.service, 'archaeologist', [...WITHOUT_PAUSES, '--oai-base', front]);
+  home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--oai-base', front]);
   await home.do('import', writeSeason(home, 3));
   await home.do('push');
 });

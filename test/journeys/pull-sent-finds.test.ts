@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 type AtService = {
@@ -40,7 +40,7 @@ async function useService(...flags: string[]): Promise<void> {
 
 async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
   await useService(...flags);
-  home = await signedIn(service, user, ['--set', 'min_interval_ms=0', '--kind', 'production'], {
+  home = await signedIn(service, ['--set', 'min_interval_ms=0', '--kind', 'production'], user, {
     name: `${finds} finds`,
     prepare: (prepared) => prepared.do('import', writeSeason(prepared, finds, { photos: true })),
   });
@@ -58,8 +58,8 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
 /** The same profile, with another sign-in for harvesting. */
 async function harvestAs(oaiAuth: string): Promise<void> {
   const { base_url, oai_base, schema_base } = service;
-  await home.do(
-    'init',
+  await home.init(
+    { base_url, oai_base, schema_base },
     '--name',
     'mock',
     '--kind',
@@ -68,12 +68,6 @@ async function harvestAs(oaiAuth: string): Promise<void> {
     'archaeologist',
     '--oai-auth',
     oaiAuth,
-    '--base-url',
-    base_url,
-    '--oai-base',
-    oai_base,
-    '--schema-base',
-    schema_base,
   );
 }
 
@@ -393,7 +387,7 @@ describe('a training instance', () => {
 
   test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
     await useService();
-    home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    home = await signedIn(service, WITHOUT_PAUSES);
     await home.do('import', writeSeason(home, 1));
     await home.do('push');
     const [sent] = await home.json<{ ident_cely: string }[]>('list');
@@ -426,7 +420,7 @@ describe('a training instance', () => {
       await home.do('push', '--yes');
       // Production numbers its own finds in the same way: another account has just got the same
       // identifiers.
-      const colleague = await signedIn(production, 'archivist');
+      const colleague = await signedIn(production, [], 'archivist');
       await colleague.do('import', writeSeason(colleague, 3));
       await colleague.do('push');
       const listIdents = (of: Home) =>
@@ -454,6 +448,6 @@ describe('a training instance', () => {
 
 test('a pull before anything was sent has nothing to do', async () => {
   await useService();
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  home = await signedIn(service, WITHOUT_PAUSES);
   expect(await pull()).toEqual({ from: null, finds: [] });
 });

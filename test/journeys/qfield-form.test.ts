@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 
 let service: RunningMock;
@@ -23,7 +23,7 @@ let empty: string;
 
 beforeAll(async () => {
   service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  home = await signedIn(service, WITHOUT_PAUSES);
   await home.do('harvest-vocab');
   empty = join(home.folder, 'empty');
   await home.do('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101');
@@ -144,16 +144,7 @@ describe('the folder of a QField form', () => {
 
   test('cannot be made without vocabularies, and names the command that harvests them', async () => {
     const bare = makeHome();
-    await bare.do(
-      'init',
-      '--name',
-      'bare',
-      '--kind',
-      'training',
-      '--username',
-      'archaeologist',
-      ...addressFlags(service),
-    );
+    await bare.init(service, '--name', 'bare', '--username', 'archaeologist');
     const run = await bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield');
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('pas harvest-vocab');

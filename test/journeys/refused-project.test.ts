@@ -8,7 +8,7 @@ import { useMock } from '../support/use-mock.ts';
 const mock = useMock('--min-interval', '0');
 
 test('a push to a project that refuses all finds alike ends after five, and one command queues them again', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  const home = await signedIn(mock.service, settledAfter(0));
   const table = readFileSync(writeSeason(home, 12), 'utf8').replaceAll(
     'C-202400101',
     'C-202200058',

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { configFile } from '../support/outbox-files.ts';
-import { addressFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -11,17 +11,13 @@ const NOWHERE = 'http://127.0.0.1:9';
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
-  await home.do(
-    'init',
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  await home.init(
+    { base_url: NOWHERE, schema_base: mock.service.schema_base },
     '--name',
     'museum',
     '--kind',
     'production',
-    '--base-url',
-    NOWHERE,
-    '--schema-base',
-    mock.service.schema_base,
   );
   await home.do('profile', 'use', 'museum');
 });
@@ -81,7 +77,7 @@ test('nothing is rehearsed at an instance that is not for training, or that anot
   expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(
     /not a training profile. Nothing was sent/,
   );
-  await home.do('init', '--name', 'real', '--kind', 'production', ...addressFlags(mock.service));
+  await home.init(mock.service, '--name', 'real', '--kind', 'production');
   const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
   expect([refused.code, refused.stderr]).toEqual([
     2,

@@ -9,7 +9,7 @@ let home: Home;
 let idents: readonly string[];
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('import', writeSeason(home, 3));
   await home.do('number', 'set', 'K-1', 'A 1');
   await home.do('push');
@@ -145,7 +145,7 @@ describe('a row in a table of numbers', () => {
 });
 
 test('a researcher is told offline that the service refuses numbers from that role, and nothing is queued', async () => {
-  const homeCopy = await signedIn(mock.service, 'researcher', WITHOUT_PAUSES);
+  const homeCopy = await signedIn(mock.service, WITHOUT_PAUSES, 'researcher');
   await homeCopy.do('import', writeSeason(homeCopy, 1));
   const file = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
   for (const args of [

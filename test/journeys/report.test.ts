@@ -32,7 +32,7 @@ let home: Home;
 
 beforeAll(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.server, WITHOUT_PAUSES);
   await home.do('harvest-vocab');
   await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
 });

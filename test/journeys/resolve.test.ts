@@ -13,7 +13,7 @@ type Listed = { readonly local_id: string; readonly ident_cely: string | null }[
 
 /** K-1 and K-3 are sent; K-2 is uncertain, and no lookup can settle it for an hour. */
 async function doubt(fault: string): Promise<void> {
-  home = await signedIn(mock.service, 'archivist', settledAfter(3_600_000));
+  home = await signedIn(mock.service, settledAfter(3_600_000), 'archivist');
   await home.do('import', writeSeason(home, 3));
   await mock.service.faults({ ...IN_DOUBT, fault });
   await home.pas('push', '--json');
@@ -30,7 +30,7 @@ async function newest(of = home): Promise<string> {
 
 /** Another account's record of another find, in the same project. */
 async function anothers(): Promise<string> {
-  const other = await signedIn(mock.service, 'archaeologist', settledAfter(0));
+  const other = await signedIn(mock.service, settledAfter(0));
   await other.do('import', writeSeason(other, 2, { state: 2 }));
   await other.do('push', 'K-1');
   return newest(other);

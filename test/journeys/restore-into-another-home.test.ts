@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -14,7 +14,7 @@ let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   copy = join(home.folder, 'copy.sqlite');
 });
 
@@ -57,11 +57,7 @@ test('a restore names what was changed since and not sent, and nothing else', as
 test('a backup of another home is restored in place of the outbox, which is set aside', async () => {
   await home.do('import', writeSeason(home, 2));
   await home.do('backup', copy);
-  const other = await signedIn(mock.service, 'archaeologist', [
-    ...WITHOUT_PAUSES,
-    '--set',
-    'max_in_flight=3',
-  ]);
+  const other = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'max_in_flight=3']);
   await other.do(
     'import',
     other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-')),
@@ -97,17 +93,7 @@ test('a file that is not a backup of this service is refused', async () => {
   expect((await home.pas('restore', outboxFile(home))).stderr).toMatch(/is the outbox itself/);
   await home.do('backup', copy);
   const other = home.with({});
-  await other.do(
-    'init',
-    '--name',
-    'far',
-    '--kind',
-    'training',
-    '--base-url',
-    'http://127.0.0.1:9',
-    '--schema-base',
-    'http://127.0.0.1:9/s',
-  );
+  await other.init(serviceAt('http://127.0.0.1:9'), '--name', 'far');
   const refused = await other.pas('restore', copy, '--profile', 'far');
   expect([refused.code, refused.stderr]).toEqual([
     12,

@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 test('a wrong prefix is reported before anything is sent', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  const home = await signedIn(mock.service, WITHOUT_PAUSES);
   const message = `The service refuses every import of this profile: its schema is amcr at ${base}, but the profile has svc at ${base}.`;
   const todo = `Set prefix = "amcr" and schema_base = "${base}" in the profile.`;
   expect(await judge(home, 'schema')).toEqual({
@@ -48,7 +48,7 @@ test('a wrong prefix is reported before anything is sent', async () => {
 });
 
 test('a schema version other than the service’s own is pointed out', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [
+  const home = await signedIn(mock.service, [
     ...WITHOUT_PAUSES,
     '--set',
     'prefix=amcr',
@@ -68,11 +68,7 @@ test('a schema version other than the service’s own is pointed out', async () 
 });
 
 test('names that match the service are no issue', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [
-    ...WITHOUT_PAUSES,
-    '--set',
-    'prefix=amcr',
-  ]);
+  const home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'prefix=amcr']);
   expect(await judge(home, 'schema')).toEqual({
     doctor: [0, expect.objectContaining({ level: 'ok' })],
     validate: [0, []],
@@ -80,11 +76,7 @@ test('names that match the service are no issue', async () => {
 });
 
 test('entries that the role may not send are counted even if the role was unknown when they were queued', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', [
-    ...WITHOUT_PAUSES,
-    '--set',
-    'prefix=amcr',
-  ]);
+  const home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'prefix=amcr']);
   await home.do('harvest-vocab');
   await home.do('import', writeSeason(home, 3, { state: 2 }));
   expect((await judge(home, 'account')).doctor).toEqual([

@@ -35,17 +35,7 @@ beforeAll(async () => {
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   schemaBase = `http://127.0.0.1:${(server.address() as AddressInfo).port}/schema/svc`;
   fresh = makeHome();
-  await fresh.do(
-    'init',
-    '--name',
-    'here',
-    '--kind',
-    'training',
-    '--base-url',
-    'http://127.0.0.1:9',
-    '--schema-base',
-    schemaBase,
-  );
+  await fresh.init({ base_url: 'http://127.0.0.1:9', schema_base: schemaBase }, '--name', 'here');
   updatedHome = fresh.copy();
   ownSha512 = (await updatedHome.json<Shown>('schema', '--update')).sha512;
 });
@@ -138,16 +128,10 @@ describe('the deployment’s own schema', () => {
 
   test('belongs to its deployment and version', async () => {
     home = updatedHome.copy();
-    await home.do(
-      'init',
+    await home.init(
+      { base_url: 'http://127.0.0.1:9', schema_base: `${schemaBase}2` },
       '--name',
       'other',
-      '--kind',
-      'training',
-      '--base-url',
-      'http://127.0.0.1:9',
-      '--schema-base',
-      `${schemaBase}2`,
     );
     expect(await home.json('schema', '--profile', 'other')).toMatchObject({
       in_use: 'bundled',
@@ -287,10 +271,7 @@ describe('against the mock server', () => {
   test.each(['2.0', '2.1', '2.2'])(
     'its schema %s equals the bundled one, and finds are validated with it',
     async (version) => {
-      const signed = await signedIn(service, 'archaeologist', [
-        '--set',
-        `schema_version=${version}`,
-      ]);
+      const signed = await signedIn(service, ['--set', `schema_version=${version}`]);
       expect(await signed.json('schema', '--update')).toMatchObject({
         change: 'fetched',
         same_as_bundled: true,

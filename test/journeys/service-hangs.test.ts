@@ -24,7 +24,7 @@ const SEASON = {
 };
 let home: Home;
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES, SEASON);
+  home = await signedIn(mock.service, WITHOUT_PAUSES, 'archaeologist', SEASON);
 });
 
 const isOai = (url: string): boolean => url.includes('/oai?');

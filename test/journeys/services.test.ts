@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
+import { accountFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let first: RunningMock;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([first.stop(), second.stop()]));
 beforeEach(async () => {
   await Promise.all([first, second].map((mock) => mock.control('POST', '/reset')));
-  home = await signedIn(first, 'archaeologist', ['--set', 'min_interval_ms=10']);
+  home = await signedIn(first, ['--set', 'min_interval_ms=10']);
 });
 
 type Listed = {
@@ -29,20 +29,7 @@ type Listed = {
 type Seen = { readonly method: string; readonly path: string; readonly user: string | null };
 
 const pointAt = (service: Service, name = 'mock', user = 'archaeologist') =>
-  home.pas(
-    'init',
-    '--name',
-    name,
-    '--kind',
-    'training',
-    '--username',
-    user,
-    '--oai-auth',
-    'basic',
-    '--set',
-    'min_interval_ms=10',
-    ...addressFlags(service),
-  );
+  home.init(service, '--name', name, ...accountFlags(user), '--set', 'min_interval_ms=10');
 const journal = async (mock: RunningMock): Promise<Seen[]> =>
   (await mock.control('GET', '/journal')) as unknown as Seen[];
 

@@ -15,7 +15,7 @@ const listIds = async (of: Home) =>
   (await of.json<Listed[]>('list')).map(({ local_id }) => local_id);
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'osoba');
 });
 

@@ -59,7 +59,7 @@ describe('pas status advises the next step with working commands', () => {
   });
 
   test('does not announce a known finder, and completes a draft before a push', async () => {
-    const home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+    const home = await signedIn(mock.service, WITHOUT_PAUSES);
     await home.do('harvest-vocab', '--quiet');
     await home.do('import', table(home, ['K-1'], '"Dvořáková, Eva"'));
     expect(await readNext(home)).toEqual(['pas push']);
@@ -75,7 +75,7 @@ test('finds whose records a restarted service assigned to others are one line, i
   const port = String(await freePort());
   const start = () => startMockProcess('--min-interval', '0', '--port', port);
   const first = await start();
-  const home = await signedIn(first, 'archaeologist', WITHOUT_PAUSES);
+  const home = await signedIn(first, WITHOUT_PAUSES);
   await home.do('import', table(home, ['A-1', 'A-2', 'A-3']));
   await home.do('push');
   await first.stop();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { addressFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
+import { accountFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 
 let production: RunningMock;
@@ -20,18 +20,14 @@ afterAll(() => Promise.all([production.stop(), training.stop()]));
 beforeEach(async () => {
   await Promise.all([production.control('POST', '/reset'), training.control('POST', '/reset')]);
   // `mock` is the training profile.
-  home = await signedIn(practice, 'archaeologist', ['--set', 'min_interval_ms=10']);
-  await home.do(
-    'init',
+  home = await signedIn(practice, ['--set', 'min_interval_ms=10']);
+  await home.init(
+    production,
     '--name',
     'museum',
     '--kind',
     'production',
-    '--username',
-    'archaeologist',
-    '--oai-auth',
-    'basic',
-    ...addressFlags(production),
+    ...accountFlags(),
     '--set',
     'min_interval_ms=10',
   );

@@ -6,7 +6,7 @@ import { useMock } from '../support/use-mock.ts';
 const mock = useMock('--min-interval', '0');
 
 test('forty rows with custom columns, name orders and date formats arrive at the service correctly', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=1']);
+  const home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
   await home.do('harvest-vocab');
   await expectNothingChanged(home, 40, 7);
 });

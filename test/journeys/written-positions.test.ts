@@ -6,7 +6,7 @@ const mock = useMock('--min-interval', '0');
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
 });
 
 const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865'].flatMap((setting) => [

@@ -4,8 +4,9 @@ import { fetchToken } from '../support/contract-requests.ts';
 import { findStates } from '../support/find-states.ts';
 import { configFile, getOutboxName, outboxFolder } from '../support/outbox-files.ts';
 import {
-  addressFlags,
+  accountFlags,
   type Home,
+  initArgs,
   makeHome,
   type Run,
   signedIn,
@@ -19,7 +20,7 @@ const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
 
 let home: Home;
 beforeEach(async () => {
-  home = await signedIn(mock.service, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('import', writeSeason(home, 2));
 });
 
@@ -30,16 +31,10 @@ const tokenOfOther = async (): Promise<Home> =>
   });
 
 const initFlags = (name: string, username: string): string[] => [
-  'init',
+  ...initArgs(mock.service),
   '--name',
   name,
-  '--kind',
-  'training',
-  '--username',
-  username,
-  '--oai-auth',
-  'basic',
-  ...addressFlags(mock.service),
+  ...accountFlags(username),
   ...WITHOUT_PAUSES,
 ];
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 
 const run = promisify(execFile);
 const MUCH_OUTPUT = {
@@ -74,7 +74,7 @@ describe.skipIf(!hasQgis)(
 
     beforeAll(async () => {
       service = await startMockProcess('--min-interval', '0');
-      home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+      home = await signedIn(service, WITHOUT_PAUSES);
       await home.do('harvest-vocab');
       await home.do('harvest-vocab', 'projekt');
     });

@@ -13,7 +13,7 @@ async function machines(
 ): Promise<Home[]> {
   return Promise.all(
     accounts.map(async (account) => {
-      const home = await signedIn(service, account, ['--set', `pacing=${redis.url}`]);
+      const home = await signedIn(service, ['--set', `pacing=${redis.url}`], account);
       await home.do('import', writeSeason(home, FINDS_EACH));
       return home;
     }),

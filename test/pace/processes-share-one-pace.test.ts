@@ -13,7 +13,7 @@ test('four processes with their own homes and accounts share the pace of the add
   const state = { XDG_STATE_HOME: tempFolder() };
   const homes = await Promise.all(
     ACCOUNTS.map(async (account, index) => {
-      const home = (await signedIn(service, account)).with(state);
+      const home = (await signedIn(service, [], account)).with(state);
       // Equal finds of two accounts of one machine would be a question.
       const day = `2024-06-0${index + 1}`;
       const table = writeSeason(home, FINDS_EACH, { day });

@@ -26,12 +26,11 @@ test.skipIf(!HAS_REDIS)(
     const before = await service.state();
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
-        const home = await signedIn(service, account, [
-          '--set',
-          `pacing=${place.url}`,
-          '--set',
-          'pacing_fallback_interval_ms=600',
-        ]);
+        const home = await signedIn(
+          service,
+          ['--set', `pacing=${place.url}`, '--set', 'pacing_fallback_interval_ms=600'],
+          account,
+        );
         await home.do('import', writeSeason(home, FINDS));
         return home;
       }),

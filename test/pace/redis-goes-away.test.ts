@@ -20,7 +20,7 @@ test.skipIf(!HAS_REDIS)(
     await using redis = await startRedis();
     await warmUp(service);
     const before = await service.state();
-    const home = await signedIn(service, 'archaeologist', [
+    const home = await signedIn(service, [
       '--set',
       `pacing=${redis.url}`,
       '--set',
@@ -60,7 +60,7 @@ test.skipIf(!HAS_REDIS)(
     await warmUp(service);
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
-        const home = await signedIn(service, account, ['--set', `pacing=${redis.url}`]);
+        const home = await signedIn(service, ['--set', `pacing=${redis.url}`], account);
         await home.do('import', writeSeason(home, 20));
         return home;
       }),

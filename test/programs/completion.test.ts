@@ -9,7 +9,7 @@ import { makeOutboxName } from '../../src/context/places.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
 
 const SCRIPTS = join(PROJECT, 'bin', 'completion');
 
@@ -18,17 +18,7 @@ beforeAll(async () => {
   execFileSync(process.execPath, [join(PROJECT, 'scripts', 'outline.mjs')]);
   home = makeHome();
   const address = 'https://finds.example.org';
-  await home.do(
-    'init',
-    '--name',
-    'museum',
-    '--kind',
-    'training',
-    '--base-url',
-    address,
-    '--schema-base',
-    address,
-  );
+  await home.init(serviceAt(address), '--name', 'museum');
   await home.do('status');
   const outbox = openOutbox(outboxFile(home, 'museum'), systemClock);
   for (const localId of ['K-017', 'K-018', 'jáma 3/a'])

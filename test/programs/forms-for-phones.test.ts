@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { serveMock } from '../support/mock-process.ts';
-import { signedIn } from '../support/run-pas.ts';
+import { signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 /** pyxform 4 as one program; it comes with the npm package cht-conf. */
@@ -26,7 +26,7 @@ test.skipIf(!hasPyxform())(
   'pyxform converts a form for ODK without warnings, except that photographs are not resized',
   async () => {
     const service = await serveMock('--min-interval', '0');
-    const home = await signedIn(service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+    const home = await signedIn(service, WITHOUT_PAUSES);
     await home.do('harvest-vocab', '--quiet');
     const workbook = join(home.folder, 'finds.xlsx');
     const xform = join(tempFolder(), 'form.xml');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
 import { configFile, outboxFolder } from '../support/outbox-files.ts';
-import { addressFlags, type Home, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { accountFlags, type Home, initArgs, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
@@ -18,16 +18,10 @@ beforeAll(async () => {
 afterAll(() => mock.stop());
 
 const initFlags = (name: string): string[] => [
-  'init',
+  ...initArgs(mock),
   '--name',
   name,
-  '--kind',
-  'training',
-  '--username',
-  'archaeologist',
-  '--oai-auth',
-  'basic',
-  ...addressFlags(mock),
+  ...accountFlags(),
   ...WITHOUT_PAUSES,
 ];
 

@@ -58,7 +58,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   beforeAll(async () => {
     service = await serveMock('--min-interval', '10');
     redis = await startRedis('--requirepass', SECRET);
-    home = await signedIn(service, 'archaeologist', ['--set', `pacing=${redis.url}`]);
+    home = await signedIn(service, ['--set', `pacing=${redis.url}`]);
     await home.do('import', writeSeason(home, 2));
   });
   afterAll(async () => {
@@ -110,10 +110,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   });
 
   test('doctor warns that it travels unencrypted, except on this machine', async () => {
-    const far = await signedIn(service, 'archaeologist', [
-      '--set',
-      `pacing=redis://0.0.0.0:${redis.port}/0`,
-    ]);
+    const far = await signedIn(service, ['--set', `pacing=redis://0.0.0.0:${redis.port}/0`]);
     expect(await readPacing(far.with({ PAS_PACING_PASSWORD: SECRET }))).toMatchObject({
       level: 'warning',
       message: expect.stringContaining('the password is sent unencrypted'),

@@ -2,7 +2,14 @@ import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type Home, INIT_OFFLINE, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
+import {
+  type Home,
+  INIT_OFFLINE,
+  makeHome,
+  PROJECT,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -149,7 +156,7 @@ test('a table format added by its recipe is imported', async () => {
 });
 
 test('a form added by its recipe is written', async () => {
-  const home = await signedIn(mock.service, 'archaeologist', ['--set', 'min_interval_ms=0']);
+  const home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet');
   await runIn(home, 'field', 'make', 'form.tiny', '--for', 'tiny');
   expect(readFileSync(join(home.folder, 'form.tiny'), 'utf8')).toMatch(/^obdobi$/m);

@@ -56,7 +56,7 @@ let home: Home;
 
 const page = useReportPage(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  home = await signedIn(mock.server, WITHOUT_PAUSES);
   await home.do('harvest-vocab');
   await home.do('vocab', 'map', 'set', 'heslo:predmet_druh', 'uvrtaný kopyťák', 'sekera');
   await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
@@ -303,7 +303,7 @@ describe('the page of a report', () => {
 
 test('two hundred finds with photographs take at most thirty pages, with at least eight finds per page', async () => {
   await using mock = await startMock();
-  const season = await signedIn(mock.server, 'archaeologist', WITHOUT_PAUSES);
+  const season = await signedIn(mock.server, WITHOUT_PAUSES);
   await season.do('harvest-vocab');
   await season.do('import', writeSeason(season, 200, { photos: true }));
   await season.do('report', join(season.folder, 'season.html'));

@@ -28,6 +28,8 @@ export type Home = {
   pas(...args: string[]): Promise<Run>;
   /** Runs `pas` to its end. @throws Error with all that it wrote, where it does not end with 0 */
   do(...args: string[]): Promise<Run>;
+  /** Makes a profile of this service, for training unless the flags say otherwise. */
+  init(service: Addresses, ...flags: string[]): Promise<Run>;
   /** Runs `pas … --json`, and parses its one value. */
   json<T>(...args: string[]): Promise<T>;
   /** Starts `pas` and lets it run. */
@@ -52,14 +54,34 @@ export type Started = {
 /** Whole lines only: the last one may not be finished. */
 export type Written = { readonly stdout: string; readonly stderr: string };
 
-export type Service = {
+export type Addresses = {
   readonly base_url: string;
-  readonly oai_base: string;
+  readonly oai_base?: string;
   readonly schema_base: string;
 };
+export type Service = Required<Addresses>;
 
-export function addressFlags({ base_url, oai_base, schema_base }: Service): string[] {
-  return ['--base-url', base_url, '--oai-base', oai_base, '--schema-base', schema_base];
+/** A service whose parts all have this origin. */
+export function serviceAt(origin: string): Service {
+  return { base_url: origin, oai_base: origin, schema_base: `${origin}/schema` };
+}
+
+/** The same service under another host name. */
+export function atHost(host: string, { base_url, oai_base, schema_base }: Service): Service {
+  const move = (address: string): string => address.replace('127.0.0.1', host);
+  return { base_url: move(base_url), oai_base: move(oai_base), schema_base: move(schema_base) };
+}
+
+/** Flags of `pas init` for a user who harvests with the account too. */
+export function accountFlags(user = 'archaeologist'): string[] {
+  return ['--username', user, '--oai-auth', 'basic'];
+}
+
+/** Arguments of `pas init` for a training profile of this service. */
+export function initArgs({ base_url, oai_base, schema_base }: Addresses): string[] {
+  const harvesting = oai_base === undefined ? [] : ['--oai-base', oai_base];
+  const addresses = ['--base-url', base_url, ...harvesting, '--schema-base', schema_base];
+  return ['init', '--kind', 'training', ...addresses];
 }
 
 /**
@@ -82,19 +104,7 @@ export function settledAfter(settleMs: number, intervalMs = 10): string[] {
 }
 
 /** Arguments of `pas init` for a profile of a service that is not there. */
-export const INIT_OFFLINE = [
-  'init',
-  '--name',
-  'here',
-  '--kind',
-  'training',
-  '--base-url',
-  'https://pas.example',
-  '--oai-base',
-  'https://pas.example/oai',
-  '--schema-base',
-  'https://pas.example/schema',
-];
+export const INIT_OFFLINE = [...initArgs(serviceAt('https://pas.example')), '--name', 'here'];
 
 /** A home of its own, with nothing of this machine's user in it. */
 export function makeHome(
@@ -133,6 +143,7 @@ export function makeHome(
     },
     pas,
     do: (...args) => expectDone(pas(...args)),
+    init: (service, ...flags) => expectDone(pas(...initArgs(service), ...flags)),
     async json<T>(...args: string[]): Promise<T> {
       const run = await pas(...args, '--json');
       try {
@@ -186,23 +197,8 @@ const NOWHERE = 'http://127.0.0.1:9';
 /** A home of the field: its profile names a service that cannot be reached. */
 export async function homeWithoutNetwork(): Promise<Home> {
   const home = makeHome();
-  await home.do(
-    'init',
-    '--name',
-    'field',
-    '--kind',
-    'training',
-    '--username',
-    'a',
-    '--oai-auth',
-    'none',
-    '--base-url',
-    NOWHERE,
-    '--oai-base',
-    NOWHERE,
-    '--schema-base',
-    `${NOWHERE}/schema`,
-  );
+  const account = ['--username', 'a', '--oai-auth', 'none'];
+  await home.init(serviceAt(NOWHERE), '--name', 'field', ...account);
   return home;
 }
 
@@ -218,8 +214,8 @@ export type Preparation = { readonly name: string; prepare(home: Home): Promise<
  */
 export async function signedIn(
   service: Service,
-  user = 'archaeologist',
   more: readonly string[] = [],
+  user = 'archaeologist',
   preparation?: Preparation,
 ): Promise<Home> {
   const kind = JSON.stringify([user, more, preparation?.name]);
@@ -227,7 +223,7 @@ export async function signedIn(
   signedInHomes.set(service, homes);
   const first = homes.get(kind);
   if (first === undefined) {
-    const homePromise = makeSignedIn(service, user, more).then(async (home) => {
+    const homePromise = makeSignedIn(service, more, user).then(async (home) => {
       await preparation?.prepare(home);
       return home;
     });
@@ -245,23 +241,11 @@ export async function signedIn(
 
 async function makeSignedIn(
   service: Service,
-  user: string,
   more: readonly string[],
+  user: string,
 ): Promise<Home> {
   const home = makeHome({ PAS_PASSWORD: user });
-  await home.do(
-    'init',
-    '--name',
-    'mock',
-    '--kind',
-    'training',
-    '--username',
-    user,
-    '--oai-auth',
-    'basic',
-    ...addressFlags(service),
-    ...more,
-  );
+  await home.init(service, '--name', 'mock', ...accountFlags(user), ...more);
   await home.do('login');
   return home;
 }
