@@ -6,7 +6,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { seededRandom } from '../support/random.ts';
 import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { outboxFolder } from './places.ts';
 import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
@@ -16,7 +16,7 @@ import { canWatchCalls, pasWatched } from './watched-disk.ts';
 async function homeWithBackup(): Promise<Home> {
   const home = await homeWithoutNetwork();
   for (const count of [2, 3]) {
-    await home.do('import', writeSeason(home, count, { photos: false }));
+    await importSeason(home, count, { photos: false });
     if (count === 2) await home.do('backup', 'copy.sqlite');
   }
   return home;

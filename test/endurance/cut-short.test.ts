@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { pasAsOrdinaryUser } from '../support/hostile-disk.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess('--min-interval', '10');
@@ -14,7 +14,7 @@ beforeEach(async () => {
   home = await signedIn(mock.service, ['--set', 'min_interval_ms=20'], 'archaeologist', {
     name: 'a season',
     prepare: async (home) => {
-      await home.do('import', writeSeason(home, 500));
+      await importSeason(home, 500);
       await home.do('harvest-vocab', 'heslo:obdobi');
     },
   });

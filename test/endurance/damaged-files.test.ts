@@ -5,7 +5,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { seededRandom } from '../support/random.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -23,7 +23,7 @@ let backup: string;
 beforeEach(async () => {
   home = await signedIn(mock.service, WITHOUT_PAUSES);
   backup = join(home.folder, 'backup.sqlite');
-  await home.do('import', writeSeason(home, 6, { photos: true }));
+  await importSeason(home, 6, { photos: true });
   for (const id of WANTED) await home.do('number', 'set', id, `A ${id}`);
   keep('before');
   await home.do('push', ...SENT);

@@ -21,7 +21,7 @@ import {
 } from '../support/hostile-disk.ts';
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess('--min-interval', '10');
@@ -47,7 +47,7 @@ describe('a full disk', () => {
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'stops an import with a clear error, keeps what was stored, and the import works once there is space',
     async () => {
-      await home.do('import', writeSeason(home, 5));
+      await importSeason(home, 5);
       const { full, again, list } = pasOnFullDisk(home, 'import', writeSeason(home, 200));
       expectClear(full, 5, /the disk is full.*\n.*Free some space/);
       expect(again.code).toBe(0);
@@ -58,7 +58,7 @@ describe('a full disk', () => {
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'still shows the finds, and they can be backed up elsewhere',
     async () => {
-      await home.do('import', writeSeason(home, 5));
+      await importSeason(home, 5);
       const { full } = pasOnFullDisk(home, 'list', '--json');
       expect([full.code, (JSON.parse(full.stdout) as unknown[]).length]).toEqual([0, 5]);
       expect(pasOnFullDisk(home.copy(), 'backup', join(home.folder, 'copy.sqlite')).full.code).toBe(
@@ -68,7 +68,7 @@ describe('a full disk', () => {
   );
 
   test('or a database locked by another program is a temporary error, exit 5', async () => {
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
     const other = openSqlite(outbox);
     other.exec('begin exclusive');
     expectClear(
@@ -78,11 +78,11 @@ describe('a full disk', () => {
     );
     other.exec('rollback');
     other.close();
-    await home.do('import', writeSeason(home, 3));
+    await importSeason(home, 3);
   });
 
   test('ends a push before a request departs that could not be recorded', async () => {
-    await home.do('import', writeSeason(home, 10));
+    await importSeason(home, 10);
     expectClear(pasWithFilesUpTo(home, 1, 'push'), 5, /the disk is full/);
     expect((await mock.service.state()).finds).toBe(findsBefore);
     await home.do('push');
@@ -92,7 +92,7 @@ describe('a full disk', () => {
 
 describe('a data folder', () => {
   test('that is read-only stops every command that writes, exit 12', async () => {
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
     pasAsOrdinaryUser(home, 'status');
     chmodSync(outbox, 0o400);
     for (const folder of [outboxFolder(home), join(home.folder, 'pas')]) chmodSync(folder, 0o500);
@@ -139,7 +139,7 @@ describe('a data folder', () => {
   });
 
   test('and a read-only folder of the shared pace is named', async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     const state = join(home.folder, 'state');
     mkdirSync(join(state, 'pas'), { recursive: true });
     pasAsOrdinaryUser(home, 'status');
@@ -154,7 +154,7 @@ describe('a data folder', () => {
   });
 
   test('that is missing, such as a disconnected drive, is not created again and empty', async () => {
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
     const pas = join(home.folder, 'pas');
     renameSync(pas, `${pas}-elsewhere`);
     for (const args of [['status'], ['list'], ['push'], ['import', 'season.csv']]) {
@@ -185,7 +185,7 @@ describe('a data folder', () => {
   });
 
   test('that vanishes in the middle of a push and returns has lost nothing', async () => {
-    await home.do('import', writeSeason(home, 20));
+    await importSeason(home, 20);
     const running = home.start('push', '--json');
     await running.until(({ stdout }) => jsonLines(stdout).length >= 4);
     const pas = join(home.folder, 'pas');
@@ -204,7 +204,7 @@ describe('a data folder', () => {
 
 describe('a damaged outbox', () => {
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 60));
+    await importSeason(home, 60);
     await home.do('backup', 'good.sqlite');
     damage(outbox);
   });

@@ -4,7 +4,7 @@ import { countMade } from '../support/count-new-finds.ts';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -17,7 +17,7 @@ async function homeOfKilledPush(): Promise<Home> {
     '--set',
     'settle_ms=1000',
   ]);
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await mock.service.faults({ endpoint: 'import', times: 1, fault: 'hang-after-save' });
   const countNow = await countMade(mock.service);
   const running = home.start('push');
@@ -49,7 +49,7 @@ test('a find whose push was killed can be settled without another push, by a per
 
 test('a damaged stored photograph is repaired by adding the file again', async () => {
   const home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const photo = home.file('a.png', tinyPng(1));
   await home.do('photo', 'add', 'K-1', photo);
   execFileSync(

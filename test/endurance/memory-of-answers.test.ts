@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
 import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { type Home, makeHome, type Service } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
 const MEBI = 1024 * 1024;
@@ -220,7 +220,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
       const secret =
         command === LOGIN ? { PAS_PASSWORD: 'planted-Pa55word' } : { PAS_TOKEN: 'planted-token' };
       const home = await homeAt(service, secret);
-      if (command === PUSH) await home.do('import', writeSeason(home, 2 * answers.length));
+      if (command === PUSH) await importSeason(home, 2 * answers.length);
       const peak = await readPeak(home, ...command);
       expect(askedCount).toBeGreaterThanOrEqual(answers.length);
       return peak;

@@ -7,7 +7,7 @@ import {
   settledAfter,
   signedIn,
 } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 import { startPageProxy } from './faulty-network.ts';
 
@@ -18,7 +18,7 @@ const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service): Promise<Home> {
   const home = await signedIn(address, settledAfter(600_000));
-  await home.do('import', writeSeason(home, FINDS));
+  await importSeason(home, FINDS);
   return home;
 }
 

@@ -13,7 +13,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -28,7 +28,7 @@ async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
 const readPhoto = (home: Home): string => home.file('p.png', tinyPng(1));
 
 async function sent(home: Home): Promise<Home> {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   return home;
 }
@@ -98,7 +98,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a queued find': async () => {
     const home = await laptop();
-    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await importSeason(home, 1, { photos: true });
     return { home, find: FIND, state: 'queued' };
   },
   'a refused find': async () => {
@@ -124,7 +124,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a find of unknown end': async () => {
     const home = await laptop();
-    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await importSeason(home, 1, { photos: true });
     return {
       home: await pushWith(home, 'import', '500-before-save'),
       find: FIND,
@@ -162,7 +162,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a sent find with another number than ours': async () => {
     const home = await laptop();
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('number', 'set', FIND, 'X1');
     await home.do('push');
     await curatorSets(await readIdent(home), 'CURATOR');
@@ -171,7 +171,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a find that the service seems to have': async () => {
     const home = await laptop();
-    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await importSeason(home, 1, { photos: true });
     await home.copy().do('push');
     await home.pas('push');
     return { home, find: FIND, state: 'queued', basis: 'equal-record' };
@@ -194,7 +194,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a find that another account of this computer has sent': async () => {
     const home = await colleague(await sent(await laptop()));
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await pushUnchecked(home);
     return { home, find: FIND, state: 'queued', basis: 'attempted-elsewhere' };
   },
@@ -207,7 +207,7 @@ const SCENES: Readonly<Record<string, () => Promise<Scene>>> = {
   },
   'a find of an outbox from another place that cannot be looked for': async () => {
     const home = await laptop();
-    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await importSeason(home, 1, { photos: true });
     const outbox = openOutbox(outboxFile(home), systemClock);
     updateHeader(outbox, { mustLook: true });
     outbox.close();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
 const mock = useMockProcess('--min-interval', '0');
@@ -19,7 +19,7 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
   /** Sent finds, as many that wait, and one with a failed answer: it is looked for among all. */
   const countAsked = async (finds: number): Promise<number> => {
     const home = await signedIn(mock.service, ALL_IN_INDEX);
-    await home.do('import', writeSeason(home, 2 * finds));
+    await importSeason(home, 2 * finds);
     await mock.service.faults({
       endpoint: 'import',
       fault: '500-after-save',
@@ -38,10 +38,10 @@ test('The requests before a push grow linearly with the sent and waiting finds.'
 test('A second laptop with the same finds looks them up in one request, and holds each.', async () => {
   const finds = 300;
   const first = await signedIn(mock.service, ALL_IN_INDEX);
-  await first.do('import', writeSeason(first, finds));
+  await importSeason(first, finds);
   await first.do('push');
   const second = await signedIn(mock.service, ALL_IN_INDEX);
-  await second.do('import', writeSeason(second, finds));
+  await importSeason(second, finds);
   const requests = await countRequests(async () => expect((await second.pas('push')).code).toBe(6));
   expect(requests).toBeLessThan(finds / 2);
   expect(await second.json('list')).toHaveLength(finds);

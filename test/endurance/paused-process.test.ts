@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { type Home, type Run, type Started, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const FINDS = 8;
@@ -20,7 +20,7 @@ async function homeWithFinds(): Promise<Home> {
     '--set',
     `answer_timeout_ms=${ANSWER_TIMEOUT_MS}`,
   ]);
-  await home.do('import', writeSeason(home, FINDS));
+  await importSeason(home, FINDS);
   return home;
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 import { startCuttingWire, startPageProxy } from './faulty-network.ts';
 
@@ -11,7 +11,7 @@ const mock = useMock('--min-interval', '10');
 
 async function homeAt(address: Service): Promise<Home> {
   const home = await signedIn(address, settledAfter(0, 20));
-  await home.do('import', writeSeason(home, FINDS));
+  await importSeason(home, FINDS);
   return home;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 const FINDS = 8;
 
@@ -20,7 +20,7 @@ beforeEach(async () => {
   await service.control('POST', '/reset');
   findsBefore = (await service.state()).finds;
   home = await signedIn(service, ['--set', 'min_interval_ms=20']);
-  await home.do('import', writeSeason(home, FINDS));
+  await importSeason(home, FINDS);
 });
 
 async function created(): Promise<number> {
@@ -43,7 +43,7 @@ async function expectEachOnceOrUncertain(): Promise<void> {
 
 test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
   home = await signedIn(service, ['--set', 'min_interval_ms=20', '--set', 'max_in_flight=2']);
-  await home.do('import', writeSeason(home, FINDS));
+  await importSeason(home, FINDS);
   await service.control('PUT', '/settings', { latency_ms: 300 });
   const running = home.start('push', '--json');
   await running.until(({ stdout }) => jsonLines(stdout).some(({ type }) => type === 'attempt'));

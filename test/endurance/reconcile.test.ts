@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { configFile } from '../support/outbox-files.ts';
 import { settledAfter, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -13,7 +13,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
     configFile(anonymous),
     readFileSync(configFile(anonymous), 'utf8').replace('oai_auth = "basic"', 'oai_auth = "none"'),
   );
-  await anonymous.do('import', writeSeason(anonymous, 3));
+  await importSeason(anonymous, 3);
   await mock.service.faults({
     endpoint: 'import',
     when: { nth: 2 },
@@ -28,7 +28,7 @@ test('an anonymous harvest cannot decide, and says why', async () => {
 
 test('the decision and its evidence are shown with the find', async () => {
   const home = await signedIn(mock.service, settledAfter(1000));
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await mock.service.faults({
     endpoint: 'import',
     when: { nth: 2 },

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { everythingIn } from '../support/hostile-disk.ts';
 import { homeWithoutNetwork } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 test('a restore that is killed at any moment leaves either the old outbox or the new one, complete', async () => {
   const home = await homeWithoutNetwork();
   const copy = join(home.folder, 'copy.sqlite');
-  await home.do('import', writeSeason(home, 40));
+  await importSeason(home, 40);
   await home.do('backup', copy);
-  await home.do('import', writeSeason(home, 60));
+  await importSeason(home, 60);
   // Later and later, from before it has read the copy until it has ended.
   for (let turn = 0; turn < 16; turn += 1) {
     const running = home.start('restore', copy, '--replace');

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { everythingIn, getMode } from '../support/hostile-disk.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -13,7 +13,7 @@ test('every file and folder that pas creates is for its owner alone, whatever th
   const umask = process.umask(0);
   try {
     const home = await signedIn(mock.service);
-    await home.do('import', writeSeason(home, 2, { photos: true }));
+    await importSeason(home, 2, { photos: true });
     await home.do('harvest-vocab', 'organizace');
     await home.do('push');
     await home.do('backup', 'pas/copy.sqlite', '--photos');

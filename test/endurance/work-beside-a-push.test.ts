@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
 
 test('A table and a list of numbers are imported, a backup is made and finds are validated during a push, which sends all that waited.', async () => {
   const home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'max_in_flight=2']);
-  await home.do('import', writeSeason(home, 20));
+  await importSeason(home, 20);
   const table = writeSeason(home, 2000);
   const rows = Array.from(
     { length: 2000 },

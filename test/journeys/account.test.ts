@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 let service: RunningMock;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ test('logout deletes the password and the token, and until then whoami and docto
 
 test('a dry run of a push counts the named finds, and no others', async () => {
   const home = await signedIn(service);
-  await home.do('import', writeSeason(home, 3, { photos: true }));
+  await importSeason(home, 3, { photos: true });
   expect(await home.json('push', '--dry-run')).toMatchObject({
     queued: { import: 3, number: 0, photo: 3 },
   });

@@ -5,7 +5,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { getMode } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 
 test('a backup made during a push is complete, intact and private', async () => {
-  await home.do('import', writeSeason(home, 25));
+  await importSeason(home, 25);
   const running = home.start('push', '--json');
   for (let turn = 1; turn <= 3; turn += 1) {
     await running.until(({ stdout }) => jsonLines(stdout).length >= turn * 8);
@@ -34,7 +34,7 @@ test('a backup made during a push is complete, intact and private', async () => 
 });
 
 test('an existing file is not replaced without --force, and the outbox itself never', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   writeFileSync(copy, 'my notes');
   const refused = await home.pas('backup', copy);
   expect(refused.code).toBe(2);
@@ -51,7 +51,7 @@ test('an existing file is not replaced without --force, and the outbox itself ne
 });
 
 test('waiting photographs are reported as left out, or copied as well', async () => {
-  await home.do('import', writeSeason(home, 3, { photos: true }));
+  await importSeason(home, 3, { photos: true });
   await home.do('photo', 'add', 'K-1', home.file('more.png', tinyPng(9)));
   expect((await home.do('backup', copy)).stderr).toMatch(/4 photographs that are not sent yet/);
   expect(existsSync(`${copy}.photos`)).toBe(false);
@@ -66,7 +66,7 @@ test('waiting photographs are reported as left out, or copied as well', async ()
 
 test('a lost home is restored from the backup, and everything is sent', async () => {
   const before = await mock.service.state();
-  await home.do('import', writeSeason(home, 3, { photos: true }));
+  await importSeason(home, 3, { photos: true });
   await home.do('backup', copy, '--photos');
   rmSync(outboxFolder(home), { recursive: true });
   await home.do('restore', copy);
@@ -79,7 +79,7 @@ test('a lost home is restored from the backup, and everything is sent', async ()
 });
 
 test('a photograph that was damaged since is not copied as intact', async () => {
-  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await importSeason(home, 1, { photos: true });
   const [stored = ''] = findPhotographCopies(home);
   writeFileSync(stored, tinyPng(200));
   const run = await home.pas('backup', copy, '--photos');

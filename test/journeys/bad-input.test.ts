@@ -13,7 +13,7 @@ import {
   serviceAt,
   signedIn,
 } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;
@@ -135,7 +135,7 @@ describe('a table with a mistake', () => {
 
 describe('an ambiguous depth is refused with both readings,', () => {
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
   });
 
   test('in a table', async () => {
@@ -172,7 +172,7 @@ describe('a photograph', () => {
   }
 
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
   });
 
   test('that is not an image is named before anything is sent', async () => {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { atHost, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -57,7 +57,7 @@ function keepCopy(): () => void {
 }
 
 test('undo of a removal after a failed attempt sends the find', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await fail('import', '503');
   expect((await home.pas('push')).code).toBe(5);
   await mock.service.control('PUT', '/faults', []);
@@ -69,7 +69,7 @@ test('undo of a removal after a failed attempt sends the find', async () => {
 });
 
 test('undo takes back a number that was tried once and did not arrive', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   await home.do('number', 'set', 'K-1', 'WRONG');
   await fail('number', '503');
@@ -85,7 +85,7 @@ test('undo takes back a number that was tried once and did not arrive', async ()
 });
 
 test('a restored backup shows the number that was sent, not the one that was queued', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   await home.do('number', 'set', 'K-1', 'X');
   const copy = join(home.folder, 'evening.sqlite');
@@ -97,7 +97,7 @@ test('a restored backup shows the number that was sent, not the one that was que
 });
 
 test('an older copy with an edited find shows the sent version, and sends nothing again', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const putBack = keepCopy();
   await home.do('push');
   putBack();
@@ -109,7 +109,7 @@ test('an older copy with an edited find shows the sent version, and sends nothin
 });
 
 test('a second copy that removed a find and undid it knows what the first one sent', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const putBack = keepCopy();
   await home.do('push');
   putBack();
@@ -181,7 +181,7 @@ test('of two equal finds of two data homes, one lost on its way, neither takes t
 });
 
 test('a machine that was set back asks about a find that was edited and sent since', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const putBack = keepCopy();
   const state = join(home.folder, 'state');
   cpSync(state, join(home.folder, 'kept-state'), { recursive: true });
@@ -196,7 +196,7 @@ test('a machine that was set back asks about a find that was edited and sent sin
 });
 
 test('another laptop takes over only if told so, and asks about a find edited and sent elsewhere', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('push', 'K-2');
   const laptop = home.copy();
   rmSync(join(laptop.folder, 'state'), { recursive: true });
@@ -245,7 +245,7 @@ test('a service with a new address and a lost data home: asked, not sent again',
 });
 
 test('a backup of another outbox does not hide finds, and names the unsent ones that it lacks', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   const backup = join(home.folder, 'backup.sqlite');
   await home.do('backup', backup);
@@ -262,7 +262,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
 });
 
 test('a photograph behind a dropped find: the push says what waits for what', async () => {
-  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await importSeason(home, 1, { photos: true });
   await home.do('resolve', 'K-1', '--drop');
   const push = await home.pas('push');
   expect([push.code, push.stderr]).toEqual([
@@ -272,7 +272,7 @@ test('a photograph behind a dropped find: the push says what waits for what', as
 });
 
 test('undo takes back an answer, and a number of a record without a find', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await mock.service.control('PUT', '/settings', { index_delay_ms: 600_000 });
   await fail('import', '500-after-save');
   expect((await home.pas('push')).code).toBe(6);
@@ -290,7 +290,7 @@ test('undo takes back an answer, and a number of a record without a find', async
 });
 
 test('undo of a photograph that was added again after a refusal does not send it', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   const photo = home.file('a.png', tinyPng(7));
   await home.do('photo', 'add', 'K-1', photo);
@@ -305,7 +305,7 @@ test('undo of a photograph that was added again after a refusal does not send it
 });
 
 test('other commands work between the pushes of --watch', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const watching = home.start('push', '--watch');
   await watching.until(({ stderr }) => stderr.includes('Waiting for new entries'));
   await home.do('reconcile');
@@ -316,7 +316,7 @@ test('other commands work between the pushes of --watch', async () => {
 
 test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
   home = await signedIn(mock.service, settledAfter(300));
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await fail('import', 'hang-after-save');
   const killed = home.start('push');
   while ((await mock.made()).finds === 0) await setTimeout(20);
@@ -351,7 +351,7 @@ test('two outboxes of one account do not push at once', async () => {
 });
 
 test('at most twelve imports leave where the service refuses all of them alike', async () => {
-  await home.do('import', writeSeason(home, 60));
+  await importSeason(home, 60);
   const table = readFileSync(writeSeason(home, 60), 'utf8').replaceAll(
     'C-202400101',
     'C-209999999',
@@ -390,7 +390,7 @@ test('a find that was removed, lost with its data home and entered again is sent
 });
 
 test('an edit and an undone answer leave the question about a find that is alike', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const season = readFileSync(join(home.folder, 'season.csv'), 'utf8');
   const other = season.replaceAll('K-', 'T-').replaceAll('nález', 'malý nález');
   await home.pas('import', home.file('other.csv', other));
@@ -405,7 +405,7 @@ test('an edit and an undone answer leave the question about a find that is alike
 });
 
 test('an edit in an older copy of a find that was sent is shown, not forgotten', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const putBack = keepCopy();
   await home.do('push');
   putBack();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -76,7 +76,7 @@ test('every check is in the JSON, even if it could not be made', async () => {
 
 test('a schema version that the service accepted in imports is reported as accepted', async () => {
   await home.do('harvest-vocab');
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const findCheckMessage = async () =>
     (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
   expect(await findCheckMessage()).toMatch(/the first import shows whether/);
@@ -85,7 +85,7 @@ test('a schema version that the service accepted in imports is reported as accep
 });
 
 test('a problem of the machine is named with advice', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
   for (const copy of findPhotographCopies(home)) rmSync(copy);
   chmodSync(outboxFile(home), 0o644);

@@ -10,7 +10,7 @@ import { makeWorkbook } from '../support/make-workbook.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;
@@ -30,7 +30,7 @@ type Report = {
 };
 
 test('exported finds that are imported again are unchanged, sent or not, with photographs and numbers', async () => {
-  await home.do('import', writeSeason(home, 4, { photos: true, state: 2 }));
+  await importSeason(home, 4, { photos: true, state: 2 });
   await home.do('push', '--only', 'import', '--limit', '3', '--quiet');
   await home.do('push', '--only', 'photo', '--limit', '1', '--quiet');
   await home.do('number', 'set', 'K-1', 'MMK 1/2024');

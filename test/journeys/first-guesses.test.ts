@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** What a person types before reading the help. */
@@ -15,7 +15,7 @@ let home: Home;
 beforeAll(async () => {
   home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'osoba');
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
 });
 
 test('pas alone prints the help on stdout and is done', async () => {

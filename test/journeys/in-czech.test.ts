@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Home, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -51,7 +51,7 @@ test('a table with errors is reported in Czech, with numbers and nouns in the ri
 });
 
 test('a refusal quotes the service inside a Czech sentence', async () => {
-  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await importSeason(home, 1, { photos: true });
   await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
   const pushed = await czech.pas('push');
   const refused = await home.json<{ needs_person: { reason: string }[] }>('status');
@@ -63,7 +63,7 @@ test('a refusal quotes the service inside a Czech sentence', async () => {
 });
 
 test('evidence is shown in the language of the reader, and is the same in every language', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await mock.service.faults({ endpoint: 'import', fault: '500-before-save' });
   const pushed = await czech.pas('push');
   expect(pushed.code).toBe(6);
@@ -88,7 +88,7 @@ test('missing files and finds are refused in Czech, with advice', async () => {
 });
 
 test('every label is Czech: of checks, of the dry run, of validation and of restore', async () => {
-  await home.do('import', writeSeason(home, 7));
+  await importSeason(home, 7);
   const checks =
     (await czech.pas('doctor')).stdout.match(/^[✓!✗] \S+/gm)?.map((line) => line.slice(2)) ?? [];
   for (const label of [

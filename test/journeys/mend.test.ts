@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -145,7 +145,7 @@ describe('a draft', () => {
 });
 
 test('a refused find is shown with its element, corrected and sent', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('edit', 'K-2', '--set', 'lon=20.5', '--set', 'lat=50.1');
   expect((await home.pas('push')).code).toBe(3);
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'refused' });
@@ -169,7 +169,7 @@ describe('removing', () => {
   const copies = (): string[] => findPhotographCopies(home);
 
   test('deletes unsent finds with their photographs, after a confirmation', async () => {
-    await home.do('import', writeSeason(home, 3, { photos: true }));
+    await importSeason(home, 3, { photos: true });
     await home.do('photo', 'add', 'K-2', home.file('same.png', tinyPng(0)));
     const firstRun = await home.pas('remove', 'K-1', 'K-2');
     expect([firstRun.code, firstRun.stderr]).toEqual([
@@ -207,7 +207,7 @@ describe('removing', () => {
 
   test('keeps what the service has or may have, with advice', async () => {
     home = await signedIn(mock.service, settledAfter(600_000));
-    await home.do('import', writeSeason(home, 3));
+    await importSeason(home, 3);
     await mock.service.faults({
       endpoint: 'import',
       when: { nth: 2 },
@@ -226,7 +226,7 @@ describe('removing', () => {
 });
 
 test('photographs of a dropped find are not left waiting silently', async () => {
-  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await importSeason(home, 1, { photos: true });
   const dropped = await home.do('resolve', 'K-1', '--drop');
   expect(dropped.stdout).toMatch(/1 number or photograph of it is waiting/);
   expect(dropped.stderr).toMatch(
@@ -247,7 +247,7 @@ test('a record that is not a find here can be shown, pushed and reconciled by it
     2,
     expect.stringMatching(/not stored here.*\n.*pas number set C-202400101-N00005/),
   ]);
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('number', 'set', ident, 'MB 77');
   // It has a number, which no home has seen yet.
   expect((await home.pas('push', ident)).code).toBe(6);
@@ -264,7 +264,7 @@ test('a record that is not a find here can be shown, pushed and reconciled by it
 });
 
 test('a profile with unsent entries is removed only with confirmation', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   const firstRun = await home.pas('profile', 'remove', 'mock');
   expect([firstRun.code, firstRun.stderr]).toEqual([
     2,

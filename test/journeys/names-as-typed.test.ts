@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /**
@@ -23,7 +23,7 @@ const RECORD = 'C-202400101-N00001';
 beforeAll(async () => {
   home = await signedIn(mock.service, WITHOUT_PAUSES);
   await home.do('harvest-vocab', 'heslo', 'osoba');
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
 });
 
 describe.each([

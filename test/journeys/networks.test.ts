@@ -15,7 +15,7 @@ import {
   PROJECT,
   serviceAt,
 } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { HIDDEN_HOST, startProxy } from '../support/start-proxy.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -83,7 +83,7 @@ describe('a service behind a proxy', () => {
       HTTP_PROXY: 'http://127.0.0.1:9',
     });
     await home.do('login');
-    await home.do('import', writeSeason(home, 3, { photos: true }));
+    await importSeason(home, 3, { photos: true });
     await home.do('push');
     expect(await mock.made()).toEqual({ finds: 3, photos: 3 });
     expect(proxy.asked.filter((line) => line.startsWith('POST http://'))).not.toEqual([]);
@@ -95,7 +95,7 @@ describe('a service behind a proxy', () => {
       http_proxy: `http://${proxy.host}`,
     });
     await home.do('login');
-    await home.do('import', writeSeason(home, 1, { photos: true }));
+    await importSeason(home, 1, { photos: true });
     await home.do('push', '--only', 'import');
     proxy.closeAfter(200);
     await home.pas('push');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
 /**
@@ -17,7 +17,7 @@ const MUSEUM = 'the.museum';
 beforeAll(async () => {
   await using mock = await startMock();
   home = await signedIn(mock.server, WITHOUT_PAUSES);
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('push');
   const run = await home.init(
     {

@@ -5,7 +5,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -15,7 +15,7 @@ let copy: string;
 beforeEach(async () => {
   home = await signedIn(mock.service, WITHOUT_PAUSES);
   copy = join(home.folder, 'backup.sqlite');
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');
   await home.do('push', 'K-2');
   await home.do('backup', copy);
@@ -98,7 +98,7 @@ test.each(Object.entries(CHANGES))(
     expect(stderr).toContain('pas doctor --repair');
     await home.do('doctor', '--offline', '--repair');
     // What only the damaged row had is in the table.
-    await home.do('import', writeSeason(home, 3));
+    await importSeason(home, 3);
     await pushAll();
   },
 );

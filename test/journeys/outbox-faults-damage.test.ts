@@ -8,7 +8,7 @@ import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
 import { type Home, PROJECT, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -31,7 +31,7 @@ function changeDatabase(path: string, sql: string): void {
 
 describe('A profile', () => {
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
   });
 
   const setAddress = (from: string, to: string): void =>
@@ -53,7 +53,7 @@ describe('A profile', () => {
 
 describe('Data of a newer pas are left as they are:', () => {
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
     await home.do('push', 'K-1');
   });
 
@@ -115,7 +115,7 @@ describe.skipIf(!canMount)('If the journal', () => {
   const state = (): string => join(home.folder, 'state');
 
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 3));
+    await importSeason(home, 3);
     await home.do('push', 'K-1');
   });
 
@@ -162,7 +162,7 @@ describe('Two homes with one outbox', () => {
   }
 
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 6));
+    await importSeason(home, 6);
     await mock.service.control('PUT', '/settings', { latency_ms: 100 });
   });
 

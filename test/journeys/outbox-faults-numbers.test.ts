@@ -9,7 +9,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock('--min-interval', '0');
@@ -83,7 +83,7 @@ async function killedDuringNumber(
   flags: readonly string[],
 ): Promise<{ readonly home: Home; readonly ident: string }> {
   const home = await signedIn(service, flags);
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   const ident = await readIdent(home, 'K-1');
   await home.do('number', 'set', 'K-1', 'MMK 1/2026');
@@ -130,7 +130,7 @@ test.each<[string, readonly string[], NodeJS.ProcessEnv]>([
 test('A number that a curator changed is overwritten only after the change was shown.', async () => {
   const { service } = production;
   const home = await signedIn(service, settledAfter(0, 0));
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('number', 'set', 'K-1', 'MMK 1/2026');
   await home.do('push');
   const ident = await readIdent(home, 'K-1');
@@ -150,7 +150,7 @@ test('A number that a curator changed is overwritten only after the change was s
 test('A number that a curator gave one find is refused for another, and that of before is free.', async () => {
   const { service } = production;
   const home = await signedIn(service, settledAfter(0, 0));
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('number', 'set', 'K-1', 'MMK 5/2026');
   await home.do('push');
   await curatorSets(service, await readIdent(home, 'K-1'), 'MMK 6/2026');

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { findStates } from '../support/find-states.ts';
 import { accountFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const production = useMock('--min-interval', '0');
@@ -61,7 +61,7 @@ describe('While a push runs,', () => {
   test('no backup is restored over its outbox.', async () => {
     const home = await homeOfTwo();
     const own = join(home.folder, 'own.sqlite');
-    await home.do('import', writeSeason(home, 8));
+    await importSeason(home, 8);
     await home.do('backup', own);
     await training.service.control('PUT', '/settings', { latency_ms: 400 });
     const push = home.start('push', '--json');
@@ -77,7 +77,7 @@ describe('While a push runs,', () => {
     const office = await homeOfTwo();
     const own = join(home.folder, 'own.sqlite');
     const ofMuseum = join(office.folder, 'museum.sqlite');
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('backup', own);
     await office.do('import', writeSeason(office, 2), ...MUSEUM);
     await office.do('backup', ofMuseum, ...MUSEUM);
@@ -91,7 +91,7 @@ describe('While a push runs,', () => {
     expect((await home.pas('restore', ofMuseum, '--replace')).code).toBe(12);
     await home.do('restore', ofMuseum, '--replace', ...MUSEUM);
     await home.do('import', writeSeason(home, 3), ...MUSEUM);
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
     await eventually(async () => (await training.made()).finds).toBe(2);
     watching.child.kill('SIGINT');
     await watching.ended;
@@ -106,7 +106,7 @@ describe('While a push runs,', () => {
 test('A find corrected under one profile is sent corrected under another profile of the same outbox.', async () => {
   const home = await homeOfOne();
   await home.init(production.service, '--name', 'twin', '--username', 'archaeologist');
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await production.service.faults({ endpoint: 'import', fault: '503', times: 1 });
   expect((await home.pas('push')).code).toBe(5);
   await home.do('edit', 'K-1', '--set', 'hloubka=35', '--profile', 'twin');
@@ -132,7 +132,7 @@ test('A correction after a rehearsal is sent.', async () => {
 test('A photograph is added only to the outbox that has the find, and is sent there once.', async () => {
   const home = await homeOfTwo();
   const photo = home.file('K-1.png', tinyPng(1));
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   const refused = await home.pas('photo', 'add', 'K-1', photo, ...MUSEUM);
   expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('K-1')]);
@@ -144,7 +144,7 @@ test('A photograph is added only to the outbox that has the find, and is sent th
 
 test('A find that is corrected during validation keeps the correction, and is sent with it.', async () => {
   const home = await homeOfOne();
-  await home.do('import', writeSeason(home, 600));
+  await importSeason(home, 600);
   const checking = home.start('validate');
   const edited: string[] = [];
   // The last finds, one after the other until the check is over: it has read some of them before,
@@ -169,7 +169,7 @@ test('A find that is corrected during validation keeps the correction, and is se
 test('A photograph that was dropped and added again is still one photograph when the drop is undone.', async () => {
   const home = await homeOfOne();
   const photo = home.file('p.png', tinyPng(1));
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   await home.do('photo', 'add', 'K-1', photo);
   const added = await photosByState(home);
@@ -209,7 +209,7 @@ describe('A draft with a photograph and a number', () => {
 
 test('Photographs are matched to finds even if the folder contains links to them.', async () => {
   const home = await homeOfOne();
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const real = home.file('camera/DSC_1.png', tinyPng(1));
   const links = join(home.folder, 'links');
   mkdirSync(links);

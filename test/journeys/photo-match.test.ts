@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
 import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -94,7 +94,7 @@ function digest(bytes: Buffer): string {
 }
 
 test('a card is matched and pushed, and its photographs are attached to the right records without their places', async () => {
-  await home.do('import', writeSeason(home, 4));
+  await importSeason(home, 4);
   const card = await writeCard();
   const original = readFileSync(join(card, 'K-02 detail (2).jpg'));
 
@@ -148,7 +148,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
 });
 
 test('a stripped photograph whose answer was lost is found by its checksum, since the service stores exactly these bytes', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   await home.do('photo', 'add', 'K-1', photograph, '--strip-gps');
   await mock.service.faults({
@@ -171,7 +171,7 @@ describe('one photograph with and without its place', () => {
   const add = (...flags: string[]) =>
     home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'), ...flags);
   beforeEach(async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
   });
 
@@ -256,7 +256,7 @@ test('camera numbers, and words before a number, never count as certain, whateve
 });
 
 test('camera folders are searched, also through a link, and other folders are named', async () => {
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file(
     'card/DCIM/100CANON/K-2.jpg',
@@ -333,7 +333,7 @@ test('a folder without photographs, and a path that is not a folder, are reporte
 });
 
 test('truncated, empty and too large photographs are named, and the others are queued', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   const whole = await placedPhotograph('jpeg', { place: NEAR_K3, taken: TAKEN });
   home.file('card/K-1.jpg', whole.subarray(0, 300));
   home.file('card/K-2.jpg', '');
@@ -355,7 +355,7 @@ test('truncated, empty and too large photographs are named, and the others are q
 });
 
 test('a picture of several finds is not called known, nor shows the find of its neighbours', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   const picture = await placedPhotograph('jpeg', { shade: 1, taken: TAKEN });
   home.file('card/both.jpg', picture);
   home.file('card/next.jpg', await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }));
@@ -369,7 +369,7 @@ test('a picture of several finds is not called known, nor shows the find of its 
 test.skipIf(process.platform === 'win32')(
   'a line break in the name of a photograph breaks no line',
   async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     const path = home.file('card/two\nlines.png', tinyPng(1));
     await home.do('photo', 'add', 'K-1', path);
     expect((await home.pas('show', 'K-1')).stdout).toContain('photograph two lines.png (');

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
 
 test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
   const home = await signedIn(mock.service, settledAfter(3_600_000));
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await mock.service.faults({
     endpoint: 'import',
     when: { nth: 2 },
@@ -69,7 +69,7 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
 
 test('a sent find cannot be removed, and the message comes before any question', async () => {
   const home = await signedIn(mock.service, settledAfter(0));
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   const run = await home.pas('remove', 'K-1');
   expect(run).toMatchObject({
@@ -81,7 +81,7 @@ test('a sent find cannot be removed, and the message comes before any question',
 
 test('no message advises to send what cannot be sent yet', async () => {
   const home = await signedIn(mock.service, settledAfter(0));
-  await home.do('import', writeSeason(home, 1, { photos: true }));
+  await importSeason(home, 1, { photos: true });
   expect((await home.pas('status')).stdout).toContain('Send what is queued:');
   await mock.service.faults({
     endpoint: 'import',
@@ -97,7 +97,7 @@ test('no message advises to send what cannot be sent yet', async () => {
 
 test('a find is shown by its field names, in the language of the reader and in local time', async () => {
   const home = await signedIn(mock.service, settledAfter(0));
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('push');
   expect((await home.pas('show', 'K-1')).stdout).toMatch(
     /^ {2}Coordinates +\d[\s\S]+^ {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}POST /m,

@@ -2,7 +2,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -35,7 +35,7 @@ beforeEach(async () => {
   queries = [];
   const front = `http://127.0.0.1:${(inFront.address() as AddressInfo).port}`;
   home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--oai-base', front]);
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   await home.do('push');
 });
 

@@ -5,7 +5,7 @@ import { openSqlite } from '../../src/store/database.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 type AtService = {
   standing: string;
@@ -42,7 +42,7 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
   await useService(...flags);
   home = await signedIn(service, ['--set', 'min_interval_ms=0', '--kind', 'production'], user, {
     name: `${finds} finds`,
-    prepare: (prepared) => prepared.do('import', writeSeason(prepared, finds, { photos: true })),
+    prepare: (prepared) => importSeason(prepared, finds, { photos: true }),
   });
   await home.do('push', '--yes');
   const outbox = openSqlite(outboxFile(home), { readonly: true });
@@ -287,7 +287,7 @@ describe('finds that an archaeologist sent', () => {
     await pull();
     await service.control('POST', '/clock', { advance_ms: 30 * 24 * 3600 * 1000 });
     await pull();
-    await home.do('import', writeSeason(home, 6, { photos: true }));
+    await importSeason(home, 6, { photos: true });
     await service.faults({ endpoint: 'import', when: { every: 1 }, fault: '500-before-save' });
     expect((await home.pas('push', '--yes')).code).toBe(6);
     await service.faults();
@@ -388,7 +388,7 @@ describe('a training instance', () => {
   test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
     await useService();
     home = await signedIn(service, WITHOUT_PAUSES);
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('push');
     const [sent] = await home.json<{ ident_cely: string }[]>('list');
     await service.control('POST', `/records/${sent?.ident_cely}/delete`);
@@ -416,12 +416,12 @@ describe('a training instance', () => {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });
       await home.do(...trainingProfile(['--oai-base', production.oai_base]));
       await home.do('login');
-      await home.do('import', writeSeason(home, 3));
+      await importSeason(home, 3);
       await home.do('push', '--yes');
       // Production numbers its own finds in the same way: another account has just got the same
       // identifiers.
       const colleague = await signedIn(production, [], 'archivist');
-      await colleague.do('import', writeSeason(colleague, 3));
+      await importSeason(colleague, 3);
       await colleague.do('push');
       const listIdents = (of: Home) =>
         of

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { configFile } from '../support/outbox-files.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -30,7 +30,7 @@ type Result = {
 };
 
 test('copies of queued finds are tried at the training instance, any number of times', async () => {
-  await home.do('import', writeSeason(home, 2, { photos: true }));
+  await importSeason(home, 2, { photos: true });
   const outboxes = (): string[] => readdirSync(join(home.folder, 'pas', 'outboxes'));
   const before = outboxes();
   const firstRun = await home.pas('rehearse');
@@ -73,7 +73,7 @@ test('a project unknown to the training instance is not tested until it is mappe
 });
 
 test('nothing is rehearsed at an instance that is not for training, or that another profile calls production', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   expect((await home.pas('rehearse', '--to', 'museum', '--yes')).stderr).toMatch(
     /not a training profile. Nothing was sent/,
   );

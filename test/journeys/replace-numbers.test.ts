@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -10,7 +10,7 @@ let idents: readonly string[];
 
 beforeEach(async () => {
   home = await signedIn(mock.service, WITHOUT_PAUSES);
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');
   await home.do('push');
   idents = (await home.json<{ ident_cely: string }[]>('list')).map(({ ident_cely }) => ident_cely);
@@ -146,7 +146,7 @@ describe('a row in a table of numbers', () => {
 
 test('a researcher is told offline that the service refuses numbers from that role, and nothing is queued', async () => {
   const homeCopy = await signedIn(mock.service, WITHOUT_PAUSES, 'researcher');
-  await homeCopy.do('import', writeSeason(homeCopy, 1));
+  await importSeason(homeCopy, 1);
   const file = homeCopy.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;A 1\n');
   for (const args of [
     ['set', 'K-1', 'A 1'],

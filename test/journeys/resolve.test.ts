@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { findStates } from '../support/find-states.ts';
 import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -14,7 +14,7 @@ type Listed = { readonly local_id: string; readonly ident_cely: string | null }[
 /** K-1 and K-3 are sent; K-2 is uncertain, and no lookup can settle it for an hour. */
 async function doubt(fault: string): Promise<void> {
   home = await signedIn(mock.service, settledAfter(3_600_000), 'archivist');
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   await mock.service.faults({ ...IN_DOUBT, fault });
   await home.pas('push', '--json');
   expect((await findStates(home))['K-2']).toBe(
@@ -31,7 +31,7 @@ async function newest(of = home): Promise<string> {
 /** Another account's record of another find, in the same project. */
 async function anothers(): Promise<string> {
   const other = await signedIn(mock.service, settledAfter(0));
-  await other.do('import', writeSeason(other, 2, { state: 2 }));
+  await importSeason(other, 2, { state: 2 });
   await other.do('push', 'K-1');
   return newest(other);
 }

@@ -6,7 +6,7 @@ import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { tinyPng, writeSeason } from '../support/season.ts';
+import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -22,9 +22,9 @@ const asides = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
 test('a restored backup learns from the ledger what was sent since', async () => {
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   await home.do('backup', copy);
-  await home.do('import', writeSeason(home, 4));
+  await importSeason(home, 4);
   await home.do('push');
   expect((await home.pas('restore', copy)).code).toBe(2);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
@@ -33,14 +33,14 @@ test('a restored backup learns from the ledger what was sent since', async () =>
     uncertain: 0,
   });
   expect(await home.json('list')).toMatchObject(Array(4).fill({ state: 'accepted' }));
-  await home.do('import', writeSeason(home, 4));
+  await importSeason(home, 4);
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 4 });
   expect(asides(outboxFolder(home))).toHaveLength(1);
 });
 
 test('a restore names what was changed since and not sent, and nothing else', async () => {
-  await home.do('import', writeSeason(home, 4));
+  await importSeason(home, 4);
   await home.do('photo', 'add', 'K-3', home.file('K-3.png', tinyPng(3)));
   await home.do('backup', copy);
   await home.do('undo');
@@ -48,14 +48,14 @@ test('a restore names what was changed since and not sent, and nothing else', as
   await home.do('undo');
   await home.do('push', 'K-4');
   await home.do('edit', 'K-1', '--set', 'poznamka=corrected');
-  await home.do('import', writeSeason(home, 5));
+  await importSeason(home, 5);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
     lost: ['K-1', 'K-3', 'K-5'],
   });
 });
 
 test('a backup of another home is restored in place of the outbox, which is set aside', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('backup', copy);
   const other = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'max_in_flight=3']);
   await other.do(
@@ -69,7 +69,7 @@ test('a backup of another home is restored in place of the outbox, which is set 
 });
 
 test('a damaged backup is refused each time, and leaves nothing behind', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   await home.do('backup', copy);
   const database = openSqlite(copy);
   database.exec(`update facts set body = replace(body, '1', '2')`);
@@ -86,7 +86,7 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
 });
 
 test('a file that is not a backup of this service is refused', async () => {
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   expect((await home.pas('restore', home.file('notes.txt', 'my notes'))).stderr).toMatch(
     /not a database/,
   );
@@ -102,7 +102,7 @@ test('a file that is not a backup of this service is refused', async () => {
 });
 
 test('nothing is restored while a push holds the outbox', async () => {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('backup', copy);
   const lock = acquirePushLock({
     folder: join(home.folder, 'state', 'pas', 'locks'),

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0', '--prefix', 'amcr');
@@ -78,7 +78,7 @@ test('names that match the service are no issue', async () => {
 test('entries that the role may not send are counted even if the role was unknown when they were queued', async () => {
   const home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'prefix=amcr']);
   await home.do('harvest-vocab');
-  await home.do('import', writeSeason(home, 3, { state: 2 }));
+  await importSeason(home, 3, { state: 2 });
   expect((await judge(home, 'account')).doctor).toEqual([
     0,
     expect.objectContaining({ level: 'ok' }),

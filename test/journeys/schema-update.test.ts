@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 type Shown = {
   change?: string;
@@ -276,7 +276,7 @@ describe('against the mock server', () => {
         change: 'fetched',
         same_as_bundled: true,
       });
-      await signed.do('import', writeSeason(signed, 2));
+      await importSeason(signed, 2);
       expect(await signed.json('validate')).toMatchObject({ valid: 2, invalid: 0 });
     },
   );

@@ -6,7 +6,7 @@ import { runMain } from '../../src/main.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0', '--page-size', '10');
@@ -20,7 +20,7 @@ afterAll(() => deaf[Symbol.asyncDispose]());
 
 const SEASON = {
   name: 'season',
-  prepare: (made: Home) => made.do('import', writeSeason(made, 30)),
+  prepare: (made: Home) => importSeason(made, 30),
 };
 let home: Home;
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { accountFlags, expectDone, type Home, type Service, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 
 let first: RunningMock;
 let second: RunningMock;
@@ -35,7 +35,7 @@ const journal = async (mock: RunningMock): Promise<Seen[]> =>
 
 describe('a service', () => {
   test('can be written in several spellings', async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('push');
     const { port } = new URL(first.base_url);
     await expectDone(pointAt({ ...first, base_url: `HTTP://127.0.0.1:${port}///` }, 'other'));
@@ -52,7 +52,7 @@ describe('a service', () => {
 
 test('a profile of another account has its own outbox', async () => {
   await expectDone(pointAt(first, 'other', 'archivist'));
-  await home.do('import', writeSeason(home, 1));
+  await importSeason(home, 1);
   expect(await home.json<Listed>('list', '--profile', 'other')).toEqual([]);
   const run = await home.with({ PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' }).pas('push');
   expect(readdirSync(join(home.folder, 'pas', 'outboxes'))).toHaveLength(2);

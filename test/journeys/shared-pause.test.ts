@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 let service: RunningMock;
 let home: Home;
@@ -18,7 +18,7 @@ beforeEach(async () => {
 type Pause = { readonly paused_until: string | null; readonly asked_until: string | null };
 
 async function throttledFor(seconds: number): Promise<{ readonly stderr: string }> {
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await service.faults({
     endpoint: 'import',
     when: { nth: 1 },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inBash } from '../support/run-page.ts';
 import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -44,7 +44,7 @@ test.each([...new Set(COMMANDS)])(
   '`pas %s` from the page of timers sends what is queued',
   async (words) => {
     const home = await signedIn(mock.service, WITHOUT_PAUSES);
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do(...words.replace('--profile field', '--profile mock').split(' '));
     expect(await mock.made()).toMatchObject({ finds: 1 });
   },
@@ -54,7 +54,7 @@ test.skipIf(process.platform === 'win32')(
   'the line for cron runs in the shell of cron and keeps the output of pas',
   async () => {
     const home = await signedIn(mock.service, WITHOUT_PAUSES);
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     linkProgram(home);
     const [, line = ''] = /^(?:[\d*]+ ){5}(.+)$/m.exec(PAGE) ?? [];
     expect(line).not.toBe('');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { accountFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 
 let production: RunningMock;
 let training: RunningMock;
@@ -86,11 +86,11 @@ test('a table exported from the training instance is refused with its records, a
 describe('a push that watches', () => {
   test('sends what is queued later, waits while the service is closed, and ends with 0 when all is sent', async () => {
     const before = await production.state();
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     const watching = home.start('push', '--watch', '--yes', '--json');
     await watching.until(({ stdout }) => stdout.includes('"for":"entries"'));
     await production.control('PUT', '/settings', { access_mode: 'closed' });
-    await home.do('import', writeSeason(home, 3));
+    await importSeason(home, 3);
     await watching.until(({ stdout }) => stdout.includes('"for":"service"'));
     expect((await home.pas('push', '--yes')).code).toBe(5);
     await production.control('PUT', '/settings', { access_mode: 'open' });
@@ -108,7 +108,7 @@ describe('a push that watches', () => {
 
   test('ends with 130 if it is stopped with something queued', async () => {
     await production.control('PUT', '/settings', { access_mode: 'closed' });
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     const closed = await home.pas('push', '--yes');
     expect([closed.code, closed.stderr]).toEqual([
       5,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -60,7 +60,7 @@ describe('pas undo', () => {
   });
 
   test('of an import whose find was edited since can be repeated once the edit is undone', async () => {
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
     await home.do('edit', 'K-1', '--set', 'poznamka=mine');
     const [, imported] = await log();
     expect(await home.json('undo', imported?.id ?? '')).toMatchObject({ finds: 1, kept: ['K-1'] });
@@ -71,7 +71,7 @@ describe('pas undo', () => {
 
   test('of a named command reaches those before one whose finds were sent', async () => {
     await home.do('add', '--draft', '--set', 'local_id=A-1', '--set', 'poznamka=first');
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('edit', 'K-1', '--set', 'poznamka=mine');
     await home.do('push');
     const kept = async (...id: string[]): Promise<unknown> =>
@@ -92,7 +92,7 @@ describe('pas undo', () => {
   });
 
   test('keeps what was sent after it was taken back and wanted again', async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('number', 'set', 'K-1', '12/2024');
     await home.do('undo');
     await home.do('undo', (await log())[0]?.id ?? '');
@@ -101,7 +101,7 @@ describe('pas undo', () => {
   });
 
   test('says that nothing could be taken back of what was sent', async () => {
-    await home.do('import', writeSeason(home, 1));
+    await importSeason(home, 1);
     await home.do('push');
     const run = await home.pas('undo');
     expect([run.code, run.stdout]).toEqual([

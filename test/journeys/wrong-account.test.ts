@@ -12,7 +12,7 @@ import {
   signedIn,
   WITHOUT_PAUSES,
 } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '0');
@@ -21,7 +21,7 @@ const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
 let home: Home;
 beforeEach(async () => {
   home = await signedIn(mock.service, WITHOUT_PAUSES);
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
 });
 
 const tokenOfOther = async (): Promise<Home> =>
@@ -68,7 +68,7 @@ describe('an outbox that nobody has signed in for is not bound to a user other t
   beforeEach(async () => {
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await home.do(...initFlags('mock', 'archaeologist'), '--oai-auth', 'none');
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
   });
 
   const readAccount = async (): Promise<unknown> =>
@@ -168,7 +168,7 @@ test('a sign-in as another account leaves a profile without a user name unchange
   home = makeHome({ PAS_PASSWORD: 'archaeologist', PAS_USERNAME: 'archaeologist' });
   const flags = initFlags('mock', '').filter((flag) => flag !== '--username' && flag !== '');
   await home.do(...flags);
-  await home.do('import', writeSeason(home, 2));
+  await importSeason(home, 2);
   await home.do('push', 'K-1');
   const file = configFile(home);
   const refused = await home.with(OTHER).pas('login', '--username', 'archivist');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { FINDS_EACH, measurePushes, warmUp } from './measure-pushes.ts';
 
 /** Homes that share neither files nor state: to each other they are different machines. */
@@ -14,7 +14,7 @@ async function machines(
   return Promise.all(
     accounts.map(async (account) => {
       const home = await signedIn(service, ['--set', `pacing=${redis.url}`], account);
-      await home.do('import', writeSeason(home, FINDS_EACH));
+      await importSeason(home, FINDS_EACH);
       return home;
     }),
   );

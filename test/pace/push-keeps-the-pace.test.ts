@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { startMockProcess } from '../support/mock-process.ts';
 import { signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { measurePushes } from './measure-pushes.ts';
 
 const LATENCY_MS = 400;
@@ -9,7 +9,7 @@ const LATENCY_MS = 400;
 test('60 finds with 60 photographs keep the pace to a service that takes 400 ms for each, several under way at once', async () => {
   await using service = await startMockProcess('--latency', String(LATENCY_MS));
   const home = await signedIn(service);
-  await home.do('import', writeSeason(home, 60, { photos: true, state: 2 }));
+  await importSeason(home, 60, { photos: true, state: 2 });
   const before = await service.state();
 
   const measured = await measurePushes(service, [home]);

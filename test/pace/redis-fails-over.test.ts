@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { measurePushes, warmUp } from './measure-pushes.ts';
 import { startRedisSwitch } from './redis-switch.ts';
 
@@ -31,7 +31,7 @@ test.skipIf(!HAS_REDIS)(
           ['--set', `pacing=${place.url}`, '--set', 'pacing_fallback_interval_ms=600'],
           account,
         );
-        await home.do('import', writeSeason(home, FINDS));
+        await importSeason(home, FINDS);
         return home;
       }),
     );

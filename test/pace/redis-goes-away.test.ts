@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { measurePushes, warmUp } from './measure-pushes.ts';
 
 const writes = async (service: MockProcess) =>
@@ -26,7 +26,7 @@ test.skipIf(!HAS_REDIS)(
       '--set',
       'pacing_fallback_interval_ms=600',
     ]);
-    await home.do('import', writeSeason(home, 40));
+    await importSeason(home, 40);
 
     const measured = await measurePushes(service, [home], async () => {
       await arrived(service, 10);
@@ -61,7 +61,7 @@ test.skipIf(!HAS_REDIS)(
     const homes = await Promise.all(
       ['archaeologist', 'researcher'].map(async (account) => {
         const home = await signedIn(service, ['--set', `pacing=${redis.url}`], account);
-        await home.do('import', writeSeason(home, 20));
+        await importSeason(home, 20);
         return home;
       }),
     );

@@ -4,7 +4,7 @@ import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
 import { configFile, outboxFolder } from '../support/outbox-files.ts';
 import { accountFlags, type Home, initArgs, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason, writeSeason } from '../support/season.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 
 let mock: RunningMock;
@@ -32,7 +32,7 @@ beforeEach(async ({ skip }) => {
   home = makeHome({ PAS_PASSWORD: 'archaeologist' });
   await home.do(...initFlags('mock'));
   await home.do('login');
-  await home.do('import', writeSeason(home, 3));
+  await importSeason(home, 3);
   await home.do('push', 'K-1', 'K-2');
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 
 const SECRET = 'sesame-open';
 const PLACES = [
@@ -59,7 +59,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
     service = await serveMock('--min-interval', '10');
     redis = await startRedis('--requirepass', SECRET);
     home = await signedIn(service, ['--set', `pacing=${redis.url}`]);
-    await home.do('import', writeSeason(home, 2));
+    await importSeason(home, 2);
   });
   afterAll(async () => {
     await service.stop();
@@ -120,7 +120,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
 
   test('a server that hangs during a push is given up after a second, and Ctrl-C still works', async () => {
     await home.with({ PAS_PACING_PASSWORD: SECRET }).do('login', '--pacing-password');
-    await home.do('import', writeSeason(home, 40));
+    await importSeason(home, 40);
     const push = home.start('push', '--json');
     await push.until(({ stdout }) => jsonLines(stdout).length >= 3);
     redis.pause();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { evaluateScript } from './browser.ts';
 import { useReportPage } from './report-browser.ts';
@@ -19,7 +19,7 @@ const page = useReportPage(async () => {
   await home.do('harvest-vocab');
   await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
   await home.do('push', '--accept-new-people');
-  await home.do('import', writeSeason(home, 60));
+  await importSeason(home, 60);
   const report = join(home.folder, 'all.html');
   await home.do('report', report);
   return report;

@@ -6,7 +6,7 @@ import { readAssets } from '../../src/report/assets.ts';
 import { html, renderPart } from '../../src/report/html.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
-import { writeSeason } from '../support/season.ts';
+import { importSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 import { evaluateScript, expectAccessible, expectReadable } from './browser.ts';
 import { useReportPage } from './report-browser.ts';
@@ -305,7 +305,7 @@ test('two hundred finds with photographs take at most thirty pages, with at leas
   await using mock = await startMock();
   const season = await signedIn(mock.server, WITHOUT_PAUSES);
   await season.do('harvest-vocab');
-  await season.do('import', writeSeason(season, 200, { photos: true }));
+  await importSeason(season, 200, { photos: true });
   await season.do('report', join(season.folder, 'season.html'));
   await page().goto(pathToFileURL(join(season.folder, 'season.html')).href);
   const pages = async (): Promise<number> =>

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import type { Home } from './run-pas.ts';
+import type { Home, Run } from './run-pas.ts';
 
 const HEADER = [
   'local_id',
@@ -80,4 +80,9 @@ export function tinyPng(index: number): Buffer {
     chunk('IDAT', deflateSync(pixel)),
     chunk('IEND', Buffer.alloc(0)),
   ]);
+}
+
+/** Imports the table of such a season. */
+export function importSeason(home: Home, count: number, options?: SeasonOptions): Promise<Run> {
+  return home.do('import', writeSeason(home, count, options));
 }
