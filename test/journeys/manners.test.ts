@@ -16,7 +16,8 @@ let home: Home;
 
 beforeAll(async () => {
   home = makeHome();
-  await home.init(serviceAt(NOBODY), '--name', 'field', '--username', 'a');
+  const service = { base_url: NOBODY, schema_base: 'http://127.0.0.1:8099/schema/svc' };
+  await home.init(service, '--name', 'field', '--username', 'a');
 });
 
 test.skipIf(process.platform !== 'linux')(
