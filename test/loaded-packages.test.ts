@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import Module from 'node:module';
 import { tmpdir } from 'node:os';
@@ -38,28 +38,6 @@ test('help, status and list load only the packages that they need', async () => 
   const home = await homeWithProfile();
   for (const [args, packages] of MAY_LOAD)
     expect([args, loadedBy(args, home.env)]).toEqual([args, [...packages].sort()]);
-});
-
-test('if SQLite was not installed with pas, status says what to do', async () => {
-  const home = await homeWithProfile();
-  const hiding = join(mkdtempSync(join(tmpdir(), 'pas-hiding-')), 'hide.cjs');
-  writeFileSync(
-    hiding,
-    `const Module = require('node:module');
-     const find = Module._resolveFilename;
-     Module._resolveFilename = function (name, ...rest) {
-       return find.call(this, name.startsWith('better-sqlite3') ? name + '-hidden' : name, ...rest);
-     };`,
-  );
-  const { status, stderr } = spawnSync(process.execPath, ['--require', hiding, PAS, 'status'], {
-    env: home.env,
-    encoding: 'utf8',
-  });
-  expect(stderr).toMatch(
-    /^pas: SQLite cannot be loaded by Node v\S+ on \S+: .*\n {5}(?:Install|Reinstall pas) /,
-  );
-  expect(stderr).not.toContain('    at ');
-  expect(status).toBe(12);
 });
 
 test.skipIf(!('enableCompileCache' in Module))(
