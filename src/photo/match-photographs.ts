@@ -149,7 +149,7 @@ function matchByName(
 }
 
 /** A find as it lies to a photograph; infinitely far where one of them lacks the data. */
-type Measured = {
+type Distances = {
   readonly find: MatchableFind;
   readonly metres: number;
   /** Negative where the photograph was taken before the find was entered. */
@@ -157,7 +157,7 @@ type Measured = {
   readonly days: number;
 };
 
-function measure({ place, takenMs, takenOn }: PhotoInfo, find: MatchableFind): Measured {
+function measure({ place, takenMs, takenOn }: PhotoInfo, find: MatchableFind): Distances {
   const { enteredMs, foundOn } = find;
   return {
     find,
@@ -171,7 +171,7 @@ function measure({ place, takenMs, takenOn }: PhotoInfo, find: MatchableFind): M
 }
 
 /** Lists all evidence except names for or against one find. */
-function listReasons({ metres, afterMs, days }: Measured, withinM: number): Reason[] {
+function listReasons({ metres, afterMs, days }: Distances, withinM: number): Reason[] {
   const reasons: Reason[] = [];
   if (metres < Infinity) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
   if (Math.abs(afterMs) <= ENTERED_WITHIN_MS)
@@ -190,7 +190,7 @@ const POINTS: Partial<Record<Reason['kind'], number>> = {
   'other-day': -2,
 };
 
-type ScoredFind = Measured & { readonly points: number; readonly reasons: readonly Reason[] };
+type ScoredFind = Distances & { readonly points: number; readonly reasons: readonly Reason[] };
 
 function matchByEvidence(
   shot: PhotoInfo,
@@ -235,7 +235,7 @@ function isEquallyFit(one: ScoredFind, other: ScoredFind): boolean {
   );
 }
 
-function getAwayMs({ afterMs }: Measured): number {
+function getAwayMs({ afterMs }: Distances): number {
   return Math.abs(afterMs);
 }
 
@@ -244,11 +244,11 @@ function getAwayMs({ afterMs }: Measured): number {
  * and twice as large.
  */
 function preferUnambiguous(
-  measured: readonly Measured[],
-  getValue: (each: Measured) => number,
+  measured: readonly Distances[],
+  getValue: (each: Distances) => number,
   most: number,
   apart: number,
-): Measured | undefined {
+): Distances | undefined {
   const [first, second] = measured.toSorted((a, b) => getValue(a) - getValue(b) || 0);
   if (first === undefined || getValue(first) > most) return undefined;
   const value = getValue(first);

@@ -200,7 +200,7 @@ function hasMoreNumbers({ tokens, otherNumbers }: Name, spans: readonly Span<unk
 /** A run of letters in lower case, or of digits without leading zeros, and its position. */
 type NameToken = {
   readonly text: string;
-  /** What stands between it and the token before. */
+  /** Characters between the token before and this one. */
   readonly gap: string;
   readonly start: number;
   readonly end: number;

@@ -62,13 +62,13 @@ function makeChunk(type: string, data: Buffer): Buffer {
   return framed;
 }
 
-/** What was found, and the data without it; undefined where nothing may stay. */
-type Scrubbed = { readonly finding: GpsFinding; readonly data?: Buffer };
+/** GPS data in a chunk, and the chunk without them; no data where nothing may stay. */
+type ScrubResult = { readonly finding: GpsFinding; readonly data?: Buffer };
 
-const UNCHANGED: Scrubbed = { finding: 'none' };
+const UNCHANGED: ScrubResult = { finding: 'none' };
 
 /** Cleans a `tEXt`, `zTXt` or `iTXt` chunk. The text of the last is written unpacked. */
-function scrubTextChunk(type: string, data: Buffer): Scrubbed {
+function scrubTextChunk(type: string, data: Buffer): ScrubResult {
   const keywordEnd = data.indexOf(0);
   const textAt = findText(type, data, keywordEnd);
   if (keywordEnd === -1 || textAt === undefined) return UNCHANGED;
@@ -108,7 +108,7 @@ function inflate(packed: Buffer): Buffer | undefined {
   }
 }
 
-function scrubText(keyword: string, text: Buffer): Scrubbed {
+function scrubText(keyword: string, text: Buffer): ScrubResult {
   // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
   if (/gps|l(?:at|ong)itude/i.test(keyword)) return { finding: 'place-outside-exif' };
   if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return scrubProfile(text);
@@ -117,7 +117,7 @@ function scrubText(keyword: string, text: Buffer): Scrubbed {
 }
 
 /** Cleans a profile: a line with its name, one with its length, then hexadecimal bytes. */
-function scrubProfile(text: Buffer): Scrubbed {
+function scrubProfile(text: Buffer): ScrubResult {
   const match = /^(\s*\w+\s+\d+\s)([\da-f\s]*)$/i.exec(text.toString('latin1'));
   if (match === null) return UNCHANGED;
   const profile = Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'hex');

@@ -127,7 +127,7 @@ export type PhotoGps =
   | {
       readonly kind: 'removable';
       readonly finding: GpsFinding;
-      /** Of the photograph without GPS data. */
+      /** Checksum and size of the photograph without GPS data. */
       readonly without: { readonly sha512: Buffer; readonly sizeBytes: number };
     }
   /** A place that pas cannot remove, or data that it cannot search for one. */

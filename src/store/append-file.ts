@@ -52,7 +52,7 @@ export async function openAppendFile(
 export class AppendFile {
   readonly #path: string;
   readonly #file: FileHandle;
-  /** Of all appended bytes, and of those up to the mark. */
+  /** Checksums of all appended bytes, and of those up to the mark. */
   readonly #content: Hash;
   #marked: Hash;
   #stats: BigIntStats;

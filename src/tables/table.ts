@@ -213,7 +213,7 @@ export type NamedValues = RowNumber &
     readonly shown?: ReadonlyMap<string, string>;
   };
 
-/** What a reader found in a file, for {@link makeTable}. */
+/** Contents of a file as its reader gives them to {@link makeTable}. */
 type TableContents = {
   readonly place: TablePlace;
   readonly header: readonly string[];
@@ -224,7 +224,7 @@ type TableContents = {
   check(row: TableRow): readonly Issue[];
   /** Issues of the file. */
   readonly issues: readonly Issue[];
-  /** What is wrong with a table that has neither rows nor errors. */
+  /** Issue of a table that has neither rows nor errors. */
   readonly none: Issue | FileError;
 };
 

@@ -89,9 +89,9 @@ export function listTermsOfSet(
     .map(toTerm);
 }
 
-type Ordered = { readonly sortOrder: number | null; readonly label: string };
+type SortKey = { readonly sortOrder: number | null; readonly label: string };
 
-function compareInSet(a: Ordered, b: Ordered): number {
+function compareInSet(a: SortKey, b: SortKey): number {
   return (a.sortOrder ?? 0) - (b.sortOrder ?? 0) || compareCzech(a.label, b.label);
 }
 

@@ -25,7 +25,7 @@ import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type Known = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'wish' | 'command'>;
+type KnownFind = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'wish' | 'command'>;
 type Tables = {
   readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
   readonly entrance: Entrance;
@@ -58,7 +58,7 @@ export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): void {
     stored: each,
     find: makeComparable(each.elements as FindElements, each.localId),
   }));
-  const known = createFindIndex<Known>();
+  const known = createFindIndex<KnownFind>();
   for (const each of iterateFinds(outbox))
     if (command === undefined || each.command !== command)
       known.add(makeComparable(each.elements as FindElements, each.localId), each);
@@ -99,7 +99,7 @@ export function checkChangedFinds(outbox: Outbox): void {
 
 function findEditionsByTable(
   entered: readonly Entered[],
-  known: FindIndex<Known>,
+  known: FindIndex<KnownFind>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
   return new Map(
     [...groupBy(entered, ({ stored }) => stored.wish.path)].map(([table, rows]) => [
@@ -116,7 +116,7 @@ function findEditionsByTable(
 function askAboutAlike(
   outbox: Outbox,
   { stored, find }: Entered,
-  known: FindIndex<Known>,
+  known: FindIndex<KnownFind>,
   { editions, entrance }: Tables,
 ): void {
   const entry = findImportOfFind(outbox, stored.id);
@@ -133,7 +133,7 @@ function askAboutAlike(
 }
 
 /** One table and one command bring each find once. */
-function isOfOneEntry(one: StoredFind, other: Known, entrance: Entrance): boolean {
+function isOfOneEntry(one: StoredFind, other: KnownFind, entrance: Entrance): boolean {
   if (one.id === other.id) return true;
   if (one.command !== null && one.command === other.command) return true;
   if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
