@@ -11,7 +11,7 @@ import {
   parseFact,
   unpackAttempt,
 } from './facts.ts';
-import { foldSlot } from './fold.ts';
+import { foldSlot, type Wanted } from './fold.ts';
 import { type Outbox, updateHeader } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot } from './record-facts.ts';
 import { storeMessage } from './stored-text.ts';
@@ -135,14 +135,23 @@ export function listSubjectsAhead(outbox: Outbox, other: Outbox): string[] {
 function getWill(outbox: Outbox, subject: string, slot: string): string {
   const { wanted, decisions } = foldSlot(listFactsOfSlot(outbox, subject, slot));
   const decided = decisions.filter(({ body }) => body.answer !== 'undo').map(({ id }) => id);
-  const intents = wanted.kind === 'one' ? [wanted.intent] : [];
-  const disputed = wanted.kind === 'disputed' ? wanted.facts.map(({ body }) => body.intent) : [];
-  return JSON.stringify([intents, disputed.sort(), decided]);
+  return JSON.stringify([listIntents(wanted), decided]);
+}
+
+function listIntents(wanted: Wanted): readonly (string | null)[] {
+  switch (wanted.kind) {
+    case 'nothing':
+      return [];
+    case 'one':
+      return [wanted.intent];
+    case 'disputed':
+      return wanted.facts.map(({ body }) => body.intent);
+  }
 }
 
 function listCommandNames(outbox: Outbox): string[] {
   return outbox
-    .sql('select distinct command from facts where command is not null order by command')
+    .sql('select distinct command from facts where command is not null')
     .all()
     .map((row) => parseCommandName(row).command);
 }
