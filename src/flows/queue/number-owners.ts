@@ -32,9 +32,9 @@ export function openNumberLookup(
     coming ??= listComing();
     namesByNumber ??= groupNames([...listNumbersEver(outbox), ...coming]);
     for (const name of namesByNumber.get(number) ?? []) {
+      if (name === find) continue;
       const current = coming.get(name) ?? findCurrentNumber(outbox, name);
-      if (name !== find && current !== undefined && normalizeNumber(current) === number)
-        return name;
+      if (current !== undefined && normalizeNumber(current) === number) return name;
     }
     return undefined;
   };
