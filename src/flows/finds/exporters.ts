@@ -1,7 +1,7 @@
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../find/build-document.ts';
 import { makeDatabaseImage } from '../../store/database.ts';
-import { type ExportedFind, makeFindRows } from '../../tables/exported-find.ts';
+import type { ExportedFind } from '../../tables/exported-find.ts';
 import type { RowCell } from '../../tables/row-cell.ts';
 
 export type ExportSettings = {
@@ -29,11 +29,11 @@ type Format = {
 const FORMATS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
-    render: (finds, source) => renderRows(makeFindRows(finds), source),
+    render: renderFinds,
   },
   xlsx: {
     extensions: ['xlsx'],
-    render: (finds, source) => renderRows(makeFindRows(finds), source),
+    render: renderFinds,
   },
   geojson: {
     extensions: ['geojson', 'json'],
@@ -106,6 +106,14 @@ export type ExporterName = keyof typeof ROWS;
 
 export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExporterName[];
 export const EXPORTERS: Readonly<Record<ExporterName, Exporter>> = ROWS;
+
+async function renderFinds(
+  finds: Iterable<ExportedFind>,
+  source: ExportSource,
+): Promise<Iterable<string | Buffer>> {
+  const { makeFindRows } = await import('../../tables/exported-find.ts');
+  return renderRows(makeFindRows(finds), source);
+}
 
 async function renderRows(
   rows: Iterable<readonly RowCell[]>,
