@@ -17,9 +17,9 @@ import { listFinds } from '../../flows/finds/select-finds.ts';
 import { makeInterview } from '../../flows/interview/add-find.ts';
 import {
   type CellChange,
-  type EditResult,
   type FindEdit,
   openEdit,
+  type PlannedEdit,
   parseChoice,
   planEdits,
   storeEdit,
@@ -99,14 +99,10 @@ async function editOne(
 ): Promise<ExitReason> {
   const { set, point } = options;
   if (options.ask === true && set === undefined && point === undefined) {
-    return finish(
-      context,
-      stored,
-      storeEdit(opened.byAnswers(await askForChanges(context, opened))),
-    );
+    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
   }
   if (set !== undefined || point !== undefined)
-    return finish(context, stored, storeEdit(opened.bySettings(set ?? [], point)));
+    return finish(context, stored, opened.bySettings(set ?? [], point));
   return editInEditor(context, opened, stored, options.discard === true);
 }
 
@@ -146,9 +142,9 @@ async function editInEditor(
       t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`,
     );
   for (;;) {
-    const edited = storeEdit(opened.byText(file.open()));
-    const reason = finish(context, stored, edited);
-    if (edited.kind !== 'unreadable') {
+    const planned = opened.byText(file.open());
+    const reason = finish(context, stored, planned);
+    if (planned.kind !== 'unreadable') {
       file.remove();
       return reason;
     }
@@ -159,12 +155,14 @@ async function editInEditor(
       terminal.warn(t`Your text is in ${file.path}. Run the command again to continue with it.`);
       return 'dataRefused';
     }
-    if (edited.again !== undefined) file.write(edited.again);
+    if (planned.again !== undefined) file.write(planned.again);
   }
 }
 
-function finish(context: Context, stored: StoredFind, edited: EditResult): ExitReason {
+/** Stores the edit and prints what was changed. */
+function finish(context: Context, stored: StoredFind, planned: PlannedEdit): ExitReason {
   const { terminal } = context;
+  const edited = storeEdit(planned);
   const find = stored.localId;
   const issues = edited.kind === 'unchanged' ? [] : collapseUnchecked(edited.issues);
   if (edited.kind === 'stored') printChanges(context, edited.changed, stored);

@@ -59,7 +59,7 @@ export type CellChange = {
  * `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the
  * issues.
  */
-export type EditResult =
+type EditResult =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
   | {
@@ -70,7 +70,7 @@ export type EditResult =
     };
 
 /** A planned edit; not `planned` where nothing would change, or a value cannot be read. */
-type PlannedEdit =
+export type PlannedEdit =
   | Exclude<EditResult, { readonly kind: 'stored' }>
   | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): EditResult };
 
