@@ -132,20 +132,20 @@ async function* addPictures(
     }
     return { find, photographs: pictures };
   };
-  const coming: Promise<FindWithPictures>[] = [];
-  let begunCount = 0;
-  for (let doneCount = 1; doneCount <= finds.length; doneCount++) {
-    for (const gathered of finds.slice(begunCount, doneCount + AHEAD - 1)) {
-      const pictured = withPictures(gathered);
-      // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
-      // rejection.
-      pictured.catch(() => {});
-      coming.push(pictured);
-      begunCount += 1;
-    }
+  const begin = (gathered: GatheredFind): Promise<FindWithPictures> => {
+    const pictured = withPictures(gathered);
+    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
+    // rejection.
+    pictured.catch(() => {});
+    return pictured;
+  };
+  const coming = finds.slice(0, AHEAD).map(begin);
+  for (const index of finds.keys()) {
     const first = coming.shift();
     if (first !== undefined) yield await first;
-    onFind(doneCount, finds.length);
+    onFind(index + 1, finds.length);
+    const next = finds[index + AHEAD];
+    if (next !== undefined) coming.push(begin(next));
   }
 }
 
