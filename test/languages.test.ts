@@ -188,7 +188,6 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^(selected-at|select_one|string-length|minimal|… =)/,
   ],
   ['what KoboToolbox says of a form', /^src\/columns\/form-return\.ts$/, /^not approved$/],
-  ['RDF', /^src\/vocabulary\/export-terms\.ts$/, /^(@prefix|owl:)/],
   ['Czech words of the trade, to be recognised', /^src\/vocabulary\/domain-synonyms\.ts$/, /./],
   [
     'names of columns, to be recognised',
