@@ -187,14 +187,10 @@ const FINDS: XmlDialect = {
   isRecord: ({ element: { namespace }, around }) =>
     SERVICE_NAMESPACE.test(namespace) && around.at(-1)?.namespace === namespace,
   parsePlace: (find) =>
-    getChild(find, 'chranene_udaje')?.text.trim() === FORBIDDEN_TEXT
+    getGuarded(find)?.text.trim() === FORBIDDEN_TEXT
       ? makeUnreadable('place-withheld', PLACE_WITHHELD)
       : { value: undefined },
-  listParts: (find) => [
-    find,
-    ...find.children,
-    ...(getChild(find, 'chranene_udaje')?.children ?? []),
-  ],
+  listParts: (find) => [find, ...find.children, ...(getGuarded(find)?.children ?? [])],
   collectValues: ({ element, around }) =>
     collectTexts(
       element,
@@ -204,8 +200,13 @@ const FINDS: XmlDialect = {
 
 const PLACE_WITHHELD = msg`The location of the find is hidden in the harvested record, so the find is not read.`;
 
+/** Returns the part of a find that the service hides from others. */
+function getGuarded(find: XmlElement): XmlElement | undefined {
+  return getChild(find, 'chranene_udaje');
+}
+
 function collectTexts(find: XmlElement, wrapper: XmlElement | undefined): Map<string, string> {
-  const guarded = getChild(find, 'chranene_udaje');
+  const guarded = getGuarded(find);
   const values = new Map<string, string>();
   const take = (name: string, text: string | undefined): void => {
     if (text !== undefined && text !== '') values.set(name, text);
