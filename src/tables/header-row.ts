@@ -180,7 +180,8 @@ function mergeHeaderNames(top: TableRow, bottom: TableRow): readonly string[] {
   if (top === bottom) return top.cells;
   let group = '';
   return Array.from({ length: Math.max(top.cells.length, bottom.cells.length) }, (_, index) => {
-    const [above = '', below = ''] = [top.cells[index], bottom.cells[index]];
+    const above = top.cells[index] ?? '';
+    const below = bottom.cells[index] ?? '';
     if (above !== '') group = above;
     if (below === '') return above;
     return UNIT.test(below) || bottom.cells.filter((cell) => cell === below).length > 1

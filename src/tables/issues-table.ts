@@ -48,7 +48,8 @@ export class RowTexts {
 
 /** Returns the displayed text, unless the stored value counts, or the display has fewer digits. */
 function restoreCell(row: TableRow, index: number, header: string): string {
-  const [stored = '', shown] = [row.cells[index], getDisplayedText(row, index)];
+  const stored = row.cells[index] ?? '';
+  const shown = getDisplayedText(row, index);
   const column = findColumnMeant(header);
   const isText = column === undefined ? Number(shown) === Number(stored) : !isStoredColumn(column);
   return isText ? shown : stored;
