@@ -289,7 +289,7 @@ type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 /** Keys of a profile in config.toml. */
 export const PROFILE_KEYS: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
 const KEYS = Object.keys(TABLE) as ProfileKey[];
-/** Those that a person decides. */
+/** Keys that have a flag of `pas init`. */
 export const DECIDED_KEYS = KEYS.filter((key) => PROFILE_KEYS[key].help !== undefined);
 
 /** Checked keys of a profile, as they are in config.toml. */
