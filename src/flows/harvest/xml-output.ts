@@ -17,8 +17,9 @@ export function makeXmlForm(verb: Subject['verb']): OutputForm {
     render: ({ document, records }) => {
       const { open, close } = renderListTags(document, verb);
       const lines = records.flatMap((record) => {
-        const whole = verb === 'ListRecords' ? record : parseHeaderAlone(record.element);
-        return [getSourceBytes(document, (whole ?? record).element), LINE_FEED];
+        const header = verb === 'ListRecords' ? undefined : parseHeaderAlone(record.element);
+        const { element } = header ?? record;
+        return [getSourceBytes(document, element), LINE_FEED];
       });
       return [Buffer.concat([Buffer.from(open), ...lines, Buffer.from(close)])];
     },
