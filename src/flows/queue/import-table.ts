@@ -24,6 +24,7 @@ import { changeWish } from '../../outbox/wishes.ts';
 import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
 import type { PositionChange } from '../../place/geometry.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
+import type { RowCell } from '../../tables/row-cell.ts';
 import type { Table } from '../../tables/table.ts';
 import { listAskedFinds } from './answer-rows.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
@@ -330,18 +331,21 @@ async function beginCopy(findTable: Table, to: Copy) {
     add: (issue: Issue): void => texts.add(issue),
     async write(): Promise<CopiedTable> {
       const table = makeIssuesTable(findTable, texts);
-      const isWorkbook = extname(to.file).toLowerCase() === '.xlsx';
-      const pieces = isWorkbook
-        ? [
-            await (await import('../../tables/write-workbook.ts')).makeWorkbook(
-              new Map([[findTable.sheet ?? 'issues', table.rows]]),
-            ),
-          ]
-        : (await import('../../tables/row-cell.ts')).formatCsvLines(table.rows, 'semicolon');
-      await writeOutputFile(to.file, pieces, to);
+      await writeOutputFile(to.file, await renderCopy(table.rows, to.file, findTable.sheet), to);
       return { file: to.file, rows: table.count, left: table.left };
     },
   };
+}
+
+async function renderCopy(
+  rows: Iterable<readonly RowCell[]>,
+  file: string,
+  sheet = 'issues',
+): Promise<Iterable<string | Buffer>> {
+  if (extname(file).toLowerCase() !== '.xlsx')
+    return (await import('../../tables/row-cell.ts')).formatCsvLines(rows, 'semicolon');
+  const { makeWorkbook } = await import('../../tables/write-workbook.ts');
+  return [await makeWorkbook(new Map([[sheet, rows]]))];
 }
 
 /**
