@@ -115,7 +115,7 @@ export function loadSqlite(): typeof Sqlite {
 
 function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
   const { version, platform, arch } = process;
-  const why = takeFirstLine(getErrorMessage(thrown));
+  const why = dropSearchedPaths(getErrorMessage(thrown));
   return new DatabaseError(
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
     { cause: thrown, hint: chooseRemedy(isReadyMade) },
@@ -123,7 +123,7 @@ function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseErro
 }
 
 /** Node's message continues with all the searched paths. */
-function takeFirstLine(text: string): string {
+function dropSearchedPaths(text: string): string {
   return text.split(/(?: Tried:)?\n/, 1).join();
 }
 
