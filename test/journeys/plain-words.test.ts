@@ -48,8 +48,7 @@ test.each([
   ],
 ])('no answer at %s is reported in plain words', async (address, words) => {
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
-  const addresses = serviceAt(address);
-  await home.init(addresses);
+  await home.init(serviceAt(address));
   for (const command of ['login', 'whoami']) {
     const run = await home.pas(command);
     expect(run).toMatchObject({ code: 5, stderr: expect.stringMatching(words) });

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { accountFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 
 type AtService = {
@@ -40,7 +40,7 @@ async function useService(...flags: string[]): Promise<void> {
 
 async function start(user: string, finds: number, ...flags: string[]): Promise<void> {
   await useService(...flags);
-  home = await signedIn(service, ['--set', 'min_interval_ms=0', '--kind', 'production'], user, {
+  home = await signedIn(service, [...WITHOUT_PAUSES, '--kind', 'production'], user, {
     name: `${finds} finds`,
     prepare: (prepared) => importSeason(prepared, finds, { photos: true }),
   });
@@ -57,9 +57,8 @@ async function start(user: string, finds: number, ...flags: string[]): Promise<v
 
 /** The same profile, with another sign-in for harvesting. */
 async function harvestAs(oaiAuth: string): Promise<void> {
-  const { base_url, oai_base, schema_base } = service;
   await home.init(
-    { base_url, oai_base, schema_base },
+    service,
     '--name',
     'mock',
     '--kind',
@@ -366,24 +365,11 @@ describe('content that the account may not see', () => {
 });
 
 describe('a training instance', () => {
-  const trainingProfile = (oaiBase: readonly string[]) => [
-    'init',
-    '--name',
-    'training',
-    '--kind',
-    'training',
-    '--username',
-    'archaeologist',
-    '--set',
-    'min_interval_ms=0',
-    '--base-url',
-    service.base_url,
-    '--schema-base',
-    service.schema_base,
-    '--oai-auth',
-    'basic',
-    ...oaiBase,
-  ];
+  const initTraining = (...flags: string[]) => {
+    const { base_url, schema_base } = service;
+    const account = [...accountFlags(), ...WITHOUT_PAUSES];
+    return home.init({ base_url, schema_base }, '--name', 'training', ...account, ...flags);
+  };
 
   test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
     await useService();
@@ -401,7 +387,7 @@ describe('a training instance', () => {
   test('without a harvesting address has nothing to pull from', async () => {
     await useService('--training');
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-    await home.do(...trainingProfile([]));
+    await initTraining();
     const run = await home.pas('pull');
     expect([run.code, run.stderr]).toEqual([
       12,
@@ -414,7 +400,7 @@ describe('a training instance', () => {
     await useService('--training');
     try {
       home = makeHome({ PAS_PASSWORD: 'archaeologist' });
-      await home.do(...trainingProfile(['--oai-base', production.oai_base]));
+      await initTraining('--oai-base', production.oai_base);
       await home.do('login');
       await importSeason(home, 3);
       await home.do('push', '--yes');
