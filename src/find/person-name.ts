@@ -79,7 +79,7 @@ function withoutTitles(words: readonly string[]) {
     isBeside(word, index) || (isAddress(word) && index < words.length - 1);
   const first = words.findIndex((word, index) => !isBefore(word, index));
   const end = words.findLastIndex((word, index) => !isBeside(word, index)) + 1;
-  if (first === -1 || end <= first) return { name: '', beside: words };
+  if (first === -1) return { name: '', beside: words };
   return {
     name: words.slice(first, end).join(' '),
     beside: [...words.slice(0, first), ...words.slice(end)],
