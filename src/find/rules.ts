@@ -147,8 +147,8 @@ function checkPoint(elements: FindElements, { lookupArea }: RuleContext): Findin
   if (system === undefined) return [];
   const element = getPointElement(system);
   const wkt = trimText(elements[element] ?? '');
-  const reading = parsePoint(wkt);
   if (wkt === '') return [];
+  const reading = parsePoint(wkt);
   if (!isReadable(reading)) return [{ element, message: reading.problem }];
   const numbers = [Number(reading.value.x), Number(reading.value.y)] as const;
   const problem = findRangeProblem(system, ...numbers);
