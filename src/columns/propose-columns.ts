@@ -8,8 +8,14 @@ import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { findNamedColumns, NAMED_COLUMNS, type NameMatch } from './column-names.ts';
 import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
-import type { Setting } from './column-rule.ts';
-import { type ColumnMap, type ColumnRule, JOINED, LABELLED, OPEN_UNIT } from './column-rule.ts';
+import {
+  type ColumnMap,
+  type ColumnRule,
+  JOINED,
+  LABELLED,
+  OPEN_UNIT,
+  type Setting,
+} from './column-rule.ts';
 import { judgeValues, type Verdict } from './column-tests.ts';
 import { isWrittenByPas } from './columns.ts';
 import { findPointPairs, isOfOneSystem, isOfPlaces } from './point-pairs.ts';

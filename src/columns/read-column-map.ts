@@ -5,7 +5,6 @@ import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { NAME_ORDERS } from '../find/person-name.ts';
 import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../store/toml.ts';
 import { joinAlternatives } from '../text/names.ts';
-import type { Setting } from './column-rule.ts';
 import {
   type ColumnMap,
   type ColumnRule,
@@ -14,6 +13,7 @@ import {
   LABELLED,
   normalizeKey,
   type ReadColumn,
+  type Setting,
 } from './column-rule.ts';
 import { explainUnknownElement } from './settings.ts';
 
