@@ -12,7 +12,7 @@ export type ReadColumn = {
   readonly kind: 'read';
   readonly element: ColumnName;
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
-  /** Date form such as `d.m.yyyy`; see apply-column-rule.ts. */
+  /** Date form such as `d.m.yyyy`; see find/date-form.ts. */
   readonly date?: string;
   /** A year alone goes into the note, and the date stays empty. */
   readonly yearOnly?: 'note';
