@@ -182,9 +182,12 @@ const DATE_FORMS = [
 
 function testDates(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
   const years = getShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
-  const isDay = (text: string, form: string): boolean =>
-    parseDateForm(text, form) !== undefined || isReadable(parseDateCell(text));
   // Some forms are read without a rule, so the rule is for the others.
+  const plainDays = new Set(
+    [...profile.values.keys()].filter((text) => isReadable(parseDateCell(text))),
+  );
+  const isDay = (text: string, form: string): boolean =>
+    plainDays.has(text) || parseDateForm(text, form) !== undefined;
   const forms = DATE_FORMS.map((form) => ({
     form,
     days: getShare(profile, (text) => isDay(text, form)),
