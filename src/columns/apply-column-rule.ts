@@ -28,9 +28,8 @@ export function applyColumnRule(cell: string, rule: ReadColumn): string {
 
 function replaceText(text: string, values: ReadColumn['values']): string {
   if (values === undefined) return text;
-  const replacement = Object.entries(values).find(
-    ([from]) => normalizeKey(from) === normalizeKey(text),
-  );
+  const key = normalizeKey(text);
+  const replacement = Object.entries(values).find(([from]) => normalizeKey(from) === key);
   return replacement === undefined ? text : replacement[1];
 }
 
