@@ -139,14 +139,16 @@ const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 /** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
 const FORMS = ['yyyymmdd', 'yyyy-m-d', 'yyyy/m/d', 'd.m.yyyy'];
 
+const DAY_BEFORE_MONTH = /^(?<d>\d{1,2})\.?\s*(?<m>\p{L}+)\.?\s*(?<y>\d{4})$/u;
+const MONTH_BEFORE_DAY = /^(?<m>[A-Z][a-z]+)\s+(?<d>\d{1,2}),?\s+(?<y>\d{4})$/;
+
 /** Replaces the month's name or Roman numeral in a date by its number: `3. VI. 2024` → `3.06.2024`. */
 function withMonthNumber(day: string): string {
-  const [, first = '', name = '', year = ''] =
-    /^(\d{1,2})\.?\s*(\p{L}+)\.?\s*(\d{4})$/u.exec(day) ?? [];
-  const [, english = '', second = '', yearBehind = ''] =
-    /^([A-Z][a-z]+)\s+(\d{1,2}),?\s+(\d{4})$/.exec(day) ?? [];
-  const month = parseMonth(name || english);
-  return month === NO_MONTH ? day : `${first || second}.${month}.${year || yearBehind}`;
+  const match = DAY_BEFORE_MONTH.exec(day) ?? MONTH_BEFORE_DAY.exec(day);
+  if (match?.groups === undefined) return day;
+  const { y = '', m = '', d = '' } = match.groups;
+  const month = parseMonth(m);
+  return month === NO_MONTH ? day : `${d}.${month}.${y}`;
 }
 
 /**
