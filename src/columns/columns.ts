@@ -125,9 +125,10 @@ export function parseColumns(
     },
     findDoubt: (row, name, above) => {
       const text = getText(row, name);
+      const standIn = findStandIn(text, above);
+      if (standIn !== undefined) return standIn;
       const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
-      const doubt = findStandIn(text, above);
-      if (doubt !== undefined || date === undefined) return doubt ?? findCellDoubt(text, name);
+      if (date === undefined) return findCellDoubt(text, name);
       return makeDateCellDoubt(row, date.index, isStoredColumn(name));
     },
     covered: listCovered(names, hasPoint),
@@ -236,12 +237,8 @@ function composeLocalId(template: string, parts: readonly string[]): string {
 
 /** Tells if a date stands in a column for another element; in a labelled note a day is allowed. */
 function isMisplacedDate({ cells, shown }: RowCells, { index, rule }: Source): boolean {
-  const isWholeDay = /^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
-  return (
-    shown?.get(index)?.isDate === true &&
-    rule.element !== 'datum_nalezu' &&
-    !(rule.label !== undefined && isWholeDay)
-  );
+  if (shown?.get(index)?.isDate !== true || rule.element === 'datum_nalezu') return false;
+  return rule.label === undefined || !/^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
 }
 
 function isSignAdded(row: RowCells, { index, rule }: Source): boolean {
