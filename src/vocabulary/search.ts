@@ -177,7 +177,7 @@ function findHolders(
 
 /**
  * Scores a term: the share of matched words decides; a name that begins so ranks above others, and
- * one with few further words above a longer one.
+ * one with few further words above a longer one, whose words count for something all the same.
  * @param shared see {@link findHolders}
  */
 function scoreTerm(
@@ -190,5 +190,5 @@ function scoreTerm(
   if (names.includes(query)) return 1;
   const begins = names.some((name) => name.startsWith(query));
   const extra = Math.min(6, Math.max(0, splitWords(fold(label)).length - typedWords));
-  return Math.min(0.99, 0.88 * shared + (begins ? 0.1 : 0) - 0.03 * extra);
+  return Math.max(0.7 * shared, Math.min(0.99, 0.88 * shared + (begins ? 0.1 : 0) - 0.03 * extra));
 }

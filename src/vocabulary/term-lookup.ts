@@ -16,7 +16,14 @@ import {
 } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import { canAbbreviate, compareCzech, fold, makePersonKey, splitNameWords } from '../text/names.ts';
+import {
+  canAbbreviate,
+  compareCzech,
+  editDistance,
+  fold,
+  makePersonKey,
+  splitNameWords,
+} from '../text/names.ts';
 import { searchTerms } from './search.ts';
 import type { Term, Vocabulary } from './term.ts';
 import {
@@ -172,9 +179,15 @@ function findHarvestedList(
   return harvestedAs === account ? { list: 'as-shown' } : {};
 }
 
-type Person = TermCandidate & { readonly gone: string | null };
+type Person = TermCandidate & {
+  readonly gone: string | null;
+  /** Folded name, surname first, for comparisons. */
+  readonly plain: string;
+  readonly letters: number;
+};
 
 type People = {
+  readonly alive: readonly Person[];
   readonly byName: ReadonlyMap<string, readonly Person[]>;
   /** By each word of the surname, including that at birth. */
   readonly bySurname: ReadonlyMap<string, readonly Person[]>;
@@ -209,7 +222,7 @@ function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup 
     const lookup = chooseNamed(sameNamed, exact, toPersonCandidate);
     if (lookup !== undefined) return lookup;
     if (!isHarvested(vocabulary, PEOPLE_SET)) return { kind: 'not-harvested' };
-    return { kind: 'unknown', nearest: findNearestPeople(vocabulary, people, name) };
+    return { kind: 'unknown', nearest: findNearestPeople(people, name).map(toPersonCandidate) };
   };
 }
 
@@ -235,23 +248,28 @@ function indexPeople(vocabulary: Vocabulary): People {
     )
     .all(vocabulary.source)
     .map(parsePerson);
+  const alive: Person[] = [];
   const byName = new Map<string, Person[]>();
   const bySurname = new Map<string, Person[]>();
   for (const row of rows) {
+    const plain = splitNameWords(row.label).join(' ');
     const about = describePerson(row);
     const person = {
       id: row.id,
       label: row.label,
       setSpec: PEOPLE_SET,
       gone: row.gone,
+      plain,
+      letters: getLetterBits(plain),
       about: about === '' ? undefined : about,
     };
     put(byName, makePersonKey(row.label), person);
     if (person.gone !== null) continue;
+    alive.push(person);
     for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`))
       put(bySurname, word, person);
   }
-  return { byName, bySurname };
+  return { alive, byName, bySurname };
 }
 
 function put(index: Map<string, Person[]>, key: string, person: Person): void {
@@ -268,33 +286,43 @@ function describePerson({ bornAs, born, died }: PersonRow): string {
 }
 
 /**
- * Returns people whose name is abbreviated, else those of the same surname and initial, else those
- * with a similar name.
+ * Returns people with an abbreviated name, else those with a similar name, then those of the same
+ * surname and initial.
  */
-function findNearestPeople(
-  vocabulary: Vocabulary,
-  { byName, bySurname }: People,
-  name: string,
-): TermCandidate[] {
+function findNearestPeople({ alive, bySurname }: People, name: string): Person[] {
   const words = splitNameWords(name);
   const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];
   const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label));
-  if (shortened.length > 0) return shortened.slice(0, MAX_SHORTENED).map(toPersonCandidate);
+  if (shortened.length > 0) return shortened.slice(0, MAX_SHORTENED);
+  const plain = words.join(' ');
+  const letters = getLetterBits(plain);
+  const limit = Math.max(1, Math.floor(plain.length / 4));
+  const close = alive
+    .filter((person) => countDifferentLetters(letters, person.letters) <= 2 * limit)
+    .map((person) => ({ person, errors: editDistance(plain, person.plain, limit) }))
+    .filter(({ errors }) => errors <= limit)
+    .sort((a, b) => a.errors - b.errors)
+    .map(({ person }) => person);
   const initials = new Set(words.map((word) => word[0]));
   const related = namesakes.filter(
     ({ label }) =>
       words.length === 1 || initials.has(splitNameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
   );
-  if (related.length > 0) return related.slice(0, MAX_NEAREST).map(toPersonCandidate);
-  const options = { setSpec: PEOPLE_SET, limit: MAX_NEAREST };
-  return searchTerms(vocabulary, name, options)
-    .filter(({ score }) => score >= ALIKE)
-    .flatMap(({ term }) => byName.get(makePersonKey(term.label)) ?? [])
-    .map(toPersonCandidate);
+  return [...new Set([...close, ...related])].slice(0, MAX_NEAREST);
 }
 
-/** A lower score is another given name. */
-const ALIKE = 0.7;
+/** Returns a bit set of the letters of a text, by which most dissimilar texts are excluded fast. */
+function getLetterBits(text: string): number {
+  let bits = 0;
+  for (let index = 0; index < text.length; index++) bits |= 1 << (text.charCodeAt(index) & 31);
+  return bits;
+}
+
+function countDifferentLetters(one: number, other: number): number {
+  let count = 0;
+  for (let bits = one ^ other; bits !== 0; bits &= bits - 1) count += 1;
+  return count;
+}
 
 const AREA_SET = 'ruian_katastr';
 

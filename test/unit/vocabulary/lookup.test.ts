@@ -64,6 +64,37 @@ describe('a cell is looked up in its own set', () => {
   });
 });
 
+describe('a name that nobody has', () => {
+  const people = {
+    'OS-000001': 'Novák, Jakub',
+    'OS-000002': 'Novák, Jan',
+    'OS-000003': 'Kučera, Karel',
+    'OS-000004': 'Svobodová, Marie',
+    'OS-000005': 'Svobodová, Marie',
+    'OS-000006': 'Svobodová, Maria',
+  };
+
+  test.each([
+    ['with two errors', 'Kučerra Karl', ['OS-000003']],
+    ['most similar ones first', 'Novák, Jann', ['OS-000002', 'OS-000001']],
+    [
+      'two people of one name once each, and none that is gone',
+      'Svobdová, Marie',
+      ['OS-000004', 'OS-000005'],
+    ],
+  ])('names the nearest people: %s', (_, typed, idents) => {
+    using store = tempVocabulary();
+    const vocabulary = fill(
+      store,
+      ...Object.entries(people).map(([ident, label]) => aTerm(ident, label, { setSpec: 'osoba' })),
+    );
+    const gone = { ident: 'OS-000006', setSpec: 'osoba', goneAtMs: 0, why: 'deleted' } as const;
+    vocabulary.change(() => saveTombstone(vocabulary, gone));
+    const answer = makeTermLookup(markHarvested(vocabulary, 'osoba'))('osoba', typed);
+    expect(answer.kind === 'unknown' && answer.nearest.map(({ id }) => id)).toEqual(idents);
+  });
+});
+
 describe('before a set was completely harvested', () => {
   test('nothing is declared unknown', () => {
     using store = tempVocabulary();

@@ -31,6 +31,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
     }),
     aTerm('HES-000009', 'náramek', { labelEn: 'bracelet' }),
     aTerm('HES-000010', 'kř', { labelEn: 'cr' }),
+    aTerm('HES-000011', 'hrot se dvěma křidélky a s tulejí', { description: 'část šípu' }),
   );
 }
 
@@ -57,6 +58,7 @@ describe('the intended entry comes first', () => {
     ['by several words, one mistyped', 'mladsi doba bronzva', 'HES-000008'],
     ['by a short name', 'mmb', 'ORG-000001'],
     ['by a word of two letters', 'kř', 'HES-000010'],
+    ['by its description, where its label is long', 'šípu', 'HES-000011'],
     ['by its identifier', 'HES-000003', 'HES-000003'],
   ])('%s', (_, typed, ident) => {
     using store = tempVocabulary();
