@@ -129,15 +129,22 @@ function assertOther(backup: string, outboxFile: string): void {
     throw new FileError(backup, msg`${backup} is the outbox itself.`);
 }
 
-/** Names the finds and records for which the replaced outbox has unsent changes of its own. */
+/**
+ * Names the finds and records for which the replaced outbox has unsent changes of its own; none
+ * where it is damaged.
+ */
 function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
-  const previous = openUnlessDamaged(() => openOutbox(aside, clock));
-  if (previous === undefined) return [];
   try {
-    const subjects = listSubjectsAhead(previous, restored);
-    return subjects.map((subject) => nameSubject(previous, subject)).sort();
-  } finally {
-    previous.close();
+    const previous = openOutbox(aside, clock);
+    try {
+      const subjects = listSubjectsAhead(previous, restored);
+      return subjects.map((subject) => nameSubject(previous, subject)).sort();
+    } finally {
+      previous.close();
+    }
+  } catch (thrown) {
+    if (isDamaged(thrown)) return [];
+    throw thrown;
   }
 }
 
