@@ -321,10 +321,14 @@ export function toCamelCase(key: ProfileKey): string {
  * may contain a password.
  * @throws ConfigError for another text
  */
-export function parseSetting(text: string): readonly [string, string] {
+export function parseSetting(text: string): readonly [string, string | boolean] {
   const at = text.indexOf('=');
   if (at < 0) throw new ConfigError(t`A setting needs a key and a value: key=value.`);
-  return [text.slice(0, at).trim(), text.slice(at + 1).trim()];
+  const key = text.slice(0, at).trim();
+  const value = text.slice(at + 1).trim();
+  const isBoolean =
+    isProfileKey(key) && PROFILE_KEYS[key].check === checkBoolean && /^(?:true|false)$/.test(value);
+  return [key, isBoolean ? value === 'true' : value];
 }
 
 /** Makes the command that creates a profile with these settings. */
@@ -382,8 +386,7 @@ function checkCount(where: string, value: unknown): number {
 }
 
 function checkBoolean(where: string, value: unknown): boolean {
-  if (value === true || value === 'true') return true;
-  if (value === false || value === 'false') return false;
+  if (typeof value === 'boolean') return value;
   throw new ConfigError(t`${where} must be true or false.`);
 }
 

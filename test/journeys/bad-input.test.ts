@@ -234,6 +234,10 @@ describe('a configuration', () => {
     home.file('pas/config.toml', '[profiles.a]\nbase_ulr = "https://x.example"\n');
     await refused(12, /unknown key base_ulr/, 'status');
   });
+  test('with a text in the place of yes or no', async () => {
+    home.file('pas/config.toml', '[profiles.a]\nallow_http = "true"\n');
+    await refused(12, /allow_http must be true or false/, 'status');
+  });
   test.each([
     ['the password', '--base-url', 'http://finds.example.org'],
     [
