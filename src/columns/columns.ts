@@ -120,6 +120,7 @@ export function parseColumns(
     has: (name) => names.has(name),
     getHeader,
     getCell: (row, name) => {
+      if (!names.has(name)) return '';
       const text = getText(row, name);
       return isFiller(text) || isDitto(text) ? '' : normalizeCell(name, text);
     },
