@@ -32,25 +32,23 @@ export type WithoutGps = { readonly finding: GpsFinding; readonly parts: readonl
 
 /**
  * Rewrites chunks with GPS data; the others stay.
- * @param bytes changed in place where the last chunk is truncated
+ * @param bytes may be changed
  */
 export function removePngGps(bytes: Buffer): WithoutGps {
-  const findings: GpsFinding[] = [];
+  let finding: GpsFinding = 'none';
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
   let rest = SIGNATURE_BYTES;
   for (const { type, start, end } of listChunks(bytes)) {
     if (end > bytes.length && type === 'eXIf')
-      findings.push(removeTiffGps(bytes.subarray(start + HEAD_BYTES)));
+      finding = getMostTelling(finding, removeTiffGps(bytes.subarray(start + HEAD_BYTES)));
     if (end > bytes.length || type === 'IEND') break;
     rest = end;
-    const data = Buffer.from(bytes.subarray(start + HEAD_BYTES, end - 4));
-    const scrubbed =
-      type === 'eXIf' ? { finding: removeTiffGps(data), data } : scrubTextChunk(type, data);
-    findings.push(scrubbed.finding);
+    const scrubbed = scrubChunk(type, bytes.subarray(start + HEAD_BYTES, end - 4));
+    finding = getMostTelling(finding, scrubbed.finding);
     if (scrubbed.finding === 'none') parts.push(bytes.subarray(start, end));
     else if (scrubbed.data !== undefined) parts.push(makeChunk(type, scrubbed.data));
   }
-  return { finding: getMostTelling(...findings), parts: [...parts, bytes.subarray(rest)] };
+  return { finding, parts: [...parts, bytes.subarray(rest)] };
 }
 
 function makeChunk(type: string, data: Buffer): Buffer {
@@ -67,8 +65,24 @@ type ScrubResult = { readonly finding: GpsFinding; readonly data?: Buffer };
 
 const UNCHANGED: ScrubResult = { finding: 'none' };
 
+type TextType = 'tEXt' | 'zTXt' | 'iTXt';
+
+/** @param data may be changed */
+function scrubChunk(type: string, data: Buffer): ScrubResult {
+  switch (type) {
+    case 'eXIf':
+      return { finding: removeTiffGps(data), data };
+    case 'tEXt':
+    case 'zTXt':
+    case 'iTXt':
+      return scrubTextChunk(type, data);
+    default:
+      return UNCHANGED;
+  }
+}
+
 /** Cleans a `tEXt`, `zTXt` or `iTXt` chunk. The text of the last is written unpacked. */
-function scrubTextChunk(type: string, data: Buffer): ScrubResult {
+function scrubTextChunk(type: TextType, data: Buffer): ScrubResult {
   const keywordEnd = data.indexOf(0);
   const textAt = findText(type, data, keywordEnd);
   if (keywordEnd === -1 || textAt === undefined) return UNCHANGED;
@@ -76,7 +90,7 @@ function scrubTextChunk(type: string, data: Buffer): ScrubResult {
   const text = isPacked ? inflate(data.subarray(textAt)) : data.subarray(textAt);
   if (text === undefined) return UNCHANGED;
   const scrubbed = scrubText(data.toString('latin1', 0, keywordEnd), text);
-  if (scrubbed.data === undefined) return scrubbed;
+  if (scrubbed.finding === 'none' || scrubbed.data === undefined) return scrubbed;
   const head = Buffer.from(data.subarray(0, textAt));
   if (type !== 'tEXt') head[keywordEnd + 1] = 0;
   const written = type === 'zTXt' ? deflateSync(scrubbed.data) : scrubbed.data;
@@ -84,7 +98,7 @@ function scrubTextChunk(type: string, data: Buffer): ScrubResult {
 }
 
 /** Returns where the text begins: in `iTXt` behind two flags, a language and a translated keyword. */
-function findText(type: string, data: Buffer, keywordEnd: number): number | undefined {
+function findText(type: TextType, data: Buffer, keywordEnd: number): number | undefined {
   switch (type) {
     case 'tEXt':
       return keywordEnd + 1;
@@ -95,8 +109,6 @@ function findText(type: string, data: Buffer, keywordEnd: number): number | unde
       const translationEnd = languageEnd === -1 ? -1 : data.indexOf(0, languageEnd + 1);
       return translationEnd === -1 ? undefined : translationEnd + 1;
     }
-    default:
-      return undefined;
   }
 }
 
