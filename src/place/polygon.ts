@@ -77,9 +77,12 @@ export function isInPolygon({ rings, box }: Polygon, lon: number, lat: number): 
 export function computeDistanceToPolygonM({ rings }: Polygon, lon: number, lat: number): number {
   const [mPerLon, mPerLat] = computeMetresPerDegree(lat);
   const toMetres = ([x, y]: Point): Point => [(x - lon) * mPerLon, (y - lat) * mPerLat];
+  // Each point once, although it belongs to two segments.
+  const inMetres = rings.map((ring) => ring.map(toMetres));
+  const here: Point = [0, 0];
   let nearestSquared = Number.POSITIVE_INFINITY;
-  forEachSegment(rings, (from, to) => {
-    const squared = getSquaredDistance([0, 0], toMetres(from), toMetres(to));
+  forEachSegment(inMetres, (from, to) => {
+    const squared = getSquaredDistance(here, from, to);
     nearestSquared = Math.min(nearestSquared, squared);
   });
   return Math.sqrt(nearestSquared);
