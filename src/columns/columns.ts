@@ -212,8 +212,13 @@ export function listColumnRules(
   });
 }
 
-function readSource(row: RowCells, { index, rule }: Source): string {
-  const text = applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
+function convertCell(row: RowCells, { index, rule }: Source): string {
+  return applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
+}
+
+function readSource(row: RowCells, source: Source): string {
+  const { rule } = source;
+  const text = convertCell(row, source);
   if (text === '' || isYearOnly(text, rule)) return '';
   return rule.label === undefined ? text : `${rule.label}: ${text}`;
 }
@@ -224,9 +229,9 @@ function isYearOnly(text: string, { yearOnly }: ReadColumn): boolean {
 
 /** Returns the years in the place of days, which belong into the note. */
 function listYears(row: RowCells, sources: readonly Source[], header: readonly string[]): string[] {
-  return sources.flatMap(({ index, rule }) => {
-    const text = getTrimmedCell(row, index, rule.element);
-    return isYearOnly(text, rule) ? [`${header[index]}: ${text}`] : [];
+  return sources.flatMap((source) => {
+    const text = convertCell(row, source);
+    return isYearOnly(text, source.rule) ? [`${header[source.index]}: ${text}`] : [];
   });
 }
 
@@ -242,9 +247,9 @@ function isMisplacedDate({ cells, shown }: RowCells, { index, rule }: Source): b
   return rule.label === undefined || !/^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
 }
 
-function isSignAdded(row: RowCells, { index, rule }: Source): boolean {
-  const written = getTrimmedCell(row, index, rule.element);
-  return applyColumnRule(written, rule) !== written;
+function isSignAdded(row: RowCells, source: Source): boolean {
+  const { index, rule } = source;
+  return convertCell(row, source) !== getTrimmedCell(row, index, rule.element);
 }
 
 /** Lists the elements with a column; the columns of a point cover its system and both points. */

@@ -158,6 +158,16 @@ describe('a cell is read as the map says:', () => {
   });
 
   test.each([
+    ['r. 1987', { datum_nalezu: '', poznamka: 'dat.: 1987' }],
+    ['1988', { datum_nalezu: '1.5.1988', poznamka: '' }],
+  ])('a year alone is what the values of the map leave of %s', (written, cells) => {
+    const map = `[columns]
+"dat." = { element = "datum_nalezu", year_only = "note", values = { "r. 1987" = "1987", "1988" = "1.5.1988" } }
+pozn = "poznamka"`;
+    expect(splitCells(map, `dat.;pozn\n${written};\n`)).toEqual(cells);
+  });
+
+  test.each([
     ['surname-first', 'Kolář Hrubý', 'Kolář, Hrubý'],
     ['given-first', 'Kolář Hrubý', 'Hrubý, Kolář'],
     ['given-first', 'Ing. Kolář Hrubý ml.', 'Hrubý, Kolář ml.'],
