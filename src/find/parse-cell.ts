@@ -137,7 +137,9 @@ const NO_MONTH = '00';
 const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
 
 /** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
-const FORMS = ['yyyymmdd', 'yyyy-m-d', 'yyyy/m/d', 'd.m.yyyy'];
+const FORMS = ['yyyy-m-d', 'yyyy/m/d', 'd.m.yyyy'];
+/** Other eight digits may have the day first. */
+const DAY_OF_DIGITS = /^(?:1[789]|20)\d{6}$/;
 
 const DAY_BEFORE_MONTH = /^(?<d>\d{1,2})\.?\s*(?<m>\p{L}+)\.?\s*(?<y>\d{4})$/u;
 const MONTH_BEFORE_DAY = /^(?<m>[A-Z][a-z]+)\s+(?<d>\d{1,2}),?\s+(?<y>\d{4})$/;
@@ -162,7 +164,8 @@ export function parseDateCell(written: string): Reading<string> {
   const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
   const day = withMonthNumber(cell.replace(MIDNIGHT, '').trim());
-  const text = FORMS.map((form) => matchDateForm(day, form)).find((iso) => iso !== undefined);
+  const forms = DAY_OF_DIGITS.test(day) ? ['yyyymmdd'] : FORMS;
+  const text = forms.map((form) => matchDateForm(day, form)).find((iso) => iso !== undefined);
   if (text !== undefined && isRealDate(text)) return { value: text };
   if (text !== undefined) {
     return makeUnreadable(

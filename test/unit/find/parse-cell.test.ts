@@ -57,6 +57,8 @@ describe('dates', () => {
     ['3. brambor 2024', 'Write YYYY-MM-DD'],
     ['31. června 2024', 'does not exist in the calendar'],
     ['13/2024', 'Write YYYY-MM-DD'],
+    ['06052024', 'not in a known date format'],
+    ['99991231', 'not in a known date format'],
   ])('%s is not read, and the message gives the format', (cell, advice) => {
     expect(getProblem(parseDateCell(cell))).toContain(advice);
   });
