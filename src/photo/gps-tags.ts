@@ -140,16 +140,17 @@ function findNextDirectory({ bytes, u16, u32 }: Tiff, directory: number): number
 
 /** @param waiting receives the directories to which this one leads */
 function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): GpsFinding {
-  // Read and reduced before anything is cleared: in a damaged file the GPS directory may overlap
-  // this one.
+  // In a damaged file this directory may overlap the GPS directory. So all of it is read before
+  // anything is cleared, and all is cleared before entries move.
+  const count = tiff.u16(directory);
   const entries = listEntries(tiff, directory);
   const next = findNextDirectory(tiff, directory);
   const pointers = entries.filter(({ tag }) => tag === GPS_POINTER);
-  removeEntries(tiff, directory, pointers);
   const findings = [
     ...pointers.map(({ value }) => clearGpsDirectory(tiff, value)),
     ...entries.filter(({ tag }) => tag === XMP).map((entry) => removeFromXmp(tiff, entry)),
   ];
+  if (pointers.length > 0) removeEntries(tiff, directory, count, pointers);
   for (const entry of entries) {
     if (entry.tag === EXIF_POINTER) waiting.push(entry.value);
     if (entry.tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
@@ -160,18 +161,19 @@ function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): 
 
 /** Removes entries, the last first, and moves up what follows with the offset of the next directory. */
 function removeEntries(
-  { bytes, u16, setU16 }: Tiff,
+  { bytes, setU16 }: Tiff,
   directory: number,
+  count: number,
   entries: readonly Entry[],
 ): void {
-  let count = u16(directory);
+  let remaining = count;
   for (const { at } of entries.toReversed()) {
-    const end = Math.min(bytes.length, directory + 2 + count * ENTRY_BYTES + 4);
+    const end = Math.min(bytes.length, directory + 2 + remaining * ENTRY_BYTES + 4);
     bytes.copyWithin(at, at + ENTRY_BYTES, end);
     bytes.fill(0, end - ENTRY_BYTES, end);
-    count -= 1;
+    remaining -= 1;
   }
-  setU16(count, directory);
+  setU16(remaining, directory);
 }
 
 /**

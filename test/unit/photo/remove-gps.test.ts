@@ -161,6 +161,18 @@ test('a pointer into the picture is removed, and the picture is not overwritten'
   expect(after.subarray(100, 160).equals(bytes.subarray(100, 160))).toBe(true);
 });
 
+test.each(['II', 'MM'] as const)(
+  'a damaged count of entries, byte order %s, that reaches into the GPS directory leaves no position',
+  (order) => {
+    const bytes = tiff({ order, gps: true });
+    if (order === 'II') bytes.writeUInt16LE(16, 8);
+    else bytes.writeUInt16BE(16, 8);
+    const { finding, bytes: after } = stripped(bytes, 'tiff');
+    expect(finding).toBe('place');
+    expect(after.includes('SECRET-PLACE')).toBe(false);
+  },
+);
+
 test('a further picture after the first loses its position, too', () => {
   const first = photograph('jpeg');
   const { bytes } = stripped(
