@@ -132,7 +132,7 @@ function parseCoordinateTokens(
   const [degrees, minutes, seconds, ...more] = numbers;
   if (degrees === undefined || more.length > 0 || hemispheres.length > 1) return undefined;
   if (numbers.slice(1).some(({ isNegative }) => isNegative)) return undefined;
-  if (numbers.slice(0, -1).some((part) => part.text.includes('.')))
+  if (numbers.slice(0, -1).some((part) => !Number.isInteger(Number(part.text))))
     return msg`"${text}" has a decimal point before its minutes or seconds.`;
   if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60))
     return msg`"${text}" has 60 minutes or seconds, or more.`;
