@@ -237,9 +237,9 @@ type Token =
 
 /** Words for hemispheres and axes in English, Czech and German. O is east in German. */
 const HEMISPHERES = {
-  N: 'n|north|nord|nördl|nördlich|nördliche|nördlicher|nördlichen|sever|severní|sš|lat|latitude|šířka',
+  N: 'n|north|nord|nördl|nördlich|nördliche|nördlicher|nördlichen|sever|severní|sš|nbr|lat|latitude|šířka',
   S: 's|south|süd|jih|jižní|j|jš',
-  E: 'e|east|o|ost|ö|östl|östlich|östliche|östlicher|östlichen|v|východ|východní|vd|lon|long|lng|longitude|délka',
+  E: 'e|east|o|ost|ö|östl|östlich|östliche|östlicher|östlichen|öl|v|východ|východní|vd|lon|long|lng|longitude|délka',
   W: 'w|west|z|západ|západní|zd',
 };
 const WORDS: ReadonlyMap<string, Token> = new Map(
