@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { type Message, msg } from '../base/message.ts';
 import { trimText } from '../text/characters.ts';
 import {
@@ -8,7 +7,7 @@ import {
   getChildText,
   type XmlElement,
 } from '../xml/element.ts';
-import { canonicalizeValue, getCanonicalPoint, isSamePoint, isSameValue } from './canonical.ts';
+import { getCanonicalPoint, isSamePoint, isSameValue } from './canonical.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import {
   type ElementName,
@@ -201,37 +200,4 @@ export function toElementValue(
   return kind === 'boolean' ? value === 'true' || value === '1' : value;
 }
 
-/** Elements that describe what happened to a find since, not the find itself. */
-const SINCE_FOUND: readonly ElementName[] = [
-  'evidencni_cislo',
-  'stav',
-  'predano',
-  'predano_organizace',
-];
-
-/**
- * Tells if an element describes the find itself; number, state and handing-over change afterwards.
- */
-export function isAsFound(element: ElementName): boolean {
-  return !SINCE_FOUND.includes(element);
-}
-
-/** `open`: without protected elements, for records that the reader sees without them. */
-type AsFoundForm = 'full' | 'open';
-
 type Elements = FindElements | HarvestedElements;
-/**
- * Returns the digest of a find as it was found, equal for a find and for the service's record of
- * it: hexadecimal SHA-256 of canonical JSON. A finder given by name has an identifier only in the
- * record, so the caller compares also with the record's digest by name.
- */
-export function asFoundDigest(elements: Elements, form: AsFoundForm): string {
-  const values: unknown[] = [];
-  for (const field of FIELDS) {
-    if (!isAsFound(field.name)) continue;
-    if (form === 'open' && field.parent !== undefined) continue;
-    const value = canonicalizeValue(field, elements);
-    if (value !== null) values.push([field.name, value]);
-  }
-  return hash('sha256', JSON.stringify(values), 'hex');
-}

@@ -10,7 +10,6 @@ import {
 import { NEW_PERSON } from './field.ts';
 import type { HarvestedElements } from './fields.ts';
 import { type ElementName, FIELDS, type FindElements } from './fields.ts';
-import { isAsFound } from './harvested-find.ts';
 
 export type Matched = 'same' | 'near' | 'other';
 
@@ -38,17 +37,24 @@ type Person = { readonly id: string; readonly name: string };
 const MAX_DIFFERENT = 2;
 const NEAR_M = 10;
 
-/** Elements that are compared by fields of their own, or belong to the point. */
-const SEPARATE: readonly ElementName[] = [
+/**
+ * Elements that are compared by fields of their own, belong to the point, or change after a find was
+ * made.
+ */
+const NO_DETAILS: readonly ElementName[] = [
+  'evidencni_cislo',
   'projekt',
   'nalezce',
   'datum_nalezu',
+  'stav',
+  'predano',
+  'predano_organizace',
   'lokalizace',
   'geom_system',
   'geom_wkt',
   'geom_sjtsk_wkt',
 ];
-const DETAILS = FIELDS.filter(({ name }) => isAsFound(name) && !SEPARATE.includes(name));
+const DETAILS = FIELDS.filter(({ name }) => !NO_DETAILS.includes(name));
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
 /** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */
