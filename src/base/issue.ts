@@ -84,6 +84,11 @@ export function makeWarningIssue(rule: string, says: Message, where: Where = {})
   return new Issue({ rule, says, severity: 'warning', ...where });
 }
 
+/** Makes the issue of a value that cannot be read, or is doubtful, at a position. */
+export function toIssue({ rule, problem, severity = 'error' }: Doubt, where: Where = {}): Issue {
+  return new Issue({ rule, says: problem, severity, ...where });
+}
+
 /** Formats the position of an issue: "season.csv, row 4, column obdobi". */
 export function formatIssuePlace(issue: Where): string {
   const parts: string[] = [];
@@ -110,6 +115,9 @@ function formatRow(row: number, unit: Issue['unit']): string {
 export type Reading<T> = { readonly value: T } | Unreadable;
 
 export type Unreadable = { readonly rule: string; readonly problem: Message };
+
+/** An indication that a value is not what was meant; a warning keeps the value. */
+export type Doubt = Unreadable & { readonly severity?: Issue['severity'] };
 
 export function makeUnreadable(rule: string, problem: Message): Unreadable {
   return { rule, problem };

@@ -1,19 +1,13 @@
-import { type Message, msg } from '../base/message.ts';
+import type { Doubt } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
 import { type ColumnName, isStoredColumn } from '../find/fields.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { findNumberDoubt } from '../find/value-rules.ts';
 import { getDisplayedText, type RowCells } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 
-/** Indication that a text was not typed so. */
-export type CellDoubt = {
-  readonly severity: 'error' | 'warning';
-  readonly rule: string;
-  readonly problem: Message;
-};
-
 /** Detects a text in the place of a value: a mark for the value above, or a word for none. */
-export function findStandIn(text: string, above: string | undefined): CellDoubt | undefined {
+export function findStandIn(text: string, above: string | undefined): Doubt | undefined {
   if (isFiller(text)) {
     const problem = msg`"${text}" is read as an empty cell.`;
     return { severity: 'warning', rule: 'cell-filler', problem };
@@ -27,7 +21,7 @@ export function findStandIn(text: string, above: string | undefined): CellDoubt 
 }
 
 /** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
-export function findCellDoubt(text: string, name: ColumnName): CellDoubt | undefined {
+export function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
   if (isStoredColumn(name)) return undefined;
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
@@ -55,7 +49,7 @@ const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
 
 const NAMES_OF_FINDS: readonly ColumnName[] = ['local_id', 'evidencni_cislo', 'ident_cely'];
 
-export function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): CellDoubt {
+export function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): Doubt {
   const stored = row.cells[index] ?? '';
   const shown = getDisplayedText(row, index);
   const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;

@@ -1,4 +1,4 @@
-import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, msg } from '../base/message.ts';
 import {
   COLUMN_NAMES,
@@ -12,6 +12,7 @@ import {
 } from '../find/fields.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
+import { ISSUES_COLUMN } from '../tables/issues-table.ts';
 import {
   getDisplayedText,
   getHeaderPlace,
@@ -23,7 +24,7 @@ import {
 import { normalizeId, normalizeNumber, normalizeText } from '../text/characters.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';
 import { applyColumnRule } from './apply-column-rule.ts';
-import { type CellDoubt, findCellDoubt, findStandIn, makeDateCellDoubt } from './cell-doubt.ts';
+import { findCellDoubt, findStandIn, makeDateCellDoubt } from './cell-doubt.ts';
 import {
   type ColumnMap,
   type ColumnRule,
@@ -38,9 +39,6 @@ import {
 
 /** Parts of the record that the service makes; a table may contain them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
-
-/** Column in which pas writes the issues of a row into a copy of the table. */
-const ISSUES_COLUMN = 'issues';
 
 /** Tells if a column of pas's own exports is ignored on import. */
 export function isWrittenByPas(header: string): boolean {
@@ -62,7 +60,7 @@ export type Columns = {
    * Reason to doubt that a readable text was typed so.
    * @param above last value of the column in the rows above
    */
-  findDoubt(row: RowCells, name: ColumnName, above: string | undefined): CellDoubt | undefined;
+  findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined;
   readonly covered: ReadonlySet<ElementName>;
   /** Covered where the format has a point beside the columns. */
   readonly coveredWithPoint: ReadonlySet<ElementName>;

@@ -1,10 +1,11 @@
 import {
+  type Doubt,
   hasErrors,
   type Issue,
   isReadable,
-  makeErrorIssue,
-  makeWarningIssue,
+  makeUnreadable,
   type Reading,
+  toIssue,
   type Unreadable,
 } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
@@ -70,12 +71,10 @@ type Value = string | number | boolean | Reference;
 
 /** Records an issue of a cell; `element` is absent for photographs and keys. */
 type Report = (
-  severity: Issue['severity'],
-  rule: string,
-  message: Message,
+  doubt: Doubt,
   column: ColumnName,
   element?: ElementName,
-  more?: Parameters<typeof makeErrorIssue>[2],
+  more?: Parameters<typeof toIssue>[1],
 ) => void;
 
 /** `elements` lacks those that could not be read; `issues` then has errors. */
@@ -126,29 +125,18 @@ export function readRow(
   context: RowContext,
 ): ReadRow {
   const issues: Issue[] = [];
-  const report: Report = (severity, rule, message, column, element, more) => {
+  const report: Report = (doubt, column, element, more) => {
     const header = columns.getHeader(column);
     const place = { ...getRowPlace(columns.place, row), find: localId };
-    const where = { ...place, element, column: header, ...more };
-    issues.push(
-      severity === 'warning'
-        ? makeWarningIssue(rule, message, where)
-        : makeErrorIssue(rule, message, where),
-    );
+    issues.push(toIssue(doubt, { ...place, element, column: header, ...more }));
   };
   const unfit = reportDoubts(row, columns, context, report);
   const values = parseElements(row, columns, context.resolveReference, report, unfit);
   checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
-  if (!isReadable(point)) report('error', point.rule, point.problem, point.column, point.element);
+  if (!isReadable(point)) report(point, point.column, point.element);
   else if (point.value.remark !== undefined)
-    report(
-      'warning',
-      point.value.remark.rule,
-      point.value.remark.problem,
-      'wkt',
-      point.value.element,
-    );
+    report(asWarning(point.value.remark), 'wkt', point.value.element);
   const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =
@@ -163,7 +151,7 @@ export function readRow(
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // A row with an identifier of the service would be recorded there twice.
   if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? ''))
-    report('error', 'already-recorded', explainRecorded(identCely), 'ident_cely');
+    report(makeUnreadable('already-recorded', explainRecorded(identCely)), 'ident_cely');
   const elements = isReadable(point) ? Object.assign(values, point.value.elements) : values;
   return { elements, photos, missingPhotos: missing, issues, point };
 }
@@ -180,7 +168,7 @@ function reportDoubts(
     const doubt = columns.findDoubt(row, name, above?.get(name));
     if (doubt === undefined) continue;
     const element = isElementName(name) ? name : undefined;
-    report(doubt.severity, doubt.rule, doubt.problem, name, element);
+    report(doubt, name, element);
     if (doubt.severity === 'error') unfit.add(name);
   }
   return unfit;
@@ -203,15 +191,10 @@ function parseElements(
       resolve,
     );
     if (isReadable(reading) && !unfit.has(field.name)) values[field.name] = reading.value;
-    const [severity, remark] = isReadable(reading)
-      ? (['warning', getRemark(reading)] as const)
-      : (['error', reading] as const);
+    const remark = isReadable(reading) ? getRemark(reading) : reading;
     if (remark === undefined) continue;
-    const candidates = 'candidates' in remark ? { candidates: remark.candidates } : {};
-    report(severity, remark.rule, remark.problem, field.name, field.name, {
-      written: cell,
-      ...candidates,
-    });
+    const candidates = 'candidates' in reading ? reading.candidates : undefined;
+    report(remark, field.name, field.name, { written: cell, candidates });
   }
   return values;
 }
@@ -226,13 +209,8 @@ function checkDay(
   const doubt = day === undefined || isConfirmed(cell) ? undefined : findDayDoubt?.(day);
   if (day === undefined || doubt === undefined) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
-  report(
-    'error',
-    'date-plausible',
-    joinMessages([doubt, confirm], ' '),
-    'datum_nalezu',
-    'datum_nalezu',
-  );
+  const problem = joinMessages([doubt, confirm], ' ');
+  report(makeUnreadable('date-plausible', problem), 'datum_nalezu', 'datum_nalezu');
 }
 
 /** Removes HTML, which maps and devices write into descriptions. */
@@ -241,18 +219,19 @@ function removeHtml(name: ElementName, cell: string, report: Report): string {
   if (text === cell) return cell;
   const names = pictures.join(', ');
   const also = names === '' ? '' : msg` Its pictures are ignored: ${names}.`;
-  report(
-    'warning',
-    'text-html',
-    msg`The text is HTML; pas reads only the plain text.${also}`,
-    name,
-    name,
-  );
+  const problem = msg`The text is HTML; pas reads only the plain text.${also}`;
+  report(asWarning(makeUnreadable('text-html', problem)), name, name);
   return text;
 }
 
-function getRemark(reading: ResolvedFinder | { readonly value: Value }): Unreadable | undefined {
-  return 'remark' in reading ? reading.remark : undefined;
+function getRemark(reading: ResolvedFinder | { readonly value: Value }): Doubt | undefined {
+  return 'remark' in reading && reading.remark !== undefined
+    ? asWarning(reading.remark)
+    : undefined;
+}
+
+function asWarning(remark: Unreadable): Doubt {
+  return { ...remark, severity: 'warning' };
 }
 
 function parseElement(
@@ -309,14 +288,20 @@ function parsePhotos(
     const path = resolvePhoto(name);
     if (!isReadable(path)) missing.push(name);
     if (isReadable(path) && path.remark !== undefined)
-      report('warning', OTHER_SPELLING, path.remark, 'photos');
+      report(asWarning(makeUnreadable(OTHER_SPELLING, path.remark)), 'photos');
     if (!isReadable(path) && previousPhotos.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING) {
       const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
-      report('warning', path.rule, joinMessages([path.problem, later], ' '), 'photos');
-    } else if (!isReadable(path)) report('error', path.rule, path.problem, 'photos');
+      report(
+        asWarning(makeUnreadable(path.rule, joinMessages([path.problem, later], ' '))),
+        'photos',
+      );
+    } else if (!isReadable(path)) report(path, 'photos');
     else if (photos.has(path.value))
-      report('warning', 'photo-twice', msg`"${name}" appears twice; it is queued once.`, 'photos');
+      report(
+        asWarning(makeUnreadable('photo-twice', msg`"${name}" appears twice; it is queued once.`)),
+        'photos',
+      );
     else photos.add(path.value);
   }
   return { photos: [...photos], missing };

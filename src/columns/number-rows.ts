@@ -1,4 +1,4 @@
-import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { ColumnName } from '../find/fields.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
@@ -139,15 +139,12 @@ export function parseNumbers(
     const place = getRowPlace(table, row);
     const doubts = columns.names.flatMap((name) => {
       const doubt = columns.findDoubt(row, name, above.get(name));
-      return doubt === undefined ? [] : [{ ...doubt, column: columns.getHeader(name) }];
+      const where = { ...place, column: columns.getHeader(name) };
+      return doubt === undefined ? [] : [toIssue(doubt, where)];
     });
-    for (const { severity, rule, problem, column } of doubts) {
-      const issue =
-        severity === 'error' ? makeErrorIssue(rule, problem) : makeWarningIssue(rule, problem);
-      issues.push(issue.with({ ...place, column }));
-    }
+    issues.push(...doubts);
     for (const name of columns.names) above.set(name, columns.getCell(row, name));
-    if (doubts.some(({ severity }) => severity === 'error')) continue;
+    if (hasErrors(doubts)) continue;
     const localId = columns.getCell(row, 'local_id');
     const identCely = columns.getCell(row, 'ident_cely');
     const value = columns.getCell(row, 'evidencni_cislo');
@@ -173,7 +170,7 @@ function checkNumberRow(find: string, value: string): Issue | undefined {
     );
   }
   const unfit = findNumberProblem(value);
-  return unfit && makeErrorIssue(unfit.rule, unfit.problem, { element: 'evidencni_cislo' });
+  return unfit && toIssue(unfit, { element: 'evidencni_cislo' });
 }
 
 function checkMissingColumns(

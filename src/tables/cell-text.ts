@@ -1,6 +1,6 @@
-import { makeUnreadable } from '../base/issue.ts';
+import { type Doubt, makeUnreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import type { CellFault, CellValue } from './table.ts';
+import type { CellValue } from './table.ts';
 
 /** Looks of a text that change its meaning; an undefined `isStruck` is that of the whole cell. */
 export type TextLook = {
@@ -47,18 +47,18 @@ function raise(text: string, position: 'superscript' | 'subscript'): string {
   return Array.from(text, (letter) => RAISED[position][PLAIN.indexOf(letter)] ?? letter).join('');
 }
 
-function makeStruckFault(struck: string, kept: string): CellFault {
+function makeStruckFault(struck: string, kept: string): Doubt {
   const problem = msg`"${struck}" is struck through and does not count. The cell is read as "${kept}".`;
-  return { ...makeUnreadable('cell-struck', problem), isWarning: true };
+  return { ...makeUnreadable('cell-struck', problem), severity: 'warning' };
 }
 
 /** Reports a struck cell of a row that counts. */
-export function makeStruckCellFault(struck: string): CellFault {
+export function makeStruckCellFault(struck: string): Doubt {
   const problem = msg`"${struck}" is struck through and does not count. The cell is read as empty.`;
-  return { ...makeUnreadable('cell-struck', problem), isWarning: true };
+  return { ...makeUnreadable('cell-struck', problem), severity: 'warning' };
 }
 
-function makeRaisedFault(text: string): CellFault {
+function makeRaisedFault(text: string): Doubt {
   const problem = msg`The cell has a superscript or subscript and is read as "${text}". If that is a remark, remove it.`;
-  return { ...makeUnreadable('cell-raised', problem), isWarning: true };
+  return { ...makeUnreadable('cell-raised', problem), severity: 'warning' };
 }

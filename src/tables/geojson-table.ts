@@ -1,12 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, getErrorMessage } from '../base/errors.ts';
-import {
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeUnreadable,
-  type Reading,
-} from '../base/issue.ts';
+import { type Issue, isReadable, makeUnreadable, type Reading, toIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import {
   type GeomSystem,
@@ -41,7 +35,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 export function parseGeoJson(file: string, bytes: Buffer): Table {
   assertInputSize(file, bytes.length, MAX_JSON_BYTES);
-  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeNotUtf8(file, bytes).problem);
+  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeNotUtf8(file, bytes));
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const sequence = splitSequence(text);
   if (sequence !== undefined) return makeFeatureTable(file, sequence.map(parseJson), '4326');
@@ -109,9 +103,7 @@ function makeFeatureTable(file: string, features: readonly unknown[], system: Ge
     for (const [index, feature] of features.entries()) {
       const row = index + 1;
       const read = parseFeature(feature, system);
-      yield isReadable(read)
-        ? { row, ...read.value }
-        : makeErrorIssue(read.rule, read.problem, { ...place, row });
+      yield isReadable(read) ? { row, ...read.value } : toIssue(read, { ...place, row });
     }
   };
   return makeTableOfRecords(

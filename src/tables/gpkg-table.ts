@@ -1,5 +1,11 @@
 import { DatabaseError, FileError, getErrorCode } from '../base/errors.ts';
-import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import {
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeWarningIssue,
+  toIssue,
+} from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import {
   FINDS_LAYER,
@@ -409,7 +415,7 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
       const point =
         geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
       if (!isReadable(point)) {
-        yield makeErrorIssue(point.rule, point.problem, { ...place, row });
+        yield toIssue(point, { ...place, row });
         continue;
       }
       const values = new Map(

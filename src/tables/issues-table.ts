@@ -5,7 +5,7 @@ import type { RowCell } from './row-cell.ts';
 import { getDisplayedText, type Table, type TableRow } from './table.ts';
 
 /** Column with the issues of a row. It is ignored on import. */
-const ISSUES_COLUMN = 'issues';
+export const ISSUES_COLUMN = 'issues';
 
 type IssuesTable = {
   /** The first row has the headings. */

@@ -1,12 +1,6 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import {
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeWarningIssue,
-  type Reading,
-} from '../base/issue.ts';
+import { type Issue, isReadable, makeWarningIssue, type Reading, toIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
@@ -79,9 +73,9 @@ export async function parseShapefile(
   };
   const makeRecord = (index: number, cells: Reading<readonly DbfValue[]>): NamedValues | Issue => {
     const row = index + 1;
-    if (!isReadable(cells)) return makeErrorIssue(cells.rule, cells.problem, { ...place, row });
+    if (!isReadable(cells)) return toIssue(cells, { ...place, row });
     const point = shapes === undefined ? { value: undefined } : shapes.readPoint(index);
-    if (!isReadable(point)) return makeErrorIssue(point.rule, point.problem, { ...place, row });
+    if (!isReadable(point)) return toIssue(point, { ...place, row });
     const values = new Map<string, string>();
     const shown = new Map<string, string>();
     for (const [at, { name, isRead }] of columns.entries()) {

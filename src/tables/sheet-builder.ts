@@ -1,9 +1,9 @@
 import type { FileError } from '../base/errors.ts';
+import type { Doubt } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { makeStruckCellFault } from './cell-text.ts';
 import {
   assertTableSize,
-  type CellFault,
   type CellValue,
   makeDamagedFileError,
   type ShownCell,
@@ -40,7 +40,7 @@ export type CellRange = ColumnRange & {
 /** Columns from 1, both ends included. */
 type ColumnRange = { readonly firstColumn: number; readonly lastColumn: number };
 
-type FaultyCell = { readonly row: number; readonly column: number; readonly fault: CellFault };
+type FaultyCell = { readonly row: number; readonly column: number; readonly fault: Doubt };
 
 /** A value in a row, with its column from 1. */
 export type CellAt = CellValue & { readonly column: number };

@@ -1,5 +1,5 @@
 import { FileError } from '../base/errors.ts';
-import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
 import { XmlSyntaxError } from '../xml/parse.ts';
@@ -178,8 +178,7 @@ function reportFaultyCells(
   for (const { row, column, fault } of marks.withoutValue) {
     const name = header[column - 1];
     if (name === undefined || row <= headerRow) continue;
-    const makeCellIssue = fault.isWarning === true ? makeWarningIssue : makeErrorIssue;
-    report(row, makeCellIssue(fault.rule, fault.problem, { column: name }));
+    report(row, toIssue(fault, { column: name }));
   }
 }
 

@@ -1,10 +1,12 @@
 import { FileError } from '../base/errors.ts';
 import {
+  type Doubt,
   hasErrors,
   type Issue,
   makeErrorIssue,
   makeUnreadable,
   makeWarningIssue,
+  toIssue,
   type Unreadable,
 } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -365,10 +367,7 @@ function checkCell(cell: string): Issue | undefined {
     const message = msg`The cell contains the control character ${code}. Remove it; it came from copying or a wrong character set.`;
     return makeErrorIssue('table-control-character', message);
   }
-  if (ERROR_RESULT.test(cell)) {
-    const { rule, problem } = makeErrorResult(cell);
-    return makeErrorIssue(rule, problem);
-  }
+  if (ERROR_RESULT.test(cell)) return toIssue(makeErrorResult(cell));
   if (TOO_NARROW.test(cell)) {
     const message = msg`"${cell}" appears because a column was too narrow for its value. Widen the column in the spreadsheet and save the table again, or write the value.`;
     return makeErrorIssue('table-too-narrow', message);
@@ -412,17 +411,15 @@ export type CellValue = {
   readonly text: string;
   readonly shown?: ShownCell;
   /** Reason why the value is missing; a warning keeps the value. */
-  readonly fault?: CellFault;
+  readonly fault?: Doubt;
   /** All of it is struck through. */
   readonly isStruck?: boolean;
 };
-
-export type CellFault = Unreadable & { readonly isWarning?: true };
 
 /** Keeps digits that are written in the file; digits behind an exponent are lost. */
 export function makeOverlongValue(raw: string): CellValue {
   const fault = makeOverlongFault(raw);
   return /^-?\d+$/.test(raw)
-    ? { text: raw, fault: { ...fault, isWarning: true } }
+    ? { text: raw, fault: { ...fault, severity: 'warning' } }
     : { text: '', fault };
 }

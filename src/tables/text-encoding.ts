@@ -193,7 +193,7 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
     throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
   }
   if (!isUtf8(bytes)) {
-    const { problem } = describeNotUtf8(file, bytes);
+    const problem = describeNotUtf8(file, bytes);
     const cause = msg`The file is cut short, damaged, or combined from files in different encodings.`;
     throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
   }
@@ -201,18 +201,12 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
 }
 
 /** Describes bytes that are not UTF-8, with the position of the first invalid one. */
-export function describeNotUtf8(
-  file: string,
-  bytes: Buffer,
-): { readonly at: number; readonly problem: Message } {
+export function describeNotUtf8(file: string, bytes: Buffer): Message {
   const at = findFirstInvalidByte(bytes);
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const byte = at + 1;
   const line = getLineAt(bytes, at);
-  return {
-    at,
-    problem: msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`,
-  };
+  return msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
 }
 
 /** Finds the first invalid byte: it decodes as a replacement character that no text has. */

@@ -1,5 +1,5 @@
 import type { FileError } from '../base/errors.ts';
-import { type Issue, isReadable, makeErrorIssue, type Reading } from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, type Reading, toIssue } from '../base/issue.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
@@ -54,7 +54,7 @@ export function readXmlRecords(
         const [stray] = dialect
           .listParts(element)
           .flatMap((each) => [...listStrayTexts(document, each)]);
-        if (!isReadable(point)) yield makeErrorIssue(point.rule, point.problem, place);
+        if (!isReadable(point)) yield toIssue(point, place);
         else if (stray !== undefined)
           yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), {
             ...place,

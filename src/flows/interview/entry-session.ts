@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type Issue, isReadable, makeErrorIssue, type Reading } from '../../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, type Reading, toIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Setting } from '../../columns/column-rule.ts';
@@ -178,7 +178,7 @@ async function startFind(
 /** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
 export function requireUnambiguous(reading: Reading<Position>, find: string): Position | Issue {
   const where = { find, element: 'geom_wkt' };
-  if (!isReadable(reading)) return makeErrorIssue(reading.rule, reading.problem, where);
+  if (!isReadable(reading)) return toIssue(reading, where);
   const { doubt } = reading.value;
   if (doubt === undefined) return reading.value;
   const meant = writePosition(reading.value);
