@@ -269,7 +269,7 @@ const TABLE = {
   /** `local`, or the address of a Redis. */
   pacing: { check: checkPacing, fallback: 'local' },
   pacing_fallback_interval_ms: { check: checkCount, fallback: 2000 },
-  max_in_flight: { check: checkCount, fallback: 16 },
+  max_in_flight: { check: checkParallel, fallback: 16 },
   photo_max_bytes: { check: checkCount, fallback: 262_144_000 },
   settle_ms: { check: checkCount, fallback: 600_000 },
   index_allowance_ms: { check: checkCount, fallback: 900_000 },
@@ -383,6 +383,11 @@ function checkCount(where: string, value: unknown): number {
   const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
   if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
   throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
+}
+
+/** Nothing in flight would send nothing: 0 counts as 1. */
+function checkParallel(where: string, value: unknown): number {
+  return Math.max(1, checkCount(where, value));
 }
 
 function checkBoolean(where: string, value: unknown): boolean {

@@ -3,12 +3,12 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../find/fields.ts';
 import { formatValue, type HarvestedFind, listDifferingElements } from '../find/harvested-find.ts';
 import { KIND_WORDS } from '../flows/finds/entry-words.ts';
-import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
+import type { RecordSource } from '../flows/harvest/harvest-finds.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { findImportOfRecord } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findCreation } from './judge-import.ts';
-import { fetchListedRecord } from './judge-number.ts';
+import { fetchListedFind } from './judge-number.ts';
 import { getAttemptWindow, parseSentElements } from './verdict.ts';
 
 /** An element as sent and as in the record; null where it is absent. */
@@ -74,7 +74,7 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
  * @returns undefined where the service has no such record
- * @throws as {@link fetchListedRecord}
+ * @throws as {@link fetchListedFind}
  */
 export async function lookUpRecord(
   outbox: Outbox,
@@ -82,10 +82,9 @@ export async function lookUpRecord(
   entry: ImportEntry,
   identCely: string,
 ): Promise<LookedAt | undefined> {
-  const record = await fetchListedRecord(source, identCely);
-  const listed = record === undefined ? undefined : toListedFind(record);
-  if (record === undefined || listed?.kind === 'deleted') return undefined;
-  if (listed?.kind !== 'shown')
+  const listed = await fetchListedFind(source, identCely);
+  if (listed === undefined || listed.kind === 'deleted') return undefined;
+  if (listed.kind !== 'shown')
     return {
       compared: [],
       doubts: [msg`The service has ${identCely}, but does not show it to this account.`],

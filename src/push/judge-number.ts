@@ -1,12 +1,15 @@
 import { OaiError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
 import type { HarvestedFind } from '../find/harvested-find.ts';
-import { type RecordSource, toListedFind } from '../flows/harvest/harvest-finds.ts';
-import { DAY_MS, type OaiRecord } from '../oai/protocol.ts';
+import {
+  type ListedFind,
+  type RecordSource,
+  toListedFind,
+} from '../flows/harvest/harvest-finds.ts';
+import { DAY_MS } from '../oai/protocol.ts';
 import type { NumberEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import type { RecordEvidence } from './judge-photograph.ts';
 import {
   type AttemptWindow,
   CLOCK_MARGIN_MS,
@@ -37,17 +40,17 @@ type UncertainNumber = {
  */
 export function judgeNumber(
   judged: UncertainNumber,
-  record: RecordEvidence,
+  listed: ListedFind | undefined,
   view: ViewTime,
 ): Verdict {
   const { identCely, value, knownNumbers, window } = judged;
-  if (record === undefined)
+  if (listed?.kind !== 'shown')
     return makeUndecided(
       'record-not-shown',
       msg`the harvest does not show ${identCely} to this account`,
       [],
     );
-  const current = getNumber(record.find);
+  const current = getNumber(listed.record);
   if (current === value) {
     if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
     // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
@@ -62,7 +65,7 @@ export function judgeNumber(
     };
   }
   const isOlder =
-    window.bounds !== undefined && record.changedMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
+    window.bounds !== undefined && listed.datestampMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
   const isAsBefore = knownNumbers.size > 0 ? knownNumbers.has(current) : current === '' || isOlder;
   if (!isAsBefore) {
     const reason =
@@ -72,7 +75,7 @@ export function judgeNumber(
     return makeUndecided('other-number', reason, [current]);
   }
   return (
-    explainTooEarly(window, view, record.changedMs) ?? {
+    explainTooEarly(window, view, listed.datestampMs) ?? {
       kind: 'absent',
       basis: 'number-as-before',
       reason: msg`${identCely} still has its previous number`,
@@ -81,25 +84,15 @@ export function judgeNumber(
   );
 }
 
-/** Requests the current record; undefined where it is not visible. */
-export async function fetchCurrentRecord(
-  source: RecordSource,
-  identCely: string,
-): Promise<RecordEvidence> {
-  const record = await fetchListedRecord(source, identCely);
-  const listed = record === undefined ? undefined : toListedFind(record);
-  return listed?.kind === 'shown'
-    ? { find: listed.record, changedMs: listed.datestampMs }
-    : undefined;
-}
-
-/** Requests the current record, visible or not; undefined where there is none. */
-export async function fetchListedRecord(
+/** Requests the current record; one that cannot be read counts as withheld. */
+export async function fetchListedFind(
   { client, format, signal }: RecordSource,
   identCely: string,
-): Promise<OaiRecord | undefined> {
+): Promise<ListedFind | undefined> {
   try {
-    return await client.getRecord(identCely, format, signal);
+    const record = await client.getRecord(identCely, format, signal);
+    const { datestampMs } = record.header;
+    return toListedFind(record) ?? { kind: 'withheld', datestampMs };
   } catch (thrown) {
     if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
     throw thrown;
@@ -137,23 +130,25 @@ export function listNumbersFromHere(
   ]);
 }
 
+type ShownFind = Extract<ListedFind, { kind: 'shown' }>;
+
 /**
  * Returns the number of a record; undefined where the index shows the record as it was before the
  * last number from here.
  */
 export function findShownNumber(
   outbox: Outbox,
-  { find, changedMs }: NonNullable<RecordEvidence>,
+  { record, datestampMs }: ShownFind,
 ): string | undefined {
-  const shown = getNumber(find);
-  const last = listNumbers(outbox, { findId: null, identCely: find.identCely }).findLast(
+  const shown = getNumber(record);
+  const last = listNumbers(outbox, { findId: null, identCely: record.identCely }).findLast(
     ({ state }) => state === 'accepted',
   );
   const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
   // A datestamp in whole days does not tell.
-  if (last === undefined || bounds === undefined || changedMs % DAY_MS === 0) return shown;
+  if (last === undefined || bounds === undefined || datestampMs % DAY_MS === 0) return shown;
   const isFormer = listNumbersFromHere(outbox, last).has(shown);
-  return changedMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS)
+  return datestampMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS)
     ? undefined
     : shown;
 }

@@ -1,5 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
-import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../find/harvested-find.ts';
+import type { HarvestedFile, HistoryEntry } from '../find/harvested-find.ts';
+import type { ListedFind } from '../flows/harvest/harvest-finds.ts';
 import type { PhotoEntry } from '../outbox/entry.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
@@ -35,11 +36,6 @@ export function makeSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
   };
 }
 
-/** A record requested by identifier, and its last change; undefined where it is not visible. */
-export type RecordEvidence =
-  | { readonly find: HarvestedFind; readonly changedMs: number }
-  | undefined;
-
 /**
  * Judges a photograph by the files of its record. An equal digest is proof; where the service
  * removed GPS data and so changed the bytes, name, time and sender are compared.
@@ -50,17 +46,17 @@ export function judgePhoto(
   judged: SentPhoto,
   uncertain: readonly SentPhoto[],
   settled: readonly SentPhoto[],
-  record: RecordEvidence,
+  listed: ListedFind | undefined,
   view: ViewTime,
 ): Verdict {
-  if (record === undefined)
+  if (listed?.kind !== 'shown')
     return makeUndecided(
       'record-not-shown',
       msg`the harvest does not show ${judged.identCely} to this account`,
       [],
     );
-  const { find } = record;
-  const byDigest = find.files.find((file) => file.sha512Hex === judged.sha512Hex);
+  const { files } = listed.record;
+  const byDigest = files.find((file) => file.sha512Hex === judged.sha512Hex);
   const isTaken =
     byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
   if (byDigest !== undefined && !isTaken) {
@@ -68,8 +64,8 @@ export function judgePhoto(
       byDigest.name,
     ]);
   }
-  const owners = assignFiles(find.files, settled);
-  const free = find.files.filter((file) => !owners.has(file));
+  const owners = assignFiles(files, settled);
+  const free = files.filter((file) => !owners.has(file));
   const mine = free.filter((file) => isStoredAs(judged, file));
   const [only] = mine;
   const names = mine.map(({ name }) => name);
@@ -99,7 +95,7 @@ export function judgePhoto(
   );
   if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
   return (
-    explainTooEarly(judged.window, view, record.changedMs) ?? {
+    explainTooEarly(judged.window, view, listed.datestampMs) ?? {
       kind: 'absent',
       basis: 'not-among-those-shown',
       reason: msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`,

@@ -48,7 +48,7 @@ import {
   NOTHING_KNOWN,
 } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
-import { fetchCurrentRecord, findShownNumber, listNumbersFromHere } from './judge-number.ts';
+import { fetchListedFind, findShownNumber, listNumbersFromHere } from './judge-number.ts';
 import { type Lookup, listFindsOfOthers } from './reconcile-entries.ts';
 import {
   findEqualFiles,
@@ -324,7 +324,7 @@ function gatherKnowledge(
   const own = gatherOwnKnowledge(outbox, entry, find);
   return {
     ...own,
-    attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted, true),
+    attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted),
     unexplained: comparable === undefined ? [] : listEqualRecords(comparable, result),
     hidden: entry.kind === 'import' ? (result.hidden.get(entry.project ?? '') ?? []) : [],
     isUnsearched: result.isUnsearched,
@@ -380,20 +380,13 @@ function listRecordsOfFind(outbox: Outbox, find: StoredFind | undefined): readon
   return ofImport === undefined ? [] : foldEntry(outbox, ofImport).records;
 }
 
-/**
- * Returns what a find may be already.
- * @param asksById an equal local id is a question as well
- */
-function listMatches(
-  find: Comparable,
-  index: FindIndex<string>,
-  asksById: boolean,
-): readonly Candidate[] {
+/** Returns what a find may be already: an equal local id is a question as well. */
+function listMatches(find: Comparable, index: FindIndex<string>): readonly Candidate[] {
   return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
     const matched = matchFinds(find, other);
     if (matched !== 'other') return [{ name: item, matched }];
     const isOneId = find.localId !== undefined && find.localId === other.localId;
-    return asksById && isOneId ? [{ name: item, matched: 'near' }] : [];
+    return isOneId ? [{ name: item, matched: 'near' }] : [];
   });
 }
 
@@ -422,7 +415,7 @@ function findNumberShown(
   listed: ListedFind | undefined,
 ): string | undefined {
   return kind === 'number' && listed?.kind === 'shown'
-    ? findShownNumber(outbox, { find: listed.record, changedMs: listed.datestampMs })
+    ? findShownNumber(outbox, listed)
     : undefined;
 }
 
@@ -473,14 +466,12 @@ async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boo
   const { outbox } = context;
   const { identCely } = entry;
   if (identCely === null) return false;
-  const record = await searchUnlessRefused(context, (lookup) =>
-    fetchCurrentRecord(lookup, identCely),
-  );
-  if (record === undefined) return false;
+  const listed = await searchUnlessRefused(context, (lookup) => fetchListedFind(lookup, identCely));
+  if (listed?.kind !== 'shown') return false;
   const departure = mayLeave(entry, {
     ...gatherOwnKnowledge(outbox, entry),
-    shownNumber: findShownNumber(outbox, record),
-    isRecordOfOthers: isOfOthers(outbox, entry, record.find),
+    shownNumber: findShownNumber(outbox, listed),
+    isRecordOfOthers: isOfOthers(outbox, entry, listed.record),
   });
   if (departure.kind === 'leave') return false;
   outbox.change(() => {

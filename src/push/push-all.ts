@@ -86,8 +86,8 @@ async function prepareOutbox(push: Push): Promise<void> {
   const { outbox, machine } = push;
   assertSameOutbox(push);
   const place = getPlace(outbox, machine);
-  if (place.kind === 'foreign' && push.takesOver !== true)
-    if ((await push.confirmTakeOver?.()) !== true) throw makeForeignError(outbox);
+  if (place.kind === 'foreign' && (await push.confirmTakeOver?.()) !== true)
+    throw makeForeignError(outbox);
   assertSoundEntries(outbox);
   if (place.kind === 'lost-ledger') push.onLostLedger?.();
   takePlace(outbox, machine, place);

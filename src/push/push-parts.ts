@@ -41,6 +41,7 @@ export type Push = Sync & {
   readonly subjects: readonly string[] | undefined;
   /** Maximum number of requests. */
   readonly limit: number | undefined;
+  /** At least 1. */
   readonly maxInFlight: number;
   readonly answerTimeoutMs: number;
   /** Maximum time in milliseconds for which the service may work on a request without an answer. */
@@ -66,8 +67,7 @@ export type Push = Sync & {
    * undefined where no person can be asked.
    */
   readonly confirmSameService?: (addresses: readonly string[], account: string) => Promise<boolean>;
-  /** Takes over an outbox of another place; false asks, where a person can be asked. */
-  readonly takesOver?: boolean;
+  /** Tells if an outbox of another place is taken over, as a person says. */
   readonly confirmTakeOver?: () => Promise<boolean>;
   /**
    * Settles which new people the service may create; false where some are not accepted. Without

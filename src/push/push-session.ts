@@ -96,7 +96,7 @@ export class PushSession {
 
   /** Until the service has accepted one, one request at a time is in flight. */
   get hasRoom(): boolean {
-    return this.flights.size < (this.#state.accessProven ? Math.max(1, this.push.maxInFlight) : 1);
+    return this.flights.size < (this.#state.accessProven ? this.push.maxInFlight : 1);
   }
 
   get isLimitReached(): boolean {
@@ -221,11 +221,9 @@ export class PushSession {
     const { clock, outbox } = this.push;
     const attempts = listAttempts(outbox, entry);
     return {
+      ...sent,
       entry,
       access,
-      outcome: sent.outcome,
-      status: sent.status,
-      departedAt: sent.departedAt,
       now: clock.now(),
       failuresBefore: countConsecutiveFailures(attempts),
       collisionsBefore: countAttemptsInARow(attempts, 'refused-unspecified'),

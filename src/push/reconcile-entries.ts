@@ -5,6 +5,7 @@ import {
   type FindHarvest,
   type HarvestedFinds,
   harvestFinds,
+  type ListedFind,
 } from '../flows/harvest/harvest-finds.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { getSlotOf, listAttempts, listOpenAttempts } from '../outbox/entry-facts.ts';
@@ -27,8 +28,8 @@ import { listFindUuids } from '../outbox/stored-finds.ts';
 import { storeMessage } from '../outbox/stored-text.ts';
 import { releaseClaims } from '../outbox/unite.ts';
 import { findCreation, judgeImports, mayBeCreation, type UncertainImport } from './judge-import.ts';
-import { fetchCurrentRecord, judgeNumber, listNumbersFromHere } from './judge-number.ts';
-import { judgePhoto, makeSentPhoto, type RecordEvidence } from './judge-photograph.ts';
+import { fetchListedFind, judgeNumber, listNumbersFromHere } from './judge-number.ts';
+import { judgePhoto, makeSentPhoto } from './judge-photograph.ts';
 import {
   findEarliestMs,
   getAttemptWindow,
@@ -103,14 +104,14 @@ async function judgeChanges(
   let looked = 0;
   for (const identCely of records) {
     context.onProgress?.(looked++, records.size);
-    const record = await fetchCurrentRecord(context, identCely);
+    const listed = await fetchListedFind(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
-    for (const [id, verdict] of judgePhotos(context, identCely, photos, record, view))
+    for (const [id, verdict] of judgePhotos(context, identCely, photos, listed, view))
       verdicts.set(id, verdict);
     for (const entry of ofRecord) {
       if (entry.kind === 'number')
-        verdicts.set(entry.id, judgeNumberEntry(context, entry, record, view));
+        verdicts.set(entry.id, judgeNumberEntry(context, entry, listed, view));
     }
   }
   return verdicts;
@@ -131,7 +132,7 @@ function judgePhotos(
   { outbox }: Lookup,
   identCely: string,
   entries: readonly PhotoEntry[],
-  record: RecordEvidence,
+  listed: ListedFind | undefined,
   view: View,
 ): [number, Verdict][] {
   const uncertain = entries.map((entry) => makeSentPhoto(outbox, entry));
@@ -140,21 +141,21 @@ function judgePhotos(
   );
   return uncertain.map((judged) => [
     judged.entryId,
-    judgePhoto(judged, uncertain, settled, record, view),
+    judgePhoto(judged, uncertain, settled, listed, view),
   ]);
 }
 
 function judgeNumberEntry(
   { outbox }: Lookup,
   entry: NumberEntry,
-  record: RecordEvidence,
+  listed: ListedFind | undefined,
   view: View,
 ): Verdict {
   const { identCely, value } = entry;
   const knownNumbers = listNumbersFromHere(outbox, entry);
   return judgeNumber(
     { identCely: identCely ?? '', value, knownNumbers, window: getAttemptWindow(outbox, entry) },
-    record,
+    listed,
     view,
   );
 }

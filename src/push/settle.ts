@@ -15,6 +15,7 @@ import { getProject } from '../outbox/entry-queries.ts';
 import type { ServerFinding } from '../pas-api/error-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { findStopCauseOfProbe } from './access.ts';
+import type { SendResult } from './departure.ts';
 import type { StopCause } from './push-parts.ts';
 import { type RefusalRow, withoutRefusals, withRefusal } from './refusals.ts';
 
@@ -49,11 +50,8 @@ export const INITIAL_STATE: PushState = {
   accessProven: false,
 };
 
-export type AttemptFacts = {
+export type AttemptFacts = Pick<SendResult, 'outcome' | 'status' | 'departedAt'> & {
   readonly entry: Entry;
-  readonly outcome: Outcome;
-  readonly status: number | undefined;
-  readonly departedAt: MonotonicMs;
   readonly now: WallMs;
   /** Consecutive failures of the entry before this attempt. */
   readonly failuresBefore: number;

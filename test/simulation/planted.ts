@@ -142,7 +142,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a photograph is called absent at once',
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/push/judge-photograph.ts',
-    from: 'explainTooEarly(judged.window, view, record.changedMs) ?? {',
+    from: 'explainTooEarly(judged.window, view, listed.datestampMs) ?? {',
     to: '{',
   },
   {
@@ -316,7 +316,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'an outbox of another machine is pushed',
     themes: ['a home goes to another machine'],
     file: 'src/push/push-all.ts',
-    from: `if (place.kind === 'foreign' && push.takesOver !== true)`,
+    from: `if (place.kind === 'foreign' && (await push.confirmTakeOver?.()) !== true)`,
     to: `if (place.kind === 'foreign' && push.limit === -1)`,
   },
   {
@@ -395,7 +395,7 @@ import { foldEntry } from '../outbox/entry-facts.ts';`,
     themes: ['a colleague has the same table on the same machine'],
     anonymous: true,
     file: 'src/push/look.ts',
-    from: 'attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted, true),',
+    from: 'attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted),',
     to: 'attempted: [],',
   },
   {

@@ -157,7 +157,6 @@ async function pushOptions(
     isUrgent: subjects !== undefined,
     limit: options.limit,
     onQuestion: options.onQuestion ?? 'hold',
-    takesOver: options.takeOver === true,
     onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
     admitNewPeople: kinds.includes('import')
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
@@ -169,7 +168,7 @@ async function pushOptions(
     askHeld: mayAsk(context, options)
       ? (held: readonly Entry[]) => askHeld(context, outbox, held)
       : undefined,
-    confirmTakeOver: mayAsk(context, options) ? () => confirmTakeOver(context) : undefined,
+    confirmTakeOver: () => confirmTakeOver(context, options),
     confirmSameService: mayAsk(context, options)
       ? (addresses: readonly string[], account: string) =>
           confirmSameService(context, addresses, account)
@@ -205,7 +204,10 @@ async function confirmSameService(
   return isSame;
 }
 
-async function confirmTakeOver({ terminal, prompt }: Context): Promise<boolean> {
+async function confirmTakeOver(context: Context, options: PushOptions): Promise<boolean> {
+  const { terminal, prompt } = context;
+  if (options.takeOver === true) return true;
+  if (!mayAsk(context, options)) return false;
   terminal.note(t`This outbox was pushed from another place.`);
   return (await prompt()).confirm(
     t`Push it from here from now on? You must then stop pushing it from the other place.`,

@@ -3,8 +3,7 @@ import { UnavailableError } from '../../../src/base/errors.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import {
-  fetchCurrentRecord,
-  fetchListedRecord,
+  fetchListedFind,
   judgeNumber,
   listNumbersFromHere,
 } from '../../../src/push/judge-number.ts';
@@ -44,7 +43,11 @@ function judged({
     window: window(START),
   };
   return inWords(
-    judgeNumber(doubt, { find: { ...find, elements }, changedMs }, view([], { nowMs })),
+    judgeNumber(
+      doubt,
+      { kind: 'shown', record: { ...find, elements }, datestampMs: changedMs },
+      view([], { nowMs }),
+    ),
   );
 }
 
@@ -117,7 +120,9 @@ describe('a number that may have been sent', () => {
       knownNumbers: new Set<string>(),
       window: TIME_UNKNOWN,
     };
-    expect(inWords(judgeNumber(doubt, { find, changedMs: START }, view([])))).toMatchObject({
+    expect(
+      inWords(judgeNumber(doubt, { kind: 'shown', record: find, datestampMs: START }, view([]))),
+    ).toMatchObject({
       kind: 'undecided',
       basis: 'time-unknown',
       candidates: ['INV 1'],
@@ -208,35 +213,33 @@ describe('the numbers that a record can have without a foreign change', () => {
 });
 
 describe('the current state of a record', () => {
-  test('is requested by itself, and is empty if the service has or shows none', async () => {
+  test('is requested by itself, and says if the service shows it', async () => {
     const clock = manualClock();
     const { client, make, change } = findService(clock);
-    const current = (ident: string) => fetchCurrentRecord({ client, format: 'oai_svc' }, ident);
+    const current = (ident: string) => fetchListedFind({ client, format: 'oai_svc' }, ident);
     expect(await current('C-202400101-N00009')).toBeUndefined();
     const ident = make(getInnerText('K-1'));
     expect(await current(ident)).toMatchObject({
-      find: { identCely: ident },
-      changedMs: Math.floor(clock.now() / 1000) * 1000,
+      kind: 'shown',
+      record: { identCely: ident },
+      datestampMs: Math.floor(clock.now() / 1000) * 1000,
     });
     for (const hidden of ['withheld', 'deleted'] as const) {
       change(ident, (stored) => {
         stored.hidden = hidden;
       });
-      expect(await current(ident)).toBeUndefined();
-      expect((await fetchListedRecord({ client, format: 'oai_svc' }, ident))?.header.deleted).toBe(
-        hidden === 'deleted',
-      );
+      expect(await current(ident)).toMatchObject({ kind: hidden });
     }
   });
 
   test('is unknown for any other answer', async () => {
-    const refused = fetchListedRecord(
+    const refused = fetchListedFind(
       { client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' },
       IDENT,
     );
     await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
     const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });
-    const away = fetchListedRecord(
+    const away = fetchListedFind(
       { client: makeClient(scripted(closed)), format: 'oai_svc' },
       IDENT,
     );

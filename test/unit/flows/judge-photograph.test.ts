@@ -39,7 +39,7 @@ describe('an uncertain photograph', () => {
       photo,
       doubts,
       settled,
-      { find: record('C-1-N00001', { files }), changedMs: START },
+      { kind: 'shown', record: record('C-1-N00001', { files }), datestampMs: START },
       view([]),
     ).kind;
 
@@ -79,8 +79,13 @@ describe('an uncertain photograph', () => {
   describe('that its record does not show', () => {
     const basis = (changedMs: number, nowMs: number, settled: SentPhoto[] = []): string => {
       const seen = view([], { nowMs });
-      return judgePhoto(photo, [photo], settled, { find: record('C-1-N00001'), changedMs }, seen)
-        .basis;
+      return judgePhoto(
+        photo,
+        [photo],
+        settled,
+        { kind: 'shown', record: record('C-1-N00001'), datestampMs: changedMs },
+        seen,
+      ).basis;
     };
 
     test('is not absent before its record is shown as of after the attempt, or the time limit has passed', () => {
@@ -107,7 +112,11 @@ function judged(
   beside: SentPhoto[] = [],
 ) {
   const doubt = { ...photo, ...more };
-  const shown = { find: record('C-1-N00001', { files }), changedMs: START };
+  const shown = {
+    kind: 'shown' as const,
+    record: record('C-1-N00001', { files }),
+    datestampMs: START,
+  };
   return inWords(judgePhoto(doubt, [doubt, ...beside], settled, shown, view([])));
 }
 

@@ -41,7 +41,7 @@ async function copied() {
   };
 }
 
-const TAKEN = { takesOver: true } as const;
+const TAKEN = { confirmTakeOver: async () => true };
 
 describe('an outbox that was pushed from another place', () => {
   test('is not pushed from here until a person takes it over', async () => {
