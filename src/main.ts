@@ -22,7 +22,7 @@ import {
   withoutHelpWord,
 } from './commands/program.ts';
 import { makeUsageError } from './commands/usage-errors.ts';
-import type { Runtime } from './context/context.ts';
+import type { GlobalOptions, Runtime } from './context/context.ts';
 import { toPrintable, wrapText } from './text/characters.ts';
 
 /**
@@ -32,23 +32,27 @@ import { toPrintable, wrapText } from './text/characters.ts';
 export async function runMain(args: readonly string[], world: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
   addToCommands(() => '');
-  const run: Runner = async (options, work) => {
-    // Help and a mistyped command need no context.
-    const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
-      import('./context/context.ts'),
-      import('./store/database.ts'),
-    ]);
-    const context = makeContext(world, options);
-    try {
-      restrictHomePermissions(context);
-      ended.reason = await work(context);
-    } catch (thrown) {
-      // Errors that no lower layer explains: a damaged database page, a full or missing disk.
-      throw toDatabaseError(context.places.home, thrown);
-    } finally {
-      await context.close();
-    }
-  };
+  const run: Runner =
+    (work) =>
+    async (...given) => {
+      // The last value is the command itself, and the one before it its flags.
+      const words = given.slice(0, -1);
+      // Help and a mistyped command need no context.
+      const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
+        import('./context/context.ts'),
+        import('./store/database.ts'),
+      ]);
+      const context = makeContext(world, words.at(-1) as GlobalOptions);
+      try {
+        restrictHomePermissions(context);
+        ended.reason = await work(context, ...(words as never[]));
+      } catch (thrown) {
+        // Errors that no lower layer explains: a damaged database page, a full or missing disk.
+        throw toDatabaseError(context.places.home, thrown);
+      } finally {
+        await context.close();
+      }
+    };
   const json = args.includes('--json');
   try {
     assertKnownLanguage(args, world);

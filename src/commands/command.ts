@@ -2,16 +2,15 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../base/errors.ts';
 import { LANGUAGES, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 
 /**
- * Runs one command: opens a context, calls `work`, closes the context, and uses the returned exit
- * reason.
+ * Makes the action of a command, which opens a context, calls `work` with the arguments and the
+ * flags of the command line, closes the context, and uses the returned exit reason.
  */
 export type Runner = (
-  options: GlobalOptions,
-  work: (context: Context) => Promise<ExitReason>,
-) => Promise<void>;
+  work: (context: Context, ...given: never[]) => Promise<ExitReason>,
+) => (...given: unknown[]) => Promise<void>;
 
 export function withGlobalOptions(command: Command): Command {
   return command

@@ -68,7 +68,7 @@ function addFirstScreen(program: Command): void {
 export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
   const program = makeEmptyProgram(outputs);
   addWholeHelp(program);
-  await registerCommands(program, async () => {});
+  await registerCommands(program, () => async () => {});
   return program;
 }
 

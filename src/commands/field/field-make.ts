@@ -36,9 +36,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--set <element=value>', t`value to prefill for each find; may be repeated`, collect)
     .option('--force', t`replace what is already there, except a folder with collected finds`)
-    .action((destination: string, options: MakeOptions) =>
-      run(options, (context) => make(context, destination, options)),
-    );
+    .action(run(make));
 }
 
 async function make(

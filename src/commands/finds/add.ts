@@ -65,7 +65,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--draft', t`keep the find as a draft, even if it is complete`)
     .option('--resume [find]', t`continue an unfinished find (default: the last one)`)
-    .action((options: AddOptions) => run(options, (context) => add(context, options)));
+    .action(run(add));
 }
 
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {

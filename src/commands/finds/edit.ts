@@ -63,9 +63,7 @@ export function register(program: Command, run: Runner): void {
       t`ask the questions of ${cmd`pas add`}, with the current values as suggestions`,
     )
     .option('--discard', t`discard an unfinished earlier edit and start again`)
-    .action((finds: string[], options: EditOptions) =>
-      run(options, (context) => start(context, finds, options)),
-    );
+    .action(run(start));
 }
 
 async function start(

@@ -65,9 +65,7 @@ export function register(program: Command, run: Runner): void {
       ).choices(EXPORTER_NAMES),
     )
     .option('--force', t`replace an existing file`)
-    .action((finds: string[], options: ExportOptions) =>
-      run(options, (context) => exportCommand(context, finds, options)),
-    );
+    .action(run(exportCommand));
 }
 
 async function exportCommand(

@@ -43,9 +43,7 @@ export function register(program: Command, run: Runner): void {
       '--issues-to <file>',
       t`copy the table to a new CSV or XLSX file, with a column for the errors of each row; rows with errors come first`,
     )
-    .action((files: string[], options: ImportOptions) =>
-      run(options, (context) => start(context, files, options)),
-    );
+    .action(run(start));
 }
 
 /** Answers to the questions of an import that meets finds. */

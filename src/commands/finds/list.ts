@@ -29,7 +29,7 @@ export function register(program: Command, run: Runner): void {
     .option('--until <date>', t`found on or before this day`, parseDayOption)
     .option('--text <text>', t`only finds that contain this text`)
     .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
-    .action((options: ListOptions) => run(options, (context) => list(context, options)));
+    .action(run(list));
 }
 
 function parseDayOption(text: string): string {

@@ -33,9 +33,7 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .option('--replace', t`replace the record's number`)
-    .action((find: string, value: string, options: SetOptions) =>
-      run(options, (context) => set(context, find, value, options)),
-    );
+    .action(run(set));
   const command = defineCommand(parent, {
     name: 'import <table>',
     summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
@@ -49,9 +47,7 @@ export function register(program: Command, run: Runner): void {
     .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)
     .option('--yes', t`as in ${cmd`pas import`}`)
-    .action((file: string, options: NumberOptions) =>
-      run(options, (context) => importNumbers(context, file, options)),
-    );
+    .action(run(importNumbers));
 }
 
 type SetOptions = GlobalOptions & { readonly replace?: boolean };

@@ -36,9 +36,7 @@ export function register(program: Command, run: Runner): void {
       t`with --strip-gps: queue also a photograph whose position cannot be removed`,
     )
     .option('--again', t`queue them once more, even if they are queued or were sent`)
-    .action((find: string, files: string[], options: AddOptions) =>
-      run(options, (context) => add(context, find, files, options)),
-    );
+    .action(run(add));
   defineCommand(parent, {
     name: 'match <folder>',
     summary: t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
@@ -61,8 +59,8 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
-    .action((folder: string, options: MatchFlags) =>
-      run(options, async (context) => {
+    .action(
+      run(async (context, folder: string, options: MatchFlags) => {
         const { matchPhotos } = await import('./photo-match.ts');
         return matchPhotos(context, folder, options);
       }),

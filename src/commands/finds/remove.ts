@@ -19,9 +19,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
   })
     .option('--yes', t`do not ask`)
-    .action((finds: string[], options: RemoveOptions) =>
-      run(options, (context) => remove(context, finds, options)),
-    );
+    .action(run(remove));
 }
 
 async function remove(

@@ -34,9 +34,7 @@ export function register(program: Command, run: Runner): void {
       'after',
       `\n${t`Looters look for findspots: give a page that shows places only to people who may know them. Only you can read its file. To make a page to share, use --without-places. The page works offline.`}`,
     )
-    .action((file: string, finds: string[], options: ReportOptions) =>
-      run(options, (context) => report(context, file, finds, options)),
-    );
+    .action(run(report));
 }
 
 async function report(

@@ -45,8 +45,8 @@ export function register(program: Command, run: Runner): void {
         t`print only its import document: the one that was sent or will be, byte for byte`,
       ).conflicts('json'),
     )
-    .action((find: string, options: ShowOptions) =>
-      run(options, (context) =>
+    .action(
+      run((context, find: string, options: ShowOptions) =>
         options.xml === true
           ? printDocument(context, find)
           : show(context, find, options.verbose === true),

@@ -15,8 +15,10 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas undo', 'pas undo --list'],
   })
     .option('--list', t`list the commands, and with --json each find before and after`)
-    .action((id: string | undefined, options: UndoOptions) =>
-      run(options, (context) => (options.list === true ? list(context) : undo(context, id))),
+    .action(
+      run((context, id: string | undefined, options: UndoOptions) =>
+        options.list === true ? list(context) : undo(context, id),
+      ),
     );
 }
 

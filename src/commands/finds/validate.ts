@@ -3,7 +3,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
+import type { Context } from '../../context/context.ts';
 import { openLookups } from '../../context/open-service.ts';
 import { readFileOrInput, readMappingFile } from '../../context/user-files.ts';
 import { openValidationContext } from '../../context/validation.ts';
@@ -18,9 +18,7 @@ export function register(program: Command, run: Runner): void {
     name: 'validate [find-or-file...]',
     summary: t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
     examples: ['pas validate', 'pas validate K-017 document.xml --json'],
-  }).action((names: string[], options: GlobalOptions) =>
-    run(options, (context) => validate(context, names)),
-  );
+  }).action(run(validate));
 }
 
 /**

@@ -90,9 +90,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
-    .action((sets: string[], options: HarvestOptions) =>
-      run(options, (context) => harvest(context, sets, options)),
-    );
+    .action(run(harvest));
 }
 
 /**

@@ -127,7 +127,7 @@ function defineVerb<A extends object>(
 ): Command {
   return defineCommand(parent, definition)
     .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-    .action((options: ListOptions) => run(options, (context) => ask(context, options, definition)));
+    .action(run((context, options: ListOptions) => ask(context, options, definition)));
 }
 
 function asList(command: Command): Command {

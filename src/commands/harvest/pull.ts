@@ -33,9 +33,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--full', t`read everything again, not only changes since the last pull`)
     .option('--deadline <time>', t`fail after this time, such as 30m or 2h`)
-    .action((finds: string[], options: PullOptions) =>
-      run(options, (context) => pullCommand(context, finds, options)),
-    );
+    .action(run(pullCommand));
 }
 
 async function pullCommand(

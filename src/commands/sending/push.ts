@@ -67,9 +67,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--accept-new-people', t`let the service create a person for each unknown finder`)
     .option('--take-over', t`push an outbox from here that was pushed from another place`)
-    .action((finds: string[], options: PushOptions) =>
-      run(options, (context) => pushCommand(context, finds, options)),
-    );
+    .action(run(pushCommand));
 }
 
 function parseKinds(text: string): EntryKind[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
+import type { Context } from '../../context/context.ts';
 import { openSync, withoutHarvesting } from '../../context/open-service.ts';
 import { formatEntry } from '../../flows/finds/entry-words.ts';
 import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
@@ -16,9 +16,7 @@ export function register(program: Command, run: Runner): void {
     name: 'reconcile [find...]',
     summary: t`Look up uncertain entries in the service: accept those found, queue again those proven absent, leave the rest to you.`,
     examples: ['pas reconcile', 'pas reconcile K-017 --json'],
-  }).action((finds: string[], options: GlobalOptions) =>
-    run(options, (context) => reconcileCommand(context, finds)),
-  );
+  }).action(run(reconcileCommand));
 }
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {

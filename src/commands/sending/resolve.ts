@@ -78,9 +78,7 @@ export function register(program: Command, run: Runner): void {
       parseWholeNumber,
     )
     .option('--yes', t`do not ask whether the record belongs to the find`)
-    .action((finds: string[], options: ResolveOptions) =>
-      run(options, (context) => resolve(context, finds, options)),
-    );
+    .action(run(resolve));
 }
 
 async function resolve(

@@ -37,7 +37,7 @@ export function register(program: Command, run: Runner): void {
     name: 'status',
     summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
     examples: ['pas status', 'pas status --json'],
-  }).action((options: GlobalOptions) => run(options, (context) => showStatus(context, options)));
+  }).action(run(showStatus));
 }
 
 async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {

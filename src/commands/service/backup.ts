@@ -21,9 +21,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--force', t`overwrite an existing file`)
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
-    .action((file: string, options: BackupOptions) =>
-      run(options, (context) => runBackup(context, file, options)),
-    );
+    .action(run(runBackup));
 }
 
 async function runBackup(

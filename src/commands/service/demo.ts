@@ -30,7 +30,7 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas demo', 'pas demo --keep --json'],
   })
     .option('--keep', t`keep the temporary data folder for inspection`)
-    .action((options: DemoOptions) => run(options, (context) => runDemo(context, options)));
+    .action(run(runDemo));
 }
 
 const ACCOUNT = 'archaeologist';

@@ -53,7 +53,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--offline', t`check only what needs no network`)
     .option('--repair', t`remove what is damaged in the outbox, and add what the ledger has`)
-    .action((options: DoctorOptions) => run(options, (context) => runDoctor(context, options)));
+    .action(run(runDoctor));
 }
 
 async function runDoctor(context: Context, options: DoctorOptions): Promise<ExitReason> {

@@ -13,7 +13,7 @@ import {
 } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import type { Context, GlobalOptions } from '../../context/context.ts';
+import type { Context } from '../../context/context.ts';
 import { assertSqliteLoads } from '../../flows/checks/program-facts.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
@@ -23,9 +23,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Run a mock of the whole finds service on this machine.`,
     examples: ['pas mock-server --port 8080', 'pas mock-server --data mock.sqlite --json'],
   });
-  translateError(addMockServerOptions(command)).action((flags: GlobalOptions & MockServerFlags) =>
-    run(flags, (context) => serve(context, flags)),
-  );
+  translateError(addMockServerOptions(command)).action(run(serve));
 }
 
 /** The mock shares no code with pas, and so no translations: its flags are described here again. */

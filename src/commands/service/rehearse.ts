@@ -51,9 +51,7 @@ export function register(program: Command, run: Runner): void {
       collect,
     )
     .option('--yes', t`create records in the training instance without asking`)
-    .action((finds: string[], options: RehearseOptions) =>
-      run(options, (context) => rehearse(context, finds, options)),
-    );
+    .action(run(rehearse));
 }
 
 async function rehearse(

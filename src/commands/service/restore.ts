@@ -21,9 +21,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
     .option('-y, --yes', t`the same as --replace`)
-    .action((file: string, options: RestoreFlags) =>
-      run(options, (context) => restore(context, file, options)),
-    );
+    .action(run(restore));
 }
 
 async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {

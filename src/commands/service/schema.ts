@@ -26,7 +26,7 @@ export function register(program: Command, run: Runner): void {
       new Option('--update', t`use the schema of the service, also offline`).conflicts('bundled'),
     )
     .option('--bundled', t`use the bundled schema again`)
-    .action((options: SchemaOptions) => run(options, (context) => schema(context, options)));
+    .action(run(schema));
 }
 
 async function schema(context: Context, options: SchemaOptions): Promise<ExitReason> {

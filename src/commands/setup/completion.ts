@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, type Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { packageRoot } from '../../base/package-root.ts';
-import type { GlobalOptions } from '../../context/context.ts';
+import type { Context } from '../../context/context.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -19,13 +20,11 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .addArgument(new Argument('<shell>', t`the shell`).choices(SHELLS))
-    .action((shell: Shell, options: GlobalOptions) =>
-      run(options, async (context) => {
-        const script = readFileSync(join(packageRoot, 'bin', 'completion', `pas.${shell}`), 'utf8');
-        context.streams.stdout.write(
-          options.json === true ? `${JSON.stringify({ shell, script })}\n` : script,
-        );
-        return 'done';
-      }),
-    );
+    .action(run(printScript));
+}
+
+async function printScript({ terminal, streams }: Context, shell: Shell): Promise<ExitReason> {
+  const script = readFileSync(join(packageRoot, 'bin', 'completion', `pas.${shell}`), 'utf8');
+  streams.stdout.write(terminal.json ? `${JSON.stringify({ shell, script })}\n` : script);
+  return 'done';
 }

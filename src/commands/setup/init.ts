@@ -55,8 +55,8 @@ export function register(program: Command, run: Runner): void {
     t`any other key of config.toml, such as min_interval_ms=200; may be repeated`,
     collect,
   );
-  command.action((address: string | undefined, options: InitOptions) =>
-    run(options, async (context) => {
+  command.action(
+    run(async (context, address: string | undefined, options: InitOptions) => {
       const reason = await init(context, options, address);
       return context.terminal.interactive ? goOn(context, options.name) : reason;
     }),

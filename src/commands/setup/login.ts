@@ -43,8 +43,8 @@ export function register(program: Command, run: Runner): void {
       '--pacing-password',
       t`only store the password of the Redis that the profile uses for pacing`,
     )
-    .action((options: LoginOptions) =>
-      run(options, (context) =>
+    .action(
+      run((context, options: LoginOptions) =>
         options.pacingPassword === true ? loginToPacing(context, options) : login(context, options),
       ),
     );
@@ -52,12 +52,12 @@ export function register(program: Command, run: Runner): void {
     name: 'logout',
     summary: t`Delete the stored token and password of a profile.`,
     examples: ['pas logout', 'pas logout --profile training'],
-  }).action((options: GlobalOptions) => run(options, logout));
+  }).action(run(logout));
   defineCommand(program, {
     name: 'whoami',
     summary: t`Show the account and role that the service reports.`,
     examples: ['pas whoami', 'pas whoami --json'],
-  }).action((options: GlobalOptions) => run(options, whoami));
+  }).action(run(whoami));
 }
 
 /**

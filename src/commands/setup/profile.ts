@@ -26,21 +26,19 @@ export function register(program: Command, run: Runner): void {
     name: 'list',
     summary: t`List the profiles.`,
     examples: ['pas profile list', 'pas profile list --json'],
-  }).action((options: GlobalOptions) => run(options, list));
+  }).action(run(list));
   defineCommand(parent, {
     name: 'show [name]',
     summary: t`Show the settings of a profile, without passwords.`,
     examples: ['pas profile show', 'pas profile show training --json'],
-  }).action((name: string | undefined, options: GlobalOptions) =>
-    run(name === undefined ? options : { ...options, profile: name }, show),
-  );
+  })
+    .hook('preAction', useNamedProfile)
+    .action(run(show));
   defineCommand(parent, {
     name: 'use <name>',
     summary: t`Make a profile the default.`,
     examples: ['pas profile use training', 'pas profile use museum'],
-  }).action((name: string, options: GlobalOptions) =>
-    run(options, (context) => use(context, name)),
-  );
+  }).action(run(use));
   defineCommand(parent, {
     name: 'set <key=value...>',
     summary: t`Change settings of a profile, such as the address of a service that has moved: its outbox moves along.`,
@@ -50,18 +48,21 @@ export function register(program: Command, run: Runner): void {
     ],
   })
     .option('--yes', t`do not ask whether a new address is of the same service: it is`)
-    .action((settings: string[], options: ConfirmOptions) =>
-      run(options, (context) => set(context, settings, options.yes === true)),
-    );
+    .action(run(set));
   defineCommand(parent, {
     name: 'remove <name>',
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   })
     .option('--yes', t`do not ask, even if the profile has unsent entries`)
-    .action((name: string, options: ConfirmOptions) =>
-      run({ ...options, profile: name }, (context) => remove(context, name, options.yes === true)),
-    );
+    .hook('preAction', useNamedProfile)
+    .action(run(remove));
+}
+
+/** Runs a command for the profile that its argument names. */
+function useNamedProfile(command: Command): void {
+  const [name] = command.args;
+  if (name !== undefined) command.setOptionValue('profile', name);
 }
 
 type ConfirmOptions = GlobalOptions & { readonly yes?: boolean };
@@ -109,18 +110,18 @@ async function use(
   return 'done';
 }
 
-/** @param isSameService a person has said so of a new address */
+/** `--yes`: a person has said that a new address is of the same service. */
 async function set(
   context: Context,
   texts: readonly string[],
-  isSameService: boolean,
+  { yes }: ConfirmOptions,
 ): Promise<ExitReason> {
   const { terminal, getConfig } = context;
   const { name } = context.getProfile();
   const changes = checkSettings('pas profile set', Object.fromEntries(texts.map(parseSetting)));
   const settings = { ...getConfig().profiles.get(name), ...changes };
   await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings, {
-    isSameService,
+    isSameService: yes === true,
   });
   const names = Object.keys(changes).join(', ');
   terminal.printLine(t`Profile ${name} is changed: ${names}.`);
@@ -128,14 +129,18 @@ async function set(
   return 'done';
 }
 
-async function remove(context: Context, name: string, yes: boolean): Promise<ExitReason> {
+async function remove(
+  context: Context,
+  name: string,
+  { yes }: ConfirmOptions,
+): Promise<ExitReason> {
   const { getConfig, secrets, terminal } = context;
   const file = getConfig();
   if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
   const outbox = findOutboxName(file.profiles.get(name) ?? {}) ?? '';
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
-  if (unsent > 0 && !yes) await confirmUnsent(context, name, unsent);
+  if (unsent > 0 && yes !== true) await confirmUnsent(context, name, unsent);
   const shared = [...file.profiles.keys()].flatMap((other) =>
     other === name ? [] : getCredentialKeys(file, other),
   );

@@ -48,9 +48,7 @@ export function register(program: Command, run: Runner): void {
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
-    .action((sets: string[], options: HarvestVocabOptions) =>
-      run(options, (context) => harvestVocab(context, sets, options)),
-    );
+    .action(run(harvestVocab));
 }
 
 /**

@@ -48,9 +48,7 @@ export function registerMap(vocab: Command, run: Runner): void {
     }),
   )
     .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
-    .action((file: string, options: ImportOptions) =>
-      run(options, (context) => importMapping(context, file, options)),
-    );
+    .action(run(importMapping));
   defineCommand(parent, {
     name: 'set <set> <term> <entry>',
     summary: t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
@@ -58,9 +56,7 @@ export function registerMap(vocab: Command, run: Runner): void {
       'pas vocab map set obdobi laten HES-000286',
       'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
     ],
-  }).action((of: string, term: string, entry: string, options: GlobalOptions) =>
-    run(options, (context) => setMapping(context, of, term, entry)),
-  );
+  }).action(run(setMapping));
   defineCommand(parent, {
     name: 'remove <set> <term>',
     summary: t`Remove one of your own terms from the mapping.`,
@@ -68,16 +64,14 @@ export function registerMap(vocab: Command, run: Runner): void {
       'pas vocab map remove obdobi laten',
       'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json',
     ],
-  }).action((of: string, term: string, options: GlobalOptions) =>
-    run(options, (context) => remove(context, of, term)),
-  );
+  }).action(run(remove));
   defineCommand(parent, {
     name: 'list',
     summary: t`List your own terms and what they are mapped to.`,
     examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
   })
     .option('--set <set>', t`only this set or element of a find`)
-    .action((options: ListOptions) => run(options, (context) => printMapping(context, options)));
+    .action(run(printMapping));
 }
 
 async function printMapping(context: Context, options: ListOptions): Promise<ExitReason> {
@@ -199,9 +193,7 @@ function registerSuggest(parent: Command, run: Runner): void {
     .option('--set <set>', t`set or element to use for terms that do not specify one`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
-    .action((file: string, options: SuggestOptions) =>
-      run(options, (context) => suggest(context, file, options)),
-    );
+    .action(run(suggest));
 }
 
 async function suggest(

@@ -42,27 +42,19 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--set <set>', t`only in this set or family of sets`)
     .option('--limit <n>', t`maximum number of entries`, parsePositiveNumber, 20)
-    .action((typed: string, options: SearchOptions) =>
-      run(options, (context) => search(context, typed, options)),
-    );
+    .action(run(search));
   defineCommand(parent, {
     name: 'show <id>',
     summary: t`Show one entry with its place in the hierarchy.`,
     examples: ['pas vocab show HES-000253', 'pas vocab show ruian-676730 --json'],
-  }).action((ident: string, options: GlobalOptions) =>
-    run(options, (context) => show(context, ident)),
-  );
+  }).action(run(show));
   defineCommand(parent, {
     name: 'list [set]',
     summary: t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
     examples: ['pas vocab list', 'pas vocab list heslo:obdobi'],
   })
     .option('--gone', t`also entries that were deleted or have vanished`)
-    .action((set: string | undefined, options: ListOptions) =>
-      run(options, (context) =>
-        set === undefined ? showSets(context) : list(context, set, options),
-      ),
-    );
+    .action(run(list));
   defineCommand(parent, {
     name: 'export [set...]',
     summary: t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
@@ -73,9 +65,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
-    .action((sets: string[], options: ExportOptions) =>
-      run(options, (context) => writeTerms(context, sets, options)),
-    );
+    .action(run(writeTerms));
   registerMap(parent, run);
 }
 
@@ -119,7 +109,12 @@ async function search(
   return 'done';
 }
 
-async function list(context: Context, set: string, { gone }: ListOptions): Promise<ExitReason> {
+async function list(
+  context: Context,
+  set: string | undefined,
+  { gone }: ListOptions,
+): Promise<ExitReason> {
+  if (set === undefined) return showSets(context);
   const terms = listTerms(await openHarvested(context), expandSetName(set), gone === true);
   await print(context, terms);
   context.terminal.printValue(terms.map(toTermJson));
