@@ -14,7 +14,6 @@ import { listUnsentPhotoEntries } from '../outbox/entry-queries.ts';
 import { type Outbox, readHeader, requireLedger } from '../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../outbox/push-lock.ts';
 import { uniteWithOutbox } from '../outbox/unite.ts';
-import type { WithLockIfFree } from '../push/resolve-entries.ts';
 import { copyContent, openContentStore } from '../store/content-store.ts';
 import { changeProfiles, freeProfileName, withSettings } from './change-config.ts';
 import {
@@ -248,15 +247,13 @@ async function takeIn(
 /**
  * Runs `work` under the lock where it is free, and without it during a push; `work` receives which.
  */
-export function withLockIfFree(context: Context): WithLockIfFree {
-  return (work) => {
-    const lock = lockIfFree(context);
-    try {
-      return work(lock !== undefined);
-    } finally {
-      lock?.release();
-    }
-  };
+export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) => T): T {
+  const lock = lockIfFree(context);
+  try {
+    return work(lock !== undefined);
+  } finally {
+    lock?.release();
+  }
 }
 
 function lockIfFree({ pushLock }: Context): PushLock | undefined {

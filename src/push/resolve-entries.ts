@@ -50,16 +50,11 @@ const NOTHING_TO_DECIDE: Readonly<Record<DecisionKind, Message>> = {
 };
 
 /**
- * Runs `work` under the push lock where it is free. Only then is the outcome of attempts without an
- * answer unknown.
- */
-export type WithLockIfFree = <T>(work: (isLocked: boolean) => T) => T;
-
-/**
  * Settles a record's uncertain or held entries by a person's decision. Refused entries can be
  * resent or dropped as well, and a dropped find can be restored.
  * @param find as a user names it
  * @param entryId only this entry; otherwise all to which the decision applies
+ * @param isLocked the push lock is held, so no attempt without an answer is under way
  * @param asked entry that a person was asked about: it may have been settled meanwhile, and the
  * answer applies to no other one
  * @returns the settled entries; where the find is dropped, also the number of numbers and
@@ -71,18 +66,14 @@ export function resolveEntries(
   find: string,
   decision: Decision,
   entryId: number | undefined,
-  withLock: WithLockIfFree,
+  isLocked: boolean,
   asked?: Entry,
 ) {
-  return withLock((isLocked) => {
-    if (isLocked) recoverOpenAttempts(outbox);
-    const target = findTarget(outbox, find);
-    const settled = outbox.change(() => settleAs(outbox, target, decision, entryId, asked));
-    return {
-      settled,
-      waiting: decision.kind === 'drop' ? countDependents(outbox, target) : undefined,
-    };
-  });
+  if (isLocked) recoverOpenAttempts(outbox);
+  const target = findTarget(outbox, find);
+  const settled = outbox.change(() => settleAs(outbox, target, decision, entryId, asked));
+  const waiting = decision.kind === 'drop' ? countDependents(outbox, target) : undefined;
+  return { settled, waiting };
 }
 
 function settleAs(

@@ -1,14 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import {
-  type Command as CommandText,
-  cmd,
-  composeCommand,
-  joinMessages,
-  type Message,
-  msg,
-} from '../../base/message.ts';
+import { cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { withLockIfFree } from '../../context/move-outbox.ts';
 import {
@@ -193,13 +186,8 @@ async function resolveOne(
   if (decision.kind === 'created' && open !== undefined)
     await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
 
-  const { settled, waiting } = resolveEntries(
-    outbox,
-    name,
-    decision,
-    entryId,
-    withLockIfFree(context),
-    open?.entry,
+  const { settled, waiting } = withLockIfFree(context, (isLocked) =>
+    resolveEntries(outbox, name, decision, entryId, isLocked, open?.entry),
   );
   const count = settled.length;
   terminal.printLine(
@@ -237,9 +225,17 @@ async function askAboutFind(
       ['', name],
       [`--${answer}`, true],
     ]);
-    return joinMessages([ANSWER_WORDS[answer], command], ': ');
+    return { words: ANSWER_WORDS[answer], command };
   });
-  throw new UsageError(t`Decide about ${name}:`, { hint: joinMessages(ways, '\n') });
+  throw makeUndecidedError(name, ways);
+}
+
+/** An answer in words, and the command that gives it. */
+type Way = { readonly words: Message; readonly command: Message };
+
+function makeUndecidedError(name: string, ways: readonly Way[]): UsageError {
+  const lines = ways.map(({ words, command }) => joinMessages([words, command], ': '));
+  return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
 }
 
 function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
@@ -275,9 +271,10 @@ async function ask(
   entryId: number | undefined,
 ): Promise<Decision | undefined> {
   const { terminal } = context;
-  if (!terminal.interactive)
-    throw new UsageError(t`Decide about ${name}:`, { hint: formatWays(open, name, entryId) });
-  const chosen = await chooseOrLater(context, t`Does the service have ${name}?`, listOffers(open));
+  const ways = listWays(open, name, entryId);
+  if (!terminal.interactive) throw makeUndecidedError(name, ways);
+  const offers = ways.map(({ value, words }) => ({ value, name: String(words) }));
+  const chosen = await chooseOrLater(context, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
     const problem = findRecordProblem(outbox, open.entry, asIdent(text) ?? text.trim());
@@ -288,55 +285,35 @@ async function ask(
   return { kind: 'created', identCely: asIdent(typed) ?? typed.trim() };
 }
 
-type OfferedDecision = { readonly value: Decision | 'other'; readonly name: string };
+/** A decision that a person can make: a choice on a terminal, a command elsewhere. */
+type DecisionWay = Way & { readonly value: Decision | 'other' };
 
-function listOffers({ kinds, candidates, entry }: OpenDecision): OfferedDecision[] {
-  const seen = candidates.map((identCely): OfferedDecision => {
-    return {
-      value: { kind: 'created', identCely },
-      name: t`the service has it, in the record ${identCely}`,
-    };
-  });
-  const other: OfferedDecision = { value: 'other', name: t`the service has it, in another record` };
-  const offers: Record<Decision['kind'], readonly OfferedDecision[]> = {
-    created: entry.kind === 'import' ? [...seen, other] : seen,
-    resend: [{ value: { kind: 'resend' }, name: t`send it again: the service does not have it` }],
-    drop: [{ value: { kind: 'drop' }, name: t`drop it` }],
-  };
-  return kinds.flatMap((kind) => offers[kind]);
-}
-
-/** Lists the commands of the possible decisions, with known records or a placeholder. */
-function formatWays(
-  { kinds, candidates }: OpenDecision,
+/** Lists the possible decisions: with each known record, and with another one. */
+function listWays(
+  { kinds, candidates, entry }: OpenDecision,
   find: string,
   entryId: number | undefined,
-): Message {
-  const resolveCommand = (flag: string, value: string | true = true): CommandText =>
-    composeCommand('pas resolve', [
+): DecisionWay[] {
+  const makeWay = (value: Decision | 'other', words: Message): DecisionWay => {
+    const decision = value === 'other' ? ({ kind: 'created', identCely: 'IDENT' } as const) : value;
+    const command = composeCommand('pas resolve', [
       ['', find],
       ['--entry', entryId?.toString()],
-      [flag, value],
+      [`--${decision.kind}`, decision.kind === 'created' ? decision.identCely : true],
     ]);
-  const created = resolveCommand('--created');
-  const resend = resolveCommand('--resend');
-  const drop = resolveCommand('--drop');
-  const seen = candidates.map((ident) => {
-    const command = resolveCommand('--created', ident);
-    return msg`the service has it: ${command}`;
-  });
-  const ways: Record<Decision['kind'], readonly Message[]> = {
-    created:
-      seen.length > 0
-        ? seen
-        : [msg`the service has it, under the identifier shown on its website: ${created} IDENT`],
-    resend: [msg`send it again: ${resend}`],
-    drop: [msg`drop it: ${drop}`],
+    return { value, words, command };
   };
-  return joinMessages(
-    kinds.flatMap((kind) => ways[kind]),
-    '\n',
+  const seen = candidates.map((identCely) =>
+    makeWay({ kind: 'created', identCely }, msg`the service has it, in the record ${identCely}`),
   );
+  const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
+  const again = msg`send it again; the service does not have it`;
+  const ways: Record<Decision['kind'], readonly DecisionWay[]> = {
+    created: entry.kind === 'import' ? [...seen, makeWay('other', elsewhere)] : seen,
+    resend: [makeWay({ kind: 'resend' }, again)],
+    drop: [makeWay({ kind: 'drop' }, msg`drop it`)],
+  };
+  return kinds.flatMap((kind) => ways[kind]);
 }
 
 /**

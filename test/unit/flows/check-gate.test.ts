@@ -33,7 +33,6 @@ import {
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
 
-const free = <T>(work: (isLocked: boolean) => T): T => work(true);
 const states = (outbox: Outbox): string[] =>
   listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
 const decide = (outbox: Outbox, find: string, kind: 'created' | 'resend', identCely = N1) =>
@@ -42,7 +41,7 @@ const decide = (outbox: Outbox, find: string, kind: 'created' | 'resend', identC
     find,
     kind === 'created' ? { kind, identCely } : { kind },
     undefined,
-    free,
+    true,
   );
 
 function scene() {
@@ -144,7 +143,7 @@ describe('a find that matches a record created from another outbox of the accoun
     ['removed', (outbox) => void removeTarget(outbox, findTarget(outbox, 'B-1')), []],
     [
       'dropped',
-      (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, free),
+      (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, true),
       ['dropped'],
     ],
     ['held for another reason', (outbox) => holdOtherwise(outbox), ['held: local-id-in-use']],
@@ -321,7 +320,7 @@ describe('a number', () => {
       expect(String(listHeldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
       await clock.advance(5 * DAY_MS);
     }
-    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
+    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, true);
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
     expect(service.records.get(ident)?.number).toBe('INV 1');
   });
@@ -431,7 +430,7 @@ describe('a photograph', () => {
       { held: { basis: 'equal-photograph', candidates: [name] } },
     ]);
     expect(service.writes).toEqual([]);
-    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, free);
+    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, true);
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 

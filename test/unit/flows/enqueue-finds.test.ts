@@ -50,7 +50,7 @@ function states(outbox: Outbox): string[] {
 }
 
 function drop(outbox: Outbox, { id }: Entry): void {
-  resolveEntries(outbox, 'K-1', { kind: 'drop' }, id, (work) => work(true));
+  resolveEntries(outbox, 'K-1', { kind: 'drop' }, id, true);
 }
 
 function edit(outbox: Outbox, elements: Find['elements']): void {

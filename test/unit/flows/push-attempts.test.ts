@@ -120,7 +120,7 @@ test('a photograph whose record is taken back while it waits for its time is not
   const photo = queuePhoto(outbox, { findId, identCely: null }, photograph);
   attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
   outbox.command.words = 'resolve';
-  resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, (work) => work(true));
+  resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, true);
   expect(getEntry(outbox, photo)).toMatchObject({ state: 'queued', identCely: N1 });
   const { run, asked, pace } = scene(clock, obeyed);
   const waitUntilNear = pace.waitUntilNear.bind(pace);

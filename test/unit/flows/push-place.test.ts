@@ -73,7 +73,7 @@ describe('an outbox that was pushed from another place', () => {
       'K-2',
       { kind: 'created', identCely: `${PROJECT}-N00002` },
       undefined,
-      (work) => work(true),
+      true,
     );
     queueFind(copy, 'K-3');
     await service.push(copy);
@@ -108,7 +108,7 @@ describe('an outbox that was pushed from another place', () => {
     expect(states(copy)).toEqual(['accepted', held, held, 'queued']);
     queueFind(copy, 'K-4');
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });
-    resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, (work) => work(true));
+    resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, true);
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 2 });
   });
 

@@ -33,12 +33,10 @@ const CREATED: Decision = { kind: 'created', identCely: IDENT };
 const DROP: Decision = { kind: 'drop' };
 const RESEND: Decision = { kind: 'resend' };
 
-const free = <T>(work: (isLocked: boolean) => T): T => work(true);
-const besidePush = <T>(work: (isLocked: boolean) => T): T => work(false);
 const resolve = (outbox: Outbox, decision: Decision, entryId?: number, find = 'K-1') => {
   outbox.command.id = undefined;
   outbox.command.words = 'resolve';
-  return resolveEntries(outbox, find, decision, entryId, free);
+  return resolveEntries(outbox, find, decision, entryId, true);
 };
 
 function undo(outbox: Outbox) {
@@ -125,7 +123,7 @@ function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): 
       attemptEntry(outbox, id, { state, reason: 'before', issues: [] });
       return;
     case 'dropped':
-      resolveEntries(outbox, findEntryById(outbox, id)?.localId ?? '', DROP, id, free);
+      resolveEntries(outbox, findEntryById(outbox, id)?.localId ?? '', DROP, id, true);
       return;
     case 'held':
       hold(outbox, id, 'equal-record', [identCely]);
@@ -454,11 +452,9 @@ describe('a decision', () => {
 
   test('during a push omits entries under way, and applies to the rest', () => {
     const { outbox, states } = findWith(['photo', 'sending', IDENT], ['photo', 'refused', IDENT]);
-    resolveEntries(outbox, 'K-1', DROP, undefined, besidePush);
+    resolveEntries(outbox, 'K-1', DROP, undefined, false);
     expect(states()).toEqual(['sending', 'dropped']);
-    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, besidePush)).toThrow(
-      'Nothing here',
-    );
+    expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, false)).toThrow('Nothing here');
   });
 
   test.each<[string, Decision, readonly Given[]]>([
@@ -492,11 +488,11 @@ describe('a decision', () => {
       const { outbox, states } = findWith(...given);
       const before = states();
       const [asked] = listAllEntries(outbox);
-      expect(() => resolveEntries(outbox, 'K-1', decision, undefined, besidePush, asked)).toThrow(
+      expect(() => resolveEntries(outbox, 'K-1', decision, undefined, false, asked)).toThrow(
         'changed while you were asked',
       );
       expect(states()).toEqual(before);
-      resolveEntries(outbox, 'K-1', decision, undefined, besidePush, listAllEntries(outbox)[1]);
+      resolveEntries(outbox, 'K-1', decision, undefined, false, listAllEntries(outbox)[1]);
       expect(states()).not.toEqual(before);
     },
   );

@@ -89,7 +89,7 @@ describe('a find with an attempt', () => {
     using outbox = tempOutbox();
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    resolveEntries(outbox, 'K-1', { kind: 'drop' }, entryId, (work) => work(true));
+    resolveEntries(outbox, 'K-1', { kind: 'drop' }, entryId, true);
     expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
     expect(findEntryById(outbox, entryId)?.state).toBe('dropped');
     uniteWithLedger(outbox);
