@@ -61,7 +61,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const declared = findDeclaredDelimiter(text);
   const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
-  const parseBody = (): Iterable<TextRow | BrokenRow> =>
+  const parseBody = (): Iterable<TableRow | Issue> =>
     parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
 
   const place = { file };
@@ -70,11 +70,8 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const headerRow = found?.last;
   assertTableSize(file, { columns: header.length });
   const rows = function* (): Generator<TableRow | Issue> {
-    for (const record of parseBody()) {
-      if ('broken' in record)
-        yield makeErrorIssue('table-quote', record.broken, { file, row: record.row });
-      else if (record.row > (headerRow ?? 0) && !isBlank(record)) yield record;
-    }
+    for (const record of parseBody())
+      if (!('cells' in record) || (record.row > (headerRow ?? 0) && !isBlank(record))) yield record;
   };
   return makeTable({
     place,
@@ -90,11 +87,8 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   });
 }
 
-type TextRow = TableRow & { readonly line: number };
-type BrokenRow = { readonly row: number; readonly broken: Message };
-
-function* selectReadable(records: Iterable<TextRow | BrokenRow>): Generator<TextRow> {
-  for (const record of records) if (!('broken' in record)) yield record;
+function* selectReadable(records: Iterable<TableRow | Issue>): Generator<TableRow> {
+  for (const record of records) if ('cells' in record) yield record;
 }
 
 function isBlank({ cells }: TableRow): boolean {
@@ -110,11 +104,13 @@ function* parseRecords(
   bytes: Buffer,
   delimiter: string,
   firstLine: number,
-): Generator<TextRow | BrokenRow> {
+): Generator<TableRow | Issue> {
   let row = 1;
   let line = firstLine;
   let brokenRows = 0;
   let start = 0;
+  const makeBrokenRowIssue = (message: Message, row: number): Issue =>
+    makeErrorIssue('table-quote', message, { file, row });
   while (start < bytes.length) {
     const rest = bytes.subarray(start);
     const plain = splitPlain(rest, delimiter);
@@ -130,14 +126,12 @@ function* parseRecords(
     if (error !== undefined) {
       const nextLine = bytes.indexOf('\n', start);
       const lineBytes = (nextLine === -1 ? bytes.length : nextLine) - start;
-      yield { row, broken: makeBrokenRowMessage(error, line, lineBytes) };
+      yield makeBrokenRowIssue(makeBrokenRowMessage(error, line, lineBytes), row);
       row += 1;
       brokenRows += isUnclosed(error) ? UNCLOSED_COUNTS : 1;
       if (brokenRows >= MAX_BROKEN_ROWS) {
-        yield {
-          row,
-          broken: msg`Too many rows with broken quotes: nothing from here on was read.`,
-        };
+        const message = msg`Too many rows with broken quotes: nothing from here on was read.`;
+        yield makeBrokenRowIssue(message, row);
         return;
       }
       if (nextLine === -1) return;

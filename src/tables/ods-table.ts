@@ -141,63 +141,26 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
     if (element.name === 'shapes') {
       for (const shape of element.children)
-        if (isPicture(shape)) sheet.addPicture(formatCellName(1, 1));
+        if (isPicture(shape)) sheet.contents.pictures.push(formatCellName(1, 1));
     } else if (element.name === 'table-column') {
       const firstColumn = column + 1;
       column += parseCount(place, element, 'number-columns-repeated');
       if (isHidden(element)) sheet.addHiddenColumns({ firstColumn, lastColumn: column });
     } else {
-      const repeated = parseCount(place, element, 'number-rows-repeated');
-      addRows(
-        sheet,
-        row,
-        repeated,
-        isHidden(element),
-        parseCells(place, document, element, styles),
-      );
-      row += repeated;
+      const values = parseCells(sheet, document, element, row + 1, styles);
+      const next = row + parseCount(place, element, 'number-rows-repeated');
+      // A blank row may be repeated to the end of the sheet.
+      for (let at = row + 1; at <= next && values.length > 0; at++)
+        sheet.addRow(at, values, isHidden(element));
+      row = next;
     }
   }
-  return sheet.getContents();
+  return sheet.contents;
 }
 
 function isHidden(element: XmlElement): boolean {
   return ['collapse', 'filter'].includes(getAttribute(element, 'visibility', TABLE) ?? '');
 }
-
-/** Adds a row as often as it is repeated; blank rows may be repeated to the end of the sheet. */
-function addRows(
-  sheet: SheetBuilder,
-  before: number,
-  repeated: number,
-  areHidden: boolean,
-  { values, spans, comments, pictures }: Cells,
-): void {
-  for (const column of comments) sheet.addComment(formatCellName(column, before + 1));
-  for (const column of pictures) sheet.addPicture(formatCellName(column, before + 1));
-  for (const { columns, height, column } of spans)
-    sheet.addMerged({
-      firstRow: before + 1,
-      lastRow: before + height,
-      firstColumn: column,
-      lastColumn: column + columns - 1,
-    });
-  for (let row = before + 1; row <= before + repeated && values.length > 0; row++)
-    sheet.addRow(row, values, areHidden);
-}
-
-type Cells = {
-  /** Cells with a value or a fault. */
-  readonly values: readonly CellAt[];
-  readonly spans: readonly {
-    readonly column: number;
-    readonly columns: number;
-    readonly height: number;
-  }[];
-  /** Columns from 1. */
-  readonly comments: readonly number[];
-  readonly pictures: readonly number[];
-};
 
 /** Parses how a style shows its text, as far as that changes the meaning. */
 function parseLook(style: XmlElement): TextLook {
@@ -222,36 +185,37 @@ function isPicture({ name, children }: XmlElement): boolean {
 }
 
 /**
- * Reads the cells of a row. Blank cells may be repeated to the end of the sheet; the others are
- * within the limits.
+ * Returns the cells of a row with a value or a fault, and adds what else they have to the sheet.
+ * Blank cells may be repeated to the end of the sheet; the others are within the limits.
  */
 function parseCells(
-  place: TablePlace,
+  sheet: SheetBuilder,
   document: XmlWalk,
-  row: XmlElement,
+  element: XmlElement,
+  row: number,
   styles: TextStyles,
-): Cells {
+): CellAt[] {
+  const { place, contents } = sheet;
   const values: CellAt[] = [];
-  const spans: { column: number; columns: number; height: number }[] = [];
-  const comments: number[] = [];
-  const pictures: number[] = [];
   let column = 1;
-  for (const cell of listCells(row)) {
+  for (const cell of listCells(element)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');
     const value = parseOdsValue(document, cell, styles);
-    if (cell.children.some(({ name }) => name === 'annotation')) comments.push(column);
-    if (cell.children.some(isPicture)) pictures.push(column);
+    if (cell.children.some(({ name }) => name === 'annotation'))
+      contents.comments.push(formatCellName(column, row));
+    if (cell.children.some(isPicture)) contents.pictures.push(formatCellName(column, row));
     if (value.text !== '' || value.fault !== undefined) {
       assertTableSize(place.file, { columns: column + repeated - 1 });
-      const columns = parseCount(place, cell, 'number-columns-spanned');
-      const height = parseCount(place, cell, 'number-rows-spanned');
-      if (columns > 1 || height > 1) spans.push({ column, columns, height });
+      const lastColumn = column + parseCount(place, cell, 'number-columns-spanned') - 1;
+      const lastRow = row + parseCount(place, cell, 'number-rows-spanned') - 1;
+      if (lastColumn > column || lastRow > row)
+        sheet.addMerged({ firstRow: row, lastRow, firstColumn: column, lastColumn });
       for (let times = 0; times < repeated; times++)
         values.push({ ...value, column: column + times });
     }
     column += repeated;
   }
-  return { values, spans, comments, pictures };
+  return values;
 }
 
 function parseCount(place: TablePlace, element: XmlElement, name: string): number {

@@ -64,66 +64,47 @@ const LAST_ROW = 1_048_576;
  * that is struck through as a whole.
  */
 export class SheetBuilder {
-  readonly #place: TablePlace;
-  readonly #rows: (readonly string[])[] = [];
-  readonly #merged: CellRange[] = [];
-  readonly #hiddenRows: number[] = [];
-  readonly #hiddenColumns: ColumnRange[] = [];
-  readonly #withoutValue: FaultyCell[] = [];
-  readonly #shown = new Map<number, ShownCells>();
-  readonly #struckRows: number[] = [];
-  readonly #comments: string[] = [];
-  readonly #pictures: string[] = [];
+  readonly place: TablePlace;
+  readonly contents = {
+    rows: [] as (readonly string[])[],
+    merged: [] as CellRange[],
+    hiddenRows: [] as number[],
+    hiddenColumns: [] as ColumnRange[],
+    withoutValue: [] as FaultyCell[],
+    shown: new Map<number, ShownCells>(),
+    struckRows: [] as number[],
+    comments: [] as string[],
+    pictures: [] as string[],
+  } satisfies SheetContents;
   #rowCount = 0;
   #cellCount = 0;
   #characterCount = 0;
 
   constructor(place: TablePlace) {
-    this.#place = place;
-  }
-
-  getContents(): SheetContents {
-    return {
-      rows: this.#rows,
-      merged: this.#merged,
-      hiddenRows: this.#hiddenRows,
-      hiddenColumns: this.#hiddenColumns,
-      withoutValue: this.#withoutValue,
-      shown: this.#shown,
-      struckRows: this.#struckRows,
-      comments: this.#comments,
-      pictures: this.#pictures,
-    };
+    this.place = place;
   }
 
   addHiddenColumns(columns: ColumnRange): void {
-    this.#hiddenColumns.push(columns);
-    assertTableSize(this.#place.file, { columns: this.#hiddenColumns.length });
+    this.contents.hiddenColumns.push(columns);
+    assertTableSize(this.place.file, { columns: this.contents.hiddenColumns.length });
   }
 
   addMerged(range: CellRange): void {
-    this.#merged.push(range);
-    assertTableSize(this.#place.file, { cells: this.#merged.length });
-  }
-
-  addComment(cell: string): void {
-    this.#comments.push(cell);
-  }
-
-  addPicture(cell: string): void {
-    this.#pictures.push(cell);
+    this.contents.merged.push(range);
+    assertTableSize(this.place.file, { cells: this.contents.merged.length });
   }
 
   /** @throws FileError where rows or cells are not in their order, or too many */
   addRow(row: number, values: readonly CellAt[], isHidden: boolean): void {
-    const { file } = this.#place;
-    if (!(row > this.#rows.length && row <= LAST_ROW)) throw makeDamagedSheetError(this.#place);
+    const { file } = this.place;
+    const { rows, withoutValue } = this.contents;
+    if (!(row > rows.length && row <= LAST_ROW)) throw makeDamagedSheetError(this.place);
     const cells: string[] = [];
     const shown = new Map<number, ShownCell>();
     const struck: number[] = [];
     for (const { column, text, fault, shown: shownHere, isStruck } of values) {
-      if (!(column > cells.length)) throw makeDamagedSheetError(this.#place);
-      if (fault !== undefined) this.#withoutValue.push({ row, column, fault });
+      if (!(column > cells.length)) throw makeDamagedSheetError(this.place);
+      if (fault !== undefined) withoutValue.push({ row, column, fault });
       if (text === '') continue;
       assertTableSize(file, { columns: column });
       while (cells.length < column - 1) cells.push('');
@@ -136,24 +117,28 @@ export class SheetBuilder {
     this.#cellCount += cells.length;
     assertTableSize(file, {
       rows: this.#rowCount - 1,
-      cells: this.#cellCount + this.#withoutValue.length,
+      cells: this.#cellCount + withoutValue.length,
       characters: this.#characterCount,
     });
     if (struck.length > 0) this.#settleStruckCells(row, cells, struck);
     if (cells.length === 0) return;
-    if (isHidden) this.#hiddenRows.push(row);
-    if (shown.size > 0) this.#shown.set(row, shown);
-    while (this.#rows.length < row - 1) this.#rows.push(NO_CELLS);
-    this.#rows.push(cells);
+    if (isHidden) this.contents.hiddenRows.push(row);
+    if (shown.size > 0) this.contents.shown.set(row, shown);
+    while (rows.length < row - 1) rows.push(NO_CELLS);
+    rows.push(cells);
   }
 
   #settleStruckCells(row: number, cells: string[], struck: readonly number[]): void {
     if (struck.length === cells.filter((text) => text !== '').length) {
-      this.#struckRows.push(row);
+      this.contents.struckRows.push(row);
       return;
     }
     for (const column of struck) {
-      this.#withoutValue.push({ row, column, fault: makeStruckCellFault(cells[column - 1] ?? '') });
+      this.contents.withoutValue.push({
+        row,
+        column,
+        fault: makeStruckCellFault(cells[column - 1] ?? ''),
+      });
       cells[column - 1] = '';
     }
     while (cells.at(-1) === '') cells.pop();

@@ -30,12 +30,8 @@ const MAX_NODES = 100_000;
 const PARTS = new Set(['col', 'row', 'mergeCell']);
 
 /** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
-export function parseSheetPart(
-  place: TablePlace,
-  bytes: Buffer,
-  values: BookValues,
-  sheet: SheetBuilder,
-): void {
+export function parseSheetPart(bytes: Buffer, values: BookValues, sheet: SheetBuilder): void {
+  const { place } = sheet;
   let row = 0;
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
     const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');

@@ -45,11 +45,10 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
         hidden: (getAttribute(sheet, 'state') ?? 'visible') !== 'visible',
         hasValues: () => ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
         read: () => {
-          const place = { file, sheet: name };
-          const builder = new SheetBuilder(place);
-          parsePart(file, part, (bytes) => parseSheetPart(place, bytes, readBookValues(), builder));
-          addRemarks(file, part, parts, builder);
-          return builder.getContents();
+          const builder = new SheetBuilder({ file, sheet: name });
+          parsePart(file, part, (bytes) => parseSheetPart(bytes, readBookValues(), builder));
+          addRemarks(file, part, parts, builder.contents);
+          return builder.contents;
         },
       },
     ];
@@ -100,17 +99,22 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
 }
 
 /** Adds the places of comments and pictures of a sheet. */
-function addRemarks(file: string, sheet: ZipEntry, parts: Parts, builder: SheetBuilder): void {
+function addRemarks(
+  file: string,
+  sheet: ZipEntry,
+  parts: Parts,
+  { comments, pictures }: SheetBuilder['contents'],
+): void {
   for (const { type, part } of parseRelations(file, sheet, parts)) {
     if (part === undefined) continue;
     if (type.endsWith('/comments'))
       parsePartElements(file, part, ['comment'], (comment) =>
-        builder.addComment(getAttribute(comment, 'ref') ?? ''),
+        comments.push(getAttribute(comment, 'ref') ?? ''),
       );
     if (type.endsWith('/drawing'))
       parsePartElements(file, part, ANCHORS, (anchor) => {
         if (anchor.children.some(({ name }) => name === 'pic'))
-          builder.addPicture(getAnchorCell(anchor));
+          pictures.push(getAnchorCell(anchor));
       });
   }
 }
