@@ -48,11 +48,11 @@ const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
  * go into the note
  */
 export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
-  const { formExport } = table;
-  if (formExport === undefined) return table;
+  const { repeats, attachments = { paths: [] } } = table;
+  if (repeats === undefined) return table;
   const issues: Issue[] = [
     ...table.issues,
-    ...formExport.repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
+    ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
   ];
   const questions = await loadQuestions();
   const forms = [...table.rows];
@@ -64,7 +64,7 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
     issues,
     (repeat) => makeAnswersReader(repeat.header, [...repeat.rows], questions).read,
   );
-  const findAttachment = makeAttachmentFinder(formExport.attachments);
+  const findAttachment = makeAttachmentFinder(attachments);
   const names = listColumnNames([...named.keys()]);
   const remaining = isMapped ? unknown : [];
   const sources = [...names.map((name) => named.get(name) ?? -1), ...remaining];
@@ -214,7 +214,7 @@ function groupPartsByForm(
     if (index !== -1) rowsByForm.set(`#${form.cells[index] ?? ''}`, form);
   }
   const parts = new Map<TableRow, FormAnswers[]>();
-  for (const repeat of table.formExport?.repeats ?? []) {
+  for (const repeat of table.repeats ?? []) {
     const read = makeReader(repeat);
     const columns = ['PARENT_KEY', '_submission__uuid', '_parent_index'].map((name) =>
       repeat.header.indexOf(name),

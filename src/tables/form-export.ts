@@ -7,7 +7,7 @@ import { parseTable } from './csv-table.ts';
 import { isFormTable, isRepeatTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import type { Attachments, Table } from './table.ts';
-import { openAttachments, openZip, type ZipEntry } from './zip-entries.ts';
+import { type ArchiveSource, openAttachments, type ZipEntry } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
 const FIRST_ROW = { first: 1, last: 1 } as const;
@@ -48,12 +48,10 @@ export function findGeoPackage(folder: string): string | undefined {
 /**
  * Reads the table of filled forms in the unpacked export of a server; undefined where there is
  * none.
- * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
  * @throws FileError where there are several
  */
 export async function readFormFolder(
   folder: string,
-  photoFolder: string | undefined,
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
   const files = readdirSync(folder).filter(
@@ -64,7 +62,7 @@ export async function readFormFolder(
     const path = join(folder, name);
     if (!statSync(path).isFile()) continue;
     const table = await readForms(path, read);
-    if (table?.formExport !== undefined) tables.push(table);
+    if (table?.repeats !== undefined) tables.push(table);
   }
   const [table, another] = tables;
   if (another !== undefined)
@@ -72,11 +70,7 @@ export async function readFormFolder(
       folder,
       tables.map(({ file }) => basename(file)),
     );
-  if (table?.formExport === undefined) return undefined;
-  return {
-    ...table,
-    formExport: { ...table.formExport, attachments: findAttachments(photoFolder ?? folder) },
-  };
+  return table;
 }
 
 /** Reads a table that may have forms; undefined where it has none, or is not readable. */
@@ -97,11 +91,9 @@ async function readForms(
 
 /**
  * Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it.
+ * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
  */
-export async function withRepeatsBeside(
-  table: Table,
-  photoFolder: string | undefined,
-): Promise<Table> {
+export async function withRepeatsBeside(table: Table, photoFolder?: string): Promise<Table> {
   const folder = dirname(table.file);
   const start = `${basename(table.file, extname(table.file))}-`;
   const beside = readdirSync(folder).filter(
@@ -113,46 +105,38 @@ export async function withRepeatsBeside(
     const repeat = parseTable(path, await readInputFile(path), FIRST_ROW);
     if (isRepeatTable(repeat)) repeats.push(repeat);
   }
-  return { ...table, formExport: { repeats, attachments: findAttachments(photoFolder ?? folder) } };
+  return { ...table, repeats, attachments: findAttachments(photoFolder ?? folder) };
 }
 
 /** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
 export async function withRepeatSheets(
   table: Table,
   entries: ReadonlyMap<string, ZipEntry>,
-  photoFolder: string | undefined,
+  photoFolder = dirname(table.file),
 ): Promise<Table> {
   const { parseXlsxSheets } = await import('./xlsx-workbook.ts');
   const repeats = parseXlsxSheets(table.file, entries).filter(isRepeatTable);
   const issues = table.issues.filter(
     ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
   );
-  return {
-    ...table,
-    issues,
-    formExport: { repeats, attachments: findAttachments(photoFolder ?? dirname(table.file)) },
-  };
+  return { ...table, issues, repeats, attachments: findAttachments(photoFolder) };
 }
 
 /**
  * Reads the table of filled forms in an archive of ODK Central; undefined where it has none.
- * @param photoFolder folder of the photographs; otherwise they are in the archive
  * @throws FileError where the archive is damaged, or holds several forms
  */
-export async function readFormArchive(
-  file: string,
-  photoFolder: string | undefined,
-): Promise<Table | undefined> {
-  const archive = await openZip(file);
+export async function readFormArchive({
+  file,
+  archive,
+  bytes,
+  photoFolder,
+}: ArchiveSource): Promise<Table | undefined> {
   const tables: Table[] = [];
-  try {
-    const folder = requireOneFolder(archive.paths);
-    for (const path of archive.paths) {
-      if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
-      tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
-    }
-  } finally {
-    archive.close();
+  const folder = requireOneFolder(archive.paths);
+  for (const path of archive.paths) {
+    if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
+    tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
   }
   const forms = tables.filter(isFormTable);
   const [table, another] = forms;
@@ -163,8 +147,10 @@ export async function readFormArchive(
     );
   if (table === undefined) return undefined;
   const attachments =
-    photoFolder === undefined ? openAttachments(file, archive.paths) : findAttachments(photoFolder);
-  return { ...table, formExport: { repeats: tables.filter(isRepeatTable), attachments } };
+    photoFolder === undefined
+      ? openAttachments(file, archive.paths, bytes)
+      : findAttachments(photoFolder);
+  return { ...table, repeats: tables.filter(isRepeatTable), attachments };
 }
 
 /** Returns the only top folder of a repacked archive; `__MACOSX` is added by macOS. */

@@ -7,65 +7,69 @@ import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-fi
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
-import type { ZipEntry } from './zip-entries.ts';
+import type { ArchiveSource } from './zip-entries.ts';
 
-/** A file to be read as a table, with the parts that its format may need. */
-type TableSource = {
-  readonly file: string;
-  readonly bytes: Buffer;
-  /** Parts of an archive, by name. */
-  readonly entries: ReadonlyMap<string, ZipEntry>;
-  /** Files of the same name beside it, by extension. */
-  readonly beside: ReadonlyMap<string, Buffer>;
-  readonly sheet: string | undefined;
-  readonly encoding: string | undefined;
-  readonly headerRows: HeaderRows | undefined;
+type ReadOptions = {
+  /**
+   * Sheet of a workbook, or layer of a GeoPackage or an archive of shapefiles; otherwise the first
+   * with content.
+   */
+  readonly sheet?: string;
+  /** Encoding of a CSV table or a shapefile; otherwise it is detected. */
+  readonly encoding?: string;
+  /** Rows of the header; otherwise they are detected. */
+  readonly headerRows?: HeaderRows;
+  /** Folder of the photographs that a form names; otherwise they are with the form. */
+  readonly photoFolder?: string;
 };
+
+/** The file is on disk, with others beside it; otherwise its bytes came from elsewhere. */
+type SourceOptions = ReadOptions & { readonly isOnDisk: boolean };
+
+/** A file to be read as a table. */
+type FileSource = SourceOptions & { readonly file: string; readonly bytes: Buffer };
 
 const OPTIONS = ['sheet', 'encoding', 'header'] as const;
 type Option = (typeof OPTIONS)[number];
 const FLAGS = { sheet: '--sheet', encoding: '--encoding', header: '--header-row' };
 
-type TableReader = {
+type Format = {
   /** Extensions, the usual one first. */
   readonly extensions: readonly string[];
   /** Name in messages; absent for a text table, the fallback. */
   readonly called?: Message;
-  /** First bytes as Latin-1. */
-  readonly signature?: string;
-  /** Part that identifies an archive (ZIP) of this format. */
-  readonly part?: RegExp;
-  /** Text at the beginning of an XML document of this format. */
-  readonly root?: RegExp;
   /** Options that apply to the format. */
   readonly options: readonly Option[];
-  /** Loads the reader on demand and reads the table. */
-  read(source: TableSource): Promise<Table>;
 };
 
-/** Formats by name: a new one is a file that reads it, and a row here. The first match wins. */
+type TableReader = Format & {
+  /** First bytes as Latin-1. */
+  readonly signature?: string;
+  /** Text at the beginning of an XML document of this format. */
+  readonly root?: RegExp;
+  /** Loads the reader on demand and reads the table. */
+  read(source: FileSource): Promise<Table>;
+};
+
+type ArchiveReader = Format & {
+  /** Part that identifies an archive (ZIP) of this format. */
+  readonly part: RegExp;
+  /** As for a file; undefined where the parts are of another format. */
+  read(source: SourceOptions & ArchiveSource): Promise<Table | undefined>;
+};
+
+/** Formats of files: a new one is a file that reads it, and a row here. The first match wins. */
 const READERS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
     options: ['encoding', 'header'],
-    read: async ({ file, bytes, encoding, headerRows }) =>
-      (await import('./csv-table.ts')).parseTextTable(file, bytes, encoding, headerRows),
-  },
-  xlsx: {
-    extensions: ['xlsx', 'xlsm'],
-    called: msg`a workbook (XLSX)`,
-    part: /^xl\/workbook\.xml$/i,
-    options: ['sheet', 'header'],
-    read: async ({ file, entries, sheet, headerRows }) =>
-      (await import('./xlsx-workbook.ts')).parseXlsx(file, entries, sheet, headerRows),
-  },
-  ods: {
-    extensions: ['ods'],
-    called: msg`a workbook (ODS)`,
-    part: /^content\.xml$/,
-    options: ['sheet', 'header'],
-    read: async ({ file, entries, sheet, headerRows }) =>
-      (await import('./ods-table.ts')).parseOds(file, entries, sheet, headerRows),
+    read: async ({ file, bytes, encoding, headerRows, isOnDisk, photoFolder }) => {
+      const { parseTextTable } = await import('./csv-table.ts');
+      const table = await parseTextTable(file, bytes, encoding, headerRows);
+      return isOnDisk && isFormTable(table)
+        ? (await import('./form-export.ts')).withRepeatsBeside(table, photoFolder)
+        : table;
+    },
   },
   fods: {
     extensions: ['fods'],
@@ -86,46 +90,23 @@ const READERS = {
     called: msg`a GeoPackage (an SQLite database)`,
     signature: 'SQLite format 3\u0000',
     options: ['sheet'],
-    read: async ({ file, bytes, sheet }) =>
-      (await import('./gpkg-table.ts')).readGeoPackage(file, bytes, sheet),
+    read: async ({ file, bytes, sheet, isOnDisk }) => {
+      const content = isOnDisk ? withJournal(file, bytes) : bytes;
+      return (await import('./gpkg-table.ts')).readGeoPackage(file, content, sheet);
+    },
   },
   shp: {
     extensions: ['shp'],
     called: msg`a shapefile`,
     signature: '\u0000\u0000\u0027\u000a',
     options: ['encoding'],
-    read: async ({ file, bytes, beside, encoding }) =>
-      (await import('./shapefile-table.ts')).parseShapefile(
-        file,
-        new Map([...beside, ['.shp', bytes]]),
-        encoding,
-      ),
+    read: async (source) => readShapefile(source, '.shp'),
   },
   dbf: {
     extensions: ['dbf'],
     called: msg`a table of a shapefile (DBF)`,
     options: ['encoding'],
-    read: async ({ file, bytes, beside, encoding }) =>
-      (await import('./shapefile-table.ts')).parseShapefile(
-        file,
-        new Map([...beside, ['.dbf', bytes]]),
-        encoding,
-      ),
-  },
-  kmz: {
-    extensions: ['kmz'],
-    called: msg`an archive of KML (KMZ)`,
-    part: /\.kml$/i,
-    options: [],
-    read: async ({ file, bytes }) => (await import('./xml-table.ts')).readKmz(file, bytes),
-  },
-  shapefile: {
-    extensions: [],
-    called: msg`a shapefile`,
-    part: /\.(?:shp|dbf)$/i,
-    options: ['sheet', 'encoding'],
-    read: async ({ file, entries, sheet, encoding }) =>
-      (await import('./shapefile-table.ts')).parseShapefileArchive(file, entries, sheet, encoding),
+    read: async (source) => readShapefile(source, '.dbf'),
   },
   xml: {
     extensions: ['xml', 'gpx', 'kml'],
@@ -135,13 +116,61 @@ const READERS = {
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
-/** Formats from which finds are read. KML and GPX are `xml`; a `dbf` may be part of a shapefile. */
-type TableKind = keyof typeof READERS;
+const FILE_READERS: readonly TableReader[] = Object.values(READERS);
 
-const TABLE_READERS: Readonly<Record<TableKind, TableReader>> = READERS;
-const TABLE_KINDS = Object.keys(READERS) as readonly TableKind[];
+/** Formats of archives. */
+const ARCHIVE_READERS: readonly ArchiveReader[] = [
+  {
+    extensions: [],
+    part: /\.csv$/i,
+    options: [],
+    read: async (source) => (await import('./form-export.ts')).readFormArchive(source),
+  },
+  {
+    extensions: ['xlsx', 'xlsm'],
+    called: msg`a workbook (XLSX)`,
+    part: /^xl\/workbook\.xml$/i,
+    options: ['sheet', 'header'],
+    read: async ({ file, readAll, sheet, headerRows, isOnDisk, photoFolder }) => {
+      const entries = await readAll();
+      const table = (await import('./xlsx-workbook.ts')).parseXlsx(
+        file,
+        entries,
+        sheet,
+        headerRows,
+      );
+      return isOnDisk && isFormTable(table)
+        ? (await import('./form-export.ts')).withRepeatSheets(table, entries, photoFolder)
+        : table;
+    },
+  },
+  {
+    extensions: ['ods'],
+    called: msg`a workbook (ODS)`,
+    part: /^content\.xml$/,
+    options: ['sheet', 'header'],
+    read: async ({ file, readAll, sheet, headerRows }) =>
+      (await import('./ods-table.ts')).parseOds(file, await readAll(), sheet, headerRows),
+  },
+  {
+    extensions: ['kmz'],
+    called: msg`an archive of KML (KMZ)`,
+    part: /\.kml$/i,
+    options: [],
+    read: async (source) => (await import('./xml-table.ts')).readKmz(source),
+  },
+  {
+    extensions: [],
+    part: /\.(?:shp|dbf)$/i,
+    options: ['sheet', 'encoding'],
+    read: async ({ file, readAll, sheet, encoding }) => {
+      const { parseShapefileArchive } = await import('./shapefile-table.ts');
+      return parseShapefileArchive(file, await readAll(), sheet, encoding);
+    },
+  },
+];
 
-type FoundKind = TableKind | 'archive';
+const FORMATS: readonly Format[] = [...FILE_READERS, ...ARCHIVE_READERS];
 
 /**
  * Detects the format of a file by its first bytes. The extension decides only between several that
@@ -149,64 +178,45 @@ type FoundKind = TableKind | 'archive';
  * with odd columns.
  * @throws FileError where no format fits, or the extension is of another one
  */
-function detectTableKind(file: string, bytes: Buffer): FoundKind {
+function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
   const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
-  const named = TABLE_KINDS.find((kind) => TABLE_READERS[kind].extensions.includes(ending));
-  const kind = detectKindOfBytes(file, bytes, named);
-  if (kind === 'csv' && named !== undefined && named !== 'csv' && bytes.length > 0)
-    throw makeWrongNameError(file, named);
-  return kind;
-}
-
-type Format = Pick<TableSource, 'entries'> & { readonly kind: TableKind };
-
-/**
- * Detects the format of a file; that of an archive by the names of its parts, which are unpacked.
- * @throws FileError where no format fits, or the archive is damaged
- */
-async function detectFormat(file: string, bytes: Buffer): Promise<Format> {
-  const found = detectTableKind(file, bytes);
-  if (found !== 'archive') return { kind: found, entries: new Map() };
-  const { unpackZip } = await import('./zip-entries.ts');
-  const entries = await unpackZip(file, bytes);
-  const names = [...entries.keys()];
-  const kind = TABLE_KINDS.find((each) =>
-    names.some((name) => TABLE_READERS[each].part?.test(name)),
-  );
-  if (kind !== undefined) return { kind, entries };
-  throw new FileError(
-    file,
-    msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`,
-    {
-      hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
-    },
-  );
+  const named = FORMATS.find(({ extensions }) => extensions.includes(ending));
+  const reader = detectReaderOfBytes(file, bytes, named);
+  if (reader === READERS.csv && named?.called !== undefined && bytes.length > 0)
+    throw makeDamagedFileError(
+      file,
+      msg`${file} is not ${named.called}, although its name says so: its first bytes differ.`,
+    );
+  return reader;
 }
 
 /** First bytes of containers of several formats. */
 const ARCHIVES: readonly string[] = ['PK\u0003\u0004', 'PK\u0005\u0006'];
 const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
-function detectKindOfBytes(file: string, bytes: Buffer, named: TableKind | undefined): FoundKind {
+function detectReaderOfBytes(
+  file: string,
+  bytes: Buffer,
+  named: Format | undefined,
+): TableReader | 'archive' {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   if (head.startsWith(OLE)) throw makeOldFormatError(file, bytes);
   if (ARCHIVES.some((signature) => head.startsWith(signature))) return 'archive';
-  const signed = TABLE_KINDS.find((kind) => {
-    const { signature } = TABLE_READERS[kind];
-    return signature !== undefined && head.startsWith(signature);
-  });
+  const signed = FILE_READERS.find(
+    ({ signature }) => signature !== undefined && head.startsWith(signature),
+  );
   if (signed !== undefined) return signed;
-  if (named === 'dbf' && isDbf(bytes)) return 'dbf';
+  if (named === READERS.dbf && isDbf(bytes)) return READERS.dbf;
   const start = findTextStart(bytes);
   // A text table may begin with either character, so its extension decides.
-  if (named === 'csv' || start === undefined) return 'csv';
+  if (named === READERS.csv || start === undefined) return READERS.csv;
   if (start === '<') {
     if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw makeWebPageError(file);
-    return TABLE_KINDS.find((kind) => TABLE_READERS[kind].root?.test(head)) ?? 'xml';
+    return FILE_READERS.find(({ root }) => root?.test(head)) ?? READERS.xml;
   }
   const isJson =
-    start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === 'geojson');
-  return isJson ? 'geojson' : 'csv';
+    start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === READERS.geojson);
+  return isJson ? READERS.geojson : READERS.csv;
 }
 
 const HEAD_BYTES = 4096;
@@ -274,28 +284,6 @@ function makeOldFormatError(file: string, bytes: Buffer): FileError {
   );
 }
 
-function makeWrongNameError(file: string, named: TableKind): FileError {
-  const words = TABLE_READERS[named].called ?? '';
-  return makeDamagedFileError(
-    file,
-    msg`${file} is not ${words}, although its name says so: its first bytes differ.`,
-  );
-}
-
-type ReadOptions = {
-  /**
-   * Sheet of a workbook, or layer of a GeoPackage or an archive of shapefiles; otherwise the first
-   * with content.
-   */
-  readonly sheet?: string;
-  /** Encoding of a CSV table or a shapefile; otherwise it is detected. */
-  readonly encoding?: string;
-  /** Rows of the header; otherwise they are detected. */
-  readonly headerRows?: HeaderRows;
-  /** Folder of the photographs that a form names; otherwise they are with the form. */
-  readonly photoFolder?: string;
-};
-
 /**
  * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile
  * or the service's XML, detected by content; or from the folder of a form that returned from a
@@ -335,25 +323,10 @@ function listNames(folder: string): readonly string[] {
 }
 
 async function readFile(path: string, options: ReadOptions): Promise<Table> {
-  const { photoFolder } = options;
-  const isRegular = statOrNothing(path)?.isFile() === true;
-  if (isRegular && /\.zip$/i.test(path)) {
-    const table = await (await import('./form-export.ts')).readFormArchive(path, photoFolder);
-    if (table !== undefined) return table;
-  }
-  if (isRegular && /\.kmz$/i.test(path)) return (await import('./xml-table.ts')).readKmz(path);
-  const bytes = await readInputFile(path);
-  const format = await detectFormat(path, bytes);
-  const { kind, entries } = format;
-  const beside =
-    kind === 'shp' || kind === 'dbf' ? await readBeside(path) : new Map<string, Buffer>();
-  const content = kind === 'gpkg' ? withJournal(path, bytes) : bytes;
-  const table = await readByFormat(path, content, format, beside, options);
-  if ((kind !== 'csv' && kind !== 'xlsx') || !isFormTable(table)) return table;
-  const { withRepeatsBeside, withRepeatSheets } = await import('./form-export.ts');
-  return kind === 'csv'
-    ? withRepeatsBeside(table, photoFolder)
-    : withRepeatSheets(table, entries, photoFolder);
+  const isOnDisk = true;
+  const isArchive = statOrNothing(path)?.isFile() === true && /\.(?:zip|kmz)$/i.test(path);
+  if (isArchive) return readArchive(path, { ...options, isOnDisk });
+  return readBytes({ ...options, isOnDisk, file: path, bytes: await readInputFile(path) });
 }
 
 /** A missing or unreadable path is reported when it is opened. */
@@ -370,9 +343,7 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   const { findGeoPackage: geoPackageIn, readFormFolder } = await import('./form-export.ts');
   const collected = geoPackageIn(folder);
   if (collected !== undefined) return readTable(collected, options);
-  const table = await readFormFolder(folder, options.photoFolder, (path) =>
-    readTable(path, options),
-  );
+  const table = await readFormFolder(folder, (path) => readTable(path, options));
   if (table !== undefined) return table;
   const tables = listNames(folder)
     .filter((name) => TABLE_NAME.test(name))
@@ -388,7 +359,7 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
 }
 
 const MAX_NAMED_TABLES = 10;
-const EXTENSIONS = TABLE_KINDS.flatMap((kind) => TABLE_READERS[kind].extensions).join('|');
+const EXTENSIONS = FORMATS.flatMap(({ extensions }) => extensions).join('|');
 const TABLE_NAME = new RegExp(`^[^.~].*\\.(?:${EXTENSIONS})$`, 'i');
 
 /** Adds the uncommitted journal beside a GeoPackage that another program has open. */
@@ -399,17 +370,18 @@ function withJournal(path: string, bytes: Buffer): Buffer {
   return readImageWithJournal(path);
 }
 
-/** Reads the parts of a shapefile: files of one name, by extension in lower case. */
-async function readBeside(path: string): Promise<ReadonlyMap<string, Buffer>> {
-  const { dir, name } = parse(path);
-  const bytesByPath = new Map<string, Buffer>();
-  for (const each of readdirSync(dir === '' ? '.' : dir)) {
+/** Reads a shapefile of which one part is given; the others have its name, and are beside it. */
+async function readShapefile(source: FileSource, ending: '.shp' | '.dbf'): Promise<Table> {
+  const { file, bytes, encoding, isOnDisk } = source;
+  const { dir, name } = parse(file);
+  const parts = new Map([[ending as string, bytes]]);
+  for (const each of isOnDisk ? readdirSync(dir === '' ? '.' : dir) : []) {
     const other = parse(each);
-    const ending = other.ext.toLowerCase();
-    if (other.name === name && SHAPEFILE_PARTS.includes(ending))
-      bytesByPath.set(ending, await readInputFile(join(dir, each)));
+    const part = other.ext.toLowerCase();
+    if (other.name === name && SHAPEFILE_PARTS.includes(part) && part !== ending)
+      parts.set(part, await readInputFile(join(dir, each)));
   }
-  return bytesByPath;
+  return (await import('./shapefile-table.ts')).parseShapefile(file, parts, encoding);
 }
 
 const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
@@ -424,24 +396,56 @@ export async function parseTableBytes(
   bytes: Buffer,
   options: ReadOptions = {},
 ): Promise<Table> {
-  return readByFormat(file, bytes, await detectFormat(file, bytes), new Map(), options);
+  return readBytes({ ...options, isOnDisk: false, file, bytes });
 }
 
-async function readByFormat(
+async function readBytes(source: FileSource): Promise<Table> {
+  const { file, bytes } = source;
+  const reader = detectReader(file, bytes);
+  if (reader === 'archive') return readArchive(file, source, bytes);
+  assertOptionsApply(file, source, reader);
+  return reader.read(source);
+}
+
+/**
+ * Reads an archive in the first format of whose parts it has a table.
+ * @param bytes otherwise it stays on disk, so it may have any size
+ * @throws FileError where the archive is damaged, or no format fits
+ */
+async function readArchive(file: string, options: SourceOptions, bytes?: Buffer): Promise<Table> {
+  const { openZip, readAllParts } = await import('./zip-entries.ts');
+  const archive = await openZip(file, bytes);
+  const readAll = () => readAllParts(file, archive);
+  try {
+    for (const reader of ARCHIVE_READERS) {
+      if (!archive.paths.some((path) => reader.part.test(path))) continue;
+      const table = await reader.read({ ...options, file, archive, readAll, bytes });
+      if (table === undefined) continue;
+      assertOptionsApply(file, options, reader);
+      return table;
+    }
+  } finally {
+    archive.close();
+  }
+  throw new FileError(
+    file,
+    msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`,
+    {
+      hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
+    },
+  );
+}
+
+function assertOptionsApply(
   file: string,
-  bytes: Buffer,
-  { kind, entries }: Format,
-  beside: ReadonlyMap<string, Buffer>,
   { sheet, encoding, headerRows }: ReadOptions,
-): Promise<Table> {
-  const { options, read } = TABLE_READERS[kind];
+  { options }: Format,
+): void {
   const given = { sheet, encoding, header: headerRows };
   const astray = OPTIONS.find((option) => given[option] !== undefined && !options.includes(option));
-  if (astray !== undefined) {
-    const flag = FLAGS[astray];
-    throw new FileError(file, msg`${flag} does not apply to the format of ${file}.`, {
-      hint: msg`Leave ${flag} out.`,
-    });
-  }
-  return read({ file, bytes, entries, beside, sheet, encoding, headerRows });
+  if (astray === undefined) return;
+  const flag = FLAGS[astray];
+  throw new FileError(file, msg`${flag} does not apply to the format of ${file}.`, {
+    hint: msg`Leave ${flag} out.`,
+  });
 }

@@ -28,19 +28,12 @@ export type Table = TablePlace & {
   readonly rows: Iterable<TableRow>;
   readonly rowCount: number;
   readonly issues: readonly Issue[];
-  /** Photographs in the table's own archive. */
+  /** Files that came with the table: in its own archive, or with the forms. */
   readonly attachments?: Attachments;
   /** Folder beside the file whose photographs all belong to rows. */
   readonly photographsIn?: string;
-  /** Rest of the export, where the table came from a form for phones. */
-  readonly formExport?: FormExport;
-};
-
-/** Further data of a form server beside the table of filled forms. */
-type FormExport = {
-  /** Tables of repeated groups; each row names its form. */
-  readonly repeats: readonly Table[];
-  readonly attachments: Attachments;
+  /** Tables of repeated groups beside a table of filled forms, whose rows name their form. */
+  readonly repeats?: readonly Table[];
 };
 
 /** Files that came with a table. */

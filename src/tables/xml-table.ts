@@ -20,7 +20,12 @@ import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
 import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
 import { readXmlRecords, type XmlDialect } from './xml-records.ts';
-import { assertNotNested, assertPartCount, openAttachments, openZip } from './zip-entries.ts';
+import {
+  type ArchiveSource,
+  assertNotNested,
+  assertPartCount,
+  openAttachments,
+} from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -236,24 +241,18 @@ function getFieldText(field: Field, element: XmlElement): string {
  * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the
  * archive are attachments of the table; they are unpacked on demand, so the archive may have any
  * size.
- * @param bytes of the archive; otherwise it stays on disk
  * @throws FileError where the archive is damaged, a document of it is no KML, or there are no
  * placemarks
  */
-export async function readKmz(file: string, bytes?: Buffer): Promise<Table> {
-  const archive = await openZip(file, bytes);
+export async function readKmz({ file, archive, bytes }: ArchiveSource): Promise<Table> {
   const documents = new Map<string, Buffer>();
-  try {
-    assertNotNested(file, archive.paths);
-    let sizeBytes = 0;
-    for (const name of findDocuments(file, archive.paths)) {
-      const document = await archive.read(name);
-      sizeBytes += document.length;
-      assertInputSize(file, sizeBytes);
-      documents.set(name, document);
-    }
-  } finally {
-    archive.close();
+  assertNotNested(file, archive.paths);
+  let sizeBytes = 0;
+  for (const name of findDocuments(file, archive.paths)) {
+    const document = await archive.read(name);
+    sizeBytes += document.length;
+    assertInputSize(file, sizeBytes);
+    documents.set(name, document);
   }
   const attachments = openAttachments(file, archive.paths, bytes);
   return walkTable(file, (walk) => {

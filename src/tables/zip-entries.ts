@@ -4,7 +4,12 @@ import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { type Attachments, MAX_INPUT_BYTES, makeDamagedFileError } from './table.ts';
+import {
+  type Attachments,
+  assertInputSize,
+  MAX_INPUT_BYTES,
+  makeDamagedFileError,
+} from './table.ts';
 
 /** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
@@ -22,31 +27,6 @@ const MAX_ENTRIES = 65_535;
 const MAX_DOCUMENTS = 1000;
 
 export type ZipEntry = { readonly name: string; readonly bytes: Buffer };
-
-/**
- * Reads all parts of a ZIP archive, within the limits.
- * @throws FileError where the archive is damaged, encrypted, or unpacks to more than a table may
- * have
- */
-export async function unpackZip(
-  file: string,
-  bytes: Buffer,
-): Promise<ReadonlyMap<string, ZipEntry>> {
-  const archive = await openZip(file, bytes);
-  const entries = new Map<string, ZipEntry>();
-  const maxBytes = Math.min(
-    MAX_UNPACKED_BYTES,
-    Math.max(ALWAYS_UNPACKED_BYTES, bytes.length * MAX_TIMES_PACKED),
-  );
-  let total = 0;
-  for (const name of archive.paths) {
-    const part = await archive.read(name);
-    total += part.length;
-    if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
-    entries.set(name, { name, bytes: part });
-  }
-  return entries;
-}
 
 function asFileError(file: string, thrown: unknown): FileError {
   if (thrown instanceof FileError) return thrown;
@@ -78,6 +58,7 @@ export function assertNotNested(file: string, paths: Iterable<string>): void {
 /** An archive whose parts are unpacked on demand. */
 type ZipFile = {
   readonly paths: readonly string[];
+  readonly packedBytes: number;
   /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
   read(path: string): Promise<Buffer>;
   /**
@@ -86,6 +67,18 @@ type ZipFile = {
    */
   unpack(path: string, to: string, maxBytes: number): Promise<void>;
   close(): void;
+};
+
+/** An archive to be read as a table. */
+export type ArchiveSource = {
+  readonly file: string;
+  readonly archive: ZipFile;
+  /** Reads all its parts, within the limits. */
+  readAll(): Promise<ReadonlyMap<string, ZipEntry>>;
+  /** Its bytes, where it is not on disk. */
+  readonly bytes?: Buffer;
+  /** Folder of the photographs that a form names; otherwise they are in the archive. */
+  readonly photoFolder?: string;
 };
 
 /**
@@ -101,10 +94,8 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     throw makeDamagedError(file, thrown);
   });
   const asZipError = (thrown: unknown): FileError => asFileError(file, thrown);
-  const mostUnpacked = Math.max(
-    ALWAYS_UNPACKED_PHOTO_BYTES,
-    (bytes?.length ?? statSync(file).size) * MAX_TIMES_PACKED_PHOTOS,
-  );
+  const packedBytes = bytes?.length ?? statSync(file).size;
+  const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS);
   let unpackedBytes = 0;
   const openStream = async (path: string, maxBytes: number) => {
     const entry = entries.get(path);
@@ -125,12 +116,13 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   }
   return {
     paths: [...entries.keys()],
+    packedBytes,
     async read(path) {
       try {
         const { entry, pieces } = await openStream(path, MAX_INPUT_BYTES);
-        const bytes = Buffer.concat(await pieces.toArray());
-        if (crc32(bytes) !== entry.crc32) throw makeDamagedError(file);
-        return bytes;
+        const part = Buffer.concat(await pieces.toArray());
+        if (crc32(part) !== entry.crc32) throw makeDamagedError(file);
+        return part;
       } catch (thrown) {
         throw asZipError(thrown);
       }
@@ -157,6 +149,31 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     },
     close: () => archive.close(),
   };
+}
+
+/**
+ * Reads all parts of an archive, within the limits.
+ * @throws FileError where a part is damaged or encrypted, or all unpack to more than a table may
+ * have
+ */
+export async function readAllParts(
+  file: string,
+  { paths, packedBytes, read }: ZipFile,
+): Promise<ReadonlyMap<string, ZipEntry>> {
+  assertInputSize(file, packedBytes);
+  const parts = new Map<string, ZipEntry>();
+  const maxBytes = Math.min(
+    MAX_UNPACKED_BYTES,
+    Math.max(ALWAYS_UNPACKED_BYTES, packedBytes * MAX_TIMES_PACKED),
+  );
+  let total = 0;
+  for (const name of paths) {
+    const bytes = await read(name);
+    total += bytes.length;
+    if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
+    parts.set(name, { name, bytes });
+  }
+  return parts;
 }
 
 function makeDamagedError(file: string, cause?: unknown): FileError {

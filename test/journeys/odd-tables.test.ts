@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { unpackZip } from '../../src/tables/zip-entries.ts';
+import { openZip, readAllParts } from '../../src/tables/zip-entries.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -97,7 +97,7 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   ] as const;
   homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
   expect((await homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx')).code).toBe(3);
-  const parts = await unpackZip('mend.xlsx', readFileSync(join(homeCopy.folder, 'mend.xlsx')));
+  const parts = await readAllParts('mend.xlsx', await openZip(join(homeCopy.folder, 'mend.xlsx')));
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.bytes.toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
   const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) =>

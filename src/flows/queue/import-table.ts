@@ -85,21 +85,18 @@ export async function importTable(
   context: ImportContext,
 ): Promise<ImportReport & { readonly copied?: CopiedTable }> {
   const findTable =
-    read.formExport === undefined
+    read.repeats === undefined
       ? read
       : await (await import('../../columns/form-return.ts')).convertFormRows(
           read,
           context.map !== undefined,
         );
-  const attachments = read.attachments ?? read.formExport?.attachments;
-  const beside =
-    read.attachments === undefined ? undefined : makePhotoResolver(context.photoFolder);
   const enclosed =
-    attachments?.archive === undefined
+    read.attachments?.archive === undefined
       ? undefined
-      : openEnclosedPhotographs(findTable.file, attachments, dirname(context.outbox.path), {
+      : openEnclosedPhotographs(findTable.file, read.attachments, dirname(context.outbox.path), {
           ...context,
-          beside,
+          beside: read.repeats === undefined ? makePhotoResolver(context.photoFolder) : undefined,
         });
   try {
     return await importRows(
@@ -124,7 +121,7 @@ async function importRows(
       : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const { columns } = parseColumns(ofFinds, map, constants);
   const besides =
-    findTable.formExport === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
+    findTable.repeats === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
   const lookUp = createFindLookup(outbox);
   const {
     issues: ofTable,
@@ -136,7 +133,7 @@ async function importRows(
     lookupTerm: ruleContext.lookupTerm,
     resolvePhoto:
       context.resolvePhoto ??
-      makePhotoResolver(besides ?? findTable.formExport?.attachments.folder ?? photoFolder),
+      makePhotoResolver(besides ?? findTable.attachments?.folder ?? photoFolder),
     findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
     today: ruleContext.today,
   });

@@ -121,7 +121,7 @@ export async function previewTable(
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {
     lookupTerm,
-    resolvePhoto: makePhotoResolver(rows.formExport?.attachments.folder ?? photoFolder),
+    resolvePhoto: makePhotoResolver(rows.attachments?.folder ?? photoFolder),
     check,
   };
   const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm, makeFindTest(outbox));

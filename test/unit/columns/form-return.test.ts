@@ -287,7 +287,7 @@ test('a damaged photograph in an archive is not unpacked', async () => {
   ]);
   writeFileSync(archive, bytes);
   const table = await readTable(archive);
-  const enclosed = table.formExport?.attachments.archive;
+  const enclosed = table.attachments?.archive;
   const to = join(tempFolder(), 'a.jpg');
   await expect(enclosed?.unpack('media/a.jpg', to, 1000)).rejects.toThrow(/damaged/);
   await expect(enclosed?.unpack('media/a.jpg', `${to}-2`, 3)).rejects.toThrow(/more than 3 bytes/);
