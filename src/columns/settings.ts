@@ -7,7 +7,8 @@ import {
   FIELDS,
   type FindElements,
   findColumnMeant,
-  POINT_COLUMNS,
+  isPointColumn,
+  POINT_ELEMENTS,
 } from '../find/fields.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
 import type { Setting } from './column-rule.ts';
@@ -89,7 +90,7 @@ export function parseSettings(
 
 /** Tells if a column is of the point, whose columns are read together. */
 export function isOfPoint(name: string): boolean {
-  return name === 'geom_system' || POINT_COLUMNS.some((column) => column === name);
+  return name === 'geom_system' || isPointColumn(name);
 }
 
 function findRepeated(settings: readonly Setting[]): Issue[] {
@@ -114,12 +115,7 @@ function findRepeated(settings: readonly Setting[]): Issue[] {
  */
 export function orderElements(elements: FindElements): FindElements {
   const names = FIELDS.map(({ name }) => name);
-  const ordered = [
-    ...names.filter((name) => !isOfPoint(name)),
-    'geom_system' as const,
-    'geom_wkt' as const,
-    'geom_sjtsk_wkt' as const,
-  ];
+  const ordered = [...names.filter((name) => !isOfPoint(name)), ...POINT_ELEMENTS];
   return Object.fromEntries(
     ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])),
   );

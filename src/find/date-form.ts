@@ -1,4 +1,5 @@
 import { formatLocalDate } from '../base/clock.ts';
+import { memoize } from '../base/memoize.ts';
 
 /**
  * A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is
@@ -53,17 +54,13 @@ export function parseDateForm(text: string, form: string): string | undefined {
 
 /** Reads a text of a form as YYYY-MM-DD, which need not be a day of the calendar. */
 export function matchDateForm(text: string, form: string): string | undefined {
-  const match = makeDatePattern(form).exec(text);
+  const match = getDatePattern(form).exec(text);
   if (match?.groups === undefined) return undefined;
   const { y = '', m = '', d = '' } = match.groups;
   return `${toFullYear(y)}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
 }
 
-const patterns = new Map<string, RegExp>();
-
-function makeDatePattern(form: string): RegExp {
-  const compiled = patterns.get(form);
-  if (compiled !== undefined) return compiled;
+const getDatePattern = memoize((form: string): RegExp => {
   const pieces = form.split(PART);
   const parts = form.match(PART) ?? [];
   const source = pieces.map((between, index) => {
@@ -71,10 +68,8 @@ function makeDatePattern(form: string): RegExp {
     const escaped = between.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
     return `${between === '' ? '' : `\\s*${escaped}`}${escaped === '' ? '' : '\\s*'}${part === undefined ? '' : makeDateGroup(part)}`;
   });
-  const pattern = new RegExp(`^${source.join('')}$`);
-  patterns.set(form, pattern);
-  return pattern;
-}
+  return new RegExp(`^${source.join('')}$`);
+});
 
 function makeDateGroup(part: string): string {
   const digits = part.length === 1 ? '1,2' : String(part.length);

@@ -1,7 +1,7 @@
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { formatReferenceCell, NEW_PERSON } from './field.ts';
-import { FIELDS, type Field, type FindElements, POINT_COLUMNS } from './fields.ts';
+import { FIELDS, type Field, type FindElements, isPointColumn, POINT_COLUMNS } from './fields.ts';
 import type { LookupTerm } from './lookup.ts';
 
 /** Column name → text, as in a row of a table. */
@@ -43,7 +43,7 @@ function formatCell(field: Field, elements: FindElements, lookupTerm: LookupTerm
  */
 export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
   const changed = new Map(cells);
-  if ([...changes.keys()].some((name) => POINT_COLUMNS.some((column) => column === name)))
+  if ([...changes.keys()].some(isPointColumn))
     for (const name of POINT_COLUMNS) changed.delete(name);
   for (const [name, text] of changes) changed.set(name, text);
   return new Map([...changed].filter(([, text]) => text !== ''));
@@ -91,7 +91,7 @@ export function editText(localId: string, cells: Cells, issues: readonly Issue[]
 }
 
 function formatEditLine(element: string): string {
-  return POINT_COLUMNS.some((column) => column === element) ? POINT_LINE : element;
+  return isPointColumn(element) ? POINT_LINE : element;
 }
 
 function formatComment(text: Message): string {

@@ -359,6 +359,17 @@ export function isStoredColumn(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
 }
 
+/** Elements of the point, which change together. */
+export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
+
+export function isPointElement(name: string): boolean {
+  return POINT_ELEMENTS.some((element) => element === name);
+}
+
+export function isPointColumn(name: string): boolean {
+  return POINT_COLUMNS.some((column) => column === name);
+}
+
 /** Columns with coordinates. */
 export const POINT_COLUMNS: readonly ColumnName[] = [
   'lon',

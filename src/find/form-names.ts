@@ -39,36 +39,24 @@ export function getFormGroup(name: string): string {
 /** Separator of the Czech and the English name of a choice: lists have one text for both. */
 export const FORM_LABEL_GAP = ' · ';
 
-const WRITTEN_LABELS = {
-  nalezce: msg`Name of the finder`,
-  projekt: msg`Identifier of the project`,
-} as const;
-const PHOTO_LABEL = msg`Photograph`;
-const POINT_LABEL = msg`Place on the map`;
+const LABELS: Readonly<Record<string, Message>> = {
+  [FORM_POINT]: msg`Place on the map`,
+  [FORM_PHOTO]: msg`Photograph`,
+  [FORM_WRITTEN.nalezce]: msg`Name of the finder`,
+  [FORM_WRITTEN.projekt]: msg`Identifier of the project`,
+};
 
 /**
  * Returns the label of a question or group of a form.
  * @throws Error where the form has neither of this name
  */
 export function getFormLabel(name: string): Message {
-  switch (name) {
-    case FORM_POINT:
-      return POINT_LABEL;
-    case FORM_PHOTO:
-      return PHOTO_LABEL;
-    case FORM_WRITTEN.nalezce:
-      return WRITTEN_LABELS.nalezce;
-    case FORM_WRITTEN.projekt:
-      return WRITTEN_LABELS.projekt;
-    default: {
-      const question = QUESTIONS.find((each) => each.name === name);
-      if (question !== undefined) return question.title;
-      const narrowed = QUESTIONS.find((each) => getFormGroup(each.name) === name);
-      if (narrowed === undefined) throw new Error(`the form asks for no ${name}`);
-      const { title } = narrowed;
-      return msg`${title}: group`;
-    }
-  }
+  const label = LABELS[name] ?? QUESTIONS.find((question) => question.name === name)?.title;
+  if (label !== undefined) return label;
+  const narrowed = QUESTIONS.find((question) => getFormGroup(question.name) === name);
+  if (narrowed === undefined) throw new Error(`the form asks for no ${name}`);
+  const { title } = narrowed;
+  return msg`${title}: group`;
 }
 
 /** Layers and tables of a form for phones; FORM_TABLE describes the meaning of its columns. */

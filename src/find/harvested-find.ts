@@ -15,6 +15,7 @@ import {
   type Field,
   type FindElements,
   type HarvestedElements,
+  POINT_ELEMENTS,
 } from './fields.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
@@ -187,8 +188,6 @@ export function withChanges(
   const merged = Object.entries({ ...elements, ...Object.fromEntries(changed) });
   return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
 }
-
-const POINT_ELEMENTS: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
 
 /** Converts the text of a record's element to the type of the element. */
 export function toElementValue(

@@ -1,3 +1,4 @@
+import { addToGroup } from '../base/group-by.ts';
 import { isSamePlace, type PointInSystem } from '../place/geometry.ts';
 import { makeIdKey } from '../text/characters.ts';
 import {
@@ -8,8 +9,13 @@ import {
   makeNameKey,
 } from './canonical.ts';
 import { NEW_PERSON } from './field.ts';
-import type { HarvestedElements } from './fields.ts';
-import { type ElementName, FIELDS, type FindElements } from './fields.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type FindElements,
+  type HarvestedElements,
+  POINT_ELEMENTS,
+} from './fields.ts';
 
 export type Matched = 'same' | 'near' | 'other';
 
@@ -50,9 +56,7 @@ const NO_DETAILS: readonly ElementName[] = [
   'predano',
   'predano_organizace',
   'lokalizace',
-  'geom_system',
-  'geom_wkt',
-  'geom_sjtsk_wkt',
+  ...POINT_ELEMENTS,
 ];
 const DETAILS = FIELDS.filter(({ name }) => !NO_DETAILS.includes(name));
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
@@ -172,11 +176,7 @@ export function createFindIndex<T>(): FindIndex<T> {
   return {
     add(find, item) {
       const indexed = { find, item };
-      for (const key of listKeys(find, 'add')) {
-        const group = groups.get(key);
-        if (group === undefined) groups.set(key, [indexed]);
-        else group.push(indexed);
-      }
+      for (const key of listKeys(find, 'add')) addToGroup(groups, key, indexed);
     },
     list(find) {
       const listed = new Set<Indexed<T>>();

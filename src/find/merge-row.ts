@@ -8,6 +8,8 @@ import {
   getField,
   getPoint,
   getPointElement,
+  isPointElement,
+  POINT_ELEMENTS,
 } from './fields.ts';
 
 /** Elements for which a table has a column. */
@@ -39,14 +41,12 @@ export type MergedRow = {
   readonly conflicts: readonly Difference[];
 };
 
-const POINT: readonly ElementName[] = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
-
 /**
  * Elements that change together, in the order of a find; the elements of the point are one part.
  */
 const PARTS: readonly (readonly ElementName[])[] = [
-  ...FIELDS.filter(({ name }) => !POINT.includes(name)).map(({ name }) => [name]),
-  POINT,
+  ...FIELDS.filter(({ name }) => !isPointElement(name)).map(({ name }) => [name]),
+  POINT_ELEMENTS,
 ];
 
 /**
@@ -145,9 +145,7 @@ function findDifference(
 }
 
 /** Returns the element of the point in the first candidate that has a point. */
-function findPointName(
-  ...candidates: readonly FindElements[]
-): 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt' {
+function findPointName(...candidates: readonly FindElements[]): (typeof POINT_ELEMENTS)[number] {
   for (const { geom_system: system, ...elements } of candidates) {
     const name = system === undefined ? undefined : getPointElement(system);
     if (name !== undefined && elements[name] !== undefined) return name;

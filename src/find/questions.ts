@@ -6,6 +6,7 @@ import {
   FIELDS,
   type Field,
   type FindElements,
+  POINT_ELEMENTS,
 } from './fields.ts';
 
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
@@ -17,7 +18,7 @@ export type Question = FieldQuestion & {
 export type QuestionName =
   | Extract<ColumnName, 'local_id' | 'photos'>
   | 'point'
-  | Exclude<ElementName, 'geom_system' | 'geom_wkt' | 'geom_sjtsk_wkt'>;
+  | Exclude<ElementName, (typeof POINT_ELEMENTS)[number]>;
 
 const HOW = {
   text: 'text',
@@ -81,7 +82,7 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
     case 'photos':
       return [];
     case 'point':
-      return ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'];
+      return POINT_ELEMENTS;
     default:
       return [name];
   }

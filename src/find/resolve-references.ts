@@ -1,4 +1,5 @@
 import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
+import { memoize } from '../base/memoize.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { collapseText, normalizeId, trimText } from '../text/characters.ts';
 import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../text/names.ts';
@@ -434,16 +435,10 @@ export type ResolveReference = (field: Field, cell: string) => Reading<Reference
 export function rememberReferences(
   lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' }),
 ): ResolveReference {
-  const resolutionsOf = new Map<Field, Map<string, ReturnType<ResolveReference>>>();
-  return (field, text) => {
-    const resolutions = resolutionsOf.get(field) ?? new Map<string, ReturnType<ResolveReference>>();
-    resolutionsOf.set(field, resolutions);
-    const known = resolutions.get(text);
-    if (known !== undefined) return known;
-    const reading = resolveReference(field, withoutInvisible(text), lookupTerm);
-    resolutions.set(text, reading);
-    return reading;
-  };
+  const getResolutions = memoize((field: Field) =>
+    memoize((text: string) => resolveReference(field, withoutInvisible(text), lookupTerm)),
+  );
+  return (field, text) => getResolutions(field)(text);
 }
 
 /** Removes soft hyphens and characters without width, which come with copied text. */

@@ -6,13 +6,16 @@ const NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
   '5514': ['sjtskkrovakeastnorth', 'sjtskgreenwichkrovakeastnorth'],
 };
 
+/** Kind and name of the outermost system. */
+const HEAD = /^\s*([A-Z]+)\s*[[(]\s*"([^"]*)"/i;
+
 /**
  * Returns the system that a `.prj` describes, by its outermost name; undefined for every other. It
  * distinguishes a projected system from the geographic one inside it, and one with shifted or
  * rotated axes from the one whose name it has.
  */
 export function parseSystemOfPrj(prj: string): GeomSystem | undefined {
-  const [, kind = '', name = ''] = /^\s*([A-Z]+)\s*[[(]\s*"([^"]*)"/i.exec(prj) ?? [];
+  const [, kind = '', name = ''] = HEAD.exec(prj) ?? [];
   const isProjected = /^PROJ/i.test(kind);
   if (!isProjected && !/^GEOG/i.test(kind)) return undefined;
   const system = isProjected ? '5514' : '4326';
@@ -22,7 +25,7 @@ export function parseSystemOfPrj(prj: string): GeomSystem | undefined {
 
 /** Returns the name of the system in the file, for messages. */
 export function parseNameOfPrj(prj: string): string {
-  const name = /^\s*[A-Z]+\s*[[(]\s*"([^"]*)"/i.exec(prj)?.[1] ?? '';
+  const name = HEAD.exec(prj)?.[2] ?? '';
   return name === '' ? prj.trim().slice(0, 60) : name;
 }
 

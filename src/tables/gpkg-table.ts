@@ -1,4 +1,5 @@
 import { DatabaseError, FileError, getErrorCode } from '../base/errors.ts';
+import { addToGroup } from '../base/group-by.ts';
 import {
   type Issue,
   isReadable,
@@ -313,7 +314,7 @@ function readPhotographs(
     } else if (!finds.has(find)) {
       const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
       issues.push(makeErrorIssue('photo-without-find', message, where));
-    } else photos.set(find, [...(photos.get(find) ?? []), path]);
+    } else addToGroup(photos, find, path);
   }
   for (const { name, filled } of listFilledColumns(database, PHOTOS_LAYER, meanings)) {
     const message = msg`The photographs have a column "${name}" that pas did not create. Its values, for ${filled} of them, have no place at the service and are not read.`;

@@ -1,4 +1,5 @@
 import { FileError } from '../base/errors.ts';
+import { addToGroup } from '../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { makeIdKey } from '../text/characters.ts';
@@ -119,9 +120,7 @@ function makeFaultList(file: string) {
   return {
     byRow,
     report: (row: number, issue: Issue): void => {
-      const before = byRow.get(row);
-      if (before === undefined) byRow.set(row, [issue]);
-      else before.push(issue);
+      addToGroup(byRow, row, issue);
       count += 1;
       assertTableSize(file, { faults: count });
     },

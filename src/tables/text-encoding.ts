@@ -89,8 +89,7 @@ export async function chooseTextDecoder(
   const unicode = detectUtf16(bytes) ?? (isUtf8(bytes) ? UTF_8 : undefined);
   if (stated === undefined) {
     const sample = bytes.subarray(0, SAMPLE_BYTES);
-    const encoding =
-      unicode ?? chooseBest(ENCODINGS, ({ codec }) => scoreAsCzech(decodeAs(codec)(sample)));
+    const encoding = unicode ?? findMostCzech((codec) => decodeAs(codec)(sample));
     const decode = decodeAs(encoding.codec);
     const issues =
       encoding === UTF_8 ? [] : [makeEncodingIssue(file, encoding.name, decode(sample))];
@@ -110,6 +109,11 @@ export async function chooseTextDecoder(
     msg`${file} is not in ${stated}: some of its bytes are not letters in that encoding.`,
     { hint: NAME_ENCODING },
   );
+}
+
+function findMostCzech(decode: (codec: string) => string): Encoding {
+  const scores = ENCODINGS.map(({ codec }) => scoreAsCzech(decode(codec)));
+  return ENCODINGS[scores.indexOf(Math.max(...scores))] ?? WINDOWS_1250;
 }
 
 const NAME_ENCODING = msg`Leave --encoding out to have it recognised, or name it: --encoding windows-1250, cp852 or utf-8.`;
@@ -151,16 +155,6 @@ function scoreAsCzech(text: string): number {
 
 /** Characters of CP852 that only its screens have; bytes of UTF-8 are such. */
 const DRAWN_LINE = /[\u2500-\u259f]/;
-
-function chooseBest(all: readonly Encoding[], getScore: (each: Encoding) => number): Encoding {
-  let bestEncoding = WINDOWS_1250;
-  let most = Number.NEGATIVE_INFINITY;
-  for (const each of all) {
-    const score = getScore(each);
-    if (score > most) [bestEncoding, most] = [each, score];
-  }
-  return bestEncoding;
-}
 
 function makeEncodingIssue(file: string, encoding: string, sample: string): Issue {
   const words = new Set<string>();

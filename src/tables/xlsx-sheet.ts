@@ -1,3 +1,4 @@
+import { memoize } from '../base/memoize.ts';
 import { parseDayOfMoment } from '../find/date-form.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
@@ -280,12 +281,7 @@ export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
   const codes = { ...KNOWN_FORMATS };
   for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
     codes[Number(getAttribute(format, 'numFmtId'))] = getAttribute(format, 'formatCode') ?? '';
-  const formats = new Map<number, CellFormat>();
-  const getFormat = (id: number): CellFormat => {
-    const format = formats.get(id) ?? parseNumberFormat(codes[id] ?? 'General');
-    formats.set(id, format);
-    return format;
-  };
+  const getFormat = memoize((id: number) => parseNumberFormat(codes[id] ?? 'General'));
   const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map(isStruckFont);
   const parseNumberOf = (style: XmlElement | undefined, name: string): number | undefined => {
     const id = style === undefined ? undefined : getAttribute(style, name);

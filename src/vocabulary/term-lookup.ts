@@ -1,3 +1,5 @@
+import { addToGroup } from '../base/group-by.ts';
+import { memoize } from '../base/memoize.ts';
 import type {
   LookupArea,
   LookupProject,
@@ -41,27 +43,15 @@ import {
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
 
-/** Caches answers, since a table repeats its cells. */
-function memoizeLookup<Answer>(look: (word: string) => Answer): (word: string) => Answer {
-  const answers = new Map<string, Answer>();
-  return (word) => {
-    const known = answers.get(word);
-    if (known !== undefined) return known;
-    const answer = look(word);
-    answers.set(word, answer);
-    return answer;
-  };
-}
-
 /** Makes a lookup by identifier, else by Czech or English name. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const lookUpPerson = makePeopleLookup(vocabulary);
-  const listSmallSet = memoizeLookup((setSpec) => {
+  const listSmallSet = memoize((setSpec: string): readonly Term[] => {
     const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
     return all.length <= MAX_SMALL_SET ? all : [];
   });
-  const getLookup = memoizeLookup((setSpec) =>
-    memoizeLookup((text): TermLookup => {
+  const getLookup = memoize((setSpec: string) =>
+    memoize((text: string): TermLookup => {
       const cell = text.trim();
       if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
       if (setSpec === PEOPLE_SET) return lookUpPerson(cell);
@@ -139,7 +129,7 @@ const PROJECT_SET = 'projekt';
 
 /** @param account of the harvest; undefined where it is not known */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
-  return memoizeLookup((ident): ProjectLookup => {
+  return memoize((ident: string): ProjectLookup => {
     const term = findTermByIdent(vocabulary, ident.trim());
     // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
@@ -263,19 +253,13 @@ function indexPeople(vocabulary: Vocabulary): People {
       letters: getLetterBits(plain),
       about: about === '' ? undefined : about,
     };
-    put(byName, makePersonKey(row.label), person);
+    addToGroup(byName, makePersonKey(row.label), person);
     if (person.gone !== null) continue;
     alive.push(person);
     for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`))
-      put(bySurname, word, person);
+      addToGroup(bySurname, word, person);
   }
   return { alive, byName, bySurname };
-}
-
-function put(index: Map<string, Person[]>, key: string, person: Person): void {
-  const before = index.get(key);
-  if (before === undefined) index.set(key, [person]);
-  else before.push(person);
 }
 
 function describePerson({ bornAs, born, died }: PersonRow): string {
@@ -334,12 +318,7 @@ const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
  * close together.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
-  const areas = new Map<number, Area>();
-  const getArea = (term: number): Area => {
-    const area = areas.get(term) ?? readArea(vocabulary, term);
-    areas.set(term, area);
-    return area;
-  };
+  const getArea = memoize((term: number) => readArea(vocabulary, term));
   let last: number | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {

@@ -337,20 +337,12 @@ export function isInSet(setSpec: string, query: string): boolean {
  * State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}.
  */
 
-type Harvest = {
-  readonly id: number;
-  readonly setSpec: string;
-  /** Start of the last complete pass by the server's clock; later changes are not stored yet. */
-  readonly watermarkMs: number | null;
-  /** End of the last complete pass by this machine's clock. */
-  readonly completedAtMs: number | null;
-  readonly unfinished: boolean;
-};
-
 const parseHarvest = createRowParser({
   id: isNumber,
   setSpec: isText,
+  /** Start of the last complete pass by the server's clock; later changes are not stored yet. */
   watermarkMs: orNull(isNumber),
+  /** End of the last complete pass by this machine's clock. */
   completedAtMs: orNull(isNumber),
   unfinished: isNumber,
 });
@@ -369,7 +361,7 @@ export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpe
   );
 }
 
-export function listHarvests({ sql, source }: Vocabulary): Harvest[] {
+export function listHarvests({ sql, source }: Vocabulary) {
   const rows = sql(
     `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,
   ).all(source);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { memoize } from '../base/memoize.ts';
 import { packageRoot } from '../base/package-root.ts';
 import type { LookupArea, LookupProject, LookupTerm } from '../find/lookup.ts';
 import {
@@ -49,13 +50,10 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
     database.close();
     throw thrown;
   }
-  const sources = new Map<string, Vocabulary>();
   const wordIds = new Map<string, number>();
-  const getSource = (oaiBase: string): Vocabulary => {
-    const vocabulary = sources.get(oaiBase) ?? openSource(database, path, clock, oaiBase, wordIds);
-    sources.set(oaiBase, vocabulary);
-    return vocabulary;
-  };
+  const getSource = memoize((oaiBase: string) =>
+    openSource(database, path, clock, oaiBase, wordIds),
+  );
   return {
     path,
     openSource: getSource,

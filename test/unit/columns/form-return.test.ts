@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { convertFormRows } from '../../../src/columns/form-return.ts';
-import { readTable } from '../../../src/tables/readers.ts';
+import { parseTableBytes, readTable } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -277,6 +277,14 @@ describe('an export of KoboToolbox', () => {
       { local_id: 'u-1', hloubka: '35', photos: 'můj_nález_1.jpg' },
     ]);
   });
+});
+
+test('an archive of forms is read from a pipe, too, and refuses options of other formats', async () => {
+  const bytes = makeZip([{ name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]);
+  expect(await parseTableBytes('walk.zip', bytes)).toMatchObject({ rowCount: 1, repeats: [] });
+  await expect(parseTableBytes('walk.zip', bytes, { encoding: 'cp1250' })).rejects.toThrow(
+    '--encoding does not apply to the format of walk.zip',
+  );
 });
 
 test('a damaged photograph in an archive is not unpacked', async () => {

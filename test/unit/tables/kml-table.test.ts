@@ -190,18 +190,23 @@ describe('an archive of KML', () => {
       Array.from({ length: 1001 }, (_, at) => ({ ...doc, name: `${at}.kml` })),
       '1001 KML documents; at most 1000',
     ],
-    [
-      'a photograph that packs to a thousandth',
-      [doc, { name: 'a.jpg', content: Buffer.alloc(40_000_000) }],
-      'unpacks to more than',
-    ],
   ])('with %s is one error', async (_, parts, message) => {
     const archive = makeZip(parts);
     await expect(parseTableBytes('walk.kmz', archive)).rejects.toThrow(message);
-    // Photographs of a record on the disk are not read before they are requested.
     const file = join(tempFolder(), 'walk.kmz');
     writeFileSync(file, archive);
-    if (!message.startsWith('unpacks')) await expect(readTable(file)).rejects.toThrow(message);
+    await expect(readTable(file)).rejects.toThrow(message);
+  });
+
+  test('refuses an option of other formats', async () => {
+    const reading = parseTableBytes('walk.kmz', makeZip([doc]), { encoding: 'cp1250' });
+    await expect(reading).rejects.toThrow('--encoding does not apply to the format of walk.kmz');
+  });
+
+  test('does not unpack photographs before they are requested', async () => {
+    const packed = { name: 'a.jpg', content: Buffer.alloc(40_000_000) };
+    const { attachments } = await parseTableBytes('walk.kmz', makeZip([doc, packed]));
+    expect(attachments?.paths).toEqual(['doc.kml', 'a.jpg']);
   });
 
   test('on the disk may be larger than a table, for its photographs', async () => {
