@@ -7,7 +7,6 @@ import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
 import type { Entry, HeldQuestion } from '../outbox/entry.ts';
 import type { StopCause } from '../push/push-parts.ts';
 import { withoutFullStop } from '../text/characters.ts';
-import { printable } from '../ui/terminal.ts';
 
 /** Prints the next commands after entries were queued. */
 export function printNextStep({ terminal }: Context): void {
@@ -81,7 +80,7 @@ export function toHeldJson({ held }: Entry): { readonly held?: Record<string, un
 
 export function formatStopCause(cause: StopCause): string {
   const reason =
-    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(printable(cause.reason));
+    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(String(cause.reason));
   if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
   const until = formatMoment(cause.untilMs);
   return t`${reason} (until ${until})`;
@@ -141,7 +140,7 @@ export class FoldedLines {
   /** @param kind equal where only names and numbers differ */
   add(kind: string, what: Message, text: string): void {
     const folded = this.#kinds.get(kind);
-    if (folded === undefined) this.#kinds.set(kind, { what: printable(what), text, more: 0 });
+    if (folded === undefined) this.#kinds.set(kind, { what: String(what), text, more: 0 });
     else folded.more += 1;
   }
 

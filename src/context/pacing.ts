@@ -13,7 +13,6 @@ import {
   type RedisAddress,
 } from '../http/redis-address.ts';
 import type { RedisPaceStore } from '../http/redis-pace-store.ts';
-import { printable } from '../ui/terminal.ts';
 import { isLoopback, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
@@ -117,10 +116,9 @@ async function openSharedStore(
     clock,
     random: context.random,
     onLost: (why) => {
-      const reason = printable(why);
       if (!tolerant)
         terminal.warn(
-          t`The pacing store at ${place} cannot be used: ${reason}. Until it answers again, this machine paces itself: one request every ${seconds} s.`,
+          t`The pacing store at ${place} cannot be used: ${why}. Until it answers again, this machine paces itself: one request every ${seconds} s.`,
         );
     },
     onBack: () => {

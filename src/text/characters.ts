@@ -166,9 +166,10 @@ export function toPrintable(text: Message): string {
   return String(text).replace(UNSEEN, escapeCharacter);
 }
 
+/** Escapes as JSON does, where a character may be two code units. */
 function escapeCharacter(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16));
+  return units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('');
 }
 
 export function formatCodePoint(character: string): string {

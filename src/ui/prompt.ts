@@ -1,6 +1,7 @@
+import type { DistinctQuestion } from 'inquirer';
 import { InterruptedError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { wrapText } from '../text/characters.ts';
+import { toPrintable, wrapText } from '../text/characters.ts';
 import { foldName } from '../text/names.ts';
 
 /**
@@ -35,6 +36,7 @@ type SearchQuestion<T> = {
 
 /**
  * Questions on the terminal, written to stderr, so that a redirected stdout contains only results.
+ * Texts are escaped here, so foreign ones may be passed as they are.
  */
 export type Prompt = {
   ask(question: string, fallback?: string): Promise<string>;
@@ -56,51 +58,67 @@ export async function makePrompt(
   const { default: inquirer } = await import('inquirer');
   const prompt = inquirer.createPromptModule({ input, output });
   // Wrapped here, since the library breaks lines inside words.
-  const wrapInLines = (text: string): string => wrapText(text, (output.columns || 80) - MARGIN);
-  const awaitAnswer = async <A>(asking: Promise<{ readonly answer: A }>): Promise<A> => {
+  const wrapInLines = (text: string): string =>
+    wrapText(toPrintable(text), (output.columns || 80) - MARGIN);
+  const askOne = async (question: DistinctQuestion & { message: string }): Promise<unknown> => {
+    const message = toPrintable(question.message);
     try {
-      return (await asking).answer;
+      return (await prompt([{ ...question, message }])).answer;
     } catch (thrown) {
       throw thrown instanceof Error && thrown.name === 'ExitPromptError'
         ? new InterruptedError()
         : thrown;
     }
   };
-  const askInput = async (question: Omit<TextQuestion, 'findProblem'>, more: object = {}) => {
-    const { message, fallback } = question;
-    const input = { type: 'input' as const, name: 'answer', message, default: fallback, ...more };
-    return String(await awaitAnswer(prompt([input])));
+  const askInput = async (
+    message: string,
+    fallback: string | undefined,
+    findProblem?: TextQuestion['findProblem'],
+  ): Promise<string> => {
+    const shown = fallback === undefined ? undefined : toPrintable(fallback);
+    const getMeant = (text: string): string => (text === shown ? (fallback ?? text) : text);
+    const validate = async (text: string): Promise<string | true> => {
+      const problem = await findProblem?.(getMeant(text));
+      return problem === undefined ? true : wrapInLines(problem);
+    };
+    return getMeant(
+      String(await askOne({ type: 'input', name: 'answer', message, default: shown, validate })),
+    );
   };
   return {
-    ask: (message, fallback) => askInput({ message, fallback }),
+    ask: askInput,
     askSecret: async (message) =>
-      String(await awaitAnswer(prompt([{ type: 'password', name: 'answer', message }]))),
+      String(await askOne({ type: 'password', name: 'answer', message })),
     confirm: async (message, fallback = false) =>
-      (await awaitAnswer(
-        prompt([
-          { type: 'confirm', name: 'answer', message, default: fallback, theme: makeYesAndNo() },
-        ]),
-      )) === true,
-    askText: (question) =>
-      askInput(question, {
-        validate: async (text: string) => {
-          const problem = await question.findProblem(text);
-          return problem === undefined ? true : wrapInLines(problem);
-        },
-      }),
+      (await askOne({
+        type: 'confirm',
+        name: 'answer',
+        message,
+        default: fallback,
+        theme: makeYesAndNo(),
+      })) === true,
+    askText: ({ message, fallback, findProblem }) => askInput(message, fallback, findProblem),
     async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
       // The value is passed as an index, since the library compares and prints values.
       const values: T[] = [];
       const listLines = (typed: string | undefined) =>
         listOffers(typed ?? '').map((offer) => {
           if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
-          const { value, description, ...shown } = offer;
-          const described = description === undefined ? undefined : wrapInLines(description);
-          return { ...shown, description: described, value: values.push(value) - 1 };
+          const { value, name, short = name, description } = offer;
+          return {
+            name: toPrintable(name),
+            short: toPrintable(short),
+            description: description === undefined ? undefined : wrapInLines(description),
+            value: values.push(value) - 1,
+          };
         });
-      const chosen = await awaitAnswer(
-        prompt([{ type: 'search', name: 'answer', message, source: listLines, ...SEARCH_FORM }]),
-      );
+      const chosen = await askOne({
+        type: 'search',
+        name: 'answer',
+        message,
+        source: listLines,
+        ...SEARCH_FORM,
+      });
       const value = values[Number(chosen)];
       if (value === undefined) throw new Error('what was chosen was never offered');
       return value;

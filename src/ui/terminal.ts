@@ -1,4 +1,3 @@
-import { Chalk, type ChalkInstance } from 'chalk';
 import { UsageError } from '../base/errors.ts';
 import { formatIssuePlace, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, t } from '../base/language.ts';
@@ -12,8 +11,6 @@ import {
   wrapText,
 } from '../text/characters.ts';
 import type { Prompt } from './prompt.ts';
-
-export { toPrintable as printable } from '../text/characters.ts';
 
 export type Streams = {
   readonly stdin: NodeJS.ReadStream;
@@ -31,10 +28,16 @@ type TerminalOptions = {
   readonly elementName: Terminal['getElementName'];
 };
 
-/** Output: results go to stdout, everything else to stderr. */
+/** Styles a text, which a method of the terminal then prints. */
+type Paint = (text: Message) => string;
+
+/**
+ * Output: results go to stdout, everything else to stderr. All that it prints is escaped, except
+ * the codes of its colours, so foreign texts may be passed as they are.
+ */
 export type Terminal = {
   readonly json: boolean;
-  readonly color: ChalkInstance;
+  readonly color: Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow', Paint>>;
   readonly interactive: boolean;
   readonly columns: number;
   /** Returns an element's name for people beside its own. */
@@ -54,15 +57,38 @@ export type Terminal = {
   startProgress(label: string): Progress;
 };
 
-/**
- * Makes the output of a command: results to stdout, notes to stderr; control characters are
- * escaped.
- */
+/** Stands for the beginning of a colour code until it is printed; no foreign text has it. */
+const MARK = `{colour ${Math.random()}}`;
+
+/** Makes a style of two codes. It begins again where one within it ends, and in each line. */
+function makePaint(begin: number, end: number): Paint {
+  const on = `${MARK}${begin}m`;
+  const off = `${MARK}${end}m`;
+  return (text) => {
+    const inner = String(text)
+      .replaceAll(off, off + on)
+      .replaceAll('\n', `${off}\n${on}`);
+    return inner === '' ? '' : `${on}${inner}${off}`;
+  };
+}
+
+const COLOURS = {
+  bold: makePaint(1, 22),
+  dim: makePaint(2, 22),
+  red: makePaint(31, 39),
+  green: makePaint(32, 39),
+  yellow: makePaint(33, 39),
+};
+const NO_COLOURS = { bold: String, dim: String, red: String, green: String, yellow: String };
+
+/** Escapes everything but the colour codes of pas. */
+function makeSafe(text: string): string {
+  return toPrintable(text).replaceAll(MARK, '\u001b[');
+}
+
+/** Makes the output of a command: results to stdout, notes to stderr. */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
-  const color = new Chalk({ level: options.color ? 1 : 0 });
-  // Callers escape foreign text; this second layer lets only the colours of pas through.
-  const makeSafe = (text: string): string =>
-    options.color ? text.replace(NOT_A_COLOUR, toPrintable) : toPrintable(text);
+  const color = options.color ? COLOURS : NO_COLOURS;
   let bar: Bar | undefined;
   // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {
@@ -89,7 +115,7 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
       for (const text of await formatTable(header.map(String), cells, columns)) printLine(text);
     },
     printValue: (value) => {
-      if (options.json) write(streams.stdout, JSON.stringify(value));
+      if (options.json) streams.stdout.write(`${toPrintable(JSON.stringify(value))}\n`);
     },
     note: (text) => {
       if (!options.quiet) write(streams.stderr, text);
@@ -123,9 +149,6 @@ export async function requireConfirmation(
   if (!terminal.interactive) throw new UsageError(unasked, { hint });
   if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
 }
-
-/** Text between the colour sequences of chalk. */
-const NOT_A_COLOUR = /(?:(?!\u001b\[\d+(?:;\d+)*m)[\s\S])+/g;
 
 const GAP = '  ';
 const NARROWEST = 10;
@@ -242,7 +265,7 @@ export function makeBar(stream: TextOutput, label: string, now: () => number): B
   const startedAt = now();
   let drawnAt: number | undefined;
   const draw = (text: string) =>
-    stream.write(`\r\u001b[2K${cutTo(text, (getWidth(stream) ?? 80) - 1)}`);
+    stream.write(`\r\u001b[2K${cutTo(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
   const clear = (): void => {
     if (drawnAt !== undefined) draw('');
     drawnAt = undefined;
@@ -341,7 +364,7 @@ function formatIssue({ color, getElementName }: Terminal, issue: Issue): string 
     .join(', ');
   const element =
     issue.element === undefined ? '' : color.bold(`${getElementName(issue.element)}: `);
-  return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(toPrintable(place))}  `)}${element}${toPrintable(issue.message)}`;
+  return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(place)}  `)}${element}${issue.message}`;
 }
 
 function formatMark(color: Terminal['color'], { severity }: Issue): string {
@@ -353,8 +376,7 @@ function formatCount({ color }: Terminal, alike: readonly Issue[]): string {
   const [first] = alike;
   if (first === undefined) return '';
   const about = first.element ?? first.column;
-  const kind =
-    about === undefined ? first.rule : `${first.rule} (${escapeLineBreaks(toPrintable(about))})`;
+  const kind = about === undefined ? first.rule : `${first.rule} (${escapeLineBreaks(about)})`;
   const rows = [...new Set(alike.map(({ row }) => row))].filter((row) => row !== undefined);
   const names = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
   const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${names}` : names}`;

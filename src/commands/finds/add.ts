@@ -27,7 +27,6 @@ import {
 } from '../../flows/interview/entry-session.ts';
 import { formatKeys } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
-import { toPrintable } from '../../text/characters.ts';
 import type { Prompt } from '../../ui/prompt.ts';
 import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
@@ -97,22 +96,21 @@ async function addByAsking(
   isDraft: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const say = (text: string): void => terminal.note(toPrintable(text));
   const asking: Asking = {
     prompt: await context.prompt(),
-    say,
+    say: terminal.note,
     offers: await offerSources(context),
   };
   const unfinished = resumed === undefined ? findLastUnfinished(adding.outbox) : undefined;
   if (unfinished !== undefined)
-    say(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
-  say(formatKeys());
-  if (resumed !== undefined) say(formatFindLine(resumed));
+    terminal.note(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
+  terminal.note(formatKeys());
+  if (resumed !== undefined) terminal.note(formatFindLine(resumed));
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
     const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
-    for (const issue of issues) say(`! ${issue.message}`);
+    for (const issue of issues) terminal.note(`! ${issue.message}`);
     const saved = await enterFind(adding, find, isDraft, asking);
-    terminal.printLine(toPrintable(formatSaved(saved)));
+    terminal.printLine(formatSaved(saved));
     if (terminal.json || resumed !== undefined) {
       terminal.printValue(toSavedJson(saved));
       return 'done';

@@ -31,7 +31,6 @@ import { checkChangedFinds } from '../../flows/queue/check-entered.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { toPrintable } from '../../text/characters.ts';
 import { printIssues, requireConfirmation, toIssuesJson } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -111,11 +110,14 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
     throw new UsageError(t`pas cannot ask questions without a terminal.`, {
       hint: t`Give the values with --set element=value.`,
     });
-  const say = (text: string): void => terminal.note(toPrintable(text));
   const adding = openEntrySession(await collectEntrySources(context), {});
-  const asking = { prompt: await context.prompt(), say, offers: await offerSources(context) };
-  say(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
-  say(formatFindLine(find));
+  const asking = {
+    prompt: await context.prompt(),
+    say: terminal.note,
+    offers: await offerSources(context),
+  };
+  terminal.note(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
+  terminal.note(formatFindLine(find));
   try {
     return await askChanges(find, makeInterview(adding, asking));
   } catch (thrown) {
@@ -168,18 +170,17 @@ function finish(context: Context, stored: StoredFind, planned: PlannedEdit): Exi
     terminal,
     issues.map((issue) => issue.without('file', 'row', 'column', 'find')),
   );
-  const shown = toPrintable(find);
   if (edited.kind === 'unchanged') terminal.printLine(t`Nothing was changed.`);
   if (edited.kind === 'unreadable')
-    terminal.printLine(t`${shown} was not changed: correct what is marked ✗.`);
+    terminal.printLine(t`${find} was not changed: correct what is marked ✗.`);
   if (edited.kind === 'stored') {
     const state = STATE_WORDS[edited.state];
     const text = {
-      queued: t`${shown} is queued. Send it: ${cmd`pas push`}`,
-      draft: t`${shown} stays a draft until you correct what is marked ✗.`,
+      queued: t`${find} is queued. Send it: ${cmd`pas push`}`,
+      draft: t`${find} stays a draft until you correct what is marked ✗.`,
     };
     terminal.printLine(
-      edited.state in text ? text[edited.state as keyof typeof text] : `${shown}: ${state}`,
+      edited.state in text ? text[edited.state as keyof typeof text] : `${find}: ${state}`,
     );
   }
   terminal.printValue({
@@ -227,7 +228,7 @@ async function editMany(
   const requested =
     named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
   const { planned, refused, issues } = planEdits({ outbox, ruleContext }, requested, set, point);
-  for (const { find, because } of refused) terminal.warn(`${toPrintable(find)}: ${because}`);
+  for (const { find, because } of refused) terminal.warn(`${find}: ${because}`);
   for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
   if (yes !== true && planned.length > 0) await confirm(context, planned.length);
   for (const { stored, plan } of planned) {
@@ -267,7 +268,7 @@ function printChanges(
   changes: readonly CellChange[],
   stored: StoredFind,
 ): void {
-  terminal.printLine(terminal.color.bold(toPrintable(stored.localId)));
+  terminal.printLine(terminal.color.bold(stored.localId));
   for (const { element, was, is } of changes)
-    terminal.printLine(`  ${element}: ${toPrintable(was ?? '–')} → ${toPrintable(is ?? '–')}`);
+    terminal.printLine(`  ${element}: ${was ?? '–'} → ${is ?? '–'}`);
 }

@@ -24,7 +24,7 @@ import { listAskedFinds } from '../../flows/queue/answer-rows.ts';
 import { collapseGpsWarnings, collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import type { EnqueuedFind } from '../../flows/queue/enqueue-finds.ts';
 import { type CopiedTable, importTable, openCorrections } from '../../flows/queue/import-table.ts';
-import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { formatPerson } from '../sending/print-new-people.ts';
 import { askAboutRow, importAnsweredRow } from '../sending/resolve-rows.ts';
@@ -224,14 +224,13 @@ function countPositions(reports: readonly ImportReport[]) {
  */
 function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
   const count = missing.length;
-  const table = printable(file);
   const words = missing.slice(0, MAX_MISSING).map((name) => quoteShellWord(name));
-  const names = printable(words.join(' '));
+  const names = words.join(' ');
   const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
   terminal.warn(
     ngettext(
-      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${table}). If it is not a find: ${cmd`pas remove`} ${names}`,
-      `${count} finds of this table are no longer in it and were not changed: ${all} (${table}). If they are not finds: ${cmd`pas remove`} ${names}`,
+      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${file}). If it is not a find: ${cmd`pas remove`} ${names}`,
+      `${count} finds of this table are no longer in it and were not changed: ${all} (${file}). If they are not finds: ${cmd`pas remove`} ${names}`,
       count,
     ),
   );
@@ -305,7 +304,7 @@ function printUnknownPeople(
   if (people.size === 0) return;
   const shownTexts = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
     const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
-    return `${printable(name)} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
+    return `${name} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
   });
   const names = [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; ');
   const count = people.size;
@@ -317,7 +316,7 @@ function printUnknownPeople(
     ),
   );
   for (const group of groupSimilarNames([...people.keys()])) {
-    const alike = printable(group.join('; '));
+    const alike = group.join('; ');
     terminal.note(t`Perhaps one person: ${alike}. If so, write one name in the table.`);
   }
 }

@@ -23,7 +23,6 @@ import {
   writeNumberMap,
 } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
-import { toPrintable, wrapText } from '../../text/characters.ts';
 import { toIssueJson } from '../../ui/terminal.ts';
 import { nameColumnMap } from './column-advice.ts';
 import { type ImportOptions, importTables } from './import-tables.ts';
@@ -205,17 +204,8 @@ async function ask(
   });
 }
 
-/** Makes a printer that wraps lines to the terminal's width with a hanging indent. */
-function makeLinePrinter({ terminal, streams }: Context): (lines: readonly string[]) => void {
-  const columns = streams.stderr.columns ?? 100;
-  const indentLine = (line: string): string => {
-    const [blanks = ''] = /^ */.exec(line) ?? [];
-    return (
-      blanks +
-      wrapText(line.slice(blanks.length), columns - blanks.length).replaceAll('\n', `\n${blanks}`)
-    );
-  };
-  return (lines) => terminal.note(lines.map((line) => indentLine(toPrintable(line))).join('\n'));
+function makeLinePrinter({ terminal }: Context): (lines: readonly string[]) => void {
+  return (lines) => terminal.note(lines.join('\n'));
 }
 
 function toWizardJson(

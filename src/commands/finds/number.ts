@@ -17,7 +17,7 @@ import {
 import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
 import { openNumberTable } from '../../flows/queue/table-columns.ts';
 import { normalizeNumber, withHiddenDifference } from '../../text/characters.ts';
-import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { addReadingOptions, defineCommand, type Runner } from '../command.ts';
 import { formatNumberCount } from '../result-texts.ts';
 import type { ImportOptions } from './import-tables.ts';
@@ -100,7 +100,7 @@ type Replacement = { readonly find: string; readonly value: string; readonly rep
 
 function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
   for (const { find, value, replaces } of replacements)
-    terminal.note(`  ${printable(find)}: ${printable(replaces)} → ${printable(value)}`);
+    terminal.note(`  ${find}: ${replaces} → ${value}`);
 }
 
 async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {

@@ -16,7 +16,7 @@ import {
   queueMatches,
 } from '../../flows/queue/match-folder.ts';
 import type { Confidence } from '../../photo/match-photographs.ts';
-import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { formatStrippedCount, printNextStep } from '../result-texts.ts';
 
 export type MatchFlags = GlobalOptions &
@@ -81,9 +81,10 @@ async function printFound(
 }
 
 function formatUnsearched(folders: readonly string[]): string {
-  const names = [...folders.slice(0, MAX_FOLDERS), ...(folders.length > MAX_FOLDERS ? ['…'] : [])]
-    .map(printable)
-    .join(', ');
+  const names = [
+    ...folders.slice(0, MAX_FOLDERS),
+    ...(folders.length > MAX_FOLDERS ? ['…'] : []),
+  ].join(', ');
   const count = folders.length;
   return ngettext(
     msgid`${count} subfolder was not searched: ${names}. To search it: --recursive`,

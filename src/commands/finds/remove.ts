@@ -5,7 +5,6 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { type PlannedRemoval, planRemoval, removeFinds } from '../../flows/queue/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { toPrintable } from '../../text/characters.ts';
 import { requireConfirmation } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
@@ -54,9 +53,8 @@ async function remove(
       continue;
     }
     removed.push(name);
-    const find = toPrintable(name);
     const parts = formatParts(removal.entries);
-    terminal.printLine(t`${find} is removed, with ${parts}.`);
+    terminal.printLine(t`${name} is removed, with ${parts}.`);
     if (removal.isHidden)
       terminal.note(
         t`It was sent once, so its local_id stays reserved. To queue it again: ${cmd`pas resolve ${name} --resend`}`,
@@ -78,13 +76,12 @@ function printKept(
   { terminal }: Context,
   { name, because }: { readonly name: string; readonly because: Entry },
 ): void {
-  const find = toPrintable(name);
-  terminal.warn(`${t`${find} cannot be removed.`} ${explainKept(because, name)}`);
+  terminal.warn(`${t`${name} cannot be removed.`} ${explainKept(because, name)}`);
 }
 
 async function confirm(context: Context, planned: readonly PlannedRemoval[]): Promise<void> {
   const finds = planned.length;
-  const names = planned.map(({ name }) => toPrintable(name)).join(', ');
+  const names = planned.map(({ name }) => name).join(', ');
   const what = formatParts(planned.flatMap(({ entries }) => entries));
   const question = ngettext(
     msgid`Remove ${finds} find: ${names} (${what})?`,

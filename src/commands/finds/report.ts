@@ -8,7 +8,6 @@ import { type Context, type GlobalOptions, installSignalHandlers } from '../../c
 import { findOwnHarvestBase } from '../../context/open-service.ts';
 import { readMappingFile } from '../../context/user-files.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 
@@ -69,8 +68,7 @@ async function report(
   const shown = options.photos === false ? 0 : result.photographs - missing;
   const counted = formatFindCount(result.finds);
   const photographs = formatPhotographCount(shown);
-  const path = printable(target);
-  terminal.printLine(t`${path}: ${counted}, ${photographs}, ${size}.`);
+  terminal.printLine(t`${target}: ${counted}, ${photographs}, ${size}.`);
   if (missing > 0)
     terminal.note(t`Photographs without a preview: ${missing}. The page says why for each.`);
   if (result.places === 'shown' && result.finds > 0)

@@ -23,7 +23,7 @@ import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
 import { explainUncertain } from '../../push/uncertain-text.ts';
 import { displayWidth, padText } from '../../text/characters.ts';
-import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCommandFor, listAnswers, toHeldJson } from '../result-texts.ts';
 
@@ -69,12 +69,12 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
   const outbox = await context.openOutboxToRead();
   const { find, texts, stories, atService } = toKnownFind(outbox, name);
   const { settleMs } = context.getProfile();
-  terminal.printLine(terminal.color.bold(printable(find?.localId ?? name)));
+  terminal.printLine(terminal.color.bold(find?.localId ?? name));
   if (find === undefined)
     terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
   else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
   else if (find.wish.file !== null)
-    terminal.printLine(`  ${formatOrigin(printable(find.wish.file), find.wish.row)}`);
+    terminal.printLine(`  ${formatOrigin(find.wish.file, find.wish.row)}`);
   printFacts(context, texts);
   if (atService !== undefined) printRemoteState(context, atService);
   for (const story of stories) {
@@ -109,7 +109,7 @@ function printFacts(
   for (const [name, text = ''] of facts) {
     if (text !== '')
       terminal.printLine(
-        `  ${padText(name, width)} ${printable(text).replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
+        `  ${padText(name, width)} ${text.replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
       );
   }
 }
@@ -135,7 +135,7 @@ function printRemoteState(context: Context, { pulled, record, changes }: RemoteS
     [t`district`, record?.district?.text],
   ]);
   for (const change of changes) {
-    const what = printable(formatChange(change));
+    const what = formatChange(change);
     terminal.printLine(`  ${t`changed since it was sent: ${what}`}`);
   }
 }
@@ -167,13 +167,12 @@ function printStory(
       `  ${formatMoment(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
     );
     if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
-      terminal.printLine(`    ${printable(String(attempt.reason))}`);
+      terminal.printLine(`    ${attempt.reason}`);
   }
   for (const { at, verdict, reason, candidates } of whole ? evidence : []) {
-    const names = candidates.length === 0 ? '' : ` (${candidates.map(printable).join(', ')})`;
+    const names = candidates.length === 0 ? '' : ` (${candidates.join(', ')})`;
     const verdictText = VERDICT_WORDS[verdict];
-    const why = printable(reason);
-    terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${why}`}${names}`);
+    terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${reason}`}${names}`);
   }
 }
 
@@ -181,7 +180,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
   const lines: string[] = [];
   // The values of the service are printed beside the elements below.
   if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
-    lines.push(printable(entry.reason));
+    lines.push(String(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
     const digest = digestDocument(entry.document).slice(0, 16);
@@ -199,9 +198,8 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
 }
 
 function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
-  const asked = printable(question);
-  const names = candidates.map(printable).join(', ');
-  const lines = [t`held: ${asked}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
+  const names = candidates.join(', ');
+  const lines = [t`held: ${question}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
   return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];
 }
 
@@ -209,13 +207,10 @@ function formatEntryTitle(entry: Entry): string {
   switch (entry.kind) {
     case 'import':
       return String(KIND_WORDS.import);
-    case 'number': {
-      const value = printable(entry.value);
-      return t`number ${value}`;
-    }
+    case 'number':
+      return t`number ${entry.value}`;
     case 'photo': {
-      const name = printable(entry.photograph.name);
-      const { sizeBytes } = entry.photograph;
+      const { name, sizeBytes } = entry.photograph;
       return ngettext(
         msgid`photograph ${name} (${sizeBytes} byte)`,
         `photograph ${name} (${sizeBytes} bytes)`,

@@ -4,7 +4,6 @@ import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { listCommandLog, undoLogged } from '../../flows/queue/undo-command.ts';
-import { toPrintable } from '../../text/characters.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';
 
@@ -42,11 +41,10 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
     );
   const { command, finds, kept } = undone;
   for (const { localId, because } of kept) {
-    const find = toPrintable(localId);
     terminal.warn(
       because === 'attempted'
-        ? t`${find} was not undone: part of it has been sent or attempted since.`
-        : t`${find} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
+        ? t`${localId} was not undone: part of it has been sent or attempted since.`
+        : t`${localId} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
     );
   }
   const all = formatFindCount(finds);

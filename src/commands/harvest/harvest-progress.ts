@@ -4,7 +4,7 @@ import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
 import type { SetProgress } from '../../flows/harvest/service-lists.ts';
 import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import { withoutFullStop } from '../../text/characters.ts';
-import { type Progress, printable, type Terminal } from '../../ui/terminal.ts';
+import type { Progress, Terminal } from '../../ui/terminal.ts';
 
 /** Shows one bar per set, with the rate and the remaining time. */
 export function makeProgressPerSet(terminal: Terminal): {
@@ -51,7 +51,7 @@ export function warnOfUnconfirmedLosses(
     unconfirmed === undefined ? [] : [{ setSpec, unconfirmed }],
   );
   for (const { setSpec, unconfirmed } of unconfirmedSets) {
-    const name = printable(setSpec === '' ? t`everything` : setSpec);
+    const name = setSpec === '' ? t`everything` : setSpec;
     if (unconfirmed.kind === 'empty') {
       terminal.warn(
         setSpec === ''
@@ -61,7 +61,7 @@ export function warnOfUnconfirmedLosses(
       continue;
     }
     const { lost, held, inUse } = unconfirmed;
-    const used = printable(inUse.slice(0, MAX_NAMED).join(', '));
+    const used = inUse.slice(0, MAX_NAMED).join(', ');
     const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
     const flag = cmd`--accept-losses`;
     const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;

@@ -29,7 +29,6 @@ import {
   type OutputName,
   type OutputSubject,
 } from '../../flows/harvest/outputs.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import { formatLeftOut, makeProgressPerSet, warnOfUnconfirmedLosses } from './harvest-progress.ts';
@@ -125,7 +124,7 @@ export async function harvest(
     acceptLosses: options.acceptLosses === true,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: context.getProfile().indexAllowanceMs,
-    onNote: (text) => terminal.note(printable(text)),
+    onNote: terminal.note,
     onProgress: show.update,
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
@@ -185,8 +184,7 @@ function report(
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;
-  for (const { identifier, reason } of broken)
-    terminal.warn(printable(formatLeftOut(identifier, reason)));
+  for (const { identifier, reason } of broken) terminal.warn(formatLeftOut(identifier, reason));
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
   const compared = verify === true ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => formatFigures(figures));

@@ -17,7 +17,6 @@ import {
 } from '../../flows/harvest/ask-verb.ts';
 import type { OaiArguments, Verb } from '../../oai/protocol.ts';
 import type { Json } from '../../oai/record-json.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type VerbOptions = GlobalOptions & { readonly xml?: boolean };
@@ -207,22 +206,23 @@ async function showFormats(
   { terminal }: Context,
   { formats }: Answer<typeof askFormats>,
 ): Promise<void> {
-  const rows = formats.map(({ prefix, namespace, schema }) =>
-    [prefix, namespace, schema].map(printable),
-  );
+  const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema]);
   await terminal.printTable([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
 }
 
 async function showSets(context: Context, answer: Answer<typeof askSets>): Promise<void> {
-  const rows = answer.sets.map(({ set, name }) => [set, name].map(printable));
+  const rows = answer.sets.map(({ set, name }) => [set, name]);
   await context.terminal.printTable([t`SET`, t`NAME`], rows);
   printPagingNote(context, answer, answer.sets, 'sets');
 }
 
 async function showHeaders(context: Context, answer: Answer<typeof askIdentifiers>): Promise<void> {
-  const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) =>
-    [identifier, datestamp, sets.join(' '), deleted === true ? t`deleted` : ''].map(printable),
-  );
+  const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) => [
+    identifier,
+    datestamp,
+    sets.join(' '),
+    deleted === true ? t`deleted` : '',
+  ]);
   await context.terminal.printTable([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
   printPagingNote(context, answer, answer.headers, 'identifiers');
 }
@@ -236,7 +236,7 @@ function showRecord(
   { terminal }: Context,
   { identifier, ...rest }: { readonly [name: string]: Json },
 ): void {
-  terminal.printLine(terminal.color.bold(printable(String(identifier))));
+  terminal.printLine(terminal.color.bold(String(identifier)));
   for (const line of formatTree(rest)) terminal.printLine(`  ${line}`);
   terminal.printLine();
 }
@@ -250,24 +250,25 @@ function printPagingNote(
   if (items.length === 0) terminal.note(t`The list is empty.`);
   if (paging.resumption_token === null) return;
   const reached = (paging.cursor ?? 0) + items.length;
-  const token = printable(paging.resumption_token);
   const size = paging.complete_list_size;
   const first = size === null ? t`More follow.` : t`${reached} of ${size}.`;
-  terminal.note(t`${first} Next page: pas oai ${command} --resumption-token '${token}'`);
+  terminal.note(
+    t`${first} Next page: pas oai ${command} --resumption-token '${paging.resumption_token}'`,
+  );
 }
 
 /** Prints "name: value" per line, children indented, a list as a repeated name. */
 function formatTree(value: { readonly [name: string]: Json }): string[] {
   return Object.entries(value).flatMap(([name, child]) =>
     (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) =>
-      formatBranch(printable(name), one),
+      formatBranch(name, one),
     ),
   );
 }
 
 function formatBranch(name: string, value: Json): string[] {
   if (value === null || typeof value !== 'object')
-    return [`${name}: ${value === null ? '' : printable(String(value))}`];
+    return [`${name}: ${value === null ? '' : value}`];
   if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
   const {
     '@id': id,
@@ -275,9 +276,7 @@ function formatBranch(name: string, value: Json): string[] {
     '#text': text,
     ...rest
   } = value as { readonly [name: string]: Json };
-  const marks = [id, lang]
-    .filter((mark) => mark !== undefined)
-    .map((mark) => ` (${printable(String(mark))})`);
-  const ownText = text === undefined ? '' : ` ${printable(String(text))}`;
+  const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${mark})`);
+  const ownText = text === undefined ? '' : ` ${text}`;
   return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
 }

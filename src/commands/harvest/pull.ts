@@ -19,7 +19,6 @@ import { type PulledFind, pull } from '../../flows/harvest/pull-finds.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';
 import type { RemoteStatus } from '../../outbox/pulled-records.ts';
 import { resolveAccount } from '../../push/account.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatFindCount } from '../result-texts.ts';
 
@@ -64,7 +63,7 @@ async function pullCommand(
     full: options.full === true,
     only,
     onProgress: progress.update,
-    onNote: (text) => terminal.note(printable(text)),
+    onNote: terminal.note,
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
@@ -80,9 +79,7 @@ async function pullCommand(
     })),
   });
   if (withoutContent.length === 0) return 'done';
-  const names = withoutContent
-    .map(({ find, identCely }) => printable(`${find} (${identCely})`))
-    .join(', ');
+  const names = withoutContent.map(({ find, identCely }) => `${find} (${identCely})`).join(', ');
   terminal.warn(
     t`The service sent no content for these records, so their local copies were not changed: ${names}. Pull again later.`,
   );
@@ -151,7 +148,7 @@ function printPullWarnings({ terminal, getProfile }: Context, finds: readonly Pu
           pulled.standing === standing &&
           (wasShown ?? pulled.stav !== null) === (pulled.stav !== null),
       )
-      .map(({ sent }) => printable(`${sent.find} (${sent.identCely})`))
+      .map(({ sent }) => `${sent.find} (${sent.identCely})`)
       .join(', ');
   const deleted = formatFindNames('deleted');
   const hidden = formatFindNames('withheld');

@@ -5,7 +5,6 @@ import { openLookups } from '../../context/open-service.ts';
 import type { TermCandidate } from '../../find/lookup.ts';
 import { acceptNewPeople, listNewPeople, type NewPerson } from '../../flows/finds/outbox-status.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { printable } from '../../ui/terminal.ts';
 import { formatFindCount } from '../result-texts.ts';
 
 const MAX_SHOWN = 20;
@@ -39,11 +38,9 @@ export function printNewPeople(
     ),
   );
   for (const { name, finds, first, nearest, similar } of remaining.slice(0, MAX_SHOWN)) {
-    const text = printable(name);
     const all = formatFindCount(finds.length);
-    const find = printable(first);
-    print(`  ${t`${text}: ${all}, the first is ${find}`}`);
-    const others = printable(similar.join('; '));
+    print(`  ${t`${name}: ${all}, the first is ${first}`}`);
+    const others = similar.join('; ');
     if (others !== '') print(`    ${t`Perhaps the same person as ${others}.`}`);
     const [{ id } = { id: '' }] = nearest;
     if (id === '') continue;
@@ -71,7 +68,7 @@ export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, un
  * Formats a person with identifier, and more details where they are known, escaped for a terminal.
  */
 export function formatPerson({ id, label, about }: TermCandidate): string {
-  return printable(about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`);
+  return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 
 type Admission = {

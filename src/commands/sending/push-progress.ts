@@ -13,7 +13,7 @@ import type { PushEvent } from '../../push/push-parts.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import type { ReconciledEntry } from '../../push/verdict.ts';
 import type { Rest, WatchEvent } from '../../push/watch.ts';
-import { type Progress, printable } from '../../ui/terminal.ts';
+import type { Progress } from '../../ui/terminal.ts';
 import { FoldedLines } from '../result-texts.ts';
 
 /** Says why an entry is uncertain, once per reason; alike texts are folded. */
@@ -27,10 +27,7 @@ function makeUncertainPrinter(
   return (what: Message, entryId: number): void => {
     const reassignment = why ? undefined : findReassignment(outbox, entryId);
     const [plainly, ...reasons] = explainUncertain(outbox, entryId, getProfile().settleMs);
-    const lines = [
-      `${what}: ${plainly}`,
-      ...(why ? reasons.map((reason) => `  ${printable(reason)}`) : []),
-    ];
+    const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${reason}`) : [])];
     if (printedTexts.get(entryId) === lines.join('\n')) return;
     printedTexts.set(entryId, lines.join('\n'));
     if (reassignment !== undefined) folded.add(reassignment, what, plainly);
@@ -91,15 +88,14 @@ export function showPush(context: Context, outbox: Outbox, why: boolean) {
           folded.add(
             `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
             what,
-            `${VERDICT_WORDS[verdict.kind]}; ${printable(verdict.reason)}`,
+            `${VERDICT_WORDS[verdict.kind]}; ${verdict.reason}`,
           );
       }
       printFolded();
     },
     onSearchFailed: ({ message }: PasError) => {
       endProgress();
-      const why = printable(message);
-      terminal.note(t`Uncertain entries could not be checked: ${why}`);
+      terminal.note(t`Uncertain entries could not be checked: ${message}`);
     },
   };
 }
@@ -121,7 +117,7 @@ function printEvent(
     );
     return;
   }
-  const reason = printable(event.reason ?? '');
+  const reason = event.reason ?? '';
   const state = STATE_WORDS[event.state];
   if (event.state === 'queued') terminal.printDetail(`${what}: ${reason}`);
   else if (event.state === 'uncertain') printUncertain(what, event.entry);
@@ -137,8 +133,7 @@ function formatLeftOut({
   refused,
 }: Extract<PushEvent, { type: 'left_out' }>): string {
   const word = KIND_WORDS[kind];
-  const reasonText = printable(reason);
-  const answer = status === null ? reasonText : t`${reasonText} (status ${status})`;
+  const answer = status === null ? reason : t`${reason} (status ${status})`;
   const resend = composeCommand('pas resolve', [
     ...refused.map((find) => ['', find] as const),
     ['--resend', true],
@@ -182,7 +177,7 @@ function formatWaiting(
   nowMs: number,
 ): string {
   const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
-  const why = printable(reason ?? '');
+  const why = reason ?? '';
   switch (what) {
     case 'service':
       return t`Waiting for the service (${why}); next try in ${seconds} s.`;

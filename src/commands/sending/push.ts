@@ -21,7 +21,7 @@ import {
   planPush,
 } from '../../push/push-result.ts';
 import { sendHeld } from '../../push/resolve-entries.ts';
-import { printable, printIssues } from '../../ui/terminal.ts';
+import { printIssues } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { formatRequestCount, formatStopCause, listAnswers, STOP_REASONS } from '../result-texts.ts';
 import {
@@ -217,8 +217,7 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
   const prompt = await context.prompt();
   for (const entry of held) {
     const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-    const question = printable(entry.held?.question ?? '');
-    terminal.note(`${what}: ${question}`);
+    terminal.note(`${what}: ${entry.held?.question ?? ''}`);
     if (await prompt.confirm(t`Send it anyway?`)) sendHeld(outbox, [entry]);
     else for (const answer of listAnswers(entry)) terminal.note(`  ${answer}`);
   }

@@ -7,7 +7,6 @@ import { formatEntry } from '../../flows/finds/entry-words.ts';
 import { resolveRecordNames } from '../../flows/queue/resolve-finds.ts';
 import { reconcileNow } from '../../push/push-all.ts';
 import type { ReconciledEntry } from '../../push/verdict.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { findCommandFor } from '../result-texts.ts';
 
@@ -37,18 +36,17 @@ async function reconcileCommand(context: Context, names: readonly string[]): Pro
 }
 
 function formatReconciled({ entry, verdict }: ReconciledEntry): string {
-  const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
-  const reason = printable(verdict.reason);
+  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
   switch (verdict.kind) {
     case 'found':
-      return t`${what}: accepted as ${verdict.identCely}; ${reason}.`;
+      return t`${what}: accepted as ${verdict.identCely}; ${verdict.reason}.`;
     case 'absent':
-      return t`${what}: queued again; ${reason}.`;
+      return t`${what}: queued again; ${verdict.reason}.`;
     case 'undecided': {
       const candidates = verdict.candidates.join(', ');
       const command = findCommandFor(entry);
       const sentences = [
-        t`${what}: still uncertain; ${reason}.`,
+        t`${what}: still uncertain; ${verdict.reason}.`,
         candidates === '' ? '' : t`Check ${candidates}.`,
         t`Decide with: ${command}`,
       ];

@@ -12,7 +12,7 @@ import {
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { choose } from '../../ui/prompt.ts';
-import { printable, printIssues } from '../../ui/terminal.ts';
+import { printIssues } from '../../ui/terminal.ts';
 
 /** Asks a person what a row is; undefined where they decide later. */
 export async function askAboutRow(
@@ -23,7 +23,7 @@ export async function askAboutRow(
     value,
     name: String(ANSWER_WORDS[value]),
   }));
-  return chooseOrLater(context, printable(String(getRowQuestion(asked))), offers);
+  return chooseOrLater(context, String(getRowQuestion(asked)), offers);
 }
 
 /** Asks a person to choose; undefined where they decide later. */

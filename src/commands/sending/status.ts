@@ -16,7 +16,6 @@ import {
 import type { Entry } from '../../outbox/entry.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   findCommandFor,
@@ -164,7 +163,7 @@ async function makeNextSteps(
 function printNext({ terminal }: Context, steps: readonly NextStep[]): void {
   for (const { title, commands } of steps) {
     terminal.printLine(`\n${terminal.color.bold(title)}`);
-    for (const command of commands) terminal.printLine(printable(`  ${command}`));
+    for (const command of commands) terminal.printLine(`  ${command}`);
   }
 }
 
@@ -197,11 +196,10 @@ function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): v
   );
   for (const { kind, reason, count, find, notBeforeAt } of delayed) {
     const word = KIND_WORDS[kind];
-    const why = printable(String(reason));
-    const what = count === 1 ? printable(formatEntry(kind, find)) : t`${word}, ${count} in total`;
+    const what = count === 1 ? formatEntry(kind, find) : t`${word}, ${count} in total`;
     const at = formatMoment(notBeforeAt, clock.now());
     terminal.printLine(
-      `  ${what}: ${notBeforeAt > clock.now() ? t`${why}; not before ${at}` : why}`,
+      `  ${what}: ${notBeforeAt > clock.now() ? t`${reason}; not before ${at}` : reason}`,
     );
   }
 }
@@ -215,10 +213,10 @@ function printHeld({ terminal }: Context, person: readonly Entry[]): void {
   );
   for (const entry of entries.slice(0, MAX_SHOWN)) {
     const names = entry.held?.candidates.join(', ') ?? '';
-    const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
-    terminal.printLine(`  ${what}: ${printable(entry.held?.question ?? '')}`);
-    if (names !== '') terminal.printLine(`    ${printable(t`candidates: ${names}`)}`);
-    for (const command of listAnswers(entry)) terminal.printLine(`    ${printable(command)}`);
+    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+    terminal.printLine(`  ${what}: ${entry.held?.question ?? ''}`);
+    if (names !== '') terminal.printLine(`    ${t`candidates: ${names}`}`);
+    for (const command of listAnswers(entry)) terminal.printLine(`    ${command}`);
   }
   printMore(terminal, entries.length - MAX_SHOWN);
 }
@@ -279,10 +277,10 @@ function printStep(
   for (const [entry, ...more] of [...alike.values()].slice(0, MAX_SHOWN)) {
     if (entry === undefined) continue;
     const [first = '', ...otherReasons] = words.why(entry);
-    const what = printable(formatEntry(entry.kind, entry.localId ?? entry.identCely));
-    terminal.printLine(`  ${formatMore(what, more.length, printable(first))}`);
-    for (const line of otherReasons) terminal.printLine(`    ${printable(line)}`);
-    terminal.printLine(`    ${printable(findCommandFor(entry))}`);
+    const what = String(formatEntry(entry.kind, entry.localId ?? entry.identCely));
+    terminal.printLine(`  ${formatMore(what, more.length, first)}`);
+    for (const line of otherReasons) terminal.printLine(`    ${line}`);
+    terminal.printLine(`    ${findCommandFor(entry)}`);
   }
   printMore(terminal, alike.size - MAX_SHOWN);
 }
@@ -304,8 +302,7 @@ function printChangedFinds({ terminal }: Context, finds: readonly string[]): voi
   if (finds.length === 0) return;
   const title = t`Compare these finds with their records; another version was sent from a copy of this outbox:`;
   terminal.printLine(`\n${terminal.color.bold(title)}`);
-  for (const find of finds.slice(0, MAX_SHOWN))
-    terminal.printLine(printable(`  ${cmd`pas show ${find}`}`));
+  for (const find of finds.slice(0, MAX_SHOWN)) terminal.printLine(`  ${cmd`pas show ${find}`}`);
 }
 
 function printDropped({ terminal }: Context, finds: readonly string[]): void {
@@ -314,6 +311,6 @@ function printDropped({ terminal }: Context, finds: readonly string[]): void {
   terminal.printLine(`\n${terminal.color.bold(title)}`);
   for (const find of finds.slice(0, MAX_SHOWN)) {
     for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`])
-      terminal.printLine(printable(`  ${command}`));
+      terminal.printLine(`  ${command}`);
   }
 }

@@ -5,7 +5,6 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { backUp, backUpPhotographs } from '../../flows/outbox/restore-outbox.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos?: boolean };
@@ -42,9 +41,8 @@ async function runBackup(
     target,
     replace: options.force === true,
   });
-  const copy = printable(target);
   const sizeKib = Math.ceil(sizeBytes / 1024);
-  terminal.printLine(t`The outbox was copied to ${copy} (${sizeKib} KiB, checked).`);
+  terminal.printLine(t`The outbox was copied to ${target} (${sizeKib} KiB, checked).`);
   const count = options.photos === true ? copies.length : 0;
   if (options.photos === true) {
     const progress = terminal.startProgress(t`Copying photographs`);
@@ -53,8 +51,8 @@ async function runBackup(
     );
     terminal.printLine(
       ngettext(
-        msgid`${count} photograph that is not sent yet is in ${copy}.photos.`,
-        `${count} photographs that are not sent yet are in ${copy}.photos.`,
+        msgid`${count} photograph that is not sent yet is in ${target}.photos.`,
+        `${count} photographs that are not sent yet are in ${target}.photos.`,
         count,
       ),
     );

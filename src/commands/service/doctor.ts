@@ -39,7 +39,6 @@ import {
 import { describeOutbox, repairOutbox } from '../../flows/outbox/describe-outbox.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { padText } from '../../text/characters.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
 
@@ -425,6 +424,6 @@ function printCheck({ terminal }: Context, { name, level, message, todo }: Check
     problem: color.red('✗'),
     unchecked: color.dim('–'),
   }[level];
-  terminal.printLine(`${mark} ${padText(getCheckName(name), 16)} ${printable(message)}`);
-  if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${printable(todo)}`);
+  terminal.printLine(`${mark} ${padText(getCheckName(name), 16)} ${message}`);
+  if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${todo}`);
 }

@@ -24,7 +24,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
 import { ENTRY_KINDS } from '../../push/push-result.ts';
-import { printable, requireConfirmation } from '../../ui/terminal.ts';
+import { requireConfirmation } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';
 import { showPush } from '../sending/push-progress.ts';
@@ -240,17 +240,14 @@ function print(
   const all = formatFindCount(sent);
   terminal.printLine(t`${all} sent to the training instance, ${accepted} accepted.`);
   for (const { localId, issues } of refused) {
-    const find = printable(localId);
-    terminal.printLine(t`${find} would be refused:`);
+    terminal.printLine(t`${localId} would be refused:`);
     for (const issue of issues) {
       const place = issue.element ?? formatIssuePlace(issue);
-      terminal.printLine(`  ${place === '' ? '' : `${place}: `}${printable(issue.message)}`);
+      terminal.printLine(`  ${place === '' ? '' : `${place}: `}${issue.message}`);
     }
   }
   for (const { localId, reason } of notTested) {
-    const find = printable(localId);
-    const why = printable(reason);
-    terminal.printLine(t`${find} was not tested: ${why}`);
+    terminal.printLine(t`${localId} was not tested: ${reason}`);
   }
 }
 

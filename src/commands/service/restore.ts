@@ -6,7 +6,6 @@ import { cmd } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openStoredOutbox } from '../../context/profile-outbox.ts';
 import { type RestoreResult, restoreOutbox } from '../../flows/outbox/restore-outbox.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type RestoreFlags = GlobalOptions & { readonly replace?: boolean; readonly yes?: boolean };
@@ -78,11 +77,10 @@ function print(context: Context, restored: RestoreResult): void {
   );
   printUnited(context, restored);
   if (aside !== undefined) {
-    const place = printable(aside);
-    terminal.printLine(t`The previous outbox is in ${place}.`);
+    terminal.printLine(t`The previous outbox is in ${aside}.`);
   }
   if (restored.lost.length > 0) {
-    const names = restored.lost.slice(0, MAX_NAMED).map(printable).join(', ');
+    const names = restored.lost.slice(0, MAX_NAMED).join(', ');
     terminal.warn(
       t`The backup does not have what was changed since for these finds and not sent: ${names}. It is only in the previous outbox.`,
     );
@@ -132,10 +130,9 @@ function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
     ),
   );
   for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
-    const find = printable(localId ?? identCely ?? '');
-    const name = printable(photograph.name);
+    const find = localId ?? identCely ?? '';
     const digest = photograph.sha512.toString('hex').slice(0, 16);
-    const link = photograph.link === undefined ? undefined : printable(photograph.link);
+    const { name, link } = photograph;
     terminal.warn(
       link === undefined
         ? t`  ${name} of ${find} (SHA-512 ${digest}…). Add it again: ${cmd`pas photo add ${find}`} FILE`

@@ -19,7 +19,6 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { discoverService, fetchSharedProfile } from '../../context/discover-service.ts';
 import { saveProfile } from '../../context/move-outbox.ts';
 import { choose } from '../../ui/prompt.ts';
-import { printable } from '../../ui/terminal.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import { harvestVocab } from '../vocabulary/harvest-vocab.ts';
 import { login } from './login.ts';
@@ -123,8 +122,7 @@ async function collectSettings(
 ): Promise<ProfileSettings> {
   const { terminal } = context;
   const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
-  for (const [key, value] of Object.entries(offered))
-    terminal.note(`  ${key} = ${printable(String(value))}`);
+  for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${value}`);
   const givenSettings = { ...offered, ...checkSettings('pas init', parseFlagSettings(options)) };
   const start =
     address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
@@ -158,7 +156,7 @@ function showFound(
   settings: ProfileSettings,
 ): void {
   for (const key of Object.keys(foundSettings) as ProfileKey[])
-    terminal.note(`  ${getLabel(key)}: ${printable(String(settings[key]))}`);
+    terminal.note(`  ${getLabel(key)}: ${settings[key]}`);
   if (foundSettings.base_url !== undefined && settings.oai_base === undefined)
     terminal.note(
       t`It has no harvesting interface. A training instance uses that of production: specify it with --oai-base ADDRESS.`,

@@ -22,7 +22,6 @@ import {
   type Signer,
   signIn,
 } from '../../push/account.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 
 type LoginOptions = GlobalOptions & {
@@ -222,7 +221,7 @@ async function warnOfOtherUser(
 
 /** Formats "Eva Nováková (OS-000123), archaeologist, Museum". */
 function formatAccount({ name, identCely, role, organisation }: Account): string {
-  return [`${printable(name)} (${identCely})`, ROLE_WORDS[role], printable(organisation)]
+  return [`${name} (${identCely})`, ROLE_WORDS[role], organisation]
     .filter((part) => part !== '')
     .join(', ');
 }

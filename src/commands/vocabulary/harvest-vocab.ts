@@ -21,7 +21,6 @@ import {
   harvestVocabulary,
   type SetHarvest,
 } from '../../flows/harvest/harvest-vocabulary.ts';
-import { printable } from '../../ui/terminal.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   formatLeftOut,
@@ -78,7 +77,7 @@ export async function harvestVocab(
     subject: `${profile.schemaVersion} ${getHarvestAccount(profile)}`,
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: profile.indexAllowanceMs,
-    onNote: (text) => terminal.note(printable(text)),
+    onNote: terminal.note,
     onProgress: show.update,
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
@@ -97,13 +96,12 @@ function warnOfLosses({ terminal }: Context, results: readonly SetHarvest[]): bo
   const unreadable = results.flatMap((result) => result.unreadable);
   const broken = results.flatMap((result) => result.broken);
   if (unreadable.length > 0)
-    terminal.warn(printable(formatUnreadable(unreadable.slice(0, MAX_NAMED).join(', '))));
+    terminal.warn(formatUnreadable(unreadable.slice(0, MAX_NAMED).join(', ')));
   if (unreadable.length > MAX_NAMED) {
     const more = unreadable.length - MAX_NAMED;
     terminal.warn(t`  … and ${more} more (--json lists them all)`);
   }
-  for (const { identifier, reason } of broken)
-    terminal.warn(printable(formatLeftOut(identifier, reason)));
+  for (const { identifier, reason } of broken) terminal.warn(formatLeftOut(identifier, reason));
   return unreadable.length + broken.length > 0;
 }
 

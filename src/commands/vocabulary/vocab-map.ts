@@ -21,8 +21,9 @@ import {
   suggestMapping,
   unmapTerm,
 } from '../../flows/vocabulary/map-terms.ts';
+import { toPrintable } from '../../text/characters.ts';
 import { BYTE_ORDER_MARK, formatCsvCell } from '../../text/csv.ts';
-import { printable, printIssues, toIssuesJson } from '../../ui/terminal.ts';
+import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import type { Suggestion } from '../../vocabulary/suggest.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 
@@ -147,7 +148,7 @@ async function setMapping(
   const row = { set: of, term: ownTerm, entry };
   const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
   const { set, term, id, label } = mapped.row;
-  context.terminal.printLine(printable(t`"${term}" in ${set} means ${id} (${label}).`));
+  context.terminal.printLine(t`"${term}" in ${set} means ${id} (${label}).`);
   context.terminal.printValue({ set, term, id, label, replaced: mapped.replaced });
   return 'done';
 }
@@ -156,7 +157,7 @@ async function remove(context: Context, of: string, ownTerm: string): Promise<Ex
   const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) =>
     unmapTerm(mapping, of, ownTerm),
   );
-  context.terminal.printLine(printable(t`"${gone.term}" in ${gone.set} is no longer mapped.`));
+  context.terminal.printLine(t`"${gone.term}" in ${gone.set} is no longer mapped.`);
   context.terminal.printValue(gone);
   return 'done';
 }
@@ -276,7 +277,7 @@ function formatProposals(proposals: readonly Proposal[]): string {
       '',
       '',
     ];
-    return cells.map((cell) => formatCsvCell(printable(cell), ';')).join(';');
+    return cells.map((cell) => formatCsvCell(toPrintable(cell), ';')).join(';');
   });
   return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
 }

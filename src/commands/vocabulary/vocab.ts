@@ -20,7 +20,6 @@ import {
   type TermInPlace,
   toTermJson,
 } from '../../flows/vocabulary/browse-vocabulary.ts';
-import { printable } from '../../ui/terminal.ts';
 import type { Dating, Term } from '../../vocabulary/term.ts';
 import type { Neighbour } from '../../vocabulary/terms.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -87,15 +86,14 @@ async function search(
     limit,
     setSpec: set,
   });
-  const sought = printable(typed);
   const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
   for (const other of elsewhere) {
     context.terminal.note(
-      t`"${sought}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`,
+      t`"${typed}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`,
     );
   }
   if (hits.length === 0 && elsewhere.length === 0)
-    context.terminal.note(t`Nothing resembles "${sought}".`);
+    context.terminal.note(t`Nothing resembles "${typed}".`);
   await print(
     context,
     hits.map(({ term }) => term),
@@ -191,7 +189,7 @@ async function writeTerms(
 async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
   const shown = getTermInPlace(await openHarvested(context), ident);
-  for (const line of formatTermLines(shown)) terminal.printLine(printable(line));
+  for (const line of formatTermLines(shown)) terminal.printLine(line);
   const { term, path, above, below } = shown;
   terminal.printValue({
     ...toTermJson(term),

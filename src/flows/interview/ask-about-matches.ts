@@ -6,7 +6,6 @@ import { iterateFinds } from '../../outbox/stored-finds.ts';
 import type { Confidence, Match, Reason } from '../../photo/match-photographs.ts';
 import { foldName } from '../../text/names.ts';
 import type { Prompt, PromptOffer } from '../../ui/prompt.ts';
-import { printable } from '../../ui/terminal.ts';
 import { STATE_WORDS } from '../finds/entry-words.ts';
 import {
   type Answer,
@@ -21,13 +20,13 @@ export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
     const about = [object?.text, foundOn]
       .filter((part) => part !== undefined && part !== '')
       .join(', ');
-    return { localId, name: printable(about === '' ? localId : `${localId}  ${about}`) };
+    return { localId, name: about === '' ? localId : `${localId}  ${about}` };
   });
   const nameByFile = new Map(finds.map(({ localId, name }) => [localId, name]));
   const offer = (localId: string): PromptOffer<Answer> => ({
     value: { kind: 'find', localId },
     name: nameByFile.get(localId) ?? localId,
-    short: printable(localId),
+    short: localId,
   });
   const [skip, stop] = listEndings();
   return {
@@ -41,10 +40,9 @@ export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
         true,
       ),
     askWhichFind: (match, number, all) => {
-      const file = printable(match.file);
-      const why = printable(formatReasons(match));
+      const why = formatReasons(match);
       return prompt.search<Answer>({
-        message: t`(${number}/${all}) ${file}, ${why}. Which find?`,
+        message: t`(${number}/${all}) ${match.file}, ${why}. Which find?`,
         listOffers(typed) {
           const query = foldName(typed);
           if (query !== '')

@@ -8,7 +8,6 @@ import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { resolveFinder } from '../../find/resolve-references.ts';
 import type { Table } from '../../tables/table.ts';
 import { choose, type Prompt } from '../../ui/prompt.ts';
-import { printable } from '../../ui/terminal.ts';
 import type { NewPerson } from '../finds/outbox-status.ts';
 
 /** Sources of finders' names: `element=value`, and a table to which these settings apply. */
@@ -51,9 +50,8 @@ export async function chooseFinders(
     const read = resolveFinder(finder, lookupTerm);
     if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule))
       continue;
-    const name = printable(finder);
-    const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${name}"?`, [
-      ...read.candidates.map((each) => ({ value: each, name: printable(formatFinder(each)) })),
+    const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${finder}"?`, [
+      ...read.candidates.map((each) => ({ value: each, name: formatFinder(each) })),
       { value: 'none', name: t`none of them; leave it as an error` },
     ]);
     if (person === 'none') continue;
@@ -78,16 +76,15 @@ export function askAboutNewPerson(
   { name, finds, nearest, similar }: NewPerson,
   prompt: Prompt,
 ): Promise<TermCandidate | 'new' | 'stop'> {
-  const text = printable(name);
   const count = finds.length;
-  const others = printable(similar.join('; '));
+  const others = similar.join('; ');
   return choose<TermCandidate | 'new' | 'stop'>(
     prompt,
     others === ''
-      ? t`The service does not know the finder "${text}" (finds: ${count}). Who is it?`
-      : t`The service does not know the finder "${text}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
+      ? t`The service does not know the finder "${name}" (finds: ${count}). Who is it?`
+      : t`The service does not know the finder "${name}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
     [
-      ...nearest.map((person) => ({ value: person, name: printable(formatFinder(person)) })),
+      ...nearest.map((person) => ({ value: person, name: formatFinder(person) })),
       { value: 'new', name: t`a new person; let the service create one` },
       { value: 'stop', name: t`send nothing now` },
     ],

@@ -16,7 +16,7 @@ import {
   makeStreamForm,
 } from '../../../src/http/request-body.ts';
 import { parsePoint } from '../../../src/place/geometry.ts';
-import { printable } from '../../../src/ui/terminal.ts';
+import { toPrintable } from '../../../src/text/characters.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });
 
@@ -187,11 +187,11 @@ describe('a form', () => {
 test('no printable text controls a terminal, and escaping it twice changes nothing', () => {
   fc.assert(
     fc.property(anyText, (text) => {
-      const shown = printable(text);
+      const shown = toPrintable(text);
       expect(shown).not.toMatch(
         /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/,
       );
-      expect(printable(shown)).toBe(shown);
+      expect(toPrintable(shown)).toBe(shown);
     }),
   );
 });
