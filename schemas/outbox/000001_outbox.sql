@@ -70,33 +70,15 @@ create table facts (
 create index facts_of_command on facts (command, seq) where command is not null;
 create index facts_for_ledger on facts (seq) where in_ledger = 0;
 
--- Caches, derived from the facts; `pas doctor --repair` makes them again.
-
-create table finds (
-  -- the number of its first fact
-  id integer primary key,
-  uuid text not null unique,
-  -- the user's own key: importing it again means the same find
-  local_id text not null unique check (length(local_id) > 0),
-  -- its version, and the fact with its wish
-  intent integer not null references intents (row),
-  fact text not null,
-  source_path text,
-  hidden integer not null check (hidden in (0, 1)),
-  foreign key (uuid, fact) references facts (subject, id)
-) strict;
-
-create index finds_from on finds (source_path) where source_path is not null;
-create index finds_hidden on finds (id) where hidden = 1;
+-- A cache, derived from the facts; `pas doctor --repair` makes it again.
 
 create table entries (
+  -- the order of the queue
   id integer primary key autoincrement,
-  -- the slot of an import, the intent of a change
+  -- 'import', or the intent of a change
   key text not null,
   -- entries of one find or record are sent one at a time
   subject text not null,
-  -- null for a record of the service without a find here
-  find_id integer references finds (id) on delete cascade,
   kind text not null check (kind in ('import', 'number', 'photo')),
   intent integer not null references intents (row),
   state text not null check (state in ('draft', 'queued', 'sending', 'accepted', 'refused', 'uncertain', 'dropped')),
@@ -104,21 +86,33 @@ create table entries (
   changed integer not null check (changed in (0, 1)),
   -- import: the record that it became; number, photo: the record to change
   ident_cely text,
+  -- of an import, which is the row of its find: the number of the find's first fact, so that it has its place again after an undo; the
+  -- user's own key, by which importing it again means the same find; the fact with its wish; its table; it was removed after an attempt
+  first_fact integer, local_id text check (length(local_id) > 0), fact text, source_path text, hidden integer check (hidden in (0, 1)),
   project text, value text, expects text, photograph text,
   attempts integer not null, unknown_attempts integer not null, not_before_at integer not null,
   -- a question for a person, and the last inconclusive lookup, as JSON
   held text check (json_valid(held)), lookup text check (json_valid(lookup)),
   reason text check (json_valid(reason)), issues text check (json_valid(issues)),
   created_at integer not null, updated_at integer not null,
-  unique (subject, key)
+  check ((key = 'import') = (kind = 'import' and first_fact is not null and local_id is not null and fact is not null and hidden is not null)),
+  unique (subject, key),
+  foreign key (subject, fact) references facts (subject, id)
 ) strict;
 
+create unique index finds_in_order on entries (first_fact) where key = 'import';
+create unique index finds_named on entries (local_id) where key = 'import';
+create index finds_from on entries (source_path) where source_path is not null;
+create index finds_hidden on entries (first_fact) where hidden = 1;
 create index entries_claimable on entries (not_before_at, id) where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null);
-create index entries_of_find on entries (find_id);
 create index entries_of_ident on entries (ident_cely) where ident_cely is not null;
 create index entries_by_state on entries (kind, state);
 create index entries_unsettled on entries (state, id) where state in ('draft', 'refused', 'sending', 'uncertain');
 create index entries_held on entries (id) where held is not null;
+
+create view finds as
+select first_fact as id, subject as uuid, local_id, intent, fact, source_path, hidden, state, changed, attempts, ident_cely
+from entries where key = 'import';
 
 -- the server time of the last complete search of each project, and that a person said that its hidden records are others'
 create table project_searches (project text primary key, server_at integer not null, others_write integer not null default 0) strict, without rowid;
@@ -138,8 +132,8 @@ create table pulled (
 create table pulls (only integer primary key check (only = 1), watermark_at integer not null, completed_at integer not null) strict;
 
 create view outbox_overview as
-select entries.id as entry, finds.local_id, (select address from header) as service, entries.kind, state, held is not null and state = 'queued' as held,
-  entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (
+select entries.id as entry, (select local_id from finds where uuid = entries.subject) as local_id, (select address from header) as service,
+  entries.kind, state, held is not null and state = 'queued' as held, entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (
     with recursive said (left_over, text) as (
       select json_array_length(reason, '$.values'), reason ->> '$.text'
       union all select left_over - 1, replace(text, '${' || (left_over - 1) || '}', coalesce(
@@ -147,4 +141,4 @@ select entries.id as entry, finds.local_id, (select address from header) as serv
       from said where left_over > 0)
     select text from said where left_over = 0) end as reason,
   not_before_at, attempts, standing, stav
-from entries left join finds on finds.id = find_id left join pulled on pulled.ident_cely = entries.ident_cely;
+from entries left join pulled on pulled.ident_cely = entries.ident_cely;

@@ -22,7 +22,7 @@ import {
 } from './stored-intent.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
-const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'finds', 'entries'];
+const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
 
 /**
  * Copies a snapshot, also during a push, with its time.
@@ -83,8 +83,7 @@ export function removeDamaged(outbox: Outbox): Removed {
       else if (!isSoundlyPrepared(stored)) prepared.push(parseNamed(row));
     }
     // They refer to facts, and are made again.
-    if (facts.length > 0)
-      for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
+    if (facts.length > 0) outbox.sql('delete from entries').run();
     for (const { row } of facts) outbox.sql('delete from facts where seq = ?').run(row);
     for (const column of ['held', 'lookup'])
       outbox.sql(`update entries set ${column} = null where not json_valid(${column})`).run();
@@ -131,15 +130,15 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
  */
 export function refoldAll(outbox: Outbox): string[] {
   const read = outbox.sql(
-    `select coalesce(local_id, entries.ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(entries.ident_cely, '')
-     from entries left join finds on finds.id = find_id`,
+    `select coalesce((select local_id from finds where uuid = subject), ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(ident_cely, '')
+     from entries`,
   );
   return outbox.change(() => {
     const before = new Set(parseTexts(read.pluck().all()));
     const subjects = parseTexts(
       outbox.sql('select subject from facts group by subject order by min(seq)').pluck().all(),
     );
-    for (const cache of ['entries', 'finds']) outbox.sql(`delete from ${cache}`).run();
+    outbox.sql('delete from entries').run();
     for (const subject of subjects) refold(outbox, subject);
     const after = parseTexts(read.pluck().all());
     return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');
@@ -193,7 +192,6 @@ function openSound(path: string, clock: Clock): Outbox {
 
 const OUTBOX_CONTENT = [
   'entries',
-  'finds',
   'facts',
   'intents',
   'account',

@@ -19,13 +19,18 @@ import {
   type SlotState,
 } from './fold.ts';
 import { findIntentRow, type IntentRow } from './intent-rows.ts';
-import { type IntentKind, makeImportSlot, parseIntent, parseRecordSubject } from './intents.ts';
+import {
+  IMPORT_KEY,
+  type IntentKind,
+  makeImportSlot,
+  parseIntent,
+  parseRecordSubject,
+} from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
-import { findRowOfFind } from './stored-finds.ts';
 
 /**
- * The tables `finds` and `entries`: what the facts of each subject mean, for all that is read often.
- * No other module writes them, except for schedules and questions.
+ * The table `entries`: what the facts of each subject mean, for all that is read often. No other
+ * module writes it, except for schedules and questions.
  */
 
 /**
@@ -41,23 +46,16 @@ function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void 
   const importSlot = makeImportSlot(subject);
   const ofImport = slots.get(importSlot);
   const record = parseRecordSubject(subject);
-  let find: { id: number; identCely: string | null } | undefined;
+  const find = ofImport === undefined ? undefined : makeImportRow(outbox, subject, ofImport);
+  const rows = find === undefined ? [] : [find];
+  // Changes of a find that only another place knows wait for it.
+  if (record !== undefined || find !== undefined)
+    for (const [slot, facts] of slots) {
+      if (slot === importSlot) continue;
+      const identCely = record ?? find?.identCely ?? null;
+      rows.push(...makeChangeRows(outbox, subject, identCely, facts));
+    }
   const known = listKeys(outbox, subject);
-  const rows: EntryRow[] = [];
-  if (ofImport !== undefined) {
-    const state = foldSlot(ofImport);
-    const row = writeFind(outbox, subject, state, ofImport);
-    if (row === undefined) return;
-    find = { id: row.id, identCely: state.records[0] ?? null };
-    rows.push(makeImportRow(subject, row, state, ofImport));
-  }
-  for (const [slot, facts] of slots) {
-    if (slot === importSlot) continue;
-    const target = { findId: find?.id ?? null, identCely: record ?? find?.identCely ?? null };
-    // Changes of a find that only another place knows wait for it.
-    if (record === undefined && find === undefined) continue;
-    rows.push(...makeChangeRows(outbox, subject, target, facts));
-  }
   for (const row of rows) writeEntry(outbox, row, known.has(row.key));
   const keys = new Set(rows.map(({ key }) => key));
   for (const key of known)
@@ -110,44 +108,6 @@ function isAttempted({ kind }: Fact): boolean {
   return kind === 'attempted';
 }
 
-type FindRow = { readonly id: number; readonly wish: Wish };
-
-/**
- * Writes the row of a find.
- * @returns undefined where it is none: it was removed before an attempt, and its local id is free
- * again
- */
-function writeFind(
-  outbox: Outbox,
-  uuid: string,
-  state: SlotState,
-  facts: readonly Fact[],
-): FindRow | undefined {
-  const wish = findWish(outbox, uuid, state, facts);
-  const isHidden = wish?.body.intent === null && wish.body.hides;
-  const wasAttempted = facts.some(isAttempted);
-  if (wish?.body.find === undefined || (isHidden && !wasAttempted)) {
-    outbox.sql('delete from finds where uuid = ?').run(uuid);
-    return undefined;
-  }
-  const { find } = wish.body;
-  const localId = chooseLocalId(outbox, uuid, find);
-  const values = [localId, wish.intent.row, wish.id, find.path, isHidden ? 1 : 0, uuid];
-  const { changes } = outbox
-    .sql(
-      'update finds set local_id = ?, intent = ?, fact = ?, source_path = ?, hidden = ? where uuid = ?',
-    )
-    .run(values);
-  if (changes === 0)
-    // The number of its first fact, so that a find that returns by an undo has its id again.
-    outbox
-      .sql(
-        'insert into finds (local_id, intent, fact, source_path, hidden, uuid, id) values (?, ?, ?, ?, ?, ?, (select min(seq) from facts where subject = ?))',
-      )
-      .run(values, uuid);
-  return { id: findRowOfFind(outbox, uuid), wish };
-}
-
 /** Gives the later of two finds with one local id another one. */
 function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): string {
   const isTaken = (name: string): boolean =>
@@ -158,38 +118,48 @@ function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): str
     if (!isTaken(`${localId}-${count}`)) return `${localId}-${count}`;
 }
 
-function makeImportRow(
-  subject: string,
-  { id, wish }: FindRow,
-  state: SlotState,
-  facts: readonly Fact[],
-): EntryRow {
-  const { intent } = wish;
+/**
+ * Makes the row of a find.
+ * @returns undefined where it is none: it was removed before an attempt, and its local id is free
+ * again
+ */
+function makeImportRow(outbox: Outbox, uuid: string, facts: readonly Fact[]): EntryRow | undefined {
+  const state = foldSlot(facts);
+  const wish = findWish(outbox, uuid, state, facts);
+  const isHidden = wish?.body.intent === null && wish.body.hides;
+  const find = wish?.body.find;
+  if (wish === undefined || find === undefined || (isHidden && !facts.some(isAttempted)))
+    return undefined;
+  const { intent, body } = wish;
   const folded = getImportState(state);
   const isDraft = intent.hasDocument === 0 && (folded === 'queued' || folded === 'refused');
   const accepted = findAcceptedIntent(state);
-  const parsed =
-    intent.content === null ? undefined : parseIntent('import', subject, intent.content);
+  const parsed = intent.content === null ? undefined : parseIntent('import', uuid, intent.content);
   const refusal = folded === 'refused' ? findRefusal(state, wish.name) : null;
   return {
     ...NO_CHANGE,
-    key: makeImportSlot(subject),
-    subject,
-    findId: id,
+    key: IMPORT_KEY,
+    subject: uuid,
     kind: 'import',
     intent: intent.row,
     state: isDraft ? 'draft' : folded,
     changed: accepted !== undefined && accepted !== wish.name ? 1 : 0,
     identCely: state.records[0] ?? null,
+    localId: chooseLocalId(outbox, uuid, find),
+    fact: wish.id,
+    sourcePath: find.path,
+    hidden: isHidden ? 1 : 0,
     project: (parsed?.kind === 'import' ? parsed.elements.projekt?.id : undefined) ?? null,
     issues: isDraft || folded === 'queued' ? intent.issues : refusal,
-    createdAt: wish.body.find?.createdAt ?? wish.body.at,
-    ...summarize(facts, undefined, wish.body, state),
+    createdAt: find.createdAt,
+    ...summarize(facts, undefined, body, state),
   };
 }
 
 /** Columns of an import that only a number or a photograph fills. */
 const NO_CHANGE = { value: null, expects: null, photograph: null } as const;
+/** Columns of a number or a photograph that only an import fills. */
+const NO_FIND = { localId: null, fact: null, sourcePath: null, hidden: null } as const;
 
 function findAcceptedIntent({ intents }: SlotState): string | undefined {
   for (const [intent, { state }] of intents) if (state === 'accepted') return intent;
@@ -206,13 +176,14 @@ function findRefusal({ intents }: SlotState, intent: string): string | null {
   return null;
 }
 
-type ChangeTarget = { readonly findId: number | null; readonly identCely: string | null };
-
-/** Makes the rows of the numbers or photographs of a slot. */
+/**
+ * Makes the rows of the numbers or photographs of a slot.
+ * @param identCely the record to change, once it is known
+ */
 function makeChangeRows(
   outbox: Outbox,
   subject: string,
-  target: ChangeTarget,
+  identCely: string | null,
   facts: readonly Fact[],
 ): EntryRow[] {
   const state = foldSlot(facts);
@@ -238,14 +209,14 @@ function makeChangeRows(
     const folded = getChangeState(state, intent);
     const latest = findLatestWish(facts, intent) ?? wish;
     const entry = {
+      ...NO_FIND,
       key: intent,
       subject,
-      findId: target.findId,
       kind,
       intent: row.row,
       state: folded,
       changed: 0,
-      identCely: accepted?.body.target ?? target.identCely,
+      identCely: accepted?.body.target ?? identCely,
       project: null,
       value: parsed?.kind === 'number' ? parsed.value : null,
       expects: latest.body.expects ?? null,
@@ -384,12 +355,15 @@ function getNotBefore(
 type EntryRow = Summary & {
   readonly key: string;
   readonly subject: string;
-  readonly findId: number | null;
   readonly kind: IntentKind;
   readonly intent: number;
   readonly state: EntryState;
   readonly changed: number;
   readonly identCely: string | null;
+  readonly localId: string | null;
+  readonly fact: string | null;
+  readonly sourcePath: string | null;
+  readonly hidden: number | null;
   readonly project: string | null;
   readonly value: string | null;
   readonly expects: string | null;
@@ -400,12 +374,15 @@ type EntryRow = Summary & {
 
 /** Columns with the names of their values. */
 const WRITTEN = {
-  find_id: 'findId',
   kind: 'kind',
   intent: 'intent',
   state: 'state',
   changed: 'changed',
   ident_cely: 'identCely',
+  local_id: 'localId',
+  fact: 'fact',
+  source_path: 'sourcePath',
+  hidden: 'hidden',
   project: 'project',
   value: 'value',
   expects: 'expects',
@@ -419,10 +396,12 @@ const WRITTEN = {
 } as const;
 
 // SQLite keeps a journal of its own for an upsert, which takes three times as long.
-const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')}, created_at, held, subject, key)
+const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')}, created_at, held, subject, key, first_fact)
   values (${Object.values(WRITTEN)
     .map((name) => `:${name}`)
-    .join(', ')}, :createdAt, :held, :subject, :key)`;
+    .join(
+      ', ',
+    )}, :createdAt, :held, :subject, :key, iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
 
 /** Questions that follow from the facts. */
 const OF_FACTS = ['edited-twice', ...ROW_BASES].map((basis) => `'${basis}'`).join(', ');

@@ -3,14 +3,14 @@ import type { Attempt, Entry, Lookup } from './entry.ts';
 import type { Fact, FactOf } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
 import { findIntent } from './intent-rows.ts';
-import { makeSlot } from './intents.ts';
+import { makeImportSlot, makeSlot } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import { listFactsOfSlot } from './record-facts.ts';
 import { readMessage } from './stored-text.ts';
 
 /** Returns the slot of an entry. */
-export function getSlotOf(outbox: Outbox, { kind, key, subject, intent }: Entry): string {
-  if (kind === 'import') return key;
+export function getSlotOf(outbox: Outbox, { kind, subject, intent }: Entry): string {
+  if (kind === 'import') return makeImportSlot(subject);
   if (kind === 'number') return `number ${subject}`;
   const stored = findIntent(outbox, subject, intent);
   return stored === undefined ? '' : makeSlot(stored);

@@ -32,14 +32,19 @@ export type { Target } from './entry.ts';
 
 /** Queries of the table `entries`. */
 
-const COLUMNS = `entries.id, entries.key, entries.subject, intents.id as intent, entries.find_id as findId,
-  finds.local_id as localId, entries.kind, entries.state, entries.changed,
+const OF_FIND = 'entries.subject = (select uuid from finds where finds.id = :findId)';
+
+/** Local id of the find of an entry. */
+const LOCAL_ID = `(select finds.local_id from finds where uuid = entries.subject)`;
+
+const COLUMNS = `entries.id, entries.key, entries.subject, intents.id as intent,
+  (select finds.id from finds where uuid = entries.subject) as findId, ${LOCAL_ID} as localId, entries.kind, entries.state, entries.changed,
   entries.ident_cely as identCely, entries.project, entries.value, entries.expects, entries.photograph,
   entries.attempts, entries.unknown_attempts as unknownAttempts, entries.not_before_at as notBeforeAt, entries.held,
   entries.lookup, entries.reason, entries.issues, entries.created_at as createdAt, entries.updated_at as updatedAt,
   intents.document`;
 
-const FROM = `from entries join intents on intents.row = entries.intent left join finds on finds.id = entries.find_id`;
+const FROM = `from entries join intents on intents.row = entries.intent`;
 
 const parseRow = createRowParser({
   id: isNumber,
@@ -177,7 +182,7 @@ export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
 }
 
 export function listEntriesOfFind(outbox: Outbox, findId: FindId): Entry[] {
-  return selectEntries(outbox, 'find_id = :findId', { findId });
+  return selectEntries(outbox, OF_FIND, { findId });
 }
 
 export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
@@ -193,7 +198,7 @@ export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Targe
 
 /** Returns the import of a find, even a dropped one. */
 export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
-  return selectOfKind(outbox, 'import', 'find_id = :findId', { findId }).at(0);
+  return selectOfKind(outbox, 'import', OF_FIND, { findId }).at(0);
 }
 
 /** Returns the import that is known to have made a record. */
@@ -279,7 +284,7 @@ export function isDropped(outbox: Outbox, findId: FindId): boolean {
  * Returns all numbers of a record, by its find or by its identifier, in the order of the queue.
  */
 export function listNumbers(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
-  return selectOfKind(outbox, 'number', '(find_id = :findId or ident_cely = :identCely)', {
+  return selectOfKind(outbox, 'number', `(${OF_FIND} or ident_cely = :identCely)`, {
     findId,
     identCely,
   });
@@ -451,7 +456,7 @@ export function listLatestAccepted(outbox: Outbox, limit: number): Entry[] {
  */
 export function listDraftImports(outbox: Outbox, subjects: readonly string[] | undefined): Entry[] {
   const ofRecords = 'entries.subject in (select value from json_each(:subjects))';
-  const withDependents = `exists (select 1 from entries as waiting where waiting.find_id = entries.find_id and waiting.kind <> 'import' and waiting.state = 'queued')`;
+  const withDependents = `exists (select 1 from entries as waiting where waiting.subject = entries.subject and waiting.kind <> 'import' and waiting.state = 'queued')`;
   return selectEntries(
     outbox,
     `state = 'draft' and ${subjects === undefined ? withDependents : ofRecords}`,
@@ -465,7 +470,7 @@ export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
   const otherEntries = selectEntries(
     outbox,
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)
-     and state in ('draft', 'refused', 'sending', 'uncertain') and coalesce(finds.hidden, 0) = 0
+     and state in ('draft', 'refused', 'sending', 'uncertain') and not exists (select 1 from finds where uuid = entries.subject and finds.hidden = 1)
      and coalesce(held ->> 'basis', '') not in (select value from json_each(:asked))`,
     { limit, asked: JSON.stringify(ROW_BASES) },
     'order by state, entries.id limit :limit',

@@ -89,7 +89,7 @@ export type Lookup = {
 
 type EntryBase = {
   readonly id: EntryId;
-  /** The slot of an import, the id of the intent of a number or a photograph. */
+  /** `import`, or the id of the intent of a number or a photograph. */
   readonly key: string;
   /** Entries of one find or record share it, so that no two requests write to it at once. */
   readonly subject: string;

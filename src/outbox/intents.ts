@@ -46,6 +46,9 @@ export function parseRecordSubject(subject: string): string | undefined {
   return subject.startsWith('record:') ? subject.slice('record:'.length) : undefined;
 }
 
+/** Key of the import of a find, among its entries; that of a change is its intent. */
+export const IMPORT_KEY = 'import';
+
 /** Returns the slot of the import of a find. */
 export function makeImportSlot(find: string): string {
   return `import ${find}`;

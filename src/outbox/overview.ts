@@ -39,9 +39,7 @@ export function countQueued(
 /** Returns local ids of finds whose version here is not the one that the service has. */
 export function listChangedFinds(outbox: Outbox): string[] {
   const localIds = outbox
-    .sql(
-      'select local_id from entries join finds on finds.id = entries.find_id where changed = 1 and hidden = 0 order by finds.id',
-    )
+    .sql('select local_id from finds where changed = 1 and hidden = 0 order by id')
     .pluck()
     .all();
   return parseTexts(localIds);
@@ -51,9 +49,9 @@ export function listChangedFinds(outbox: Outbox): string[] {
 export function listDroppedWithDependents(outbox: Outbox): string[] {
   const localIds = outbox
     .sql(
-      `select distinct local_id from entries join finds on finds.id = entries.find_id
-         join entries as made on made.find_id = finds.id and made.kind = 'import' and made.state = 'dropped'
-       where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and hidden = 0 order by finds.id`,
+      `select local_id from finds where state = 'dropped' and hidden = 0 and exists (
+         select 1 from entries where subject = uuid and kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null)
+       order by id`,
     )
     .pluck()
     .all();
@@ -106,7 +104,7 @@ export function listDelays(outbox: Outbox, limit: number): Delay[] {
   const rows = outbox
     .sql(
       `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
-         coalesce((select local_id from finds where finds.id = find_id), ident_cely) as find
+         coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find
        from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
          and not_before_at > 0 and reason is not null
        group by kind, reason order by count desc, min(entries.id) limit :limit`,
@@ -157,7 +155,7 @@ export function countEntries(outbox: Outbox): Counts {
   }
   const hidden = outbox
     .sql(
-      `select kind, state, count(*) as count from entries where find_id in (select id from finds where hidden = 1)
+      `select kind, state, count(*) as count from entries where subject in (select uuid from finds where hidden = 1)
        group by kind, state`,
     )
     .all();
@@ -191,10 +189,10 @@ export function countWaiting(outbox: Outbox): Waiting {
   const counts = outbox
     .sql(
       `select
-         (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
-          where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and made.state <> 'dropped') as forImport,
-         (select count(*) from entries join entries as made on made.find_id = entries.find_id and made.kind = 'import'
-          where entries.kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and made.state = 'dropped') as forDropped,
+         (select count(*) from entries join finds on uuid = subject
+          where kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and finds.state <> 'dropped') as forImport,
+         (select count(*) from entries join finds on uuid = subject
+          where kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and finds.state = 'dropped') as forDropped,
          (select count(*) from entries where held is not null and state = 'queued') as forPerson,
          (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,
@@ -229,17 +227,16 @@ export function listQueuedReferences(
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
   const rows = outbox
     .sql(
-      `select finds.id as find, content ->> :text as text from intents join finds on finds.intent = intents.row
-         join entries on entries.find_id = finds.id
-       where +entries.kind = 'import' and +state = 'queued' and ${isNamed} and finds.hidden = 0
-         and (:subjects is null or entries.subject in (select value from json_each(:subjects))) order by finds.id`,
+      `select finds.id as find, content ->> :text as text from intents join finds on uuid = subject and intent = row
+       where +state = 'queued' and ${isNamed} and hidden = 0
+         and (:subjects is null or subject in (select value from json_each(:subjects))) order by finds.id`,
     )
     .all({ ...values, subjects: subjects === undefined ? null : JSON.stringify(subjects) });
   if (rows.length === 0) return [];
   const acceptedTexts = outbox
     .sql(
-      `select distinct content ->> :text from intents join entries on entries.intent = intents.row
-       where +entries.kind = 'import' and +state = 'accepted' and ${isNamed}`,
+      `select distinct content ->> :text from intents join finds on uuid = subject and intent = row
+       where +state = 'accepted' and ${isNamed}`,
     )
     .pluck()
     .all(values);
@@ -294,9 +291,9 @@ export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, 
   const rows = outbox
     .sql(
       `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
-       from entries join facts on facts.subject = entries.subject and facts.kind = 'answered' and facts.slot = entries.key
-       where entries.kind = 'import' and state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
-       group by entries.id having atMs >= :sinceMs`,
+       from finds join facts on facts.subject = uuid and kind = 'answered' and slot = 'import ' || uuid
+       where state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
+       group by uuid having atMs >= :sinceMs`,
     )
     .all({ sinceMs });
   return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));

@@ -4,7 +4,7 @@ import { packageRoot } from '../base/package-root.ts';
 import { type Database, isAnyRow, migrate, openSqlite, parseTexts } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
 import type { Outbox } from './open-outbox.ts';
-import { NAMED_ENTRIES, parseNamedEntry } from './stored-finds.ts';
+import { NAMED_ENTRIES, type NamedEntry, parseNamedEntry } from './stored-finds.ts';
 
 /** Tables whose rows a damaged file may still have; the caches are made again. */
 const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
@@ -39,9 +39,9 @@ function withDatabase<T>(database: Database, work: (database: Database) => T): T
 
 /**
  * Copies all rows that can still be read from a damaged file to a new outbox.
- * @returns the local ids of the finds of its entries, by the keys of these
+ * @returns the entries of its finds
  */
-export function salvageRows(path: string, outbox: Outbox): Map<string, string> {
+export function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
   return withDatabase(openSqlite(path, { readonly: true }), (from) => {
     // Whatever of the schema is damaged, the other tables stay readable.
     from.unsafeMode();
@@ -49,8 +49,7 @@ export function salvageRows(path: string, outbox: Outbox): Map<string, string> {
     outbox.change(() => {
       for (const table of TRUTH) copyRows(from, table, outbox);
     });
-    const entries = listReadableRows(from, NAMED_ENTRIES).map(parseNamedEntry);
-    return new Map(entries.map(({ key, localId }) => [key, localId]));
+    return listReadableRows(from, NAMED_ENTRIES).map(parseNamedEntry);
   });
 }
 

@@ -64,10 +64,10 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
 }
 
 /**
- * Returns the row of a find.
+ * Returns the number of a find.
  * @throws DatabaseError where it is missing
  */
-export function findRowOfFind(outbox: Outbox, uuid: string): FindId {
+export function getFindId(outbox: Outbox, uuid: string): FindId {
   const id = outbox.sql('select id from finds where uuid = ?').pluck().get(uuid);
   return parseValue(isNumber, id);
 }
@@ -104,7 +104,7 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return readOneFind(
     outbox,
-    `finds.id = (select find_id from entries where ident_cely = ? and +kind = 'import' and +state = 'accepted' limit 1)`,
+    `finds.uuid = (select subject from entries where ident_cely = ? and +kind = 'import' and +state = 'accepted' limit 1)`,
     identCely,
   );
 }
@@ -130,7 +130,7 @@ export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<Sto
 export function listUnattemptedFinds(outbox: Outbox, command?: string): StoredFind[] {
   return outbox
     .sql(
-      `select ${COLUMNS} from ${FROM} join entries on find_id = finds.id and entries.kind = 'import'
+      `select ${COLUMNS} from ${FROM}
        where attempts = 0 and hidden = 0 and (:command is null or facts.command = :command) order by finds.id`,
     )
     .all({ command: command ?? null })
@@ -159,16 +159,16 @@ export function listFindUuids({ sql }: Outbox): Set<string> {
   return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
 }
 
-export const parseNamedEntry = createRowParser({ key: isText, localId: isText });
+export const parseNamedEntry = createRowParser({ key: isText, uuid: isText, localId: isText });
+export type NamedEntry = ReturnType<typeof parseNamedEntry>;
 
 /** The entries of finds, by the keys that stay when the caches are made again. */
 export const NAMED_ENTRIES =
-  'select key, local_id as localId from entries join finds on finds.id = find_id';
+  'select entries.key, uuid, finds.local_id as localId from entries join finds on uuid = subject';
 
-/** Returns the local ids of the finds of all entries, by the keys of these. */
-export function listLocalIds(outbox: Outbox): Map<string, string> {
-  const rows = outbox.sql(NAMED_ENTRIES).all().map(parseNamedEntry);
-  return new Map(rows.map(({ key, localId }) => [key, localId]));
+/** Returns the entries of finds. */
+export function listNamedEntries(outbox: Outbox): NamedEntry[] {
+  return outbox.sql(NAMED_ENTRIES).all().map(parseNamedEntry);
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });
@@ -180,8 +180,7 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
       `select local_id as name, local_id as localId from finds
        union all select body ->> '$.find.key', local_id from finds join facts on facts.subject = finds.uuid and facts.id = finds.fact
          where body ->> '$.find.key' is not null
-       union all select entries.ident_cely, finds.local_id from entries join finds on finds.id = entries.find_id
-         where entries.kind = 'import' and entries.state = 'accepted'`,
+       union all select ident_cely, local_id from finds where state = 'accepted'`,
     )
     .all();
   return rows.map(parseName);

@@ -27,7 +27,7 @@ import {
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-facts.ts';
-import { findRowOfFind, type StoredFind } from './stored-finds.ts';
+import { getFindId, type StoredFind } from './stored-finds.ts';
 import { makeUuid } from './stored-text.ts';
 
 /** Wishes: each function appends the facts of one change by the running command. */
@@ -72,7 +72,7 @@ function wantFindAs(
     const wish = { localId, namesake, createdAt, file, row, path, base, key, asked };
     const body = { ...makeBody(outbox, id, replaces), find: wish };
     appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
-    return findRowOfFind(outbox, subject);
+    return getFindId(outbox, subject);
   });
 }
 

@@ -29,9 +29,7 @@ function damageBesideLog(home: Home): void {
   const path = join(outboxFolder(home.folder), 'outbox.sqlite');
   const database = openSqlite(path);
   database.pragma('wal_autocheckpoint = 0');
-  database.exec(
-    'update entries set updated_at = updated_at + 1; update finds set updated_at = updated_at + 1',
-  );
+  database.exec('update entries set updated_at = updated_at + 1');
   for (const suffix of ['', '-wal']) copyFileSync(`${path}${suffix}`, `${path}.kept${suffix}`);
   database.close();
   for (const suffix of ['', '-wal']) copyFileSync(`${path}.kept${suffix}`, `${path}${suffix}`);
@@ -112,7 +110,7 @@ function entriesIn(image: Image, path: string): string[] {
       if (database.pragma('integrity_check', { simple: true }) !== 'ok') return ['damaged'];
       return database
         .prepare(
-          `select local_id || ' ' || state from entries join finds on finds.id = find_id order by 1`,
+          `select finds.local_id || ' ' || entries.state from entries join finds on uuid = subject order by 1`,
         )
         .pluck()
         .all() as string[];

@@ -152,7 +152,7 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
     assertUndamaged(path);
     const rows = outbox
       .sql(
-        `select (select local_id from finds where finds.id = find_id) as localId, kind, state,
+        `select (select local_id from finds where uuid = subject) as localId, kind, state,
            coalesce(value, lower(hex(coalesce(document_sha512, photo_sha512)))) as carries from entries`,
       )
       .all() as Row[];

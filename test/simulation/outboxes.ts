@@ -25,11 +25,11 @@ export type Entry = {
   readonly attempts: number;
 };
 
-const ENTRIES = `select entries.id, coalesce(local_id, entries.ident_cely) as find, kind, state, held ->> 'basis' as held, case when held is null then null when json_array_length(held, '$.near') < json_array_length(held, '$.candidates') then 'same' else 'near' end as matched,
-    coalesce(hidden, 0) as isHidden, entries.ident_cely as ident, entries.value as value,
+const ENTRIES = `select entries.id, coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find, kind, state, held ->> 'basis' as held, case when held is null then null when json_array_length(held, '$.near') < json_array_length(held, '$.candidates') then 'same' else 'near' end as matched,
+    exists (select 1 from finds where uuid = subject and finds.hidden = 1) as isHidden, entries.ident_cely as ident, entries.value as value,
     photograph ->> 'sha512' as digest, attempts,
     (select outbox from header) as outbox, (select address from header) as service
-  from entries left join finds on finds.id = find_id order by entries.id`;
+  from entries order by entries.id`;
 
 /** Entries of all outboxes of a home. */
 export function readEntries(home: string): Entry[] {
@@ -103,9 +103,8 @@ export function readLastCommand(home: string, profile: Profile, words = '%'): st
 }
 
 export function readDocument(home: string, find: string): Buffer | undefined {
-  const query = `select document from entries join finds on finds.id = find_id
-    join intents on intents.row = entries.intent
-    where entries.kind = 'import' and document is not null and local_id = '${find}'`;
+  const query = `select document from finds join intents on intents.row = finds.intent
+    where document is not null and local_id = '${find}'`;
   return listFolders(home).flatMap((outbox) =>
     readOutbox<{ document: Buffer }>(home, outbox, query),
   )[0]?.document;

@@ -3,13 +3,12 @@ import type { Clock } from '../../base/clock.ts';
 import { isSound } from '../../base/errors.ts';
 import { refoldAll, removeDamaged } from '../../outbox/backup-copy.ts';
 import { findKnownAccount, findKnownUsername } from '../../outbox/bound-account.ts';
-import { makeImportSlot } from '../../outbox/intents.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import { type Header, type Outbox, readHeader, updateHeader } from '../../outbox/open-outbox.ts';
 import { countEntries } from '../../outbox/overview.ts';
 import { type PushLockOptions, withPushLock } from '../../outbox/push-lock.ts';
 import { isSoundFile, salvageRows } from '../../outbox/salvage.ts';
-import { countFinds, listLocalIds } from '../../outbox/stored-finds.ts';
+import { countFinds, listNamedEntries, type NamedEntry } from '../../outbox/stored-finds.ts';
 import {
   getPlace,
   type Place,
@@ -82,26 +81,31 @@ export async function repairOutbox(options: Damaged): Promise<Repair> {
     const outboxAside = isSoundFile(outboxFile) ? undefined : setAside(outboxFile, clock.now());
     const outbox = open();
     const before =
-      outboxAside === undefined ? listLocalIds(outbox) : salvageRows(outboxAside, outbox);
+      outboxAside === undefined ? listNamedEntries(outbox) : salvageRows(outboxAside, outbox);
     const { subjects, intents, drafts } = removeDamaged(outbox);
     outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
     restartUnion(outbox);
     uniteWithLedger(outbox);
     restoreContents(outbox, intents);
     const corrected = refoldAll(outbox);
-    const after = listLocalIds(outbox);
-    const isTouched = (key: string): boolean =>
-      !after.has(key) || subjects.some((subject) => key === makeImportSlot(subject));
+    const after = listNamedEntries(outbox);
+    const getName = ({ uuid, key }: NamedEntry): string => `${uuid} ${key}`;
+    const left = new Set(after.map(getName));
+    const damaged = before.filter(
+      (entry) => !left.has(getName(entry)) || subjects.includes(entry.uuid),
+    );
     return {
       ledgerAside,
       outboxAside,
-      damaged: [
-        ...new Set([...before].flatMap(([key, localId]) => (isTouched(key) ? localId : []))),
-      ],
-      drafts: drafts.flatMap((uuid) => after.get(makeImportSlot(uuid)) ?? []),
+      damaged: listLocalIds(damaged),
+      drafts: listLocalIds(after.filter(({ uuid }) => drafts.includes(uuid))),
       corrected,
     };
   });
+}
+
+function listLocalIds(entries: readonly NamedEntry[]): string[] {
+  return [...new Set(entries.map(({ localId }) => localId))];
 }
 
 /** Returns the account of the attempts; without one, the next sign-in binds the outbox. */

@@ -68,7 +68,7 @@ describe('a backup', () => {
   test.each([
     ['a fact', `update facts set body = '{}'`],
     ['an intent', `update intents set content = replace(content, 'K-1', 'K-2')`],
-    ['a reference', `pragma foreign_keys = off; delete from finds`],
+    ['a reference', `pragma foreign_keys = off; update entries set fact = 'none'`],
   ])('cannot be made of an outbox that is damaged in %s', (_, damage) => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');

@@ -12,7 +12,7 @@ import {
 } from '../../../src/outbox/claims.ts';
 import { decide } from '../../../src/outbox/decisions.ts';
 import type { Entry, EntryId } from '../../../src/outbox/entry.ts';
-import { listAttempts } from '../../../src/outbox/entry-facts.ts';
+import { getSlotOf, listAttempts } from '../../../src/outbox/entry-facts.ts';
 import {
   type ClaimableQuery,
   clampFutureBackoff,
@@ -93,7 +93,7 @@ function getEntry(outbox: Outbox, id: EntryId): Entry {
 function drop(outbox: Outbox, id: EntryId): void {
   const entry = getEntry(outbox, id);
   decide(outbox, entry, { kind: 'abandon' }, 'dropped');
-  unwant(outbox, entry.subject, entry.key, false);
+  unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
 }
 
 function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {
@@ -362,9 +362,9 @@ test('what was given up with an unknown outcome is uncertain once it is wanted a
   const { entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, LOST);
   drop(outbox, entryId);
-  const { state, subject, key } = getEntry(outbox, entryId);
-  expect(state).toBe('dropped');
-  rewant(outbox, subject, key);
+  const entry = getEntry(outbox, entryId);
+  expect(entry.state).toBe('dropped');
+  rewant(outbox, entry.subject, getSlotOf(outbox, entry));
   expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
 });
 

@@ -6,6 +6,7 @@ import { recoverOpenAttempts, type Settlement } from '../../../src/outbox/claims
 import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import { decide, releaseRecord } from '../../../src/outbox/decisions.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
+import { getSlotOf } from '../../../src/outbox/entry-facts.ts';
 import {
   findEntryById,
   listDraftImports,
@@ -56,10 +57,7 @@ const addsDependent = fc.tuple(pick, fc.boolean(), fc.boolean()).map(
       const identCely =
         findId === null
           ? undefined
-          : outbox
-              .sql(`select ident_cely from entries where find_id = ? and kind = 'import'`)
-              .pluck()
-              .get(findId);
+          : outbox.sql(`select ident_cely from finds where id = ?`).pluck().get(findId);
       const target = {
         findId,
         identCely: isOfRecord ? `C-1-N${which}` : typeof identCely === 'string' ? identCely : null,
@@ -123,7 +121,8 @@ const decides = fc
             decide(outbox, entry, { kind: answer }, 'x');
             return;
           case 'drop':
-            if (entry.kind === 'import') unwant(outbox, entry.subject, entry.key, false);
+            if (entry.kind === 'import')
+              unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
             return;
           case 'release':
             if (entry.kind === 'import' && entry.state === 'accepted')
@@ -206,7 +205,7 @@ function quick(): TempOutbox {
 /** Each count against a plain one. */
 function expectRight(outbox: Outbox): void {
   const plain = (sql: string): unknown => outbox.sql(sql).pluck().get();
-  const shown = `from entries left join finds on finds.id = find_id where coalesce(finds.hidden, 0) = 0`;
+  const shown = `from entries where not exists (select 1 from finds where uuid = subject and finds.hidden = 1)`;
   expect(countFinds(outbox)).toBe(
     plain('select count(*) from finds where coalesce(hidden, 0) = 0'),
   );
@@ -233,7 +232,7 @@ function expectSameElsewhere(outbox: TempOutbox): void {
   const settled = (of: Outbox) =>
     of
       .sql(
-        `select key, kind, case when state in ('queued', 'refused') then '' else state end, unknown_attempts, attempts from entries where attempts > 0 order by key`,
+        `select subject, key, kind, case when state in ('queued', 'refused') then '' else state end, unknown_attempts, attempts from entries where attempts > 0 order by subject, key`,
       )
       .raw()
       .all();
@@ -274,7 +273,7 @@ test('waiting entries are counted by the cause of their wait', () => {
     queueNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
   const entry = findEntryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
-  unwant(outbox, entry.subject, entry.key, false);
+  unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
   storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
   attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
     state: 'queued',

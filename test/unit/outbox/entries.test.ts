@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { getSlotOf } from '../../../src/outbox/entry-facts.ts';
 import {
   findEntryById,
   findImportOfFind,
@@ -63,7 +64,8 @@ test('a find is dropped with its import, whatever else is queued for it', () => 
   const { entryId, findId } = queueImport(outbox, 'K-1');
   queueNumber(outbox, { findId, identCely: null }, 'A 1');
   expect(isDropped(outbox, findId)).toBe(false);
-  const { subject = '', key = '' } = findEntryById(outbox, entryId) ?? {};
-  unwant(outbox, subject, key, false);
+  const entry = findEntryById(outbox, entryId);
+  if (entry === undefined) throw new Error('the entry is gone');
+  unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
   expect([isDropped(outbox, findId), isDropped(outbox, findId + 1)]).toStrictEqual([true, false]);
 });
