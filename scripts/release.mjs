@@ -1,7 +1,8 @@
 /**
- * npm run release [-- TARGET…]: archives that run without Node, npm or a compiler, with their
- * SHA-256 sums, into release/. All that is in them comes from npm: Node itself, the program, what
- * it depends on. The same commit gives the same bytes.
+ * npm run release [-- [--program TARBALL] TARGET…]: archives that run without Node, npm or a
+ * compiler, with their SHA-256 sums, into release/. All that is in them comes from npm: Node
+ * itself, the program (or what it was packed into before), what it depends on. The same commit
+ * gives the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -21,6 +22,7 @@ import {
 } from 'node:fs';
 import { arch, platform, tmpdir } from 'node:os';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 
 const NODE = '24.21.0';
 /**
@@ -74,17 +76,19 @@ const work = mkdtempSync(join(tmpdir(), 'pas-release-'));
 
 try {
   const anywhere = Object.keys(TARGETS).filter((name) => TARGETS[name].node !== undefined);
-  const wanted = process.argv.length > 2 ? process.argv.slice(2) : anywhere;
+  const { values, positionals } = parseArgs({
+    options: { program: { type: 'string', default: '.' } },
+    allowPositionals: true,
+  });
+  const wanted = positionals.length > 0 ? positionals : anywhere;
   const unknown = wanted.find((name) => !(name in TARGETS));
   if (unknown !== undefined)
     throw new Error(`${unknown} is none of ${Object.keys(TARGETS).join(', ')}`);
   if (npm === '') throw new Error('run it by npm: npm run release');
   mkdirSync(out, { recursive: true });
   const host =
-    platform() === 'darwin'
-      ? ownRuntime()
-      : unpacked(`node-${platform()}-${arch()}@${NODE}`, 'host');
-  const program = packedProgram();
+    platform() === 'darwin' ? ownRuntime() : unpacked(`node-${platform()}-${arch()}@${NODE}`);
+  const program = unpacked(resolve(root, values.program));
   for (const name of wanted) release(name, join(host, 'bin', 'node'), program);
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -121,9 +125,7 @@ function release(name, node, program) {
   if (runtimePackage === undefined && (platform() !== os || arch() !== cpu))
     throw new Error(`${name} is made on such a machine only`);
   const runtimeFolder =
-    runtimePackage === undefined
-      ? ownRuntime()
-      : unpacked(`${runtimePackage}@${NODE}`, `${name}-runtime`);
+    runtimePackage === undefined ? ownRuntime() : unpacked(`${runtimePackage}@${NODE}`);
   mkdirSync(join(folder, 'runtime'));
   cpSync(join(runtimeFolder, runtime), join(folder, 'runtime', basename(runtime)));
   writeStarters(folder, os);
@@ -140,23 +142,18 @@ function release(name, node, program) {
   );
 }
 
-/** Files that npm would publish. */
-function packedProgram() {
-  const folder = join(work, 'program');
-  mkdirSync(folder);
-  run(process.execPath, [npm, 'pack', '--silent', '--pack-destination', folder], root);
-  const [tarball] = readdirSync(folder);
-  run('tar', ['-xzf', tarball], folder);
-  return join(folder, 'package');
-}
-
-/** A package of npm, whatever machine it is for, and none of its scripts. */
-function unpacked(spec, name) {
-  const folder = join(work, name);
-  mkdirSync(folder);
-  run(process.execPath, [npm, 'pack', '--silent', '--pack-destination', folder, spec], folder);
-  const [tarball] = readdirSync(folder);
-  run('tar', ['-xzf', tarball], folder);
+/**
+ * What is published of a package, whatever machine it is for: of a folder, of a tarball, or by its
+ * name at npm, of which no script runs.
+ */
+function unpacked(spec) {
+  const folder = join(work, 'unpacked', basename(spec));
+  if (!existsSync(folder)) {
+    mkdirSync(folder, { recursive: true });
+    run(process.execPath, [npm, 'pack', '--silent', '--pack-destination', folder, spec], folder);
+    const [tarball] = readdirSync(folder);
+    run('tar', ['-xzf', tarball], folder);
+  }
   return join(folder, 'package');
 }
 
