@@ -10,6 +10,7 @@ import {
   isStoredColumn,
   POINT_COLUMNS,
 } from '../find/fields.ts';
+import type { TablePlace } from '../find/find.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
 import { ISSUES_COLUMN } from '../tables/issues-table.ts';
@@ -19,7 +20,6 @@ import {
   getTablePlace,
   type RowCells,
   type Table,
-  type TablePlace,
 } from '../tables/table.ts';
 import { normalizeId, normalizeNumber, normalizeText } from '../text/characters.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../text/names.ts';

@@ -1,13 +1,14 @@
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { ColumnName } from '../find/fields.ts';
+import type { RowPlace } from '../find/find.ts';
 import { findNumberProblem } from '../find/value-rules.ts';
 import { quoteTomlString } from '../store/toml.ts';
-import { getHeaderPlace, getRowPlace, type RowPlace, type Table } from '../tables/table.ts';
+import { getHeaderPlace, getRowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
 import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
 import type { ColumnMap, ColumnRule } from './column-rule.ts';
-import { type Columns, listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
+import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
 import type { ColumnQuestion } from './propose-columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
@@ -28,6 +29,8 @@ export type NumberColumns = {
   readonly map: ColumnMap;
   /** Columns between which a person must choose. */
   readonly questions: readonly (ColumnQuestion & { readonly element: NumberColumn })[];
+  /** Elements without a column; either identifier names a find. */
+  readonly undecided: readonly NumberColumn[];
 };
 
 /** Tells what the text of a cell names. */
@@ -85,8 +88,15 @@ export function findNumberColumns(
     const numbers = registered.length > 0 ? registered : listNamed(others, 'local_id');
     claim('evidencni_cislo', numbers.length > 0 ? numbers : others, numbers.length > 0);
   }
+  for (const { element } of questions) found.add(element);
+  const undecided = NUMBER_COLUMNS.filter(
+    (element) =>
+      !found.has(element) &&
+      (element === 'evidencni_cislo' || (element === 'local_id' && !found.has('ident_cely'))),
+  );
   const { file = table.file, columns = [], localId } = given ?? {};
-  return { map: { file, columns: new Map([...columns, ...rules]), fixed: [], localId }, questions };
+  const map = { file, columns: new Map([...columns, ...rules]), fixed: [], localId };
+  return { map, questions, undecided };
 }
 
 /** Returns the columns that are called so, only those with the name itself where there are any. */
@@ -109,11 +119,12 @@ function makeQuestion(element: NumberColumn, columns: readonly ColumnProfile[]) 
 
 /** Answers a question about the columns. */
 export function chooseNumberColumn(
-  { map, questions }: NumberColumns,
+  { map, questions, undecided }: NumberColumns,
   element: NumberColumn,
   key: string,
 ): NumberColumns {
   return {
+    undecided,
     map: { ...map, columns: new Map([...map.columns, [key, { kind: 'read', element }]]) },
     questions: questions
       .filter((question) => question.element !== element)
@@ -124,13 +135,21 @@ export function chooseNumberColumn(
 /** Reads the numbers of a table; its other columns are ignored. */
 export function parseNumbers(
   table: Table,
-  { map, questions }: NumberColumns,
+  { map, questions, undecided }: NumberColumns,
 ): {
   readonly rows: readonly NumberRow[];
   readonly issues: readonly Issue[];
 } {
   const { columns, issues: headerIssues } = parseColumns(table, map);
-  const missing = [...headerIssues, ...checkMissingColumns(table, columns, questions)];
+  const missing = [
+    ...headerIssues,
+    ...questions.map((question) => makeChoiceIssue(table, question)),
+    ...undecided.map((element) =>
+      element === 'evidencni_cislo'
+        ? makeMissingColumnIssue(table, 'number-column', element)
+        : makeMissingColumnIssue(table, 'number-column', element, 'ident_cely'),
+    ),
+  ];
   const issues: Issue[] = [...table.issues, ...missing];
   if (missing.length > 0) return { rows: [], issues };
   const rows: NumberRow[] = [];
@@ -173,22 +192,8 @@ function checkNumberRow(find: string, value: string): Issue | undefined {
   return unfit && toIssue(unfit, { element: 'evidencni_cislo' });
 }
 
-function checkMissingColumns(
-  table: Table,
-  columns: Columns,
-  questions: NumberColumns['questions'],
-): Issue[] {
-  const isAsked = (...columns: readonly NumberColumn[]): boolean =>
-    questions.some(({ element }) => columns.includes(element));
-  const issues = questions.map(({ element, keys, problem }) => {
-    const line = `${quoteTomlString(keys[0] ?? '')} = ${quoteTomlString(element)}`;
-    const message = msg`${problem} Write it in a column map, and name that with --map: ${line}`;
-    return makeErrorIssue('number-column', message, getHeaderPlace(table));
-  });
-  const hasFind = columns.has('local_id') || columns.has('ident_cely');
-  if (!hasFind && !isAsked('local_id', 'ident_cely'))
-    issues.push(makeMissingColumnIssue(table, 'number-column', 'local_id', 'ident_cely'));
-  if (!columns.has('evidencni_cislo') && !isAsked('evidencni_cislo'))
-    issues.push(makeMissingColumnIssue(table, 'number-column', 'evidencni_cislo'));
-  return issues;
+function makeChoiceIssue(table: Table, { element, keys, problem }: ColumnQuestion): Issue {
+  const line = `${quoteTomlString(keys[0] ?? '')} = ${quoteTomlString(element)}`;
+  const message = msg`${problem} Write it in a column map, and name that with --map: ${line}`;
+  return makeErrorIssue('number-column', message, getHeaderPlace(table));
 }

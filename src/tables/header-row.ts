@@ -2,7 +2,8 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findColumnMeant } from '../find/fields.ts';
-import { getTablePlace, type Table, type TablePlace, type TableRow } from './table.ts';
+import type { TablePlace } from '../find/find.ts';
+import { getTablePlace, type Table, type TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */
 export type HeaderRows = { readonly first: number; readonly last: number };

@@ -1,5 +1,6 @@
 import { FileError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import type { TablePlace } from '../find/find.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
 import { walkXml, type XmlWalk } from '../xml/parse.ts';
 import type { TextLook } from './cell-text.ts';
@@ -13,7 +14,7 @@ import {
   type SheetContents,
 } from './sheet-builder.ts';
 import { makeTableOfSheets, parsePart, type Sheet } from './sheet-table.ts';
-import { assertTableSize, type Table, type TablePlace } from './table.ts';
+import { assertTableSize, type Table } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';

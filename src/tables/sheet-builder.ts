@@ -1,6 +1,7 @@
 import type { FileError } from '../base/errors.ts';
 import type { Doubt } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
+import type { TablePlace } from '../find/find.ts';
 import { makeStruckCellFault } from './cell-text.ts';
 import {
   assertTableSize,
@@ -8,7 +9,6 @@ import {
   makeDamagedFileError,
   type ShownCell,
   type ShownCells,
-  type TablePlace,
 } from './table.ts';
 
 export type SheetContents = {

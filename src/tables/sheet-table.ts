@@ -2,6 +2,7 @@ import { FileError } from '../base/errors.ts';
 import { addToGroup } from '../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
+import type { TablePlace } from '../find/find.ts';
 import { makeIdKey } from '../text/characters.ts';
 import { XmlSyntaxError } from '../xml/parse.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
@@ -16,7 +17,6 @@ import {
   makeTable,
   type ShownCells,
   type Table,
-  type TablePlace,
   type TableRow,
 } from './table.ts';
 import type { ZipEntry } from './zip-entries.ts';

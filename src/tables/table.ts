@@ -10,6 +10,7 @@ import {
   type Unreadable,
 } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
+import type { RowNumber, RowPlace, TablePlace } from '../find/find.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { formatCodePoint } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
@@ -52,29 +53,8 @@ export type Attachments = {
   };
 };
 
-/** Position of a table, for messages. */
-export type TablePlace = {
-  /** File as the user named it. */
-  readonly file: string;
-  readonly sheet?: string;
-  /** Unit that `row` counts, where it is no row of a spreadsheet. */
-  readonly unit?: RowUnit;
-};
-
-type RowUnit = 'feature' | 'waypoint' | 'find';
-
 /** A row; `cells` has one text per column of the header. */
 export type TableRow = RowNumber & RowCells & BesideColumns;
-
-type RowNumber = {
-  /**
-   * Row number as in a spreadsheet: the header is row 1, blank rows count, a line break inside
-   * quotes does not. Features, waypoints and finds are counted from 1.
-   */
-  readonly row: number;
-  /** Line of a text file where the row begins, from 1. */
-  readonly line?: number;
-};
 
 export type RowCells = {
   readonly cells: readonly string[];
@@ -105,9 +85,6 @@ export type ShownCells = ReadonlyMap<number, ShownCell>;
 export function getDisplayedText({ cells, shown }: RowCells, column: number): string {
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }
-
-/** Position that is merged into the issues of a row. */
-export type RowPlace = TablePlace & RowNumber;
 
 export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   return {

@@ -1,5 +1,6 @@
 import { memoize } from '../base/memoize.ts';
 import { parseDayOfMoment } from '../find/date-form.ts';
+import type { TablePlace } from '../find/find.ts';
 import { formatSpreadsheetNumber } from '../text/characters.ts';
 import { withoutFormulaMark } from '../text/csv.ts';
 import { getAttribute, type XmlElement } from '../xml/element.ts';
@@ -22,7 +23,6 @@ import {
   isOverlong,
   makeErrorResult,
   makeOverlongValue,
-  type TablePlace,
   UNSAVED_RESULT,
 } from './table.ts';
 
@@ -117,9 +117,12 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
     type === 'inlineStr'
       ? parseRichText(findNamedChild(cell, 'is'))
       : findSharedText(cell, type, values);
-  if (pieces === undefined) return parseStoredValue(cell, type, values, isStruck);
-  const value = makeTextValue(pieces, isStruck);
-  return { ...value, text: withoutFormulaMark(value.text) };
+  if (pieces !== undefined) {
+    const value = makeTextValue(pieces, isStruck);
+    return { ...value, text: withoutFormulaMark(value.text) };
+  }
+  const value = parsePlainValue(cell, type, values);
+  return isStruck && value !== undefined ? { ...value, isStruck } : value;
 }
 
 /** Returns the shared text to which a cell refers; undefined where it refers to none. */
@@ -129,16 +132,6 @@ function findSharedText(cell: XmlElement, type: string, { sharedTexts }: BookVal
 }
 
 /** @returns undefined where the cell is malformed */
-function parseStoredValue(
-  cell: XmlElement,
-  type: string,
-  values: BookValues,
-  isStruck: boolean,
-): CellValue | undefined {
-  const value = parsePlainValue(cell, type, values);
-  return isStruck && value !== undefined ? { ...value, isStruck } : value;
-}
-
 function parsePlainValue(
   cell: XmlElement,
   type: string,

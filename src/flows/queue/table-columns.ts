@@ -20,7 +20,6 @@ import {
   parseColumnMap,
 } from '../../columns/read-column-map.ts';
 import { parseConstants, parseSettings } from '../../columns/settings.ts';
-import type { ColumnName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
@@ -77,17 +76,11 @@ function makeFindTest(outbox: Outbox): (text: string) => boolean {
 }
 
 /** Makes the proposal of a table of registration numbers; its other columns are ignored. */
-export function proposeNumbers({ table, columns: { map, questions } }: NumberTable) {
+export function proposeNumbers({ table, columns: { map, ...found } }: NumberTable) {
   const columns = profileColumns(table).map((profile): ColumnProposal => {
     return { profile, rule: map.columns.get(profile.key) ?? { kind: 'ignored' } };
   });
-  const decided = [...columns.map(({ rule }) => rule), ...questions].map((each) =>
-    'element' in each ? each.element : undefined,
-  );
-  const undecided: ColumnName[] = [];
-  if (!decided.includes('evidencni_cislo')) undecided.push('evidencni_cislo');
-  if (!decided.includes('local_id') && !decided.includes('ident_cely')) undecided.push('local_id');
-  return { columns, fixed: [], undecided, questions };
+  return { columns, fixed: [], ...found };
 }
 
 export async function writeNumberMap(
