@@ -47,7 +47,7 @@ test('The suite shares no code with the client or the mock server', () => {
 
 describe('The conformance suite', () => {
   test('needs only the address of a mock server to check every answer, and changes none of its records', async () => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     const before = await mock.state();
     const flags = ['--base-url', mock.base_url, '--interval-ms', '0', '--pause-ms', '20'];
     const run = await conform(flags, {});
@@ -68,7 +68,7 @@ describe('The conformance suite', () => {
   });
 
   test('counts what it skipped by what that needs', async () => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     const run = await conform(listReading(mock));
     expect(run.last['skipped_for']).toMatchObject({
       'makes finds: needs a training instance, with --write HOST --project IDENT and an account': 120,
@@ -92,7 +92,7 @@ describe('An outage', () => {
 
 describe('Writing', () => {
   test('is refused if the host is not named', async () => {
-    await using mock = await serveMock();
+    await using mock = await serveMock('--min-interval', '100');
     const run = await conform([
       ...listReading(mock),
       ...IN_PROJECT,
@@ -111,7 +111,7 @@ describe('Writing', () => {
   });
 
   test('is refused where the host harvests, too', async () => {
-    await using mock = await serveMock();
+    await using mock = await serveMock('--min-interval', '100');
     await using other = await startOuterFace(mock);
     const host = new URL(other.base_url).host;
     const run = await conform([
@@ -127,7 +127,7 @@ describe('Writing', () => {
   });
 
   test('stops after the first record if that can be harvested, because then it is not a training instance', async () => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     await using production = await startOuterFace(mock);
     const { finds } = await mock.state();
     const flags = ['--base-url', production.base_url, '--oai-base', mock.oai_base, ...IN_PROJECT];
@@ -156,7 +156,7 @@ describe('Wrong usage', () => {
   });
 
   test('an account that is refused: 4', async () => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     const run = await conform(listReading(mock), {
       PAS_USERNAME: 'archaeologist',
       PAS_PASSWORD: 'wrong',

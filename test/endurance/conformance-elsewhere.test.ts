@@ -5,7 +5,7 @@ import { startOuterFace } from '../support/reverse-proxy.ts';
 
 describe('The conformance suite', () => {
   test('reports the known differences of the deployed service, and nothing else', async () => {
-    await using mock = await serveMock('--min-interval', '0', '--deployed');
+    await using mock = await serveMock('--deployed');
     const run = await conform(listEverything(mock));
     expect(run.broken).toEqual([
       'A-FIELD-24',
@@ -19,7 +19,7 @@ describe('The conformance suite', () => {
   });
 
   test('sees the throttle at its permitted pace', async () => {
-    await using mock = await serveMock();
+    await using mock = await serveMock('--min-interval', '100');
     const run = await conform([
       ...listEverything(mock),
       '--interval-ms',
@@ -36,7 +36,7 @@ describe('The conformance suite', () => {
   });
 
   test('changes nothing unless it is told to write', async () => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     const before = await mock.control('GET', '/state');
     const run = await conform(listReading(mock));
     const journal = await mock.journal();
@@ -55,8 +55,8 @@ describe('The conformance suite', () => {
     expect(run.code).toBe(0);
   });
   test('passes on a training instance that does not identify itself as a mock server, even with identifiers of another instance', async () => {
-    await using training = await serveMock('--min-interval', '0', '--training');
-    await using production = await serveMock('--min-interval', '0');
+    await using training = await serveMock('--training');
+    await using production = await serveMock();
     await using face = await startOuterFace(training);
     const { finds } = await production.state();
     const flags = [
@@ -89,7 +89,7 @@ describe('An outage', () => {
     ['the interface is closed', { access_mode: 'closed' }],
     ['pages of an outage', { outage: true }],
   ])('is not reported as a breach of the contract: %s', async (_, settings) => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     await mock.control('PUT', '/settings', settings);
     const run = await conform([...listReading(mock), '--pause-ms', '1']);
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
@@ -99,7 +99,7 @@ describe('An outage', () => {
   test.each(['reset-before-save', 'truncate', '502', '504', 'throttle'])(
     'in every answer of a write: %s',
     async (fault) => {
-      await using mock = await serveMock('--min-interval', '0');
+      await using mock = await serveMock();
       await mock.faults(...['import', 'number', 'photo'].map((endpoint) => ({ endpoint, fault })));
       const run = await conform([
         ...listEverything(mock),
@@ -114,7 +114,7 @@ describe('An outage', () => {
   );
 
   test('does not excuse a 500 to a single request', async () => {
-    await using mock = await serveMock('--min-interval', '0');
+    await using mock = await serveMock();
     await mock.faults({ endpoint: 'import', fault: '500-before-save' });
     const run = await conform([
       ...listEverything(mock),

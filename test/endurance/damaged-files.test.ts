@@ -8,7 +8,7 @@ import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pa
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 /** Damaged files of each kind. */
 const RUNS = Number(process.env['DAMAGE_RUNS'] ?? 8);
 const FIRST_SEED = Number(process.env['DAMAGE_SEED'] ?? 1);

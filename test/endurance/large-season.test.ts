@@ -3,7 +3,7 @@ import { expectNothingChanged } from '../support/mixed-season.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 
 test('two thousand rows with custom columns, name orders and date formats arrive at the service correctly', async () => {
   const home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);

@@ -16,7 +16,7 @@ import {
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 const NEVER_SETTLED = settledAfter(3_600_000, 0);
 const FIND = 'K-1';
 

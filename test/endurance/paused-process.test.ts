@@ -11,7 +11,7 @@ const ANSWER_TIMEOUT_MS = 2000;
 /** Windows cannot stop a process from outside. */
 const CANNOT_STOP = process.platform === 'win32';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 
 async function homeWithFinds(): Promise<Home> {
   const home = await signedIn(mock.service, [

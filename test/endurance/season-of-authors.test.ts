@@ -11,7 +11,7 @@ import { accountFlags, type Home, makeHome, WITHOUT_PAUSES } from '../support/ru
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 const AUTHORS = 10;
 const ROWS = 12;
 

@@ -5,7 +5,7 @@ import { jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 
 test('A table and a list of numbers are imported, a backup is made and finds are validated during a push, which sends all that waited.', async () => {
   const home = await signedIn(mock.service, [...WITHOUT_PAUSES, '--set', 'max_in_flight=2']);

@@ -1,20 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { expect, test } from 'vitest';
 import { signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
-beforeAll(async () => {
-  service = await serveMock();
-});
-afterAll(() => service.stop());
+const mock = shareMock();
 
 type Who = { readonly role: string };
 
 test('the token of one account is not used for the account in PAS_USERNAME, nor replaced by that account’s token', async () => {
-  const home = await signedIn(service);
+  const home = await signedIn(mock.service);
   const without = home.with({ PAS_USERNAME: 'researcher', PAS_PASSWORD: undefined });
   expect((await without.pas('whoami')).code).toBe(4);
   const other = home.with({ PAS_USERNAME: 'researcher', PAS_PASSWORD: 'researcher' });
@@ -26,7 +22,7 @@ test('the token of one account is not used for the account in PAS_USERNAME, nor 
 });
 
 test('logout deletes the password and the token, and until then whoami and doctor say where they are', async () => {
-  const home = (await signedIn(service)).with({ PAS_PASSWORD: undefined });
+  const home = (await signedIn(mock.service)).with({ PAS_PASSWORD: undefined });
   const kept = (): string => readFileSync(join(home.folder, 'pas', 'secrets.json'), 'utf8');
   const place = async () =>
     (
@@ -45,7 +41,7 @@ test('logout deletes the password and the token, and until then whoami and docto
 });
 
 test('a dry run of a push counts the named finds, and no others', async () => {
-  const home = await signedIn(service);
+  const home = await signedIn(mock.service);
   await importSeason(home, 3, { photos: true });
   expect(await home.json('push', '--dry-run')).toMatchObject({
     queued: { import: 3, number: 0, photo: 3 },

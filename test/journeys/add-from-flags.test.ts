@@ -1,20 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
-import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { type Home, makeHome, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '1');
-  home = await signedIn(service);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
 });
-afterAll(() => service.stop());
 
 type Added = {
   readonly local_id: string;
@@ -70,7 +67,7 @@ describe('a find is added from flags', () => {
       },
     });
     await home.do('push', 'K-017');
-    expect(await service.state()).toMatchObject({ photos: expect.any(Number) });
+    expect(await mock.service.state()).toMatchObject({ photos: expect.any(Number) });
     expect(
       (await home.json<{ local_id: string; state: string }[]>('list')).find(
         (find) => find.local_id === 'K-017',
@@ -245,7 +242,7 @@ test('without a terminal and without flags pas add explains how to describe a fi
 
 test('without harvested vocabularies identifiers are accepted with a warning, and names are not', async () => {
   const bare = makeHome();
-  await bare.init({ base_url: service.base_url, schema_base: service.schema_base });
+  await bare.init({ base_url: mock.service.base_url, schema_base: mock.service.schema_base });
   const {
     object_type: _object,
     specifikace: _material,

@@ -2,8 +2,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import {
   type Home,
@@ -14,18 +13,14 @@ import {
   signedIn,
 } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = useMock();
 let home: Home;
 
-beforeAll(async () => {
-  service = await serveMock();
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
   // An identical find of another test would be asked about.
-  await service.control('POST', '/reset');
-  home = await signedIn(service);
+  home = await signedIn(mock.service);
 });
 
 type Imported = {
@@ -207,11 +202,11 @@ describe('a photograph', () => {
   test('that was changed after it was queued is not sent, and is reported', async () => {
     await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(3)));
     for (const copy of findPhotographCopies(home)) writeFileSync(copy, tinyPng(4));
-    const before = (await service.state()).photos;
+    const before = (await mock.service.state()).photos;
     const run = await home.pas('push', '--json');
     expect(run.code).toBe(3);
     expect(run.stdout).toMatch(/removed or changed/);
-    expect((await service.state()).photos).toBe(before);
+    expect((await mock.service.state()).photos).toBe(before);
   });
 
   test('that was removed after it was queued is not sent, and is reported', async () => {
@@ -290,7 +285,7 @@ test('a second login with a wrong password is refused with 4 and keeps the old p
 
 test('a production profile is not written to without confirmation', async () => {
   await home.init(
-    { base_url: 'https://finds.example.org', schema_base: service.schema_base },
+    { base_url: 'https://finds.example.org', schema_base: mock.service.schema_base },
     '--name',
     'real',
     '--kind',

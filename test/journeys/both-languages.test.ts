@@ -5,7 +5,7 @@ import { type Home, signedIn } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 
 const TABLE = [
   'local_id;projekt;hloubka;okolnosti;obdobi;druh_nalezu;specifikace;nalezce;datum_nalezu;stav;geom_system;pristupnost;lokalizace;lon;lat;photos',

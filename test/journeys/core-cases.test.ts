@@ -7,8 +7,8 @@ import { atHost, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../su
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
-const production = useMock('--min-interval', '0');
+const mock = useMock();
+const production = useMock();
 const PRODUCTION = [
   ...['--name', 'real', '--kind', 'production', '--username', 'archaeologist'],
   ...['--oai-auth', 'basic', ...WITHOUT_PAUSES],
@@ -16,7 +16,7 @@ const PRODUCTION = [
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
 });
 
 const fail = (endpoint: string, fault: string, times = 1): Promise<unknown> =>
@@ -249,7 +249,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
   await home.do('push');
   const backup = join(home.folder, 'backup.sqlite');
   await home.do('backup', backup);
-  const filled = await signedIn(mock.service, WITHOUT_PAUSES);
+  const filled = await signedIn(mock.service);
   const table = readFileSync(writeSeason(filled, 1), 'utf8').replaceAll('K-', 'N-');
   await filled.do('import', filled.file('n.csv', table));
   expect((await filled.pas('restore', backup)).code).toBe(2);
@@ -356,7 +356,7 @@ test('at most twelve imports leave where the service refuses all of them alike',
     'C-202400101',
     'C-209999999',
   );
-  const other = await signedIn(mock.service, WITHOUT_PAUSES);
+  const other = await signedIn(mock.service);
   await other.pas('import', other.file('season.csv', table));
   const run = await other.pas('push', '--json');
   const attempts = run.stdout.split('\n').filter((line) => line.includes('"type":"attempt"'));

@@ -163,7 +163,8 @@ describe('a Czech pas', () => {
 
 describe('the language', () => {
   const opening = async (environment: NodeJS.ProcessEnv, ...args: string[]): Promise<string> => {
-    const run = await makeHome({ PAS_LANG: '', ...environment }).pas(...args, 'list', '--help');
+    const run = await makeHome({ PAS_LANG: '', ...environment }).start(...args, 'list', '--help')
+      .ended;
     return run.stdout.slice(0, run.stdout.indexOf(' '));
   };
 

@@ -2,24 +2,22 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, makeHome, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
 });
-afterAll(() => service.stop());
 
 type Report = {
   added: number;
@@ -56,8 +54,8 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
   expect(readFileSync(join(home.folder, 'out/finds.csv'), 'utf8')).toContain(';MMK 4/2024;');
 });
 
-test('a table of finds that the service has creates no second record', async () => {
-  const other = await signedIn(service, WITHOUT_PAUSES);
+test('a table of finds that the mock.service has creates no second record', async () => {
+  const other = await signedIn(mock.service);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
   expect(run.code).toBe(3);
   const report = JSON.parse(run.stdout) as Report;
@@ -172,8 +170,8 @@ test('an unreadable file ends with 2 and queues nothing', async () => {
 });
 
 test('a killed import has whole batches in the outbox, and resumes where it stopped', async () => {
-  const killed = await signedIn(service, WITHOUT_PAUSES);
-  const table = writeSeason(killed, 3000);
+  const killed = await signedIn(mock.service);
+  const table = writeSeason(killed, 1000);
   const { child, ended } = killed.start('import', table, '--quiet');
   const outbox = openSqlite(outboxFile(killed), { readonly: true });
   const count = outbox.prepare('select count(*) from finds').pluck();
@@ -184,7 +182,7 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
   outbox.close();
   expect(keptCount % 100).toBe(0);
   expect(await killed.json<Report>('import', table)).toMatchObject({
-    added: 3000 - keptCount,
+    added: 1000 - keptCount,
     updated: 0,
     unchanged: keptCount,
   });
@@ -192,7 +190,7 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
 
 test('a table that Excel saved as CSV is imported as displayed, and a person may give its encoding', async () => {
   const field = makeHome();
-  await field.init(service, '--name', 'field');
+  await field.init(mock.service, '--name', 'field');
   const rows = 'local_id;poznamka\nS-1;střep ze Žďáru\nS-2;šedá hlína\n';
   const table = field.file('season.csv', iconv.encode(rows, 'win1250'));
   const run = await field.pas('import', table);

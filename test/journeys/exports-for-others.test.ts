@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 const TABLE = [
@@ -16,15 +16,12 @@ const TABLE = [
   'D-1;C-202400101;;;;;;;;1;4326;HES-000868;tajný les;14,5333;50,1777;;',
 ];
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));
   await home.do('import', home.file('finds.csv', TABLE.join('\n')));
   await home.do('push', '--only', 'import', '--limit', '1', '--quiet', '--accept-new-people');
 });
-afterAll(() => service.stop());
 
 const path = (name: string): string => join(home.folder, name);
 const read = (name: string): string => readFileSync(path(name), 'utf8');

@@ -5,16 +5,15 @@ import { parsePlaceLink } from '../../src/place/position-links.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
+  home = await withVocabularies(mock.service);
 });
 
 type Issue = { rule: string; severity: string; row: number | null; message: string };

@@ -1,23 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/find/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { type Home, homeWithoutNetwork, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba', '--quiet');
+  home = await withVocabularies(mock.service);
 });
-afterAll(() => service.stop());
 
 async function makeSheet(path: string, name: string): Promise<Record<string, string>[]> {
   const { header, rows } = await readTable(path, {

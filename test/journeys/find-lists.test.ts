@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   await importSeason(home, 3, { state: 2 });
   await home.do('push', 'K-2');
   await home.pas(

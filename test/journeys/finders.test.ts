@@ -1,19 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let started: Home;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  started = await signedIn(service, WITHOUT_PAUSES, 'archaeologist', {
+  started = await signedIn(mock.service, WITHOUT_PAUSES, 'archaeologist', {
     name: 'people are harvested',
     prepare: (home) =>
       home.pas('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet'),
   });
 });
-afterAll(() => service.stop());
 
 type Candidate = { readonly id: string; readonly label: string };
 type Issue = {
@@ -189,7 +187,7 @@ describe('finders in a table', () => {
   });
 
   test('stay the same if the table is imported again after people were harvested, even if a find was sent', async () => {
-    const home = await signedIn(service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     expect((await importing(home, ['Jan Novák'])).code).toBe(0);
     expect((await home.pas('push')).code).toBe(0);
@@ -242,7 +240,7 @@ describe('a single finder', () => {
   });
 
   test('is not changed by an edit of another element, even if it can no longer be resolved', async () => {
-    const home = await signedIn(service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Kučera, Pavel']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
@@ -338,14 +336,14 @@ describe('a push that would create new people', () => {
   });
 
   test('is not held if people were not harvested, since nothing can be compared', async () => {
-    const home = await signedIn(service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importTable(home, makeTable(['Dlouhý, Karel'], 'D', 120));
     expect(await pushed(home)).toMatchObject({ code: 0 });
   });
 
   test('names people entered before the harvest who are known in another spelling', async () => {
-    const home = await signedIn(service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['DVOŘÁKOVÁ, Eva']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');

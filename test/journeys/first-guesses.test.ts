@@ -3,18 +3,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn, withVocabularies } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** What a person types before reading the help. */
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab', 'heslo', 'osoba');
+  home = await withVocabularies(mock.service);
   await importSeason(home, 2);
 });
 
@@ -76,7 +75,7 @@ test('the wizard names the command that lists the values of an element', async (
 });
 
 test('pas push with an empty queue says so', async () => {
-  const empty = await signedIn(mock.service, WITHOUT_PAUSES);
+  const empty = await signedIn(mock.service);
   const run = await empty.pas('push');
   expect(run.code).toBe(0);
   expect(run.stdout).toBe('The queue is empty; nothing was sent.\n');

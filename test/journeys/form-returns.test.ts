@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseTable } from '../../src/tables/csv-table.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
 type Row = Readonly<Record<string, string>>;
 /** A question of the made form, with the names of the groups around it. */
@@ -19,16 +19,14 @@ const EN = 'label::English (en)';
 const COUNT = 5;
 const NONE_ADDED = { added: 0, updated: 0, unchanged: COUNT, photos: 0, issues: [] };
 
-let service: RunningMock;
+const mock = shareMock();
 let prepared: Home;
 let survey: readonly Row[];
 let choices: readonly Row[];
 let questions: readonly Question[];
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  prepared = await signedIn(service, WITHOUT_PAUSES);
-  await prepared.do('harvest-vocab', '--quiet');
+  prepared = await withVocabularies(mock.service);
   await prepared.do('harvest-vocab', 'projekt', '--quiet');
   prepared.file('form/.keep', '');
   const path = join(prepared.folder, 'form/finds.xlsx');
@@ -37,7 +35,6 @@ beforeAll(async () => {
   choices = await readSheet(path, 'choices');
   questions = listQuestions();
 });
-afterAll(() => service.stop());
 
 async function readSheet(path: string, sheet: string): Promise<Row[]> {
   const { header, rows } = await readTable(path, { sheet, headerRows: { first: 1, last: 1 } });
@@ -269,7 +266,7 @@ describe('finds of a form return from KoboToolbox', () => {
   });
 });
 
-test('a form refuses what the service would refuse', () => {
+test('a form refuses what the mock.service would refuse', () => {
   const constraints = survey
     .filter((row) => row['constraint'] !== '')
     .map((row) => [row['name'], row['constraint']]);

@@ -4,18 +4,17 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Files of phones, GIS programs and LibreOffice, as `pas import` reads them. */
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
 });
 
 type Report = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { envelope, send, startOddService } from '../support/odd-service.ts';
 import { listAll } from '../support/raw-harvest.ts';
-import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const SET = 'heslo:obdobi';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => mock.close());
 beforeEach(async () => {
   await mock.reset();
-  home = await signedIn(mock.server, WITHOUT_PAUSES);
+  home = await signedIn(mock.server);
 });
 
 async function eraseAll(set: string): Promise<number> {

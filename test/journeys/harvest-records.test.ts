@@ -22,7 +22,7 @@ describe.each([
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ deployed, pageSize: 20 });
-    home = await signedIn(mock.server, WITHOUT_PAUSES);
+    home = await signedIn(mock.server);
     for (const ident of ['HES-000300', 'HES-000301'])
       await mock.control('POST', `/records/${ident}/delete`);
   });
@@ -50,7 +50,7 @@ describe('a harvest', () => {
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ pageSize: 20 });
-    home = await signedIn(mock.server, WITHOUT_PAUSES);
+    home = await signedIn(mock.server);
   });
   afterAll(() => mock.close());
 
@@ -115,7 +115,7 @@ describe('a command line', () => {
   let home: Home;
   beforeAll(async () => {
     mock = await startMock({ pageSize: 50 });
-    home = await signedIn(mock.server, WITHOUT_PAUSES);
+    home = await signedIn(mock.server);
   });
   afterAll(() => mock.close());
   afterEach(() => mock.control('PUT', '/faults', []));

@@ -17,7 +17,7 @@ let signed: Home;
 let home: Home;
 beforeAll(async () => {
   mock = await startMock({ pageSize: 40 });
-  signed = await signedIn(mock.server, WITHOUT_PAUSES);
+  signed = await signedIn(mock.server);
 });
 afterAll(() => mock.close());
 beforeEach(() => {

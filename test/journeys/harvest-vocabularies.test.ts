@@ -42,7 +42,7 @@ describe.each([
 ])('a service %s', (_, flags) => {
   let service: RunningMock;
   beforeAll(async () => {
-    service = await serveMock('--min-interval', '0', '--page-size', '50', ...flags);
+    service = await serveMock('--page-size', '50', ...flags);
   });
   afterAll(() => service.stop());
 
@@ -99,7 +99,7 @@ describe.each([
 describe('a service', () => {
   let service: RunningMock;
   beforeAll(async () => {
-    service = await serveMock('--min-interval', '0', '--page-size', '50', '--deployed');
+    service = await serveMock('--page-size', '50', '--deployed');
   });
   afterAll(() => service.stop());
 
@@ -123,7 +123,7 @@ describe('a service', () => {
   });
 
   test('has a mistyped project refused offline, and a hidden one pointed out', async () => {
-    const home = await signedIn(service, WITHOUT_PAUSES);
+    const home = await signedIn(service);
     await harvest(home);
     const table = readFileSync(writeSeason(home, 1), 'utf8').replace('C-202400101', 'C-202499999');
     type Validated = { issues: { rule: string; severity: string }[] };
@@ -141,7 +141,7 @@ describe('a service', () => {
   });
 
   test('is later asked only for changes; deletions arrive', async () => {
-    const home = await signedIn(service, WITHOUT_PAUSES);
+    const home = await signedIn(service);
     await harvest(home);
     const [first, second] = await entries(home, 'heslo:predmet_druh');
     if (first === undefined || second === undefined)
@@ -172,8 +172,8 @@ describe('a service', () => {
 describe('harvested vocabularies', () => {
   let home: Home;
   beforeAll(async () => {
-    await using service = await serveMock('--min-interval', '0');
-    home = await signedIn(service, WITHOUT_PAUSES);
+    await using service = await serveMock();
+    home = await signedIn(service);
     await harvest(home);
   });
 

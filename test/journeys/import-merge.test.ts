@@ -6,11 +6,11 @@ import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pa
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
+  home = await signedIn(mock.service);
 });
 
 type ImportReport = {

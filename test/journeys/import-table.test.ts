@@ -5,11 +5,11 @@ import { type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
+  home = await signedIn(mock.service);
 });
 
 type Report = {

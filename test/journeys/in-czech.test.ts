@@ -3,7 +3,7 @@ import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 let czech: Home;
 

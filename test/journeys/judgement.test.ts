@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../contract/judged-finds.ts';
 import { makeDocument } from '../support/contract-find.ts';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { shareMock } from '../support/use-mock.ts';
 
 type Judged = {
   file: string;
@@ -12,27 +12,24 @@ type Judged = {
   message: string;
 };
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 let issues: readonly Judged[];
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
   await home.do('harvest-vocab', 'projekt');
   const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>
-    home.file(getFile(index), makeDocument({ server: service }, content)),
+    home.file(getFile(index), makeDocument({ server: mock.service }, content)),
   );
   issues = (await home.json<{ issues: readonly Judged[] }>('validate', ...files)).issues;
 });
-afterAll(() => service.stop());
 
 const getFile = (index: number) => `judged-${index}.xml`;
 
-describe('a hand-written document is judged offline as the service judges it', () => {
+describe('a hand-written document is judged offline as the mock.service judges it', () => {
   test.each(JUDGED_FINDS.map(({ title, status }, index) => [title, status, index] as const))(
-    '%s, where the service answers %i',
+    '%s, where the mock.service answers %i',
     (_, status, index) => {
       const errors = issues.filter(
         ({ file, severity }) => severity === 'error' && file.endsWith(`/${getFile(index)}`),
@@ -48,7 +45,7 @@ test.each(
   DOUBTFUL_PROJECTS.map(
     ({ title, status }, index) => [title, status, JUDGED_FINDS.length + index] as const,
   ),
-)('%s, where the service answers %i, is pointed out', (_, __, index) => {
+)('%s, where the mock.service answers %i, is pointed out', (_, __, index) => {
   const ofFile = issues.filter(({ file }) => file.endsWith(`/${getFile(index)}`));
   expect(ofFile).toMatchObject([{ severity: 'warning', element: 'projekt', line: 5 }]);
 });

@@ -2,17 +2,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { beforeAll, expect, test } from 'vitest';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** A mapping that several people and programs have their hands on. */
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
 });
 
 type Row = {

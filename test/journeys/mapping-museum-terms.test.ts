@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Home, PROJECT, signedIn, withVocabularies } from '../support/run-pas.ts';
+import { shareMock } from '../support/use-mock.ts';
 
 /**
  * A term of a made-up museum's list, with the entry of the demo seed that it stands for; `id` is
@@ -27,15 +27,12 @@ function readMuseumTerms(path: string): MuseumTerm[] {
   });
 }
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
+  home = await withVocabularies(mock.service);
 });
-afterAll(() => service.stop());
 
 type Proposal = { row: number; set: string; term: string; id: string | null; why: string[] };
 type Suggested = { terms: number; proposed: number; proposals: Proposal[] };
@@ -164,7 +161,7 @@ describe('a reviewed mapping', () => {
 
     await moveEntry('obdobi');
     expect((await home.pas('validate')).code).toBe(0);
-    await service.control('POST', '/records/HES-000286/delete');
+    await mock.service.control('POST', '/records/HES-000286/delete');
     await home.do('harvest-vocab', 'heslo');
     await reported('mapping-deleted', /HES-000286.*was deleted from periods \(heslo:obdobi\)/);
 
@@ -185,7 +182,7 @@ describe('a reviewed mapping', () => {
 
   async function moveEntry(vocabulary: string): Promise<void> {
     const changes = { nazev_heslare: { '@lang': 'cs', '#': vocabulary } };
-    await service.control('POST', '/records', { ident: 'HES-000286', changes });
+    await mock.service.control('POST', '/records', { ident: 'HES-000286', changes });
     await home.do('harvest-vocab', 'heslo');
   }
 
@@ -271,7 +268,7 @@ describe('a reviewed mapping', () => {
 });
 
 test('nothing is proposed without harvested vocabularies', async () => {
-  const fresh = await signedIn(service, WITHOUT_PAUSES);
+  const fresh = await signedIn(mock.service);
   const run = await fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS);
   expect(run.code).toBe(2);
   expect(run.stderr).toMatch(/harvest-vocab/);

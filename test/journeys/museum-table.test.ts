@@ -1,24 +1,21 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
+import { shareMock } from '../support/use-mock.ts';
 
 /** The whole way of a museum's own table, as examples/museum has it. */
 
 const EXAMPLE = join(PROJECT, 'examples', 'museum');
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
   for (const name of readdirSync(EXAMPLE))
     copyFileSync(join(EXAMPLE, name), join(home.folder, name));
 });
-afterAll(() => service?.stop());
 
 const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
 

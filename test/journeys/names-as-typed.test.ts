@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -10,7 +10,7 @@ import { useMock } from '../support/use-mock.ts';
  * programs.
  */
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 type Issue = { rule: string; severity: string; message: string; sheet?: string };
@@ -21,8 +21,7 @@ const NBSP = '\u00a0';
 const RECORD = 'C-202400101-N00001';
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab', 'heslo', 'osoba');
+  home = await withVocabularies(mock.service);
   await importSeason(home, 2);
 });
 

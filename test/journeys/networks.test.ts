@@ -37,7 +37,7 @@ async function homeBehind(
 }
 
 describe('a service behind a proxy', () => {
-  const mock = useMock('--min-interval', '0');
+  const mock = useMock();
   const PLAIN = ['--set', 'allow_http=true', '--set', 'min_interval_ms=0'];
   /** What mock server, profile and namespace call the service must be one. */
   const served = async (...flags: string[]): Promise<RunningMock> => {

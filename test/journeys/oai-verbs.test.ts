@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask, parseToken } from '../support/raw-harvest.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 let mock: TestMock;
@@ -8,7 +8,7 @@ let home: Home;
 
 beforeAll(async () => {
   mock = await startMock();
-  home = await signedIn(mock.server, WITHOUT_PAUSES);
+  home = await signedIn(mock.server);
 });
 afterAll(() => mock.close());
 

@@ -3,18 +3,17 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { openZip, readAllParts } from '../../src/tables/zip-entries.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Tables as people have them: `test/fixtures/odd-tables`. */
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
 });
 
 const odd = (name: string): string => join(PROJECT, 'test/fixtures/odd-tables', name);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { startMock } from '../support/start-mock.ts';
 
@@ -16,7 +16,7 @@ const MUSEUM = 'the.museum';
 
 beforeAll(async () => {
   await using mock = await startMock();
-  home = await signedIn(mock.server, WITHOUT_PAUSES);
+  home = await signedIn(mock.server);
   await importSeason(home, 2);
   await home.do('push');
   const run = await home.init(

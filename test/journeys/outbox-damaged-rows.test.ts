@@ -4,16 +4,16 @@ import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   copy = join(home.folder, 'backup.sqlite');
   await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');

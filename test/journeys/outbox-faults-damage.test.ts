@@ -7,17 +7,17 @@ import { openSqlite } from '../../src/store/database.ts';
 import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
-import { type Home, PROJECT, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
-const other = useMock('--min-interval', '0');
+const mock = useMock();
+const other = useMock();
 let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   copy = join(home.folder, 'backup.sqlite');
 });
 

@@ -12,8 +12,8 @@ import {
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const production = useMock('--min-interval', '0');
-const training = useMock('--min-interval', '0', '--training');
+const production = useMock();
+const training = useMock('--training');
 
 /** As a curator sees it in the service's own pages. */
 async function numberAt({ oai_base }: RunningMock, ident: string): Promise<string> {

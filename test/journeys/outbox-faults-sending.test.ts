@@ -7,8 +7,8 @@ import { accountFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/ru
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const production = useMock('--min-interval', '0');
-const training = useMock('--min-interval', '0');
+const production = useMock();
+const training = useMock();
 const MUSEUM = ['--profile', 'museum'];
 
 /** Signed in at the training instance, and as the profile `museum` at the real one. */
@@ -144,12 +144,12 @@ test('A photograph is added only to the outbox that has the find, and is sent th
 
 test('A find that is corrected during validation keeps the correction, and is sent with it.', async () => {
   const home = await homeOfOne();
-  await importSeason(home, 600);
+  await importSeason(home, 300);
   const checking = home.start('validate');
   const edited: string[] = [];
   // The last finds, one after the other until the check is over: it has read some of them before,
   // and comes to the others later.
-  for (let number = 600; checking.child.exitCode === null && number > 590; number -= 1) {
+  for (let number = 300; checking.child.exitCode === null && number > 290; number -= 1) {
     await home.do('edit', `K-${number}`, '--set', 'hloubka=77');
     edited.push(`K-${number}`);
   }

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from '../support/whole-harvest.ts';
 
@@ -34,7 +34,7 @@ let expected: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
   mock = await startMock({ pageSize: 7 });
-  signed = await signedIn(mock.server, WITHOUT_PAUSES);
+  signed = await signedIn(mock.server);
   expected = await served(mock, SET, 'oai_svc');
 });
 afterAll(() => mock.close());

@@ -7,7 +7,7 @@ import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 
 test('an uncertain find has a one-sentence summary, and its evidence on request', async () => {
   const home = await signedIn(mock.service, settledAfter(3_600_000));

@@ -5,7 +5,7 @@ import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 const DAY_MS = 86_400_000;
 const SET = 'samostatny_nalez';
 

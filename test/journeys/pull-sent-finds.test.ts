@@ -33,7 +33,7 @@ afterAll(() => Promise.all([...services.values()].map((running) => running.stop(
 async function useService(...flags: string[]): Promise<void> {
   const key = flags.join(' ');
   const running = services.get(key);
-  service = running ?? (await serveMock('--min-interval', '0', ...flags));
+  service = running ?? (await serveMock(...flags));
   services.set(key, service);
   if (running !== undefined) await service.control('POST', '/reset');
 }
@@ -373,7 +373,7 @@ describe('a training instance', () => {
 
   test('calls a record deleted that was deleted before the first pull, even the only one', async () => {
     await useService();
-    home = await signedIn(service, WITHOUT_PAUSES);
+    home = await signedIn(service);
     await importSeason(home, 1);
     await home.do('push');
     const [sent] = await home.json<{ ident_cely: string }[]>('list');
@@ -434,6 +434,6 @@ describe('a training instance', () => {
 
 test('a pull before anything was sent has nothing to do', async () => {
   await useService();
-  home = await signedIn(service, WITHOUT_PAUSES);
+  home = await signedIn(service);
   expect(await pull()).toEqual({ from: null, finds: [] });
 });

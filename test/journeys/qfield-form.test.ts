@@ -9,26 +9,23 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { expectDone, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { expectDone, type Home, makeHome, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 /** A form in which nothing was collected. */
 let empty: string;
 
 beforeAll(async () => {
-  service = await serveMock('--min-interval', '0');
-  home = await signedIn(service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
   empty = join(home.folder, 'empty');
   await home.do('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101');
 });
-afterAll(() => service.stop());
 
 type Report = {
   readonly added: number;
@@ -144,7 +141,7 @@ describe('the folder of a QField form', () => {
 
   test('cannot be made without vocabularies, and names the command that harvests them', async () => {
     const bare = makeHome();
-    await bare.init(service, '--name', 'bare', '--username', 'archaeologist');
+    await bare.init(mock.service, '--name', 'bare', '--username', 'archaeologist');
     const run = await bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield');
     expect(run.code).toBe(2);
     expect(run.stderr).toContain('pas harvest-vocab');

@@ -5,7 +5,7 @@ import { settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 
 test('a push to a project that refuses all finds alike ends after five, and one command queues them again', async () => {
   const home = await signedIn(mock.service, settledAfter(0));

@@ -2,16 +2,16 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { configFile } from '../support/outbox-files.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 const NOWHERE = 'http://127.0.0.1:9';
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   await home.init(
     { base_url: NOWHERE, schema_base: mock.service.schema_base },
     '--name',

@@ -4,12 +4,12 @@ import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pa
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 let idents: readonly string[];
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');
   await home.do('push');

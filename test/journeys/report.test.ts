@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
-import { startMock } from '../support/start-mock.ts';
+import { shareMock } from '../support/use-mock.ts';
 
 /** Places of the examples, each as the report would write it. */
 const PLACES = [
@@ -28,12 +28,11 @@ type Made = {
   readonly photos_missing: number;
 };
 
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  await using mock = await startMock();
-  home = await signedIn(mock.server, WITHOUT_PAUSES);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
   await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
 });
 

@@ -5,7 +5,7 @@ import { importSeason, tinyPng } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 const IN_DOUBT = { endpoint: 'import', when: { nth: 2 }, times: 1 };
 

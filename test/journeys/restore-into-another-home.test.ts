@@ -9,12 +9,12 @@ import { type Home, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-p
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   copy = join(home.folder, 'copy.sqlite');
 });
 

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
+  home = await withVocabularies(mock.service);
 });
 
 type Issue = { rule: string; severity: string; row: number | null; message: string };

@@ -3,7 +3,7 @@ import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0', '--prefix', 'amcr');
+const mock = useMock('--prefix', 'amcr');
 
 type Checks = {
   readonly checks: readonly { name: string; level: string; message: string; todo: string | null }[];
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 
 test('a wrong prefix is reported before anything is sent', async () => {
-  const home = await signedIn(mock.service, WITHOUT_PAUSES);
+  const home = await signedIn(mock.service);
   const message = `The service refuses every import of this profile: its schema is amcr at ${base}, but the profile has svc at ${base}.`;
   const todo = `Set prefix = "amcr" and schema_base = "${base}" in the profile.`;
   expect(await judge(home, 'schema')).toEqual({

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
+  home = await signedIn(mock.service);
 });
 
 const HEADER =

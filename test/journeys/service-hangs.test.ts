@@ -9,7 +9,7 @@ import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0', '--page-size', '10');
+const mock = useMock('--page-size', '10');
 
 /** Reads all and never answers. */
 let deaf: RawServer;

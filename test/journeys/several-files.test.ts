@@ -1,11 +1,11 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
   (each) => ['--set', each],
@@ -15,8 +15,7 @@ const listIds = async (of: Home) =>
   (await of.json<Listed[]>('list')).map(({ local_id }) => local_id);
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
-  await home.do('harvest-vocab', 'heslo', 'osoba');
+  home = await withVocabularies(mock.service);
 });
 
 test('an unreadable table among several is named and left out, a lock file passed over', async () => {

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
+import { useMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = useMock();
 let home: Home;
 
-beforeAll(async () => {
-  service = await serveMock('--min-interval', '10');
-});
-afterAll(() => service.stop());
 beforeEach(async () => {
-  await service.control('POST', '/reset');
-  home = await signedIn(service);
+  home = await signedIn(mock.service);
 });
 
 type Pause = { readonly paused_until: string | null; readonly asked_until: string | null };
 
 async function throttledFor(seconds: number): Promise<{ readonly stderr: string }> {
   await importSeason(home, 2);
-  await service.faults({
+  await mock.service.faults({
     endpoint: 'import',
     when: { nth: 1 },
     fault: 'throttle',
@@ -31,9 +26,9 @@ async function throttledFor(seconds: number): Promise<{ readonly stderr: string 
   return ended;
 }
 
-test('a pause requested by the service is shown by status and doctor, and honoured by the next push', async () => {
+test('a pause requested by the mock.service is shown by status and doctor, and honoured by the next push', async () => {
   await throttledFor(1800);
-  const before = await service.state();
+  const before = await mock.service.state();
   const status = await home.pas('status');
   expect(status.stdout).toMatch(
     /asked for a pause: nothing is sent until \d{4}-\d\d-\d\d \d\d:\d\d\./,
@@ -44,7 +39,7 @@ test('a pause requested by the service is shown by status and doctor, and honour
   };
   expect(doctor.checks.find(({ name }) => name === 'pause')).toMatchObject({ level: 'warning' });
   expect((await home.pas('push')).code).toBe(5);
-  expect(await service.state()).toMatchObject({ finds: before.finds });
+  expect(await mock.service.state()).toMatchObject({ finds: before.finds });
 });
 
 test('a pause of more than an hour is kept for an hour, and shown as requested', async () => {

@@ -4,15 +4,14 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeDbf, makeShp, WGS_84 } from '../support/make-shapefile.ts';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab', 'heslo', 'organizace', 'osoba');
+  home = await withVocabularies(mock.service);
 });
 
 type Issue = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { startMockProcess } from '../support/mock-process.ts';
+import { serveMock } from '../support/mock-process.ts';
 import { type Home, jsonLines, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -59,7 +59,7 @@ describe('pas status advises the next step with working commands', () => {
   });
 
   test('does not announce a known finder, and completes a draft before a push', async () => {
-    const home = await signedIn(mock.service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await home.do('harvest-vocab', '--quiet');
     await home.do('import', table(home, ['K-1'], '"Dvořáková, Eva"'));
     expect(await readNext(home)).toEqual(['pas push']);
@@ -73,7 +73,7 @@ describe('pas status advises the next step with working commands', () => {
 
 test('finds whose records a restarted service assigned to others are one line, in a push and in the status', async () => {
   const port = String(await freePort());
-  const start = () => startMockProcess('--min-interval', '0', '--port', port);
+  const start = () => serveMock('--port', port);
   const first = await start();
   const home = await signedIn(first, WITHOUT_PAUSES);
   await home.do('import', table(home, ['A-1', 'A-2', 'A-3']));

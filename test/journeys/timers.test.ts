@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { inBash } from '../support/run-page.ts';
-import { type Home, PROJECT, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 const PAGE = readFileSync(join(PROJECT, 'docs', 'running.md'), 'utf8');
 
 /** The file that the page shows under this name. */
@@ -43,7 +43,7 @@ const COMMANDS = [
 test.each([...new Set(COMMANDS)])(
   '`pas %s` from the page of timers sends what is queued',
   async (words) => {
-    const home = await signedIn(mock.service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await importSeason(home, 1);
     await home.do(...words.replace('--profile field', '--profile mock').split(' '));
     expect(await mock.made()).toMatchObject({ finds: 1 });
@@ -53,7 +53,7 @@ test.each([...new Set(COMMANDS)])(
 test.skipIf(process.platform === 'win32')(
   'the line for cron runs in the shell of cron and keeps the output of pas',
   async () => {
-    const home = await signedIn(mock.service, WITHOUT_PAUSES);
+    const home = await signedIn(mock.service);
     await importSeason(home, 1);
     linkProgram(home);
     const [, line = ''] = /^(?:[\d*]+ ){5}(.+)$/m.exec(PAGE) ?? [];
@@ -72,7 +72,7 @@ test.skipIf(process.platform === 'win32')(
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 
 test.skipIf(!hasSystemd)('systemd accepts the units on the page of timers', async () => {
-  const home = await signedIn(mock.service, WITHOUT_PAUSES);
+  const home = await signedIn(mock.service);
   linkProgram(home);
   const units = ['pas-push.service', 'pas-push.timer'].map((name) =>
     home.file(join('units', name), shownFile(name)),

@@ -4,11 +4,11 @@ import { type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '10');
+const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
+  home = await signedIn(mock.service);
 });
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> };

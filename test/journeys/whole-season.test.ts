@@ -1,12 +1,11 @@
 import { test } from 'vitest';
 import { expectNothingChanged } from '../support/mixed-season.ts';
-import { signedIn } from '../support/run-pas.ts';
+import { withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 
 test('forty rows with custom columns, name orders and date formats arrive at the service correctly', async () => {
-  const home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab');
+  const home = await withVocabularies(mock.service);
   await expectNothingChanged(home, 40, 7);
 });

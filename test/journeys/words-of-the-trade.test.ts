@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 /** Words that people write in place of those of the vocabularies, and what they are told. */
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeAll(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=1']);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
 });
 
 const TABLE = 'local_id;projekt;stav;geom_system;pristupnost;druh_nalezu\n';

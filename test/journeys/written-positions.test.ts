@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
 });
 
 const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865'].flatMap((setting) => [

@@ -15,12 +15,12 @@ import {
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 const OTHER = { PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' };
 
 let home: Home;
 beforeEach(async () => {
-  home = await signedIn(mock.service, WITHOUT_PAUSES);
+  home = await signedIn(mock.service);
   await importSeason(home, 2);
 });
 

@@ -8,7 +8,7 @@ let started: Home;
 
 beforeAll(async () => {
   if (whyNoTerminal !== undefined) return;
-  service = await serveMock('--min-interval', '0');
+  service = await serveMock();
   started = await signedIn(service);
   await started.do('harvest-vocab', 'heslo', 'organizace', 'osoba', 'ruian_katastr', '--quiet');
 });

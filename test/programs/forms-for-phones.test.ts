@@ -25,7 +25,7 @@ function hasPyxform(): boolean {
 test.skipIf(!hasPyxform())(
   'pyxform converts a form for ODK without warnings, except that photographs are not resized',
   async () => {
-    const service = await serveMock('--min-interval', '0');
+    const service = await serveMock();
     const home = await signedIn(service, WITHOUT_PAUSES);
     await home.do('harvest-vocab', '--quiet');
     const workbook = join(home.folder, 'finds.xlsx');

@@ -82,7 +82,7 @@ export async function makeTinyForm({ destination, overwrite, vocabulary, rules }
   },
 };
 
-const mock = useMock('--min-interval', '0');
+const mock = useMock();
 let copy: string;
 
 beforeAll(() => {

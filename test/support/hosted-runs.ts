@@ -1,26 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { chooseLanguage } from '../../src/base/language.ts';
 import type { Run } from './run-pas.ts';
 
 const HOST = join(import.meta.dirname, 'pas-host.mjs');
 /**
- * Values read while modules load need a process of their own; this one is read again by each run.
+ * Read by Node, by the choice of the language or by the program's first file while a process starts,
+ * so that a run needs a process of its own. The other variables are read by each run.
  */
-const READ_BY_EACH_RUN = new Set([
-  'PATH',
-  'HOME',
-  'XDG_STATE_HOME',
-  'PAS_HOME',
-  'PAS_LANG',
-  'PAS_KEYRING',
-  'PAS_PROFILE',
-  'PAS_USERNAME',
-  'PAS_PASSWORD',
-  'PAS_TOKEN',
-  'PAS_PACING_PASSWORD',
-  'EDITOR',
-  'VISUAL',
-]);
+const READ_AT_START = /^(?:NODE_|LC_|LANG$|TZ$|DEBUG$)/;
 /**
  * Read once for all runs of a host: each machine and each wrong clock that Node is told of has a
  * host of its own.
@@ -28,31 +16,31 @@ const READ_BY_EACH_RUN = new Set([
 const READ_BY_THE_HOST = 'NODE_OPTIONS';
 const MAX_HOSTS = 6;
 
-type Host = { readonly child: ChildProcess; isBusy: boolean };
+/** `last`: the end of the run that began last. */
+type Host = { readonly child: ChildProcess; last: Promise<unknown> };
 const hosts = new Map<string, Promise<Host>>();
 
 /**
- * Runs `pas` in a process that it shares with other runs: starting Node and loading modules is most
- * of what a run costs. Undefined where the run needs a process of its own: it has an environment
- * that only a new process reads, or the shared process is busy.
+ * Runs `pas` in a process that it shares with other runs, one after another: starting Node and
+ * loading modules is most of what a run costs. Undefined where the run has an environment that only
+ * a new process reads.
  */
 export async function hosted(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   cwd: string,
 ): Promise<Run | undefined> {
-  if (args.some((arg) => arg.startsWith('--lang')) || args.length === 0 || env['PAS_LANG'] === '')
+  if (args.length === 0 || env['PAS_LANG'] === '') return undefined;
+  if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && READ_AT_START.test(name)))
     return undefined;
-  if (Object.keys(env).some((name) => name !== READ_BY_THE_HOST && !READ_BY_EACH_RUN.has(name)))
-    return undefined;
-  const host = await makeHost(`${env['PAS_LANG'] ?? 'en'} ${env[READ_BY_THE_HOST] ?? ''}`, env);
-  if (host.isBusy) return undefined;
-  host.isBusy = true;
-  try {
-    return await runIn(host, { args, env, cwd });
-  } finally {
-    host.isBusy = false;
-  }
+  const language = chooseLanguage(args, env);
+  const host = await makeHost(`${language} ${env[READ_BY_THE_HOST] ?? ''}`, {
+    ...env,
+    PAS_LANG: language,
+  });
+  const run = host.last.then(() => runIn(host, { args, env, cwd }));
+  host.last = run.catch(() => {});
+  return run;
 }
 
 async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
@@ -66,7 +54,7 @@ async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
       // The host ends with this worker.
       child.unref();
       child.channel?.unref();
-      ready({ child, isBusy: false });
+      ready({ child, last: Promise.resolve() });
     });
     const onExit = (code: number | null): void =>
       fail(new Error(`the host of runs ended with ${code} before it was ready`));
@@ -77,13 +65,12 @@ async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
 }
 
 async function endOldest(): Promise<void> {
-  for (const [kind, starting] of hosts) {
-    const { child, isBusy } = await starting;
-    if (isBusy) continue;
-    hosts.delete(kind);
-    if (child.connected) child.disconnect();
-    return;
-  }
+  const [oldest] = hosts;
+  if (oldest === undefined) return;
+  hosts.delete(oldest[0]);
+  const { child, last } = await oldest[1];
+  await last;
+  if (child.connected) child.disconnect();
 }
 
 function runIn(

@@ -40,10 +40,13 @@ export type JournalEntry = {
     | null;
 };
 
-/** In this process, which costs no start of another. Flags are those of the command. */
+/**
+ * In this process, which costs no start of another, and without a throttle unless the flags of the
+ * command say otherwise.
+ */
 export async function serveMock(...flags: string[]): Promise<RunningMock> {
   const parsedFlags = addMockServerOptions(new Command())
-    .parse(flags, { from: 'user' })
+    .parse(['--min-interval', '0', ...flags], { from: 'user' })
     .opts<MockServerFlags>();
   const server = await startMockServer(parseMockServerOptions(parsedFlags));
   return runningMock(server, server.close);

@@ -214,7 +214,7 @@ export type Preparation = { readonly name: string; prepare(home: Home): Promise<
  */
 export async function signedIn(
   service: Service,
-  more: readonly string[] = [],
+  more: readonly string[] = WITHOUT_PAUSES,
   user = 'archaeologist',
   preparation?: Preparation,
 ): Promise<Home> {
@@ -237,6 +237,14 @@ export async function signedIn(
   const token = await fetchToken({ url: service.base_url }, user);
   writeFileSync(secrets, JSON.stringify({ ...kept, [owner]: { ...kept[owner], token } }));
   return home;
+}
+
+/** A signed-in home that has harvested all vocabularies. */
+export function withVocabularies(service: Service): Promise<Home> {
+  return signedIn(service, WITHOUT_PAUSES, 'archaeologist', {
+    name: 'vocabularies',
+    prepare: (home) => home.do('harvest-vocab'),
+  });
 }
 
 async function makeSignedIn(

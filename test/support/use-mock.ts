@@ -2,39 +2,70 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { countMade } from './count-new-finds.ts';
 import { type MockState, type RunningMock, serveMock, startMockProcess } from './mock-process.ts';
 
-type UsedMock = {
-  readonly service: RunningMock;
+type SharedMock = { readonly service: RunningMock };
+type UsedMock = SharedMock & {
   /** State of the test so far. */
   made(): Promise<MockState>;
 };
 
-/**
- * One mock server for the tests of a file, as new before each of them. To be called beside them,
- * not in one.
- */
+/** Servers that no file uses now, by their flags: a file gets one of them before a new one. */
+const idleMocks = new Map<string, RunningMock[]>();
+
+/** One mock server for the tests of a file, as new before each of them. */
 export function useMock(...flags: readonly string[]): UsedMock {
-  return useStarted(() => serveMock(...flags));
+  return resetBeforeEach(shareMock(...flags));
 }
 
 /** The same in a process of its own, for tests that stand still while another process runs. */
 export function useMockProcess(...flags: readonly string[]): UsedMock {
-  return useStarted(() => startMockProcess(...flags));
+  return resetBeforeEach(
+    useStarted(
+      () => startMockProcess('--min-interval', '0', ...flags),
+      (service) => service.stop(),
+    ),
+  );
 }
 
-function useStarted(start: () => Promise<RunningMock>): UsedMock {
+/** One mock server for the tests of a file, as new before the first of them. */
+export function shareMock(...flags: readonly string[]): SharedMock {
+  const key = flags.join(' ');
+  return useStarted(
+    async () => {
+      const idle = idleMocks.get(key)?.pop();
+      await idle?.control('POST', '/reset');
+      return idle ?? serveMock(...flags);
+    },
+    (service) => {
+      idleMocks.set(key, [...(idleMocks.get(key) ?? []), service]);
+    },
+  );
+}
+
+function useStarted(
+  start: () => Promise<RunningMock>,
+  end: (service: RunningMock) => Promise<void> | void,
+): SharedMock {
   let service: RunningMock | undefined;
-  let makeState: (() => Promise<MockState>) | undefined;
   beforeAll(async () => {
     service = await start();
   });
-  afterAll(() => service?.stop());
-  beforeEach(async () => {
-    await started(service).control('POST', '/reset');
-    makeState = await countMade(started(service));
-  });
+  afterAll(() => (service === undefined ? undefined : end(service)));
   return {
     get service() {
       return started(service);
+    },
+  };
+}
+
+function resetBeforeEach(mock: SharedMock): UsedMock {
+  let makeState: (() => Promise<MockState>) | undefined;
+  beforeEach(async () => {
+    await mock.service.control('POST', '/reset');
+    makeState = await countMade(mock.service);
+  });
+  return {
+    get service() {
+      return mock.service;
     },
     made: () => started(makeState)(),
   };
