@@ -20,14 +20,13 @@ import { changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import { type ConnectionAccess, makeConnectionAccess } from './network.ts';
 import {
-  chooseLedgerLayout,
   type Environment,
   getGivenVariables,
-  type LedgerLayout,
+  isLedgerBesideOutbox,
   type LedgerPlaces,
-  makeLedgerPlaces,
   makeOutboxPlaces,
   makePlaces,
+  makePlacesBeside,
   type OutboxPlaces,
   type Places,
   readMachineId,
@@ -58,7 +57,7 @@ export type Runtime = {
 type FixedParts = {
   readonly terminal?: Terminal;
   readonly outboxesFolder?: string;
-  readonly ledger?: LedgerLayout;
+  readonly isLedgerBeside?: boolean;
 };
 
 /** Services of the machine and the network. */
@@ -216,18 +215,26 @@ function makeVocabularyAccess(
   const openShared = memoize(() => openAt(file));
   return {
     openVocabulary: openShared,
-    openVocabularyToRead: memoize(async () => {
-      try {
-        return await openShared();
-      } catch (thrown) {
-        const { isWriteRefused, copyToTempFolder } = await import('../store/database-file.ts');
-        if (!isWriteRefused(thrown) || !existsSync(file)) throw thrown;
-        const copy = copyToTempFolder(file);
-        onClose(copy.remove);
-        return openAt(copy.path);
-      }
-    }),
+    openVocabularyToRead: memoize(() => openOrCopy(file, onClose, openShared, openAt)),
   };
+}
+
+/** Opens a database; a temporary copy where nothing can be written. */
+async function openOrCopy<T>(
+  file: string,
+  onClose: Context['onClose'],
+  open: () => Promise<T>,
+  openCopy: (path: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await open();
+  } catch (thrown) {
+    const { isWriteRefused, copyToTempFolder } = await import('../store/database-file.ts');
+    if (!isWriteRefused(thrown) || !existsSync(file)) throw thrown;
+    const copy = copyToTempFolder(file);
+    onClose(copy.remove);
+    return openCopy(copy.path);
+  }
 }
 
 function memoize<T>(make: () => T): () => T {
@@ -283,11 +290,13 @@ function makeOutboxAccess(
   fixed: FixedParts,
 ) {
   const { clock, places, getProfile } = parts;
-  const layout = memoize(() => fixed.ledger ?? chooseLedgerLayout(places, system));
+  const isLedgerBeside = memoize(
+    () => fixed.isLedgerBeside ?? isLedgerBesideOutbox(places, system),
+  );
   const getOutboxPlaces = (name = getProfile().outbox): OutboxPlaces =>
     makeOutboxPlaces(places, name);
   const getLedgerPlaces = (name = getProfile().outbox): LedgerPlaces =>
-    makeLedgerPlaces(places, layout(), getOutboxPlaces(name).folder);
+    isLedgerBeside() ? makePlacesBeside(getOutboxPlaces(name).folder) : places;
   const sources = { ...parts, getOutboxPlaces, getLedgerPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
@@ -312,10 +321,11 @@ function makeOutboxAccess(
     }),
     openOutbox,
     openOutboxToPush,
-    openOutboxToRead: memoize(async () => {
-      const { openProfileOutboxReadOnly } = await loaded();
-      return openProfileOutboxReadOnly(sources, openOutbox);
-    }),
+    openOutboxToRead: memoize(async () =>
+      openOrCopy(getOutboxPlaces().outboxFile, parts.onClose, openOutbox, async (path) =>
+        (await loaded()).openOutboxCopy(sources, path),
+      ),
+    ),
   };
 }
 

@@ -231,17 +231,10 @@ export type OutboxPlaces = {
   readonly photosFolder: string;
 };
 
-/**
- * `state`: one ledger for all outboxes of the machine, outside the data home. `beside`: one in the
- * folder of each outbox.
- */
-export type LedgerLayout = 'state' | 'beside';
-
 /** Ledger of an outbox, and the folder of its lock. */
 export type LedgerPlaces = {
   readonly ledgerFile: string;
   readonly locksFolder: string;
-  readonly layout: LedgerLayout;
 };
 
 /**
@@ -270,25 +263,15 @@ export function makeOutboxPlaces({ outboxesFolder }: Places, name: string): Outb
   };
 }
 
-/** A container may lose its state folder at any time, unless one was named. */
-export function chooseLedgerLayout({ isStateNamed }: Places, system: System): LedgerLayout {
-  return !isStateNamed && isContainer(system) ? 'beside' : 'state';
+/**
+ * Tells if each outbox has a ledger beside it, in place of one for all outboxes of the machine: a
+ * container may lose its state folder at any time, unless one was named.
+ */
+export function isLedgerBesideOutbox({ isStateNamed }: Places, system: System): boolean {
+  return !isStateNamed && isContainer(system);
 }
 
-/** Returns the places of the ledger and the lock: in the state folder, or beside the outbox. */
-export function makeLedgerPlaces(
-  { ledgerFile, locksFolder }: Places,
-  layout: LedgerLayout,
-  outboxFolder: string,
-): LedgerPlaces {
-  switch (layout) {
-    case 'state':
-      return { ledgerFile, locksFolder, layout };
-    case 'beside':
-      return {
-        ledgerFile: join(outboxFolder, 'ledger.sqlite'),
-        locksFolder: outboxFolder,
-        layout,
-      };
-  }
+/** Returns the places of a ledger beside its outbox. */
+export function makePlacesBeside(outboxFolder: string): LedgerPlaces {
+  return { ledgerFile: join(outboxFolder, 'ledger.sqlite'), locksFolder: outboxFolder };
 }

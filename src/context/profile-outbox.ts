@@ -13,7 +13,6 @@ import {
   readHeader,
   updateHeader,
 } from '../outbox/open-outbox.ts';
-import { copyToTempFolder, isWriteRefused } from '../store/database-file.ts';
 import type { Terminal } from '../ui/terminal.ts';
 import { type ConfigFile, listProfilesOfOutbox, type Profile } from './config.ts';
 import { type LedgerPlaces, listOutboxNames, type OutboxPlaces, type Places } from './places.ts';
@@ -155,24 +154,11 @@ function warnOfOthers(sources: OutboxSources, outbox: Outbox, isNew: boolean): v
     );
 }
 
-/** Opens the outbox of the profile for reading: a copy where nothing can be written. */
-export async function openProfileOutboxReadOnly(
-  sources: OutboxSources,
-  open: () => Promise<Outbox>,
-): Promise<Outbox> {
-  try {
-    return await open();
-  } catch (thrown) {
-    const { outboxFile } = sources.getOutboxPlaces();
-    if (!isWriteRefused(thrown) || !existsSync(outboxFile)) throw thrown;
-    const copy = copyToTempFolder(outboxFile);
-    sources.onClose(copy.remove);
-    sources.terminal.note(
-      t`${sources.places.home} is not writable: the outbox is read from a copy.`,
-    );
-    const outbox = openOutbox(copy.path, sources.clock);
-    sources.onClose(() => outbox.close());
-    assertBinding(outbox, sources.getProfile());
-    return outbox;
-  }
+/** Opens a copy of the profile's outbox, where nothing can be written. */
+export function openOutboxCopy(sources: OutboxSources, path: string): Outbox {
+  sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
+  const outbox = openOutbox(path, sources.clock);
+  sources.onClose(() => outbox.close());
+  assertBinding(outbox, sources.getProfile());
+  return outbox;
 }

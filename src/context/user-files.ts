@@ -117,10 +117,10 @@ export async function readTableOrInput(
   }: TableOptions & { readonly photos?: string } = {},
 ): Promise<Table> {
   const options = {
-    ...(layer === undefined ? {} : { sheet: layer }),
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(photos === undefined ? {} : { photoFolder: resolve(photos) }),
-    ...(headerRow === undefined ? {} : { headerRows: parseHeaderRows(headerRow) }),
+    sheet: layer,
+    encoding,
+    photoFolder: photos === undefined ? undefined : resolve(photos),
+    headerRows: headerRow === undefined ? undefined : parseHeaderRows(headerRow),
   };
   return file === '-'
     ? parseTableBytes(...(await readFileOrInput(context, file)), options)

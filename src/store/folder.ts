@@ -1,13 +1,16 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
+  rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { getErrorCode } from '../base/errors.ts';
 
 /**
@@ -20,6 +23,17 @@ export function makeFolder(folder: string): void {
   const topmost = dirname(resolve(first));
   for (let path = resolve(folder); path.length > topmost.length; path = dirname(path))
     flushFolder(dirname(path));
+}
+
+/** Removes what killed processes have left in a folder under such a name, and before that time. */
+export function sweepFolder(folder: string, name: RegExp, beforeMs: number): void {
+  if (!existsSync(folder)) return;
+  for (const each of readdirSync(folder).filter((found) => name.test(found))) {
+    const path = join(folder, each);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && stats.mtimeMs < beforeMs)
+      rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** Makes the folders and returns the topmost new one; undefined where none was missing. */

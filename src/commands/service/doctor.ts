@@ -248,13 +248,14 @@ function getOutboxPath(context: Context): string {
 }
 
 async function checkOutbox(context: Context): Promise<Check[]> {
-  const { ledgerFile, locksFolder, layout } = context.getLedgerPlaces();
+  const { ledgerFile, locksFolder } = context.getLedgerPlaces();
+  const isShared = ledgerFile === context.places.ledgerFile;
   return [
     await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
     await attemptCheck('contents', async () =>
       checkContents(describeOutbox(await context.openOutbox(), context.getMachineId())),
     ),
-    await attemptCheck('ledger', async () => checkLedger(ledgerFile, layout)),
+    await attemptCheck('ledger', async () => checkLedger(ledgerFile, isShared)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Clock } from '../../base/clock.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
@@ -12,6 +9,7 @@ import { openPush } from '../../context/open-push.ts';
 import { openValidation } from '../../context/validation.ts';
 import {
   assertTraining,
+  chooseRehearsalFolder,
   collectRehearsed,
   copyForRehearsal,
   listProjectCodes,
@@ -178,8 +176,7 @@ async function sendCopies(
   finds: readonly StoredFind[],
   projects: ReadonlyMap<string, string>,
 ): Promise<[RehearsalResult, ExitReason]> {
-  const folder = join(context.places.home, 'rehearsals', randomUUID());
-  sweepRehearsals(dirname(folder), context.clock);
+  const folder = chooseRehearsalFolder(context.places.home, context.clock.now());
   const { terminal } = context;
   const quiet = {
     ...terminal,
@@ -192,7 +189,7 @@ async function sendCopies(
   const training = context.asProfile(profile, {
     terminal: quiet,
     outboxesFolder: folder,
-    ledger: 'beside',
+    isLedgerBeside: true,
   });
   try {
     const to = await training.openOutboxToPush();
@@ -248,18 +245,5 @@ function print(
   }
   for (const { localId, reason } of notTested) {
     terminal.printLine(t`${localId} was not tested: ${reason}`);
-  }
-}
-
-/** No rehearsal takes so long. */
-const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
-
-function sweepRehearsals(folder: string, clock: Clock): void {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && stats.mtimeMs < clock.now() - LEFT_AFTER_MS)
-      rmSync(path, { recursive: true, force: true });
   }
 }

@@ -76,8 +76,11 @@ export function checkPhotographs(
   );
 }
 
-/** Checks each fact of the ledger, and reports its size and place. */
-export function checkLedger(file: string, layout: 'state' | 'beside'): Check {
+/**
+ * Checks each fact of the ledger, and reports its size and place.
+ * @param isShared one ledger for all outboxes of this machine
+ */
+export function checkLedger(file: string, isShared: boolean): Check {
   if (!existsSync(file)) return passCheck('ledger', t`${file} does not exist yet`);
   const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
   const { level, message } = checkDatabase('ledger', file, todo);
@@ -89,9 +92,7 @@ export function checkLedger(file: string, layout: 'state' | 'beside'): Check {
   }
   return passCheck(
     'ledger',
-    layout === 'state'
-      ? t`${message}, for all outboxes of this machine`
-      : t`${message}, beside its outbox`,
+    isShared ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
@@ -11,6 +13,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { wantNewFind, wantPhoto } from '../../outbox/wishes.ts';
 import { copyContent, openContentStore } from '../../store/content-store.ts';
+import { sweepFolder } from '../../store/folder.ts';
 import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { resolveFindNames } from '../queue/resolve-finds.ts';
 
@@ -142,6 +145,16 @@ function isAboutProject(outbox: Outbox, entry: Entry): boolean {
  */
 export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
   return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
+}
+
+/** No rehearsal takes so long. */
+const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
+
+/** Chooses the folder of a rehearsal, and removes those of killed ones. */
+export function chooseRehearsalFolder(home: string, nowMs: number): string {
+  const folder = join(home, 'rehearsals');
+  sweepFolder(folder, /^[\da-f-]{36}$/, nowMs - LEFT_AFTER_MS);
+  return join(folder, randomUUID());
 }
 
 type CopyOptions = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import {
@@ -34,7 +34,7 @@ import {
   removeDatabase,
   replaceUnusable,
 } from '../../store/database-file.ts';
-import { makeFolder } from '../../store/folder.ts';
+import { makeFolder, sweepFolder } from '../../store/folder.ts';
 import { uniteAndCheck } from '../queue/check-entered.ts';
 import { nameSubject } from '../queue/undo-command.ts';
 
@@ -87,7 +87,7 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
   const { backup, clock, outboxesFolder, place } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);
-  cleanUp(outboxesFolder, clock.now());
+  sweepFolder(outboxesFolder, UNFINISHED, clock.now() - UNFINISHED_MS);
   const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
   try {
     const { id, madeMs } = readBackup(options, draft);
@@ -152,14 +152,6 @@ const DRAFT = 'restoring-';
 /** Drafts of killed restores, and the age at which they are removed. */
 const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
 const UNFINISHED_MS = 24 * 3600 * 1000;
-
-function cleanUp(folder: string, nowMs: number): void {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    const stats = UNFINISHED.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined;
-    if (stats !== undefined && stats.mtimeMs < nowMs - UNFINISHED_MS) rmSync(path, { force: true });
-  }
-}
 
 /** Copies the backup to the draft, and reads its outbox id. */
 function readBackup(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  chooseLedgerLayout,
+  isLedgerBesideOutbox,
   makePlaces,
   readMachineId,
   type System,
@@ -8,8 +8,7 @@ import {
 } from '../../../src/context/places.ts';
 
 /** The ledger is beside the outbox there. */
-const isContainer = (system: System): boolean =>
-  chooseLedgerLayout(makePlaces({}), system) === 'beside';
+const isContainer = (system: System): boolean => isLedgerBesideOutbox(makePlaces({}), system);
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';
