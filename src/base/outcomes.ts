@@ -82,7 +82,7 @@ export type OutcomeKind = keyof typeof TABLE;
 export const OUTCOMES: Readonly<Record<OutcomeKind, OutcomeTraits>> = TABLE;
 
 /** End of an attempt in the journal, including ends without an answer that could be judged. */
-export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned' | 'probe';
+export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned';
 
 export const ATTEMPT_OUTCOMES: Readonly<Record<AttemptOutcome, AttemptTraits>> = {
   ...OUTCOMES,
@@ -90,6 +90,4 @@ export const ATTEMPT_OUTCOMES: Readonly<Record<AttemptOutcome, AttemptTraits>> =
   'not-sent': { ...NEUTRAL, word: msg`not sent` },
   /** The push process died while the request was in flight. */
   orphaned: { countsAsFailure: true, mayHaveArrived: true, word: msg`lost` },
-  /** A request that changes nothing at the service, recorded with the entry that caused it. */
-  probe: { ...NEUTRAL, word: msg`check only` },
 };

@@ -34,17 +34,6 @@ export function retryAfterMs(headers: AnswerHead['headers'], nowMs: number): num
     : Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
 }
 
-/** Longest pause that a command waits for. */
-const LONG_PAUSE_MS = 120_000;
-
-/**
- * Tells if a wait, in milliseconds, is too long for a command, which then ends with {@link
- * LongPauseError}.
- */
-export function isLongPause(waitMs: number): boolean {
-  return waitMs > LONG_PAUSE_MS;
-}
-
 /** Thrown where the service asked for a longer pause than a command waits for. */
 export class LongPauseError extends UnavailableError {
   readonly untilMs: number;

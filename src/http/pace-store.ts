@@ -206,21 +206,16 @@ const STORED_FIELDS = [
   'coldStartMs',
   'requestedUntilMs',
 ] as const;
-/** Earlier versions of pas read so many; the rest is written only during a longer pause. */
-const FIRST_FIELDS = 5;
 
 /** Formats a state for a store, as numbers. */
 export function encodeState(state: PaceState): string {
-  const count = state.requestedUntilMs > 0 ? STORED_FIELDS.length : FIRST_FIELDS;
-  return STORED_FIELDS.slice(0, count)
-    .map((field) => state[field])
-    .join(' ');
+  return STORED_FIELDS.map((field) => state[field]).join(' ');
 }
 
 /** Parses what {@link encodeState} wrote; undefined where the text has another form. */
 export function decodeState(text: string): PaceState | undefined {
   const numbers = text.split(' ').map(Number);
-  if (numbers.length < FIRST_FIELDS || numbers.length > STORED_FIELDS.length) return undefined;
+  if (numbers.length !== STORED_FIELDS.length) return undefined;
   if (!numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
   const state = { ...UNSEEN };
   for (const [index, field] of STORED_FIELDS.entries()) state[field] = numbers[index] ?? 0;

@@ -5,7 +5,7 @@ import {
   readClock,
   rejectOnAbort,
 } from '../base/clock.ts';
-import { isLongPause, LongPauseError } from './exchange.ts';
+import { LongPauseError } from './exchange.ts';
 import {
   clampToNow,
   computeGapMs,
@@ -50,8 +50,11 @@ export type Slot = {
  * during a wait for the store.
  */
 export type Pace = {
-  /** Resolves shortly before the next slot, to leave time for writing to the disk. */
-  waitUntilNear(signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves shortly before the next slot, to leave time for writing to the disk; returns the time
+   * waited.
+   */
+  waitUntilNear(signal?: AbortSignal): Promise<number>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
   acquire(signal?: AbortSignal): Promise<Slot>;
   /**
@@ -80,6 +83,8 @@ const LEAD_DECAY = 0.9;
 const HELD_MS = 2;
 /** Maximum sleep before the state, which other processes change, is read again. */
 const MAX_SLEEP_MS = 500;
+/** Longest pause that a command waits for, before it ends with {@link LongPauseError}. */
+const LONG_PAUSE_MS = 120_000;
 const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
 
 /**
@@ -103,11 +108,12 @@ class StoredPace implements Pace {
     this.#maxReservedMs = Math.max(MAX_DEPARTING_MS, 2 * options.intervalMs);
   }
 
-  async waitUntilNear(signal?: AbortSignal): Promise<void> {
+  async waitUntilNear(signal?: AbortSignal): Promise<number> {
+    const startedMs = this.#options.clock.monotonicMs();
     for (;;) {
       const remainingMs = (await this.getWaitMs(signal)) - this.#leadMs;
       this.#nearAtMs = this.#options.clock.monotonicMs();
-      if (remainingMs <= 0) return;
+      if (remainingMs <= 0) return this.#nearAtMs - startedMs;
       await this.#sleepCapped(remainingMs, signal);
     }
   }
@@ -250,7 +256,7 @@ class StoredPace implements Pace {
 
   async #sleepCapped(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options;
-    if (isLongPause(ms)) {
+    if (ms > LONG_PAUSE_MS) {
       const { pausedMs, requestedMs } = await rejectOnAbort(signal, () => this.readPause());
       throw new LongPauseError({ pausedMs: Math.max(ms, pausedMs), requestedMs }, clock.now());
     }

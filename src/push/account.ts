@@ -31,17 +31,14 @@ export type Signer = {
   readonly username: string | undefined;
   /** The token is from outside, so it may belong to another account than the user name. */
   readonly usesExternalToken: boolean;
-  /** User of the profile; undefined for a program without profiles. */
-  readonly profile?: ProfileUser;
+  readonly profile: ProfileUser;
 };
 
 /** Write interface of a service, signed in for one account. */
 export type OpenService = Signer & { readonly session: Session; readonly send: Exchange };
 
-type PasswordSignIn = {
-  readonly baseUrl: string;
+type PasswordSignIn = Signer & {
   readonly send: Exchange;
-  readonly profile?: ProfileUser;
   readonly username: string;
   readonly password: string;
   readonly answerTimeoutMs: number;
@@ -81,9 +78,9 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
   const { baseUrl, profile } = service;
   const { identCely } = account;
   assertSameAccount(outbox, identCely, (bound) =>
-    describeRemedies(service, account, findKnownUsername(outbox) ?? profile?.username, bound),
+    describeRemedies(service, account, findKnownUsername(outbox) ?? profile.username, bound),
   );
-  if (profile?.username !== undefined && !isUserOfProfile(outbox, service, account)) {
+  if (profile.username !== undefined && !isUserOfProfile(outbox, service, account)) {
     const { name, username } = profile;
     throw new ConfigError(
       msg`Profile ${name} is for the user ${username}, but ${baseUrl} says that you are signed in as ${identCely}. Nothing was sent.`,
@@ -103,7 +100,7 @@ function isUserOfProfile(
   account: Account,
 ): boolean {
   const { email, identCely } = account;
-  const named = profile?.username;
+  const named = profile.username;
   if (named === undefined || readHeader(outbox).account === identCely) return true;
   if (!usesExternalToken && username !== undefined && isSameUser(username, named)) return true;
   const boundAccount = findKnownAccount(outbox);
@@ -119,14 +116,12 @@ function isUserOfProfile(
  * @param who that account, for the message
  */
 function describeRemedies(
-  { baseUrl, profile, ...signer }: Signer,
+  { profile, ...signer }: Signer,
   account: Account,
   right: string | undefined,
   who: string,
 ): Message {
   const { email, identCely } = account;
-  if (profile === undefined)
-    return msg`Sign in as ${who} with \`${cmd`pas login`}\`, or create a profile with an outbox of its own for ${identCely}: ${cmd`pas init`} --name NAME --base-url ${baseUrl}`;
   const other =
     (signer.usesExternalToken ? undefined : signer.username) ?? (email === '' ? identCely : email);
   const way = profile.adviseProfileFor(other);
@@ -180,11 +175,10 @@ export async function signIn(
   const account = await fetchAccount({ ...service, session, send });
   keep(await session.token());
   const opened = await open(account);
-  const signer = { ...service, usesExternalToken: false };
   // A password for another user than the profile's may be stored, but sending requires the
   // profile's user.
-  if (readHeader(opened).account !== null || isUserOfProfile(opened, signer, account)) {
-    acceptAccount(opened, signer, account);
+  if (readHeader(opened).account !== null || isUserOfProfile(opened, service, account)) {
+    acceptAccount(opened, service, account);
     bindAndCheck(opened, account.identCely);
   }
   return account;

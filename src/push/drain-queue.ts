@@ -19,7 +19,13 @@ import { releaseClaims } from '../outbox/unite.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
-import { isAbort, reportSettled, type SignedPush, type StopCause } from './push-parts.ts';
+import {
+  isAbort,
+  nameEntry,
+  reportSettled,
+  type SignedPush,
+  type StopCause,
+} from './push-parts.ts';
 import type { PushResult } from './push-result.ts';
 import { PushSession } from './push-session.ts';
 
@@ -154,8 +160,7 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
 async function launch(session: PushSession, entry: Entry): Promise<void> {
   const { push, halt } = session;
   const { account, clock, outbox, pace, service, settleMs } = push;
-  const pauseMs = (await waitUnlessEnding(session, pace.getWaitMs(halt))) ?? 0;
-  await waitUnlessEnding(session, pace.waitUntilNear(halt));
+  const approachMs = (await waitUnlessEnding(session, pace.waitUntilNear(halt))) ?? 0;
   const token = await session.signIn(service.session.token(halt));
   if (token === undefined || !session.mayStart) return;
 
@@ -179,7 +184,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
   const request = buildRequest(push, claimed.entry);
   const slot = await sendOrRelease(session, claimed);
   if (slot === undefined) return;
-  const pacedMs = pauseMs + slot.waitedMs;
+  const pacedMs = approachMs + slot.waitedMs;
   session.requests += 1;
 
   const done = sendOnce(
@@ -279,9 +284,7 @@ async function settleAttempt(
   const { entry } = claimed;
   session.push.report({
     type: 'attempt',
-    entry: entry.id,
-    kind: entry.kind,
-    find: entry.localId ?? entry.identCely,
+    ...nameEntry(entry),
     status: sent.status ?? null,
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),

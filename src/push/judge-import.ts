@@ -98,7 +98,7 @@ function judgeImport(
     const reason = msg`a record that appeared in its project at that time may be this one, changed since or hidden`;
     return makeUndecided('similar-new', reason, near);
   }
-  const gone = listChangedSince(judged, view.deleted, view);
+  const gone = listChangedSince(judged, 'deleted', view);
   if (gone.length > 0) {
     const reason = msg`a record of its project that may have been this one has been deleted since then`;
     return makeUndecided('deleted-since', reason, gone);
@@ -114,9 +114,7 @@ function judgeImport(
  * Returns records of the same project with equal readable elements that belong to no other entry.
  */
 function findEqualRecords(judged: UncertainImport, view: View): HarvestedFind[] {
-  return [...view.finds.values()].filter(
-    (find) => isLike(judged, find) && !view.isOwned(find.identCely, find),
-  );
+  return view.finds.filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
 }
 
 function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
@@ -134,12 +132,10 @@ function findSimilarRecords(judged: UncertainImport, view: View): string[] {
   const isAnothers = (find: HarvestedFind): boolean =>
     view.isOwned(find.identCely, find) &&
     !(isLike(judged, find) && !view.readsAsSent(find.identCely, find));
-  const shown = [...view.finds.values()].filter(
-    (find) => isNear(judged, find) && !isAnothers(find),
-  );
+  const shown = view.finds.filter((find) => isNear(judged, find) && !isAnothers(find));
   return [
     ...shown.map(({ identCely }) => identCely),
-    ...listChangedSince(judged, view.withheld, view),
+    ...listChangedSince(judged, 'withheld', view),
   ];
 }
 
@@ -149,13 +145,15 @@ function findSimilarRecords(judged: UncertainImport, view: View): string[] {
  */
 function listChangedSince(
   { elements, window }: UncertainImport,
-  changes: ReadonlyMap<string, number>,
+  kind: 'withheld' | 'deleted',
   view: View,
 ): string[] {
-  return [...changes]
+  return [...view.lookups]
     .filter(
-      ([identCely, changedMs]) =>
-        (window.bounds === undefined || changedMs >= window.bounds.fromMs - CLOCK_MARGIN_MS) &&
+      ([identCely, listed]) =>
+        listed.kind === kind &&
+        (window.bounds === undefined ||
+          listed.datestampMs >= window.bounds.fromMs - CLOCK_MARGIN_MS) &&
         identCely.startsWith(`${getReferenceId(elements.projekt)}-`),
     )
     .map(([identCely]) => identCely)

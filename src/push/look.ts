@@ -49,7 +49,7 @@ import {
 } from './gate.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
 import { fetchListedFind, findShownNumber, listNumbersFromHere } from './judge-number.ts';
-import { type Lookup, listFindsOfOthers } from './reconcile-entries.ts';
+import { type Lookup, listFindsOfOthers, listShownFinds } from './reconcile-entries.ts';
 import {
   findEqualFiles,
   findUnexplainedFiles,
@@ -429,12 +429,6 @@ function isOfOthers(outbox: Outbox, entry: Entry, record: HarvestedFind): boolea
     window.bounds !== undefined &&
     findCreation(record) !== undefined &&
     !mayBeCreation(window, record)
-  );
-}
-
-function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
-  return [...lookups.values()].flatMap((lookup) =>
-    lookup.kind === 'shown' ? [lookup.record] : [],
   );
 }
 

@@ -92,25 +92,25 @@ export type SignedPush = Push & {
   readonly serverClock: ServerClock;
 };
 
+type EntryName = {
+  readonly entry: number;
+  readonly kind: EntryKind;
+  readonly find: string | null;
+};
+
 export type PushEvent =
-  | {
+  | (EntryName & {
       readonly type: 'attempt';
-      readonly entry: number;
-      readonly kind: EntryKind;
-      readonly find: string | null;
       readonly status: number | null;
       readonly ms: number;
       readonly paced_ms: number;
-    }
-  | {
+    })
+  | (EntryName & {
       readonly type: 'settled';
-      readonly entry: number;
-      readonly kind: EntryKind;
-      readonly find: string | null;
       readonly state: EntryState;
       readonly ident_cely: string | null;
       readonly reason: Message | null;
-    }
+    })
   /** Five of them got the same refusal: the others of the kind and project stay queued. */
   | {
       readonly type: 'left_out';
@@ -122,13 +122,15 @@ export type PushEvent =
       readonly refused: readonly string[];
     };
 
+export function nameEntry({ id, kind, localId, identCely }: Entry): EntryName {
+  return { entry: id, kind, find: localId ?? identCely };
+}
+
 /** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */
 export function reportSettled({ report }: Pick<Push, 'report'>, entry: Entry): void {
   report({
     type: 'settled',
-    entry: entry.id,
-    kind: entry.kind,
-    find: entry.localId ?? entry.identCely,
+    ...nameEntry(entry),
     state: entry.state,
     ident_cely: entry.identCely,
     reason: entry.reason,
@@ -138,14 +140,13 @@ export function reportSettled({ report }: Pick<Push, 'report'>, entry: Entry): v
 /** Cause for a push to end before everything was sent. */
 export type StopCause =
   | { readonly kind: 'interrupted' }
-  | { readonly kind: 'closed'; readonly reason: Message }
-  | { readonly kind: 'unreachable'; readonly reason: Message }
-  | { readonly kind: 'not-allowed'; readonly reason: Message }
+  /** `new-people`: the service would create people that the user has not accepted. */
+  | {
+      readonly kind: 'closed' | 'unreachable' | 'not-allowed' | 'in-doubt' | 'new-people';
+      readonly reason: Message;
+    }
   /** `waiting`: the service has asked for a pause; `not-yet`: the remaining entries are not due. */
-  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number }
-  | { readonly kind: 'in-doubt'; readonly reason: Message }
-  /** The service would create people that the user has not accepted. */
-  | { readonly kind: 'new-people'; readonly reason: Message };
+  | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number };
 
 export function isAbort(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';

@@ -251,17 +251,15 @@ function makeView(
   accepted: ReadonlyMap<string, number>,
 ): View {
   const { outbox } = context;
-  const finds = collectShown(harvest);
   const ofOthers = new Set(listFindsOfOthers(outbox).flatMap(({ records }) => records));
   return {
-    finds,
-    withheld: collectChanges(harvest, 'withheld'),
-    deleted: collectChanges(harvest, 'deleted'),
+    lookups: harvest.lookups,
+    finds: listShownFinds(harvest),
     nowMs: harvest.beganMs,
     isOwned: (identCely, shown) => ofOthers.has(identCely) || isOwned(outbox, identCely, shown),
     readsAsSent: (identCely, shown) =>
       ofOthers.has(identCely) || isReadAs(outbox, findImportOfRecord(outbox, identCely), shown),
-    shown: collectShownKinds(canaries, finds),
+    shown: collectShownKinds(canaries, harvest),
     harvester: context.harvester,
     index: {
       unlisted: new Map([...accepted].filter(([identCely]) => !harvest.lookups.has(identCely))),
@@ -270,35 +268,23 @@ function makeView(
   };
 }
 
-function collectShown({ lookups }: HarvestedFinds): Map<string, HarvestedFind> {
-  return new Map(
-    [...lookups].flatMap(([ident, lookup]) =>
-      lookup.kind === 'shown' ? [[ident, lookup.record] as const] : [],
-    ),
-  );
-}
-
-function collectChanges(
-  { lookups }: HarvestedFinds,
-  kind: 'withheld' | 'deleted',
-): Map<string, number> {
-  return new Map(
-    [...lookups].flatMap(([ident, lookup]) =>
-      lookup.kind === kind ? [[ident, lookup.datestampMs] as const] : [],
-    ),
+export function listShownFinds({ lookups }: HarvestedFinds): HarvestedFind[] {
+  return [...lookups.values()].flatMap((listed) =>
+    listed.kind === 'shown' ? [listed.record] : [],
   );
 }
 
 function collectShownKinds(
   canaries: readonly Entry[],
-  finds: View['finds'],
+  { lookups }: HarvestedFinds,
 ): Map<string, Set<string>> {
   const kinds = new Map<string, Set<string>>();
   for (const { identCely } of canaries) {
-    const find = finds.get(identCely ?? '');
-    if (find === undefined) continue;
-    const kind = getShownKind(find.elements, find.stav);
-    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreation(find)?.user ?? ''));
+    const listed = lookups.get(identCely ?? '');
+    if (listed?.kind !== 'shown') continue;
+    const { record } = listed;
+    const kind = getShownKind(record.elements, record.stav);
+    kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreation(record)?.user ?? ''));
   }
   return kinds;
 }

@@ -393,9 +393,9 @@ function toIssue(entry: Entry, finding: ServerFinding): Issue {
     ERROR_TYPE_RULES[finding.errorType ?? 0] ?? 'service-refusal',
     finding.message,
     {
-      ...(entry.localId === null ? {} : { find: entry.localId }),
+      find: entry.localId ?? undefined,
       line: finding.line,
-      ...(element === undefined || element === 'samostatny_nalez' ? {} : { element }),
+      element: element === 'samostatny_nalez' ? undefined : element,
     },
   );
 }

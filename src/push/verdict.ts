@@ -2,6 +2,7 @@ import { asServerMs } from '../base/clock.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { HarvestedElements } from '../find/fields.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../find/harvested-find.ts';
+import type { HarvestedFinds } from '../flows/harvest/harvest-finds.ts';
 import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
 import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
@@ -69,7 +70,9 @@ export type ViewTime = { readonly nowMs: number; readonly index: IndexEvidence }
 
 /** A harvest, and this outbox's knowledge of it. */
 export type View = ViewTime & {
-  readonly finds: ReadonlyMap<string, HarvestedFind>;
+  readonly lookups: HarvestedFinds['lookups'];
+  /** The shown ones of them. */
+  readonly finds: readonly HarvestedFind[];
   /**
    * Tells if an entry of this outbox, or of another one of the account on this machine, made the
    * record. With the current record: if it is still that of the entry here, since a service
@@ -85,10 +88,6 @@ export type View = ViewTime & {
   readonly shown: ReadonlyMap<string, ReadonlySet<string>>;
   /** Account of the harvest; undefined for an anonymous one, or where it is unknown. */
   readonly harvester: string | undefined;
-  /** Finds that are listed without content, with the time of their last change. */
-  readonly withheld: ReadonlyMap<string, number>;
-  /** Finds that are listed as deleted, with the time of the deletion. */
-  readonly deleted: ReadonlyMap<string, number>;
 };
 
 /** Delay of the service's harvest index, which lists new records some time after they were made. */

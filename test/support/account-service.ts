@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
 import type { KnownAccount } from '../../src/outbox/bound-account.ts';
-import type { OpenService } from '../../src/push/account.ts';
+import type { OpenService, ProfileUser } from '../../src/push/account.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';
 
 /** Account by the service; the first is the one that every outbox of the tests knows. */
@@ -18,6 +18,14 @@ export const JAN_SAID: KnownAccount = {
   identCely: 'U-000002',
   name: 'Jan Malý',
   email: 'jan@example.org',
+};
+
+/** A profile that names no user. */
+export const ANYONE: ProfileUser = {
+  name: 'dig',
+  username: undefined,
+  adviseProfileFor: (other) => `make a profile for ${other}: pas init`,
+  withUser: (right) => `give dig to ${right}`,
 };
 
 const GROUPS: Readonly<Record<string, string>> = {
@@ -56,6 +64,7 @@ export function serviceSaying(
     baseUrl: ADDRESS,
     username: USERNAME,
     usesExternalToken,
+    profile: ANYONE,
     session: { token: async () => 'token', renew: async () => 'fresh' },
     send: async (request) => {
       asked.push(request);

@@ -73,16 +73,15 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     ));
   const profileAccount = makeProfileUser(context);
   const user = { ...profileAccount, username: options.username ?? profileAccount.username };
+  const signer = { ...profile, username, usesExternalToken: false, profile: user };
   const password = await askPassword(context, options.passwordStdin === true);
   const { send } = await context.openConnections();
   const owner = getCredentialKey({ ...profile, username });
   const account = await signIn(
     {
-      ...profile,
-      username,
+      ...signer,
       password,
       send: redactPassword(send, password),
-      profile: user,
       clock: context.clock,
     },
     ({ identCely }) =>
@@ -101,11 +100,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   await joinOutboxesOfAccount(context, account.identCely);
   const who = formatAccount(account);
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
-  await warnOfOtherUser(
-    context,
-    { ...profile, username, usesExternalToken: false, profile: user },
-    account,
-  );
+  await warnOfOtherUser(context, signer, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
   report(context, account, context.secrets.getPlace(owner));
   return 'done';

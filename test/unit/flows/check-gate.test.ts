@@ -221,8 +221,9 @@ describe('a find that matches a record created from another outbox of the accoun
     });
     const waitUntilNear = pace.waitUntilNear.bind(pace);
     pace.waitUntilNear = async (signal) => {
-      await waitUntilNear(signal);
+      const waitedMs = await waitUntilNear(signal);
       if (service.writes.length === 0) changeFind(outbox, 'K-1', 'fibula');
+      return waitedMs;
     };
     await service.push(outbox, { pace });
     expect([service.writes, states(outbox)]).toEqual([[], ['held: equal-record']]);

@@ -95,14 +95,13 @@ export function view(
   { owned, index, ...more }: Seen = {},
 ): View {
   return {
-    finds: new Map(records.map((find) => [find.identCely, find])),
+    lookups: new Map(),
+    finds: records,
     nowMs: START + 60 * MINUTE,
     isOwned: (identCely) => identCely === owned,
     readsAsSent: () => true,
     shown: makeSights(SENT, 2),
     harvester: USER,
-    withheld: new Map(),
-    deleted: new Map(),
     index: { unlisted: new Map(), allowanceMs: 15 * MINUTE, ...index },
     ...more,
   };

@@ -20,7 +20,7 @@ import {
   type Signer,
   signIn,
 } from '../../../src/push/account.ts';
-import { EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
+import { ANYONE, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
 function unboundOutbox() {
@@ -92,11 +92,6 @@ describe('an account that is not the one of the outbox', () => {
   const unsetUser = `To send as U-000001, unset PAS_USERNAME and PAS_PASSWORD and sign in: ${LOGIN}.`;
   const signInAgain = `To send as U-000001, sign in with that account: ${LOGIN}.`;
   test.each<[string, Partial<Signer>, string, KnownAccount?]>([
-    [
-      'for a program without profiles',
-      {},
-      `Sign in as U-000001 with \`${LOGIN}\`, or create a profile with an outbox of its own for U-000002: pas init --name NAME --base-url ${ADDRESS}`,
-    ],
     [
       'with a token from outside',
       { usesExternalToken: true, profile: profileOf(USERNAME) },
@@ -218,6 +213,8 @@ describe('an account with a password', () => {
         username: 'jan',
         password: 'secret',
         answerTimeoutMs: 1234,
+        usesExternalToken: false,
+        profile: ANYONE,
         clock: systemClock,
         send: async (request) => {
           if (!request.url.endsWith('/api/token-auth/')) return send(request);

@@ -41,7 +41,7 @@ const having = (elements: HarvestedElements, find = same): HarvestedFind => ({
 });
 const madeAt = (atMs: number) => view([record(MADE, { atMs })]);
 const changed = (kind: 'withheld' | 'deleted', atMs: number, ident = MADE, more: Seen = {}) =>
-  view([], { ...more, [kind]: new Map([[ident, atMs]]) });
+  view([], { ...more, lookups: new Map([[ident, { kind, datestampMs: atMs }]]) });
 const unlisted = (atMs: number) =>
   view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
 const both = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);

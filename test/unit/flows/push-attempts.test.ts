@@ -125,9 +125,10 @@ test('a photograph whose record is taken back while it waits for its time is not
   const { run, asked, pace } = scene(clock, obeyed);
   const waitUntilNear = pace.waitUntilNear.bind(pace);
   pace.waitUntilNear = async (signal) => {
-    await waitUntilNear(signal);
+    const waitedMs = await waitUntilNear(signal);
     const last = findLastCommand(outbox);
     if (last !== undefined) undoCommand(outbox, last);
+    return waitedMs;
   };
   expect(await run(outbox)).toMatchObject({ requests: 0 });
   expect([asked.length, getEntry(outbox, photo).state]).toEqual([0, 'queued']);

@@ -9,7 +9,7 @@ import { drainQueue } from '../../../src/push/drain-queue.ts';
 import type { Push, PushEvent } from '../../../src/push/push-parts.ts';
 import type { PushResult } from '../../../src/push/push-result.ts';
 import { createServerClock } from '../../../src/push/server-clock.ts';
-import { EVA_SAID } from '../../support/account-service.ts';
+import { ANYONE, EVA_SAID } from '../../support/account-service.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
@@ -91,6 +91,7 @@ export function scene(
         baseUrl: 'http://service',
         username: undefined,
         usesExternalToken: false,
+        profile: ANYONE,
         session: more.session ?? { token: async () => 'token', renew: async () => 'fresh' },
         send: serverClock.observe((request) => sendFrom(outbox, request)),
       },

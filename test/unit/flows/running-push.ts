@@ -10,7 +10,7 @@ import type { SendResult } from '../../../src/push/departure.ts';
 import type { PushEvent } from '../../../src/push/push-parts.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
 import { createServerClock } from '../../../src/push/server-clock.ts';
-import { EVA_SAID } from '../../support/account-service.ts';
+import { ANYONE, EVA_SAID } from '../../support/account-service.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -60,6 +60,7 @@ export function aPush() {
       baseUrl: 'http://service',
       username: undefined,
       usesExternalToken: false,
+      profile: ANYONE,
       session: { token: unused, renew: unused },
       send: unused,
     },

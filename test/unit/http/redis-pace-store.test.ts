@@ -104,10 +104,17 @@ test('a state that no pas wrote is not accepted', () => {
   fc.assert(
     fc.property(
       fc.string(),
-      (text) => decodeState(text) === undefined || text.split(' ').length === 5,
+      (text) => decodeState(text) === undefined || text.split(' ').length === 6,
     ),
   );
-  for (const text of ['', '1 2 3 4', '1 2 3 4 5 6 7', '1 2 3 4 x', '-1 2 3 4 5', 'NaN 0 0 0 0'])
+  for (const text of [
+    '',
+    '1 2 3 4 5',
+    '1 2 3 4 5 6 7',
+    '1 2 3 4 5 x',
+    '-1 2 3 4 5 6',
+    'NaN 0 0 0 0 0',
+  ])
     expect(decodeState(text)).toBeUndefined();
 });
 
