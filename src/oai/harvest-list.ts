@@ -54,10 +54,8 @@ export type HarvestOptions = LossOptions & {
   readonly overlapMs: number;
   /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken?: boolean;
-  /** Called after each page, so that the caller can save several pages at once. */
-  readonly saveIfDue?: () => Promise<void>;
-  /** Called after each committed page. */
-  readonly onPage?: (stored: StoredPage) => void;
+  /** Called after each committed page; the caller may save several pages at once. */
+  readonly onPage?: (stored: StoredPage) => void | Promise<void>;
 };
 
 type HarvestResult = {
@@ -387,9 +385,8 @@ async function store(
 ): Promise<StoredPage['written']> {
   const stored = await storePage(run, run.pass, page, advance);
   run.pass = stored.pass;
-  await run.saveIfDue?.();
   for (const [name, fault] of stored.faults) run.faults.set(name, fault);
-  run.onPage?.(stored);
+  await run.onPage?.(stored);
   return stored.written;
 }
 

@@ -141,8 +141,8 @@ export function hasListEnded({ token, pages }: HarvestPass): boolean {
 }
 
 /** Tells if the list had one page, so that no record could move between pages. */
-export function isOnePage(pass: HarvestPass): boolean {
-  return hasListEnded(pass) && pass.pages === 1;
+export function isOnePage({ token, pages }: HarvestPass): boolean {
+  return token === null && pages === 1;
 }
 
 /** Returns the number of counted records that the scan did not see; 0 without a count. */

@@ -166,7 +166,8 @@ async function harvestSet(
       untilMs:
         until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: ({ written, pass: reached }: StoredPage) => {
+    onPage: async ({ written, pass: reached }: StoredPage) => {
+      await saving.saveIfDue();
       tally.written += written.length;
       for (const { header, refused } of written) {
         if (header.deleted) tally.deleted++;
@@ -182,7 +183,7 @@ async function harvestSet(
     },
   };
   const { pass, broken, unconfirmed } = await saving.within(() =>
-    harvest({ ...settings, saveIfDue: saving.saveIfDue }, ({ scan }, isProof) => {
+    harvest(settings, ({ scan }, isProof) => {
       if (isProof) state.leave(scan);
     }),
   );

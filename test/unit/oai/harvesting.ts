@@ -47,7 +47,9 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
         notePage: () => {},
       },
       onNote: (text) => notes.push(text),
-      onPage: ({ written }) => pages.push(written.length),
+      onPage: ({ written }) => {
+        pages.push(written.length);
+      },
       ...more,
     });
   const failure = async (): Promise<readonly [string, string]> => {
