@@ -2,6 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import type { FindDefaults } from '../../columns/defaults.ts';
 import { parseSettings } from '../../columns/settings.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
+import { getRank } from '../../find/value-rules.ts';
 import type { FieldMade, FieldOrder, MakeField } from './form-lists.ts';
 
 /** Programs that record finds on a phone. The code of a form is loaded only for its program. */
@@ -34,5 +35,8 @@ export async function makeField(
   });
   const issue = issues.find(({ severity }) => severity === 'error');
   if (issue !== undefined) throw new UsageError(issue.message);
-  return MAKERS[tool]({ ...wanted, starting: elements });
+  const rank = getRank(wanted.rules);
+  // A researcher, and so perhaps an unknown account, may import into state 1 only.
+  const stav = rank === undefined || rank === 'researcher' ? 1 : 2;
+  return MAKERS[tool]({ ...wanted, starting: { stav, ...elements } });
 }

@@ -26,7 +26,7 @@ import {
 import { QUESTIONS, type Question } from '../../find/questions.ts';
 import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
 import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
-import { getRank, MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
+import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { makeWorkbook } from '../../tables/write-workbook.ts';
 import { formatPlainCsvCell } from '../../text/csv.ts';
@@ -68,10 +68,7 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
     );
     if (groups.length > 0) files.set(getListFile(getFormGroup(name)), formatChoices(groups));
   }
-  const form = await makeXlsForm(
-    makeQuestionRows(lists, { stav: getRank(rules) === 'researcher' ? 1 : 2, ...starting }),
-    request.nowMs,
-  );
+  const form = await makeXlsForm(makeQuestionRows(lists, starting), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
   for (const [name, text] of files)

@@ -120,8 +120,6 @@ function makeFormContent(
   const finderLookup = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
   if (starting.nalezce === undefined && finderLookup?.kind === 'found')
     initial.set('nalezce', finderLookup.term.id);
-  if (starting.stav === undefined)
-    initial.set('stav', String(getRank(rules) === undefined ? 1 : (states[1] ?? 1)));
   const [only, another] = lists.get('projekt')?.choices ?? [];
   if (starting.projekt === undefined && only !== undefined && another === undefined)
     initial.set('projekt', only.name);
