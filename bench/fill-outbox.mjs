@@ -126,8 +126,8 @@ export function addFinds(outbox, from, to) {
         poznamka: `nález ${n}`,
       };
       const find = { localId: `B-${n}`, file: 'bench.csv', row: n + 2, path: null, base: null };
-      const findId = wantNewFind(outbox, { ...find, elements }, { document: DOCUMENT, issues: [] });
-      return findImportOfFind(outbox, findId).id;
+      const uuid = wantNewFind(outbox, { ...find, elements }, { document: DOCUMENT, issues: [] });
+      return findImportOfFind(outbox, uuid).id;
     }),
   );
 }
@@ -150,13 +150,15 @@ export function claimAndSettle(outbox, most) {
 
 function addPhotograph(outbox, importId, number) {
   const name = `IMG_${importId}_${number}.jpg`;
-  const { findId } = findEntryById(outbox, importId);
+  const { subject } = findEntryById(outbox, importId);
   const sha512 = hashSha512(Buffer.from(name));
-  return wantPhoto(
-    outbox,
-    { findId, identCely: null },
-    { name, mediaType: 'image/jpeg', sizeBytes: 4_000_000, sha512, link: `/photos/${name}` },
-  );
+  return wantPhoto(outbox, subject, {
+    name,
+    mediaType: 'image/jpeg',
+    sizeBytes: 4_000_000,
+    sha512,
+    link: `/photos/${name}`,
+  });
 }
 
 function accept(outbox, id, identCely = `C-${id}`) {

@@ -175,7 +175,7 @@ type EditFile = {
 
 /** Opens the file in which a find is edited; see {@link EditFile}. */
 export function editFile(context: Context, find: StoredFind): EditFile {
-  const path = join(context.places.home, `edit-${find.id}.txt`);
+  const path = join(context.places.home, `edit-${find.uuid}.txt`);
   return {
     path,
     left: existsSync(path) ? readFileSync(path, 'utf8') : undefined,

@@ -14,31 +14,22 @@ import {
   type EntryId,
   type EntryKind,
   type EntryState,
-  type FindId,
   type HeldQuestion,
   type ImportEntry,
   isAboutRow,
   type Lookup,
   type NumberEntry,
   type PhotoEntry,
-  type Target,
 } from './entry.ts';
 import { ROW_BASES, readStored, type StoredPhotograph } from './facts.ts';
-import { makeRecordSubject } from './intents.ts';
+import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import { deserializeIssues, deserializeMessage, readMessage, storeMessage } from './stored-text.ts';
 
-export type { Target } from './entry.ts';
-
 /** Queries of the table `entries`. */
 
-const OF_FIND = 'entries.subject = (select uuid from finds where finds.id = :findId)';
-
-/** Local id of the find of an entry. */
-const LOCAL_ID = `(select finds.local_id from finds where uuid = entries.subject)`;
-
 const COLUMNS = `entries.id, entries.key, entries.subject, intents.id as intent,
-  (select finds.id from finds where uuid = entries.subject) as findId, ${LOCAL_ID} as localId, entries.kind, entries.state, entries.changed,
+  (select finds.local_id from finds where uuid = entries.subject) as localId, entries.kind, entries.state, entries.changed,
   entries.ident_cely as identCely, entries.project, entries.value, entries.expects, entries.photograph,
   entries.attempts, entries.unknown_attempts as unknownAttempts, entries.not_before_at as notBeforeAt, entries.held,
   entries.lookup, entries.reason, entries.issues, entries.created_at as createdAt, entries.updated_at as updatedAt,
@@ -51,7 +42,6 @@ const parseRow = createRowParser({
   key: isText,
   subject: isText,
   intent: isText,
-  findId: orNull(isNumber),
   localId: orNull(isText),
   kind: makeMemberGuard(ENTRY_KINDS),
   state: makeMemberGuard(ENTRY_STATES),
@@ -170,35 +160,32 @@ export function findEntryByKey(outbox: Outbox, subject: string, key: string): En
   }).at(0);
 }
 
-/** Returns the subject of a target: its find, or its record. */
-export function getSubject({ sql }: Outbox, { findId, identCely }: Target): string {
-  const uuid =
-    findId === null ? undefined : sql('select uuid from finds where id = ?').pluck().get(findId);
-  return typeof uuid === 'string' ? uuid : makeRecordSubject(identCely ?? '');
-}
-
-export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
-  return selectEntries(outbox, 'entries.subject = :subject', { subject });
-}
-
-export function listEntriesOfFind(outbox: Outbox, findId: FindId): Entry[] {
-  return selectEntries(outbox, OF_FIND, { findId });
+/**
+ * Returns the record of a subject, whether it is a find's or not; null where it is unknown.
+ */
+export function findRecord({ sql }: Outbox, subject: string): string | null {
+  const record = parseRecordSubject(subject);
+  if (record !== undefined) return record;
+  const made = sql('select ident_cely from finds where uuid = ?').pluck().get(subject);
+  return typeof made === 'string' ? made : null;
 }
 
 export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
   return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
 }
 
-/** Returns the entries of the find, or of the record where the target has no find here. */
-export function listEntriesOfTarget(outbox: Outbox, { findId, identCely }: Target): Entry[] {
-  return findId === null
-    ? listEntriesOfRecord(outbox, identCely ?? '')
-    : listEntriesOfFind(outbox, findId);
+/** Returns the entries of a find, or all of a record without a find here. */
+export function listEntriesOfSubject(outbox: Outbox, subject: string): Entry[] {
+  const record = parseRecordSubject(subject);
+  return record === undefined
+    ? selectEntries(outbox, 'entries.subject = :subject', { subject })
+    : listEntriesOfRecord(outbox, record);
 }
 
 /** Returns the import of a find, even a dropped one. */
-export function findImportOfFind(outbox: Outbox, findId: FindId): ImportEntry | undefined {
-  return selectOfKind(outbox, 'import', OF_FIND, { findId }).at(0);
+export function findImportOfFind(outbox: Outbox, uuid: string): ImportEntry | undefined {
+  const entry = findEntryByKey(outbox, uuid, IMPORT_KEY);
+  return entry?.kind === 'import' ? entry : undefined;
 }
 
 /** Returns the import that is known to have made a record. */
@@ -276,17 +263,15 @@ function selectOfKind<Kind extends EntryKind>(
   );
 }
 
-export function isDropped(outbox: Outbox, findId: FindId): boolean {
-  return findImportOfFind(outbox, findId)?.state === 'dropped';
+export function isDropped({ sql }: Outbox, uuid: string): boolean {
+  return sql(`select 1 from finds where uuid = ? and state = 'dropped'`).get(uuid) !== undefined;
 }
 
-/**
- * Returns all numbers of a record, by its find or by its identifier, in the order of the queue.
- */
-export function listNumbers(outbox: Outbox, { findId, identCely }: Target): NumberEntry[] {
-  return selectOfKind(outbox, 'number', `(${OF_FIND} or ident_cely = :identCely)`, {
-    findId,
-    identCely,
+/** Returns all numbers of a find or record, in the order of the queue. */
+export function listNumbers(outbox: Outbox, subject: string): NumberEntry[] {
+  return selectOfKind(outbox, 'number', '(entries.subject = :subject or ident_cely = :identCely)', {
+    subject,
+    identCely: findRecord(outbox, subject),
   });
 }
 
@@ -304,10 +289,10 @@ export function getLatestNumber(entries: readonly Entry[]): string | undefined {
 /** Returns the number that was wanted last, except those in these states. */
 export function findLastNumber(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   without: readonly EntryState[],
 ): NumberEntry | undefined {
-  return listNumbers(outbox, target).findLast(({ state }) => !without.includes(state));
+  return listNumbers(outbox, subject).findLast(({ state }) => !without.includes(state));
 }
 
 /** Returns the numbers that are set or queued, in the order of the queue. */

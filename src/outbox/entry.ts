@@ -20,8 +20,7 @@ export const ENTRY_STATES = [
   'dropped',
 ] as const satisfies readonly EntryState[];
 
-/** Row numbers of one outbox file, which never reuses one. */
-export type FindId = number & { readonly __brand?: 'find' };
+/** Row number of one outbox file, which never reuses one. */
 export type EntryId = number & { readonly __brand?: 'entry' };
 
 export type Photograph = {
@@ -91,11 +90,14 @@ type EntryBase = {
   readonly id: EntryId;
   /** `import`, or the id of the intent of a number or a photograph. */
   readonly key: string;
-  /** Entries of one find or record share it, so that no two requests write to it at once. */
+  /**
+   * The UUID of the find, or the record without a find here. Its entries share it, so that no two
+   * requests write to it at once.
+   */
   readonly subject: string;
   /** The id of the intent. */
   readonly intent: string;
-  readonly findId: FindId | null;
+  /** Null for a record of the service without a find here. */
   readonly localId: string | null;
   readonly state: EntryState;
   /** Another version is wanted than the one that the service accepted. */
@@ -129,14 +131,6 @@ export type NumberEntry = EntryBase & {
 };
 export type PhotoEntry = EntryBase & { readonly kind: 'photo'; readonly photograph: Photograph };
 export type Entry = ImportEntry | NumberEntry | PhotoEntry;
-
-/** A record to change, by its find or by its identifier. */
-export type Target = {
-  /** The find's row; null for a record of the service without a find here. */
-  readonly findId: FindId | null;
-  /** The record's identifier, once it is known. */
-  readonly identCely: string | null;
-};
 
 /**
  * Interval in which the service may have executed an attempt, by its clock; at `settledMs` it has

@@ -8,13 +8,7 @@ import {
   orNull,
   parseTexts,
 } from '../store/database.ts';
-import {
-  ENTRY_KINDS,
-  ENTRY_STATES,
-  type EntryKind,
-  type EntryState,
-  type FindId,
-} from './entry.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
 import { makeDamagedError } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 import { deserializeMessage } from './stored-text.ts';
@@ -190,9 +184,9 @@ export function countWaiting(outbox: Outbox): Waiting {
     .sql(
       `select
          (select count(*) from entries join finds on uuid = subject
-          where kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and finds.state <> 'dropped') as forImport,
+          where kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and finds.state <> 'dropped') as forImport,
          (select count(*) from entries join finds on uuid = subject
-          where kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null and finds.state = 'dropped') as forDropped,
+          where kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and finds.state = 'dropped') as forDropped,
          (select count(*) from entries where held is not null and state = 'queued') as forPerson,
          (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
             and not_before_at > :now) as forTime`,
@@ -201,8 +195,8 @@ export function countWaiting(outbox: Outbox): Waiting {
   return parseWaiting(counts);
 }
 
-/** A reference by text in queued finds, such as a finder without an identifier. */
-type QueuedReference = { readonly text: string; readonly finds: readonly FindId[] };
+/** A reference by text in queued finds (their UUIDs), such as a finder without an identifier. */
+type QueuedReference = { readonly text: string; readonly finds: readonly string[] };
 
 type Naming = {
   readonly element: string;
@@ -210,7 +204,7 @@ type Naming = {
   readonly id: string;
 };
 
-const parseReference = createRowParser({ find: isNumber, text: isText });
+const parseReference = createRowParser({ find: isText, text: isText });
 
 /**
  * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports
@@ -227,7 +221,7 @@ export function listQueuedReferences(
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
   const rows = outbox
     .sql(
-      `select finds.id as find, content ->> :text as text from intents join finds on uuid = subject and intent = row
+      `select uuid as find, content ->> :text as text from intents join finds on uuid = subject and intent = row
        where +state = 'queued' and ${isNamed} and hidden = 0
          and (:subjects is null or subject in (select value from json_each(:subjects))) order by finds.id`,
     )
@@ -241,7 +235,7 @@ export function listQueuedReferences(
     .pluck()
     .all(values);
   const accepted = new Set(acceptedTexts);
-  const findsByText = new Map<string, FindId[]>();
+  const findsByText = new Map<string, string[]>();
   for (const { find, text } of rows.map(parseReference)) {
     const finds = findsByText.get(text);
     if (finds !== undefined) finds.push(find);

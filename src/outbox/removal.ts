@@ -1,9 +1,9 @@
 import { msg } from '../base/message.ts';
 import { createRowParser, isText } from '../store/database.ts';
 import { decide } from './decisions.ts';
-import type { Entry, Target } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { getSlotOf } from './entry-facts.ts';
-import { listEntriesOfTarget } from './entry-queries.ts';
+import { listEntriesOfSubject } from './entry-queries.ts';
 import type { Outbox } from './open-outbox.ts';
 import { unwant } from './wishes.ts';
 
@@ -20,9 +20,9 @@ export type Removal =
 /** Returns the entries of a removal, and the entry that prevents it; changes nothing. */
 export function checkRemovable(
   outbox: Outbox,
-  target: Target,
+  subject: string,
 ): { readonly entries: readonly Entry[]; readonly because: Entry | undefined } {
-  const entries = listEntriesOfTarget(outbox, target);
+  const entries = listEntriesOfSubject(outbox, subject);
   return { entries, because: entries.find(isOrMayBeAtService) };
 }
 
@@ -34,12 +34,12 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 }
 
 /**
- * Removes a find with all its entries, or nothing. Without an attempt its local id is free again;
+ * Removes a find or record with all its entries, or nothing. Without an attempt its local id is free again;
  * else it is hidden, since its facts may still explain a record of the service.
  */
-export function removeTarget(outbox: Outbox, target: Target): Removal {
+export function removeSubject(outbox: Outbox, subject: string): Removal {
   return outbox.change(() => {
-    const { entries, because } = checkRemovable(outbox, target);
+    const { entries, because } = checkRemovable(outbox, subject);
     if (because !== undefined) return { kind: 'kept', because };
     const isHidden = entries.some(({ attempts }) => attempts > 0);
     // Changes first: without its find they have no row.

@@ -8,7 +8,6 @@ import {
   parseValue,
 } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import type { FindId } from './entry.ts';
 import { type CurrentBody, type FindWish, makeDamagedError, readStored } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
 
@@ -25,7 +24,6 @@ export type ImportedRow = {
 };
 
 export type StoredFind = {
-  readonly id: FindId;
   readonly uuid: string;
   readonly localId: string;
   readonly elements: StoredElements;
@@ -39,10 +37,9 @@ export type StoredFind = {
 };
 
 const FROM = `finds join intents on intents.row = finds.intent join facts on facts.subject = finds.uuid and facts.id = finds.fact`;
-const COLUMNS = `finds.id, finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.command, facts.body`;
+const COLUMNS = `finds.uuid, finds.local_id as localId, intents.content as elements, finds.fact as version, hidden, facts.command, facts.body`;
 
 const parseRow = createRowParser({
-  id: isNumber,
   uuid: isText,
   localId: isText,
   elements: orNull(isText),
@@ -61,15 +58,6 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   ]);
   if (wish === undefined) throw makeDamagedError(path, row.localId);
   return { ...row, elements, isHidden: hidden === 1, wish };
-}
-
-/**
- * Returns the number of a find.
- * @throws DatabaseError where it is missing
- */
-export function getFindId(outbox: Outbox, uuid: string): FindId {
-  const id = outbox.sql('select id from finds where uuid = ?').pluck().get(uuid);
-  return parseValue(isNumber, id);
 }
 
 /** Returns a find's row as last imported. */
@@ -92,10 +80,7 @@ export function findByLocalId(outbox: Outbox, localId: string): StoredFind | und
   return normal === localId ? find : readOneFind(outbox, 'finds.local_id = ?', normal);
 }
 
-export function findById(outbox: Outbox, id: FindId): StoredFind | undefined {
-  return readOneFind(outbox, 'finds.id = ?', id);
-}
-
+/** @param uuid that of a find; there is none for a record */
 export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
   return readOneFind(outbox, 'finds.uuid = ?', uuid);
 }
@@ -109,11 +94,7 @@ export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind |
   );
 }
 
-function readOneFind(
-  outbox: Outbox,
-  condition: string,
-  value: string | number,
-): StoredFind | undefined {
+function readOneFind(outbox: Outbox, condition: string, value: string): StoredFind | undefined {
   const row = outbox.sql(`select ${COLUMNS} from ${FROM} where ${condition}`).get(value);
   return row === undefined ? undefined : parseFind(outbox, row);
 }

@@ -204,20 +204,16 @@ function isSameContent(one: StoredFind, other: StoredFind): boolean {
   return form(one) === form(other);
 }
 
-function isUnattempted(outbox: Outbox, { id }: StoredFind): boolean {
-  return findImportOfFind(outbox, id)?.attempts === 0;
+function isUnattempted(outbox: Outbox, { uuid }: StoredFind): boolean {
+  return findImportOfFind(outbox, uuid)?.attempts === 0;
 }
 
 /** Wants the changes of a find for the one that it is, and the find itself no longer. */
 function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
-  const target = {
-    findId: to.id,
-    identCely: findImportOfFind(outbox, to.id)?.identCely ?? null,
-  };
   for (const entry of listEntriesOfSubject(outbox, from.uuid)) {
     if (entry.kind === 'import' || entry.state !== 'queued') continue;
-    if (entry.kind === 'number') wantNumber(outbox, target, entry.value, entry.expects, false);
-    else wantPhoto(outbox, target, entry.photograph);
+    if (entry.kind === 'number') wantNumber(outbox, to.uuid, entry.value, entry.expects, false);
+    else wantPhoto(outbox, to.uuid, entry.photograph);
   }
   // It may have been removed there before it was entered again here.
   rewant(outbox, to.uuid, makeImportSlot(to.uuid));
@@ -230,7 +226,7 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
 export function releaseDoubleClaims(outbox: Outbox, subjects: readonly string[]): void {
   outbox.change(() => {
     for (const subject of subjects) {
-      const entry = listEntriesOfSubject(outbox, subject).find(({ kind }) => kind === 'import');
+      const entry = findImportOfFind(outbox, subject);
       if (entry?.identCely != null && entry.state === 'accepted')
         releaseClaims(outbox, entry.identCely);
     }

@@ -1,13 +1,6 @@
 import type { FindElements } from '../find/fields.ts';
-import {
-  type Entry,
-  type EntryId,
-  type FindId,
-  getOriginalDigest,
-  type Photograph,
-  type Target,
-} from './entry.ts';
-import { findEntryByKey, getSubject } from './entry-queries.ts';
+import { type Entry, type EntryId, getOriginalDigest, type Photograph } from './entry.ts';
+import { findEntryByKey } from './entry-queries.ts';
 import {
   type CurrentBody,
   type FactOf,
@@ -27,7 +20,7 @@ import {
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-facts.ts';
-import { getFindId, type StoredFind } from './stored-finds.ts';
+import type { StoredFind } from './stored-finds.ts';
 import { makeUuid } from './stored-text.ts';
 
 /** Wishes: each function appends the facts of one change by the running command. */
@@ -37,13 +30,18 @@ export type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
   readonly createdAt?: number;
 };
 
-/** Stores a new find and wants it sent; a draft has no document. */
-export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: Prepared): FindId {
+/**
+ * Stores a new find and wants it sent; a draft has no document.
+ * @returns its UUID
+ */
+export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: Prepared): string {
   const now = Math.floor(outbox.clock.now());
-  return wantFindAs(outbox, makeUuid(now), { createdAt: now, ...find }, prepared, {
+  const uuid = makeUuid(now);
+  wantFindAs(outbox, uuid, { createdAt: now, ...find }, prepared, {
     replaces: [],
     isNew: true,
   });
+  return uuid;
 }
 
 /** Wants an existing find sent with this content. */
@@ -52,10 +50,10 @@ export function wantFind(
   { uuid, wish: before }: Pick<StoredFind, 'uuid' | 'wish'>,
   find: FindToWant,
   prepared: Prepared,
-): FindId {
+): void {
   const { heads } = foldImport(outbox, uuid);
   const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
-  return wantFindAs(outbox, uuid, wish, prepared, { replaces: heads, isNew: false });
+  wantFindAs(outbox, uuid, wish, prepared, { replaces: heads, isNew: false });
 }
 
 function wantFindAs(
@@ -64,15 +62,14 @@ function wantFindAs(
   { elements, ...find }: FindToWant & FindWish,
   prepared: Prepared,
   { replaces, isNew }: { readonly replaces: readonly string[]; readonly isNew: boolean },
-): FindId {
+): void {
   const intent = { kind: 'import', subject, elements } as const;
   const { localId, namesake, createdAt, file, row, path, base, key, asked } = find;
-  return outbox.change(() => {
+  outbox.change(() => {
     const id = storeIntent(outbox, intent, prepared);
     const wish = { localId, namesake, createdAt, file, row, path, base, key, asked };
     const body = { ...makeBody(outbox, id, replaces), find: wish };
     appendFacts(outbox, [{ kind: 'current', subject, slot: makeSlot(intent), body }], { isNew });
-    return getFindId(outbox, subject);
   });
 }
 
@@ -116,19 +113,18 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
 }
 
 /**
- * Wants a number for a record.
+ * Wants a number for a find or record.
  * @param isChangedSince the record is known to show another number than the last one that was sent
  * from here
  */
 export function wantNumber(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   value: string,
   expects: string | null,
   isChangedSince: boolean,
 ): void {
   outbox.change(() => {
-    const subject = getSubject(outbox, target);
     const slot = `number ${subject}`;
     const { heads, intents, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
     const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
@@ -156,17 +152,16 @@ export function storePhotograph(photograph: Photograph): StoredPhotograph {
 }
 
 /**
- * Wants a photograph for a record; the same picture again, as often as it is added to be sent once
+ * Wants a photograph for a find or record; the same picture again, as often as it is added to be sent once
  * more.
  */
 export function wantPhoto(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   photograph: Photograph,
   occasion = 0,
 ): EntryId {
   return outbox.change(() => {
-    const subject = getSubject(outbox, target);
     const stored = storePhotograph(photograph);
     const intent: PhotoIntent = { kind: 'photo', subject, original: stored.original, occasion };
     const slot = makeSlot(intent);
@@ -180,14 +175,14 @@ export function wantPhoto(
   });
 }
 
-/** Returns the next occasion of a picture for a record: 0 where it was never wanted. */
-export function getNextOccasion(outbox: Outbox, target: Target, original: string): number {
+/** Returns the next occasion of a picture for a find or record: 0 where it was never wanted. */
+export function getNextOccasion(outbox: Outbox, subject: string, original: string): number {
   const occasions = outbox
     .sql(
       `select max(content ->> 'occasion') from intents where kind = 'photo' and subject = ? and content ->> 'original' = ?`,
     )
     .pluck()
-    .get(getSubject(outbox, target), original);
+    .get(subject, original);
   return typeof occasions === 'number' ? occasions + 1 : 0;
 }
 

@@ -9,6 +9,7 @@ import {
 import { DAY_MS } from '../oai/protocol.ts';
 import type { NumberEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
+import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   type AttemptWindow,
@@ -141,7 +142,7 @@ export function findShownNumber(
   { record, datestampMs }: ShownFind,
 ): string | undefined {
   const shown = getNumber(record);
-  const last = listNumbers(outbox, { findId: null, identCely: record.identCely }).findLast(
+  const last = listNumbers(outbox, makeRecordSubject(record.identCely)).findLast(
     ({ state }) => state === 'accepted',
   );
   const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;

@@ -38,7 +38,7 @@ import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../outbox/overview.ts';
 import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
-import { findById, type StoredFind } from '../outbox/stored-finds.ts';
+import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import {
   type Candidate,
@@ -315,7 +315,7 @@ function gatherKnowledge(
   result: SearchResult,
   files: ReadonlyMap<string, readonly string[]>,
 ): Knowledge {
-  const find = findOfEntry(outbox, entry);
+  const find = findByUuid(outbox, entry.subject);
   const comparable =
     find === undefined || entry.kind !== 'import'
       ? undefined
@@ -351,15 +351,11 @@ function listSamePhotographs(
   );
 }
 
-function findOfEntry(outbox: Outbox, { findId }: Entry): StoredFind | undefined {
-  return findId === null ? undefined : findById(outbox, findId);
-}
-
 /** Collects what this outbox alone knows. */
 function gatherOwnKnowledge(
   outbox: Outbox,
   entry: Entry,
-  find = findOfEntry(outbox, entry),
+  find = findByUuid(outbox, entry.subject),
 ): Knowledge {
   const namesake = find === undefined ? undefined : findNamesake(outbox, find);
   return {
@@ -376,7 +372,7 @@ function gatherOwnKnowledge(
 }
 
 function listRecordsOfFind(outbox: Outbox, find: StoredFind | undefined): readonly string[] {
-  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.id);
+  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.uuid);
   return ofImport === undefined ? [] : foldEntry(outbox, ofImport).records;
 }
 
@@ -421,8 +417,8 @@ function findNumberShown(
 
 /** Tells if a record that our import made was made by another account, or at another time. */
 function isOfOthers(outbox: Outbox, entry: Entry, record: HarvestedFind): boolean {
-  if (entry.kind === 'import' || entry.findId === null) return false;
-  const ofImport = findImportOfFind(outbox, entry.findId);
+  if (entry.kind === 'import') return false;
+  const ofImport = findImportOfFind(outbox, entry.subject);
   if (ofImport === undefined || ofImport.attempts === 0) return false;
   const window = getAttemptWindow(outbox, ofImport);
   return (

@@ -117,9 +117,8 @@ async function judgeChanges(
   return verdicts;
 }
 
-function judgeWithoutRecord({ outbox }: Lookup, { findId }: Entry): Verdict | undefined {
-  const importEntry = findId === null ? undefined : findImportOfFind(outbox, findId);
-  if (importEntry?.state !== 'queued') return undefined;
+function judgeWithoutRecord({ outbox }: Lookup, { subject }: Entry): Verdict | undefined {
+  if (findImportOfFind(outbox, subject)?.state !== 'queued') return undefined;
   return {
     kind: 'absent',
     basis: 'find-absent',

@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { findTarget } from '../flows/queue/resolve-finds.ts';
+import { findSubject } from '../flows/queue/resolve-finds.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import { decide } from '../outbox/decisions.ts';
-import { type Entry, type EntryState, isAboutRow, type Target } from '../outbox/entry.ts';
+import { type Entry, type EntryState, isAboutRow } from '../outbox/entry.ts';
 import { foldEntry, getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
   getProject,
   isDropped,
-  listEntriesOfFind,
-  listEntriesOfTarget,
+  listEntriesOfSubject,
   listHeldEntries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
@@ -70,20 +69,20 @@ export function resolveEntries(
   asked?: Entry,
 ) {
   if (isLocked) recoverOpenAttempts(outbox);
-  const target = findTarget(outbox, find);
-  const settled = outbox.change(() => settleAs(outbox, target, decision, entryId, asked));
-  const waiting = decision.kind === 'drop' ? countDependents(outbox, target) : undefined;
+  const subject = findSubject(outbox, find);
+  const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
+  const waiting = decision.kind === 'drop' ? countDependents(outbox, subject) : undefined;
   return { settled, waiting };
 }
 
 function settleAs(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   decision: Decision,
   entryId: number | undefined,
   asked: Entry | undefined,
 ): Entry[] {
-  const entries = listDecidable(outbox, target, decision.kind, entryId);
+  const entries = listDecidable(outbox, subject, decision.kind, entryId);
   if (entries.length === 0)
     throw makeNothingToDecideError(NOTHING_TO_DECIDE[decision.kind], entryId);
   if (asked !== undefined && !entries.some(({ id }) => id === asked.id))
@@ -179,9 +178,9 @@ export function openDecision(
   find: string,
   entryId: number | undefined,
 ): OpenDecision {
-  const target = findTarget(outbox, find);
+  const subject = findSubject(outbox, find);
   const open = DECISION_KINDS.flatMap((kind) =>
-    listDecidable(outbox, target, kind, entryId)
+    listDecidable(outbox, subject, kind, entryId)
       .slice(0, 1)
       .map((entry) => ({ kind, entry })),
   );
@@ -202,11 +201,11 @@ export function openDecision(
 
 function listDecidable(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   kind: Decision['kind'],
   entryId: number | undefined,
 ): Entry[] {
-  const all = listEntriesOfTarget(outbox, target).filter(
+  const all = listEntriesOfSubject(outbox, subject).filter(
     (entry) => entryId === undefined || entry.id === entryId,
   );
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
@@ -227,9 +226,9 @@ function isIn(entry: Entry, state: Decidable): boolean {
   return entry.state === state;
 }
 
-function countDependents(outbox: Outbox, { findId }: Target): number | undefined {
-  if (findId === null || !isDropped(outbox, findId)) return undefined;
-  return listEntriesOfFind(outbox, findId).filter(
+function countDependents(outbox: Outbox, subject: string): number | undefined {
+  if (!isDropped(outbox, subject)) return undefined;
+  return listEntriesOfSubject(outbox, subject).filter(
     ({ kind, state }) => kind !== 'import' && state === 'queued',
   ).length;
 }

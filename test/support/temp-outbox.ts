@@ -5,7 +5,7 @@ import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/find/fields.ts';
 import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
 import { type Claim, claim } from '../../src/outbox/claims.ts';
-import type { EntryId, FindId, Photograph, Target } from '../../src/outbox/entry.ts';
+import type { EntryId, Photograph } from '../../src/outbox/entry.ts';
 import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import { type Binding, type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
@@ -82,13 +82,13 @@ export function openAnew(outbox: TempOutbox): TempOutbox {
   });
 }
 
-/** A queued import, and the row of its find. `text` is what it says of the find. */
+/** A queued import, and the UUID of its find. `text` is what it says of the find. */
 export function queueImport(
   outbox: Outbox,
   localId: string,
   project = 'C-202400101',
   text = localId,
-): { findId: FindId; entryId: EntryId; subject: string } {
+): { findId: string; entryId: EntryId; subject: string } {
   const elements: FindElements = { projekt: { id: project, text: '' }, poznamka: text };
   const findId = wantNewFind(
     outbox,
@@ -102,17 +102,17 @@ export function queueImport(
 /** The entry of a number that is wanted. */
 export function queueNumber(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   value: string,
   expects: string | null = null,
 ): EntryId {
-  wantNumber(outbox, target, value, expects, false);
-  return listNumbers(outbox, target).findLast((entry) => entry.value === value)?.id ?? 0;
+  wantNumber(outbox, subject, value, expects, false);
+  return listNumbers(outbox, subject).findLast((entry) => entry.value === value)?.id ?? 0;
 }
 
 /** The entry of a photograph that is wanted. */
-export function queuePhoto(outbox: Outbox, target: Target, photograph: Photograph): EntryId {
-  return wantPhoto(outbox, target, photograph);
+export function queuePhoto(outbox: Outbox, subject: string, photograph: Photograph): EntryId {
+  return wantPhoto(outbox, subject, photograph);
 }
 
 /** An entry that is being sent. */

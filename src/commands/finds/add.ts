@@ -148,9 +148,15 @@ function formatSaved({ find: { localId }, state }: SavedFind): string {
     : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
 }
 
-function toSavedJson({ id, find, state, photosAdded, issues }: SavedFind): Record<string, unknown> {
+function toSavedJson({
+  uuid,
+  find,
+  state,
+  photosAdded,
+  issues,
+}: SavedFind): Record<string, unknown> {
   return {
-    find: id,
+    find: uuid,
     local_id: find.localId,
     state,
     elements: find.elements,

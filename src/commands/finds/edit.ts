@@ -226,7 +226,7 @@ async function editMany(
     where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
   const named = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const requested =
-    named?.filter((find) => chosen?.some(({ id }) => id === find.id) ?? true) ?? chosen ?? [];
+    named?.filter((find) => chosen?.some(({ uuid }) => uuid === find.uuid) ?? true) ?? chosen ?? [];
   const { planned, refused, issues } = planEdits({ outbox, ruleContext }, requested, set, point);
   for (const { find, because } of refused) terminal.warn(`${find}: ${because}`);
   for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);

@@ -53,7 +53,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   );
   context.terminal.printValue(
     finds.map(({ find, entry, pulled }) => ({
-      find: find.id,
+      find: find.uuid,
       local_id: find.localId,
       ident_cely: entry?.identCely ?? null,
       state: entry?.state ?? null,

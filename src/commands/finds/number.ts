@@ -14,7 +14,7 @@ import {
   queueNumbers,
   type TableNumber,
 } from '../../flows/queue/enqueue-numbers.ts';
-import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
+import { findSubjectToChange } from '../../flows/queue/resolve-finds.ts';
 import { openNumberTable } from '../../flows/queue/table-columns.ts';
 import { normalizeNumber, withHiddenDifference } from '../../text/characters.ts';
 import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
@@ -63,10 +63,10 @@ async function set(
   assertMayNumber(outbox);
   outbox.command.words = 'number-set';
   const number = normalizeNumber(value);
-  const target = findTargetForChange(outbox, find);
-  const doubt = checkWrittenNumber(outbox, target, value);
+  const subject = findSubjectToChange(outbox, find);
+  const doubt = checkWrittenNumber(outbox, subject, value);
   if (doubt !== undefined) context.terminal.warn(String(doubt));
-  const { replaces } = planNumber(outbox, target, number);
+  const { replaces } = planNumber(outbox, subject, number);
   if (replaces !== undefined && number !== '') {
     const replacement = { find, value: number, replaces };
     if (options.replace === true || context.terminal.interactive)
@@ -77,13 +77,13 @@ async function set(
         ? new UsageError(t`Nothing was queued.`)
         : makeNotReplacedError(replacement);
   }
-  const change = enqueueNumber(outbox, target, value, (now) => now === replaces);
+  const change = enqueueNumber(outbox, subject, value, (now) => now === replaces);
   // Another process changed the number while a person was asked.
   if (change === undefined)
     throw makeNotReplacedError({
       find,
       value: number,
-      replaces: planNumber(outbox, target, number).replaces ?? '',
+      replaces: planNumber(outbox, subject, number).replaces ?? '',
     });
   if (change !== 'kept') announceInstance(context);
   const resultTexts = {

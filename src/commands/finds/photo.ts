@@ -8,7 +8,7 @@ import { announceInstance } from '../../context/open-service.ts';
 import { type KeepingFlags, makeContextKeeping } from '../../context/validation.ts';
 import { collapseGpsWarnings } from '../../flows/queue/collapse-issues.ts';
 import { addPhotograph, type QueuedPhoto } from '../../flows/queue/enqueue-change.ts';
-import { findTargetForChange } from '../../flows/queue/resolve-finds.ts';
+import { findSubjectToChange } from '../../flows/queue/resolve-finds.ts';
 import type { EntryId } from '../../outbox/entry.ts';
 import { printIssues, toIssuesJson } from '../../ui/terminal.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
@@ -81,7 +81,7 @@ async function add(
   }
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-add';
-  const target = findTargetForChange(outbox, find);
+  const subject = findSubjectToChange(outbox, find);
   const keeping = makeContextKeeping(context, options);
   const issues: Issue[] = [];
   /** Entries that this command queued, since file names may repeat in several folders. */
@@ -91,7 +91,7 @@ async function add(
   const progress = terminal.startProgress(t`Reading the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
-    const added = await addPhotograph(outbox, target, file, keeping, {
+    const added = await addPhotograph(outbox, subject, file, keeping, {
       isWanted: ({ id }) => entries.has(id),
       again: options.again === true,
     });

@@ -87,7 +87,7 @@ async function show(context: Context, name: string, why: boolean): Promise<ExitR
     );
   }
   terminal.printValue({
-    find: find?.id ?? null,
+    find: find?.uuid ?? null,
     local_id: find?.localId ?? null,
     ident_cely: find === undefined ? name : undefined,
     source:

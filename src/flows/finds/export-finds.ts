@@ -1,6 +1,6 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { openContentStore } from '../../store/content-store.ts';
@@ -65,7 +65,7 @@ function* makeExportedFinds(
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
   const store = openContentStore(photosFolder);
   for (const find of finds ?? iterateFinds(outbox)) {
-    const entries = listEntriesOfFind(outbox, find.id);
+    const entries = listEntriesOfSubject(outbox, find.uuid);
     const sent = findImport(entries);
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService

@@ -2,13 +2,7 @@ import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { groupSimilarNames } from '../../find/person-name.ts';
-import {
-  ENTRY_KINDS,
-  ENTRY_STATES,
-  type Entry,
-  type EntryState,
-  type FindId,
-} from '../../outbox/entry.ts';
+import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState } from '../../outbox/entry.ts';
 import { listNeedingPerson } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -22,7 +16,7 @@ import {
   listDroppedWithDependents,
   listQueuedReferences,
 } from '../../outbox/overview.ts';
-import { countFinds, findById } from '../../outbox/stored-finds.ts';
+import { countFinds, findByUuid } from '../../outbox/stored-finds.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { listHarvests } from '../../vocabulary/terms.ts';
 
@@ -98,7 +92,7 @@ function getTotals(counts: Counts): Readonly<Record<EntryState, number>> {
 /** A finder whom the service would create. */
 export type NewPerson = {
   readonly name: string;
-  readonly finds: readonly FindId[];
+  readonly finds: readonly string[];
   /** Local id of the first of them. */
   readonly first: string;
   /** A person confirmed the creation. */
@@ -148,7 +142,7 @@ export async function listNewPeople(
   const accepted = listAcceptedPeople(outbox);
   const people = named.flatMap(({ text: name, finds }) => {
     const nearest = findNearestPeople(name, lookupTerm);
-    const first = findById(outbox, finds[0] ?? 0)?.localId ?? '';
+    const first = findByUuid(outbox, finds[0] ?? '')?.localId ?? '';
     return nearest === undefined
       ? []
       : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
@@ -186,8 +180,8 @@ export function openAdmission(
      * Tells if an entry may leave: its find may have been queued or changed since the others were
      * admitted.
      */
-    isAdmitted: async ({ kind, findId }: Entry): Promise<boolean> => {
-      const find = kind !== 'import' || findId === null ? undefined : findById(outbox, findId);
+    isAdmitted: async ({ kind, subject }: Entry): Promise<boolean> => {
+      const find = kind === 'import' ? findByUuid(outbox, subject) : undefined;
       const { nalezce } = (find?.elements ?? {}) as FindElements;
       return nalezce?.id !== NEW_PERSON || admittedNames.has(nalezce.text) || admitAll(false);
     },

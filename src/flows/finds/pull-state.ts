@@ -1,7 +1,7 @@
 import type { HarvestedFile, HarvestedFind } from '../../find/harvested-find.ts';
 import type { Entry, PhotoEntry } from '../../outbox/entry.ts';
 import { listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
-import { listEntriesOfTarget } from '../../outbox/entry-queries.ts';
+import { listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 
@@ -40,10 +40,7 @@ export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (files.some((file) => hasSameDigest(file, entry))) return false;
   // The service changes the bytes of some photographs, so a file of this name counts unless it is
   // another photograph's.
-  const otherPhotos = listEntriesOfTarget(outbox, {
-    findId: entry.findId,
-    identCely: entry.identCely,
-  }).filter(
+  const otherPhotos = listEntriesOfSubject(outbox, entry.subject).filter(
     (other): other is PhotoEntry =>
       other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
   );

@@ -7,7 +7,7 @@ import {
   listChangesSince,
   withChanges,
 } from '../../find/harvested-find.ts';
-import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -44,7 +44,7 @@ type FindAtService = { readonly elements: FindElements; readonly changes: readon
  * or not pulled, stays as it is.
  */
 export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
-  const entries = listEntriesOfFind(outbox, find.id);
+  const entries = listEntriesOfSubject(outbox, find.uuid);
   const number = getLatestNumber(entries);
   const currentElements: FindElements = {
     ...find.elements,

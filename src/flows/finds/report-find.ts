@@ -5,7 +5,7 @@ import { canRevealLocation, FIELDS, type Field, type FindElements } from '../../
 import type { Change, HarvestedFind } from '../../find/harvested-find.ts';
 import type { LookupArea } from '../../find/lookup.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
-import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
@@ -54,7 +54,7 @@ export type GatheredFind = {
  */
 export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
   const { outbox, recordBase } = sources;
-  const entries = listEntriesOfFind(outbox, stored.id);
+  const entries = listEntriesOfSubject(outbox, stored.uuid);
   const imported = entries.find(
     (entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped',
   );

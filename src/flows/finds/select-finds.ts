@@ -31,7 +31,7 @@ export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POS
     [];
   for (const find of iterateFinds(outbox)) {
     if (listed.length >= limit) break;
-    const entry = findImportOfFind(outbox, find.id);
+    const entry = findImportOfFind(outbox, find.uuid);
     if (!isChosen(choice, find, entry)) continue;
     listed.push({
       find,

@@ -1,6 +1,6 @@
 import type { FindElements } from '../../find/fields.ts';
 import type { ImportEntry, Photograph } from '../../outbox/entry.ts';
-import { listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 
@@ -28,7 +28,9 @@ export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
  * is not accepted.
  */
 export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
-  const accepted = listEntriesOfFind(outbox, find.id).filter((entry) => entry.state === 'accepted');
+  const accepted = listEntriesOfSubject(outbox, find.uuid).filter(
+    (entry) => entry.state === 'accepted',
+  );
   const sent = accepted.find((entry) => entry.kind === 'import');
   if (sent === undefined || sent.identCely === null) return undefined;
   const number = accepted.filter((entry) => entry.kind === 'number').at(-1)?.value;

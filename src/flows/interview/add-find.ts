@@ -50,7 +50,7 @@ export async function addFind(
   const missing = adding.check(find).filter(({ element }) => !givenNames.has(element));
   const wrong = [...unreadable, ...(await checkPhotographs(adding, find)), ...missing];
   if (hasErrors(wrong) && !isDraft)
-    return { id: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
+    return { uuid: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
   const saved = await adding.save(find, isDraft ? 'draft' : 'send');
   const asAsked = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
@@ -164,7 +164,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
     throw new UsageError(t`There is no unfinished find.`, {
       hint: t`Start one with \`${cmd`pas add`}\`.`,
     });
-  const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
+  const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
   if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
     throw new UsageError(
       t`${stored.localId} was sent or dropped: it can no longer be changed here.`,
@@ -181,7 +181,7 @@ const MAX_INSPECTED = 500;
 /** Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds. */
 export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
   return listLatestFinds(outbox, MAX_INSPECTED).find(
-    ({ id, wish }) => wish.file === null && findImportOfFind(outbox, id)?.state === 'draft',
+    ({ uuid, wish }) => wish.file === null && findImportOfFind(outbox, uuid)?.state === 'draft',
   );
 }
 

@@ -24,11 +24,11 @@ import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import type { EntryState, FindId, ImportEntry } from '../../outbox/entry.ts';
+import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
-  findById,
+  findByUuid,
   getImportedRow,
   type StoredFind,
   serializeBase,
@@ -102,7 +102,7 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
     find,
     /** Returns the find as a text to edit, with its issues. */
     text: () => {
-      const entry = findImportOfFind(outbox, stored.id);
+      const entry = findImportOfFind(outbox, stored.uuid);
       // A refusal's issues are stored; others are computed again with the current vocabularies.
       const issues =
         entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
@@ -130,9 +130,9 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
  * Replaces the finder of unsent finds by an identifier.
  * @throws UsageError as {@link openEdit} does
  */
-export function replaceFinder(context: EditContext, finds: readonly FindId[], id: string): void {
+export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
   for (const find of finds) {
-    const stored = findById(context.outbox, find);
+    const stored = findByUuid(context.outbox, find);
     if (stored !== undefined) storeEdit(openEdit(context, stored).bySettings([`nalezce=${id}`]));
   }
 }
@@ -214,7 +214,7 @@ function planEdit(
       const { elements } = find;
       const wish = { ...stored.wish, elements, base: serializeBase(base, elements) };
       wantFind(outbox, stored, wish, makePrepared(validated));
-      const state = findImportOfFind(outbox, stored.id)?.state ?? 'draft';
+      const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
       return {
         kind: 'stored',
         changed: changes,
@@ -229,8 +229,11 @@ function planEdit(
  * Returns the import that an edit would change; undefined without one.
  * @throws UsageError where it was sent
  */
-function findEditableImport(outbox: Outbox, { id, localId }: StoredFind): ImportEntry | undefined {
-  const entry = findImportOfFind(outbox, id);
+function findEditableImport(
+  outbox: Outbox,
+  { uuid, localId }: StoredFind,
+): ImportEntry | undefined {
+  const entry = findImportOfFind(outbox, uuid);
   switch (entry?.state) {
     case 'accepted': {
       const ident = entry.identCely ?? '';
@@ -334,8 +337,8 @@ function parseElementFilter(filter: string) {
 }
 
 /** @throws UsageError where another process changed the find since it was read */
-function assertUnchanged(outbox: Outbox, { id, localId, version }: StoredFind): void {
-  if (findById(outbox, id)?.version === version) return;
+function assertUnchanged(outbox: Outbox, { uuid, localId, version }: StoredFind): void {
+  if (findByUuid(outbox, uuid)?.version === version) return;
   throw new UsageError(msg`Another pas process changed ${localId}.`, {
     hint: msg`Run the command again.`,
   });

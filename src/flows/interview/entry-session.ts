@@ -53,9 +53,9 @@ export type Beginning = {
 
 type Intent = 'send' | 'draft' | 'unfinished';
 
-/** Without id and state, nothing was saved. */
+/** Without uuid and state, nothing was saved. */
 export type SavedFind = {
-  readonly id: number | null;
+  readonly uuid: string | null;
   readonly find: Find;
   readonly state: EntryState | null;
   readonly photosAdded: number;
@@ -114,11 +114,11 @@ export function openEntrySession(
       };
       const { finds, issues, unchecked } = await enqueueFinds([find], context);
       if (intent !== 'unfinished') enteredNow.add(find.localId);
-      const id = findByLocalId(outbox, find.localId)?.id ?? null;
-      const state = (id === null ? undefined : findImportOfFind(outbox, id)?.state) ?? 'draft';
+      const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
+      const state = findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft';
       const reported = issues.filter(({ rule }) => rule !== DRAFT_RULE);
       return {
-        id,
+        uuid,
         find,
         state,
         photosAdded: finds[0]?.photosAdded ?? 0,

@@ -8,7 +8,7 @@ import { resolveProject } from '../../find/resolve-references.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { listAttempts } from '../../outbox/entry-facts.ts';
-import { findImportOfFind, listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { wantNewFind, wantPhoto } from '../../outbox/wishes.ts';
@@ -48,7 +48,7 @@ export function assertTraining(
 /** Returns finds whose imports are queued, in the order of entry. */
 export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
   return [...iterateFinds(outbox)].filter(
-    ({ id }) => findImportOfFind(outbox, id)?.state === 'queued',
+    ({ uuid }) => findImportOfFind(outbox, uuid)?.state === 'queued',
   );
 }
 
@@ -56,7 +56,7 @@ export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
  * Returns the projects of the finds' imports, each once; imports without a project are left out.
  */
 export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
-  return [...new Set(finds.flatMap(({ id }) => findImportOfFind(outbox, id)?.project ?? []))];
+  return [...new Set(finds.flatMap(({ uuid }) => findImportOfFind(outbox, uuid)?.project ?? []))];
 }
 
 /** Returns the identifier of a typed project; empty where it is none. */
@@ -89,7 +89,7 @@ export function collectRehearsed(
   let accepted = 0;
   for (const { localId } of copies) {
     const find = findByLocalId(outbox, localId);
-    const entries = find === undefined ? [] : listEntriesOfFind(outbox, find.id);
+    const entries = find === undefined ? [] : listEntriesOfSubject(outbox, find.uuid);
     if (entries.some(({ attempts }) => attempts > 0)) sent += 1;
     const result = getResult(outbox, entries, mapped.has(localId));
     if (result === 'accepted') accepted += 1;
@@ -176,17 +176,17 @@ export async function copyForRehearsal(
   const target = openContentStore(photosFolders.to);
   for (const stored of finds) {
     const find = withProject(asFind(stored), projects);
-    const findId = wantNewFind(
+    const uuid = wantNewFind(
       to,
       { ...stored.wish, elements: find.elements },
       makePrepared(validate(find)),
     );
-    for (const entry of listEntriesOfFind(from, stored.id)) {
+    for (const entry of listEntriesOfSubject(from, stored.uuid)) {
       if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
       const { photograph } = entry;
       const isThere =
         photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
-      if (isThere) wantPhoto(to, { findId, identCely: null }, photograph);
+      if (isThere) wantPhoto(to, uuid, photograph);
     }
   }
 }

@@ -9,7 +9,7 @@ import { type Entry, type HeldQuestion, isAboutRow } from '../../outbox/entry.ts
 import { findImportOfFind, listAskedEntries } from '../../outbox/entry-queries.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, findByLocalId, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByLocalId, findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
 import { readMessage } from '../../outbox/stored-text.ts';
 import { changeWish } from '../../outbox/wishes.ts';
 import { type EnclosedPhotographs, openEnclosedPhotographs } from './archive-photographs.ts';
@@ -17,7 +17,7 @@ import { type EnqueueReport, enqueueFinds } from './enqueue-finds.ts';
 import { withoutAsked } from './merge-find.ts';
 import { openNumberLookup } from './number-owners.ts';
 import type { RowPlan } from './plan-rows.ts';
-import { findTarget } from './resolve-finds.ts';
+import { findSubject } from './resolve-finds.ts';
 import type { PhotographKeeping } from './store-photographs.ts';
 
 export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
@@ -48,16 +48,16 @@ export type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
 /** Returns the finds with questions. */
 export function listAskedFinds(outbox: Outbox): AskedFind[] {
   return listAskedEntries(outbox).flatMap((entry) => {
-    const stored = entry.findId === null ? undefined : findById(outbox, entry.findId);
+    const stored = findByUuid(outbox, entry.subject);
     return stored === undefined || entry.kind !== 'import' ? [] : [{ stored, entry }];
   });
 }
 
 /** @throws UsageError where there is neither a find nor a record of the name */
 export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefined {
-  const { findId } = findTarget(outbox, name);
-  const stored = findId === null ? undefined : findById(outbox, findId);
-  const entry = stored === undefined ? undefined : findImportOfFind(outbox, stored.id);
+  const subject = findSubject(outbox, name);
+  const stored = findByUuid(outbox, subject);
+  const entry = findImportOfFind(outbox, subject);
   return stored === undefined || entry === undefined ? undefined : { stored, entry };
 }
 

@@ -25,7 +25,7 @@ import { type Candidate, mayLeave, NOTHING_KNOWN } from '../../push/gate.ts';
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
-type KnownFind = Pick<StoredFind, 'id' | 'uuid' | 'localId' | 'wish' | 'command'>;
+type KnownFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish' | 'command'>;
 type Tables = {
   readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
   readonly entrance: Entrance;
@@ -119,7 +119,7 @@ function askAboutAlike(
   known: FindIndex<KnownFind>,
   { editions, entrance }: Tables,
 ): void {
-  const entry = findImportOfFind(outbox, stored.id);
+  const entry = findImportOfFind(outbox, stored.uuid);
   if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find)) return;
   const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
     if (isOfOneEntry(stored, item, entrance)) return [];
@@ -134,7 +134,7 @@ function askAboutAlike(
 
 /** One table and one command bring each find once. */
 function isOfOneEntry(one: StoredFind, other: KnownFind, entrance: Entrance): boolean {
-  if (one.id === other.id) return true;
+  if (one.uuid === other.uuid) return true;
   if (one.command !== null && one.command === other.command) return true;
   if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
   return ![one, other].some(({ uuid }) => entrance.arrived?.has(uuid));

@@ -11,21 +11,19 @@ import {
   getOriginalDigest,
   type NumberEntry,
   type PhotoEntry,
-  type Target,
 } from '../../outbox/entry.ts';
 import { getSlotOf } from '../../outbox/entry-facts.ts';
 import {
-  findImportOfFind,
   findLastNumber,
-  getSubject,
-  listEntriesOfFind,
+  findRecord,
+  listEntriesOfSubject,
   listNumbers,
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
-import { findById, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByUuid, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../../outbox/wishes.ts';
 import { normalizeNumber } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
@@ -55,21 +53,19 @@ type NumberPlan = {
   readonly change: NumberChange;
   /** Another number that the record has, or may have got, and that would be overwritten. */
   readonly replaces: string | undefined;
-  readonly target: Target;
   /** Latest number of the record that is not dropped. */
   readonly last: NumberEntry | undefined;
   readonly expects: string | null;
 };
 
 /** Plans a number, and returns the number of the record that it would replace. */
-export function planNumber(outbox: Outbox, target: Target, value: string): NumberPlan {
-  const now = asItIsNow(outbox, target);
-  const last = findLastNumber(outbox, now, ['dropped']);
-  const expects = findKnownNumber(outbox, now);
+export function planNumber(outbox: Outbox, subject: string, value: string): NumberPlan {
+  const last = findLastNumber(outbox, subject, ['dropped']);
+  const expects = findKnownNumber(outbox, subject);
   const change = classifyNumberChange(last, value, expects);
   const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;
   const isReplaced = change !== 'kept' && current !== null && current !== '' && current !== value;
-  return { change, replaces: isReplaced ? current : undefined, target: now, last, expects };
+  return { change, replaces: isReplaced ? current : undefined, last, expects };
 }
 
 /**
@@ -102,16 +98,16 @@ type MayReplace = (replaces: string) => boolean;
  * @returns undefined where it would overwrite a number that must stay
  * @throws UsageError when the service would refuse the value (A-NUMBER-2)
  */
-export function enqueueNumber(outbox: Outbox, target: Target, rawValue: string): NumberChange;
+export function enqueueNumber(outbox: Outbox, subject: string, rawValue: string): NumberChange;
 export function enqueueNumber(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   rawValue: string,
   mayReplace: MayReplace,
 ): NumberChange | undefined;
 export function enqueueNumber(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   rawValue: string,
   mayReplace: MayReplace = () => true,
 ): NumberChange | undefined {
@@ -124,10 +120,10 @@ export function enqueueNumber(
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
-    const { change, replaces, target: now, last, expects } = planNumber(outbox, target, value);
+    const { change, replaces, last, expects } = planNumber(outbox, subject, value);
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
-    if (change !== 'kept') wantNumber(outbox, now, value, expects, isChangedSince);
+    if (change !== 'kept') wantNumber(outbox, subject, value, expects, isChangedSince);
     return change;
   });
 }
@@ -162,30 +158,29 @@ type PhotographWish = {
  */
 export function enqueuePhoto(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   photograph: Sendable,
   { isWanted = () => true, again = false }: PhotographWish = {},
 ): QueuedPhoto {
   return outbox.change(() => {
-    const now = asItIsNow(outbox, target);
-    const same = findPhotographsLike(outbox, now, photograph);
+    const same = findPhotographsLike(outbox, subject, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     if (same.length > 0 && (again || first === undefined)) {
       const original = getOriginalDigest(photograph).toString('hex');
-      const occasion = getNextOccasion(outbox, now, original);
-      const entryId = wantPhoto(outbox, now, photograph, occasion);
+      const occasion = getNextOccasion(outbox, subject, original);
+      const entryId = wantPhoto(outbox, subject, photograph, occasion);
       return { change: 'queued', entryId, wasGone: first === undefined };
     }
-    if (first === undefined) return addOrReplacePhoto(outbox, now, photograph, isWanted);
+    if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, isWanted);
     switch (first.state) {
       case 'dropped':
       case 'refused':
-        requeuePhoto(outbox, now, first, photograph);
+        requeuePhoto(outbox, subject, first, photograph);
         return { change: 'requeued', entryId: first.id };
       default:
         return {
-          change: replaceVariant(outbox, now, same, photograph) ? 'replaced' : 'kept',
+          change: replaceVariant(outbox, subject, same, photograph) ? 'replaced' : 'kept',
           entryId: first.id,
         };
     }
@@ -196,50 +191,49 @@ export function enqueuePhoto(
  * Returns photographs of a record with the same content, with or without GPS data, including
  * dropped ones.
  */
-function findPhotographsLike(outbox: Outbox, target: Target, photograph: Sendable): PhotoEntry[] {
-  const record = getSubject(outbox, target);
+function findPhotographsLike(outbox: Outbox, subject: string, photograph: Sendable): PhotoEntry[] {
   return listDigests(photograph).flatMap((digest) =>
-    listPhotographsByDigest(outbox, record, digest),
+    listPhotographsByDigest(outbox, subject, digest),
   );
 }
 
 /** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
 function addOrReplacePhoto(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   photograph: Sendable,
   isWanted: IsWanted,
 ): QueuedPhoto {
-  const otherPhotos = findPhotographsFrom(outbox, target, photograph).filter(
+  const otherPhotos = findPhotographsFrom(outbox, subject, photograph).filter(
     (entry) => !isWanted(entry),
   );
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
     unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), true);
-    const entryId = wantPhoto(outbox, target, photograph);
+    const entryId = wantPhoto(outbox, subject, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
-  const entryId = wantPhoto(outbox, target, photograph);
+  const entryId = wantPhoto(outbox, subject, photograph);
   const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
   return { change: 'queued', entryId, sameFile };
 }
 
 /** Returns photographs of a record that were read from the same file with other content. */
-function findPhotographsFrom(outbox: Outbox, target: Target, { source }: Sendable): PhotoEntry[] {
-  return listPhotographsBySource(outbox, getSubject(outbox, target), source);
+function findPhotographsFrom(outbox: Outbox, subject: string, { source }: Sendable): PhotoEntry[] {
+  return listPhotographsBySource(outbox, subject, source);
 }
 
 /** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */
 function requeuePhoto(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   entry: PhotoEntry,
   photograph: Sendable,
 ): void {
   decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
   rewant(outbox, entry.subject, getSlotOf(outbox, entry));
-  wantPhoto(outbox, target, photograph);
+  wantPhoto(outbox, subject, photograph);
 }
 
 type AddedPhotograph = {
@@ -252,7 +246,7 @@ type AddedPhotograph = {
 /** Inspects a photograph, stores a copy and queues it, unless it has an error. */
 export async function addPhotograph(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   path: string,
   { inspectPhotograph, storePhotograph }: PhotographKeeping,
   wish: PhotographWish = {},
@@ -262,7 +256,7 @@ export async function addPhotograph(
     return { queued: undefined, isStripped: false, issues };
   await storePhotograph(photograph);
   return {
-    queued: enqueuePhoto(outbox, target, photograph, wish),
+    queued: enqueuePhoto(outbox, subject, photograph, wish),
     isStripped: photograph.originalSha512 !== undefined,
     issues,
   };
@@ -271,14 +265,14 @@ export async function addPhotograph(
 /** Replaces an unsent photograph with GPS data by its stripped counterpart. */
 function replaceVariant(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   entries: readonly PhotoEntry[],
   photograph: Sendable,
 ): boolean {
   const { originalSha512 } = photograph;
   if (originalSha512 === undefined || !entries.some((entry) => isUnsent(entry, originalSha512)))
     return false;
-  wantPhoto(outbox, target, photograph);
+  wantPhoto(outbox, subject, photograph);
   return true;
 }
 
@@ -288,21 +282,13 @@ export function isUnsent({ state, photograph }: PhotoEntry, sha512: Buffer): boo
 }
 
 /**
- * Re-reads the identifier: a push may have sent the find since the lookup, and an entry without it
- * would wait forever.
- */
-function asItIsNow(outbox: Outbox, target: Target): Target {
-  if (target.findId === null) return target;
-  return { ...target, identCely: findImportOfFind(outbox, target.findId)?.identCely ?? null };
-}
-
-/**
  * Returns a record's number as accepted, pulled or sent with the import; '' where it has none, null
  * where it is unknown.
  */
-export function findKnownNumber(outbox: Outbox, target: Target): string | null {
-  const accepted = listNumbers(outbox, target).findLast(({ state }) => state === 'accepted');
-  const pulled = target.identCely === null ? undefined : findPulledRecord(outbox, target.identCely);
+export function findKnownNumber(outbox: Outbox, subject: string): string | null {
+  const accepted = listNumbers(outbox, subject).findLast(({ state }) => state === 'accepted');
+  const identCely = findRecord(outbox, subject);
+  const pulled = identCely === null ? undefined : findPulledRecord(outbox, identCely);
   const shown = pulled === undefined ? undefined : findShownNumber(pulled);
   if (
     pulled !== undefined &&
@@ -311,7 +297,7 @@ export function findKnownNumber(outbox: Outbox, target: Target): string | null {
   )
     return shown;
   if (accepted !== undefined) return accepted.value;
-  const find = target.findId === null ? undefined : findById(outbox, target.findId);
+  const find = findByUuid(outbox, subject);
   return find === undefined ? null : (getNumberOfFind(find) ?? '');
 }
 
@@ -343,13 +329,13 @@ export type FollowedPhotographs = {
  * Queues the photographs that a row names, and removes those that it named at its last import and
  * no longer names, unless an attempt was made for them. A photograph that a person dropped stays
  * dropped.
- * @param findId undefined where the find does not exist, in a dry run
+ * @param uuid undefined where the find does not exist, in a dry run
  */
 export function followPhotographs(
   find: Find,
   photographs: RowPhotographs,
   before: ImportedRow | undefined,
-  findId: number | undefined,
+  uuid: string | undefined,
   context: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): FollowedPhotographs {
   const sendable = [...photographs.values()].filter((photograph) => photograph !== undefined);
@@ -359,8 +345,8 @@ export function followPhotographs(
       : listRemovedDigests(find, photographs, before);
   if (sendable.length === 0 && removed.length === 0)
     return { photosAdded: 0, photosRemoved: 0, issues: [] };
-  const { photosAdded, sentBefore } = addPhotographs(sendable, findId, context);
-  const { photosRemoved, sent } = removePhotographs(removed, findId, context);
+  const { photosAdded, sentBefore } = addPhotographs(sendable, uuid, context);
+  const { photosRemoved, sent } = removePhotographs(removed, uuid, context);
   const issues = [
     ...sentBefore.map((name) =>
       makePhotoIssue(
@@ -384,7 +370,7 @@ function makePhotoIssue({ localId, source }: Find, message: Issue['says']): Issu
 
 /**
  * Returns digests that the row no longer names. A file under another name, or one that is missing
- * now, is still named.
+ * subject, is still named.
  */
 function listRemovedDigests(
   find: Find,
@@ -409,10 +395,9 @@ function listRemovedDigests(
 
 function addPhotographs(
   photographs: readonly Sendable[],
-  findId: number | undefined,
+  uuid: string | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
-  const target = findId === undefined ? undefined : asItIsNow(outbox, { findId, identCely: null });
   const ofRow = new Set(photographs.flatMap(listDigests));
   const seen = new Set<string>();
   const sentBefore: string[] = [];
@@ -421,15 +406,15 @@ function addPhotographs(
     const digests = listDigests(photograph);
     const isTwice = digests.some((digest) => seen.has(digest));
     for (const digest of digests) seen.add(digest);
-    const same = target === undefined ? [] : findPhotographsLike(outbox, target, photograph);
-    if (same.length > 0 && !dryRun && target !== undefined)
-      replaceVariant(outbox, target, same, photograph);
+    const same = uuid === undefined ? [] : findPhotographsLike(outbox, uuid, photograph);
+    if (same.length > 0 && !dryRun && uuid !== undefined)
+      replaceVariant(outbox, uuid, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
-    if (dryRun || target === undefined) continue;
+    if (dryRun || uuid === undefined) continue;
     const isWanted = (entry: PhotoEntry): boolean =>
       ofRow.has(entry.photograph.sha512.toString('hex'));
-    if (addOrReplacePhoto(outbox, target, photograph, isWanted).sameFile === 'sent')
+    if (addOrReplacePhoto(outbox, uuid, photograph, isWanted).sameFile === 'sent')
       sentBefore.push(photograph.name);
   }
   return { photosAdded, sentBefore };
@@ -438,11 +423,11 @@ function addPhotographs(
 /** @returns the number of removed photographs, and the names of sent ones */
 function removePhotographs(
   digests: readonly string[],
-  findId: number | undefined,
+  uuid: string | undefined,
   { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
 ): { readonly photosRemoved: number; readonly sent: readonly string[] } {
-  if (findId === undefined || digests.length === 0) return { photosRemoved: 0, sent: [] };
-  const entries = listEntriesOfFind(outbox, findId).filter(
+  if (uuid === undefined || digests.length === 0) return { photosRemoved: 0, sent: [] };
+  const entries = listEntriesOfSubject(outbox, uuid).filter(
     (entry): entry is PhotoEntry =>
       entry.kind === 'photo' &&
       entry.state !== 'dropped' &&

@@ -263,12 +263,12 @@ function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult 
   const { outbox, table, dryRun } = context;
   const localId = getName(plan.row);
   const others = plan.row.kind === 'new' ? plan.row.others : [];
-  const findId = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
+  const uuid = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
   const entry =
-    findId === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, findId);
+    uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
   if (entry !== undefined)
     decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
-  const followed = followPhotographs(find, prepared.photographs, undefined, findId, context);
+  const followed = followPhotographs(find, prepared.photographs, undefined, uuid, context);
   return toStoredIssues(prepared, localId, 'added', followed);
 }
 
@@ -277,7 +277,7 @@ function insertNew(
   { find, plan, photographs }: PreparedFind,
   outbox: Outbox,
   path: string | undefined,
-): number {
+): string {
   const { elements } = find;
   const base = { elements, photos: digestPhotographs(find, photographs, undefined) };
   return wantNewFind(
@@ -340,7 +340,7 @@ function storeMerged(
   const isStored = merge.kind !== 'sent' || before !== undefined;
   if (isStored && !context.dryRun)
     writeMerged(prepared, existing, merge, change === 'updated', context);
-  const followed = followPhotographs(find, photographs, before, stored.id, context);
+  const followed = followPhotographs(find, photographs, before, stored.uuid, context);
   return merge.kind === 'sent'
     ? queueCorrection(prepared, existing, merge, followed, context)
     : toStoredIssues(prepared, stored.localId, change, followed);
@@ -450,11 +450,10 @@ function queueNumber(
   if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox))
     return false;
   if (plan.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
-  const target = { findId: stored.id, identCely: entry.identCely };
-  const { change, replaces } = planNumber(outbox, target, number);
+  const { change, replaces } = planNumber(outbox, stored.uuid, number);
   if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))
     return false;
-  if (!dryRun) enqueueNumber(outbox, target, number);
+  if (!dryRun) enqueueNumber(outbox, stored.uuid, number);
   return true;
 }
 

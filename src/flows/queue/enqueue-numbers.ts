@@ -6,14 +6,10 @@ import { findNamedColumns } from '../../columns/column-names.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
 import { type ColumnName, findColumnMeant } from '../../find/fields.ts';
 import { findNumberDoubt, findNumberUse } from '../../find/value-rules.ts';
-import {
-  findImportOfFind,
-  getSubject,
-  isDropped,
-  type Target,
-} from '../../outbox/entry-queries.ts';
+import { isDropped } from '../../outbox/entry-queries.ts';
+import { makeRecordSubject, parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
 import type { Table } from '../../tables/table.ts';
 import { withHiddenDifference } from '../../text/characters.ts';
 import { assertMayNumber, enqueueNumber, type NumberChange, planNumber } from './enqueue-change.ts';
@@ -41,7 +37,7 @@ type NumbersReport = {
   readonly issues: readonly Issue[];
 };
 
-type Addressee = { readonly find: string; readonly target: Target };
+type Addressee = { readonly find: string; readonly subject: string };
 type AddressedNumber = Addressee & { readonly row: NumberRow };
 
 type NumbersPlan = NumbersReport & {
@@ -70,11 +66,11 @@ export function planNumbers(outbox: Outbox, { table, columns }: NumberTable): Nu
     if ('rule' in meant) issues.push(meant.with(row.place));
     return 'rule' in meant ? [] : [{ row, ...meant }];
   });
-  const single = withoutContradictions(outbox, meant, issues);
+  const single = withoutContradictions(meant, issues);
   const own = withoutUsed(outbox, single, issues);
   const planned = own.map((each) => {
-    const { find, target, row } = each;
-    const { change, replaces = null } = planNumber(outbox, target, row.value);
+    const { find, subject, row } = each;
+    const { change, replaces = null } = planNumber(outbox, subject, row.value);
     return {
       ...each,
       planned: {
@@ -99,8 +95,8 @@ export function queueNumbers(
   mayReplace: boolean,
 ): NumbersReport {
   const issues: Issue[] = [...rowIssues];
-  const queue = ({ row, find, target, planned }: (typeof rows)[number]): TableNumber[] => {
-    const change = enqueueNumber(outbox, target, planned.value, (replaces) => {
+  const queue = ({ row, find, subject, planned }: (typeof rows)[number]): TableNumber[] => {
+    const change = enqueueNumber(outbox, subject, planned.value, (replaces) => {
       // Another process may have changed the number while a person was asked about the planned
       // ones.
       if (mayReplace && replaces === planned.replaces) return true;
@@ -161,11 +157,11 @@ function findMeant(
     return makeErrorIssue('number-find', message, { find: localId });
   }
   if (typeof first !== 'string') return toStoredMeant(outbox, first);
-  return toServiceMeant(outbox, first, { findId: null, identCely: first });
+  return toServiceMeant(outbox, first, makeRecordSubject(first));
 }
 
 function getFindKey(findOrIdent: StoredFind | string): string {
-  return typeof findOrIdent === 'string' ? findOrIdent : String(findOrIdent.id);
+  return typeof findOrIdent === 'string' ? findOrIdent : findOrIdent.uuid;
 }
 
 function makeUnknownFindIssue(name: string): Issue {
@@ -178,31 +174,27 @@ function makeUnknownFindIssue(name: string): Issue {
 
 function toStoredMeant(
   outbox: Outbox,
-  { id, localId: find, isHidden }: StoredFind,
+  { uuid, localId: find, isHidden }: StoredFind,
 ): Addressee | Issue {
-  if (isHidden || isDropped(outbox, id)) {
+  if (isHidden || isDropped(outbox, uuid)) {
     const message = msg`${find} was dropped, so its number would never be sent. To queue it again: ${cmd`pas resolve ${find} --resend`}`;
     return makeErrorIssue('number-given-up', message, { find });
   }
-  return toServiceMeant(outbox, find, {
-    findId: id,
-    identCely: findImportOfFind(outbox, id)?.identCely ?? null,
-  });
+  return toServiceMeant(outbox, find, uuid);
 }
 
-function toServiceMeant(outbox: Outbox, find: string, target: Target): Addressee | Issue {
-  const goneMessage = explainGone(outbox, target);
+function toServiceMeant(outbox: Outbox, find: string, subject: string): Addressee | Issue {
+  const goneMessage = explainGone(outbox, subject);
   return goneMessage === undefined
-    ? { find, target }
+    ? { find, subject }
     : makeErrorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
 }
 
 function withoutContradictions(
-  outbox: Outbox,
   meant: readonly AddressedNumber[],
   issues: Issue[],
 ): AddressedNumber[] {
-  const byFind = groupBy(meant, ({ target }) => getSubject(outbox, target));
+  const byFind = groupBy(meant, ({ subject }) => subject);
   return [...byFind.values()].flatMap((same) => {
     const [first] = same;
     if (first === undefined) return [];
@@ -227,10 +219,10 @@ function withoutContradictions(
  */
 export function checkWrittenNumber(
   outbox: Outbox,
-  { findId, identCely }: Target,
+  subject: string,
   value: string,
 ): Message | undefined {
-  const find = (findId === null ? undefined : findById(outbox, findId)?.localId) ?? identCely ?? '';
+  const find = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? '';
   const used = findNumberUse(value, find, { lookupNumber: openNumberLookup(outbox) });
   if (used !== undefined) throw new UsageError(used.problem);
   return findNumberDoubt(value)?.problem;

@@ -17,7 +17,7 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { FINDER_MATCHED } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import { isDropped, listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { isDropped, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getImportedRow, iterateFinds, listFindsFrom } from '../../outbox/stored-finds.ts';
 import { changeWish } from '../../outbox/wishes.ts';
@@ -203,7 +203,9 @@ function makeFolderIssue(file: string, folder: string): Issue {
 /** Returns the identifier and photographs of a stored find, which an exported table may name. */
 function findKnownFind(named: NamedFind, outbox: Outbox): KnownTableFind | undefined {
   if (named === undefined || 'alike' in named) return undefined;
-  const entries = listEntriesOfFind(outbox, named.id).filter(({ state }) => state !== 'dropped');
+  const entries = listEntriesOfSubject(outbox, named.uuid).filter(
+    ({ state }) => state !== 'dropped',
+  );
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
   return {
     identCely,
@@ -213,14 +215,14 @@ function findKnownFind(named: NamedFind, outbox: Outbox): KnownTableFind | undef
 
 function listKnownFinds(outbox: Outbox): KnownFind[] {
   return [...iterateFinds(outbox, true)].map((stored) => {
-    const { id, localId, wish, isHidden } = stored;
+    const { uuid, localId, wish, isHidden } = stored;
     return {
       localId,
       key: wish.key ?? localId,
       path: wish.path,
       elements: stored.elements as FindElements,
       base: getImportedRow(stored)?.elements as FindElements | undefined,
-      isGone: () => isHidden || isDropped(outbox, id),
+      isGone: () => isHidden || isDropped(outbox, uuid),
     };
   });
 }

@@ -4,9 +4,9 @@ import type { ValidatedFind } from '../../find/rules.ts';
 import { hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { type Evidence, listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
-import { findImportOfFind, listEntriesOfTarget } from '../../outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByUuid, type StoredFind } from '../../outbox/stored-finds.ts';
 import { formatLabelledElements } from '../finds/find-texts.ts';
 import { getRemoteState } from '../finds/remote-state.ts';
 import { findSentFind } from '../finds/sent-finds.ts';
@@ -24,13 +24,13 @@ export type Story = {
  * @throws UsageError for an unknown name
  */
 export function toKnownFind(outbox: Outbox, name: string) {
-  const target = resolveRecordName(outbox, name);
-  const find = target.findId === null ? undefined : findById(outbox, target.findId);
+  const subject = resolveRecordName(outbox, name);
+  const find = findByUuid(outbox, subject);
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
   return {
     find,
     texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
-    stories: listEntriesOfTarget(outbox, target).map(
+    stories: listEntriesOfSubject(outbox, subject).map(
       (entry): Story => ({
         entry,
         attempts: listAttempts(outbox, entry),
@@ -51,7 +51,7 @@ export async function getDocumentOfFind(
   find: StoredFind,
   openValidation: OpenValidation,
 ) {
-  const document = findImportOfFind(outbox, find.id)?.document ?? undefined;
+  const document = findImportOfFind(outbox, find.uuid)?.document ?? undefined;
   return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
 }
 

@@ -6,7 +6,7 @@ import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
-import { findImportOfFind, isDropped, listPhotoEntries } from '../../outbox/entry-queries.ts';
+import { findRecord, isDropped, listPhotoEntries } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { iterateFinds } from '../../outbox/stored-finds.ts';
 import {
@@ -21,7 +21,7 @@ import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
 import { isGoneAtService } from '../finds/pull-state.ts';
 import { getReportPlace } from '../finds/report-find.ts';
 import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
-import { findTarget } from './resolve-finds.ts';
+import { findSubject } from './resolve-finds.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './store-photographs.ts';
 
 export type FileStatus = { readonly file: string } & (
@@ -154,9 +154,9 @@ export async function queueMatches(
   ): Promise<void> => {
     if (find === undefined) return;
     if (!dryRun) {
-      const target = findTarget(outbox, find);
+      const subject = findSubject(outbox, find);
       await storePhotograph(photograph);
-      if (enqueuePhoto(outbox, target, photograph).change === 'kept') return;
+      if (enqueuePhoto(outbox, subject, photograph).change === 'kept') return;
       if (photograph.originalSha512 !== undefined) stripped += 1;
     }
     queued.set(file, find);
@@ -193,8 +193,7 @@ async function stripKnown(
     const waiting = fate.entries.filter((entry) => isUnsent(entry, originalSha512));
     if (waiting.length === 0) continue;
     await storePhotograph(fate.photograph);
-    for (const entry of waiting)
-      enqueuePhoto(outbox, findTarget(outbox, getFindName(entry)), fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, entry.subject, fate.photograph);
     stripped += 1;
   }
   return stripped;
@@ -318,10 +317,10 @@ async function readExifOrNothing(path: string): Promise<PhotoExif> {
  */
 function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
   return [...iterateFinds(outbox)]
-    .filter(({ id }) => !isDropped(outbox, id))
-    .map(({ id, localId, elements, wish }) => {
+    .filter(({ uuid }) => !isDropped(outbox, uuid))
+    .map(({ uuid, localId, elements, wish }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
-      const identCely = findImportOfFind(outbox, id)?.identCely ?? undefined;
+      const identCely = findRecord(outbox, uuid) ?? undefined;
       const place = getReportPlace(elements as FindElements)?.wgs84;
       return {
         localId,

@@ -10,7 +10,7 @@ import {
   mergeRow,
 } from '../../find/merge-row.ts';
 import type { ImportEntry } from '../../outbox/entry.ts';
-import { getLatestNumber, listEntriesOfFind } from '../../outbox/entry-queries.ts';
+import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
@@ -40,7 +40,7 @@ export type Existing = {
  * contains.
  */
 export function makeExistingFind(outbox: Outbox, stored: StoredFind): Existing {
-  const entries = listEntriesOfFind(outbox, stored.id);
+  const entries = listEntriesOfSubject(outbox, stored.uuid);
   const entry = entries.find((each) => each.kind === 'import');
   const number = getLatestNumber(entries);
   const elements = stored.elements as FindElements;

@@ -1,19 +1,9 @@
 import type { LookupNumber } from '../../find/lookup.ts';
-import {
-  findImportOfFind,
-  findLastNumber,
-  isDropped,
-  listEffectiveNumbers,
-  type Target,
-} from '../../outbox/entry-queries.ts';
+import { findLastNumber, isDropped, listEffectiveNumbers } from '../../outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { listPulledNumbers } from '../../outbox/pulled-records.ts';
-import {
-  findByIdentCely,
-  findByLocalId,
-  iterateFinds,
-  type StoredFind,
-} from '../../outbox/stored-finds.ts';
+import { findByIdentCely, findByLocalId, iterateFinds } from '../../outbox/stored-finds.ts';
 import { normalizeNumber } from '../../text/characters.ts';
 import { findKnownNumber, getNumberOfFind } from './enqueue-change.ts';
 
@@ -65,14 +55,8 @@ function groupNames(numbers: readonly NamedNumber[]): Map<string, Set<string>> {
 /** Returns the number that is queued, or else that of the record; undefined for one that is gone. */
 function findCurrentNumber(outbox: Outbox, name: string): string | undefined {
   const find = findByLocalId(outbox, name);
-  if (find !== undefined && (find.isHidden || isDropped(outbox, find.id))) return undefined;
-  const target = getTarget(outbox, name, find);
-  const queued = findLastNumber(outbox, target, ['dropped', 'refused', 'accepted']);
-  return queued?.value ?? findKnownNumber(outbox, target) ?? undefined;
-}
-
-function getTarget(outbox: Outbox, name: string, find: StoredFind | undefined): Target {
-  return find === undefined
-    ? { findId: null, identCely: name }
-    : { findId: find.id, identCely: findImportOfFind(outbox, find.id)?.identCely ?? null };
+  if (find !== undefined && (find.isHidden || isDropped(outbox, find.uuid))) return undefined;
+  const subject = find?.uuid ?? makeRecordSubject(name);
+  const queued = findLastNumber(outbox, subject, ['dropped', 'refused', 'accepted']);
+  return queued?.value ?? findKnownNumber(outbox, subject) ?? undefined;
 }

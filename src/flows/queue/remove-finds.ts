@@ -2,16 +2,15 @@ import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { thinContents } from '../../outbox/command-log.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { getSubject, type Target } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { checkRemovable, type Removal, removeTarget } from '../../outbox/removal.ts';
-import { findById } from '../../outbox/stored-finds.ts';
+import { checkRemovable, type Removal, removeSubject } from '../../outbox/removal.ts';
+import { findByUuid } from '../../outbox/stored-finds.ts';
 import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
 export type PlannedRemoval = {
   readonly name: string;
-  readonly target: Target;
+  readonly subject: string;
   readonly entries: readonly Entry[];
   /** Entry that the service has, or may have, which prevents the removal. */
   readonly because: Entry | undefined;
@@ -22,16 +21,15 @@ export type PlannedRemoval = {
  * @throws UsageError for an unknown name, or a find that was removed before
  */
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
-  const targets = new Map<string, { readonly name: string; readonly target: Target }>();
+  const named = new Map<string, string>();
   for (const name of names) {
-    const target = resolveRecordName(outbox, name);
-    const key = getSubject(outbox, target);
-    targets.set(key, targets.get(key) ?? { name, target });
+    const subject = resolveRecordName(outbox, name);
+    named.set(subject, named.get(subject) ?? name);
   }
-  return [...targets.values()].map(({ name, target }) => {
-    const isHidden = target.findId !== null && findById(outbox, target.findId)?.isHidden === true;
-    if (isHidden) throw new UsageError(msg`${name} was removed before.`);
-    return { name, target, ...checkRemovable(outbox, target) };
+  return [...named].map(([subject, name]) => {
+    if (findByUuid(outbox, subject)?.isHidden === true)
+      throw new UsageError(msg`${name} was removed before.`);
+    return { name, subject, ...checkRemovable(outbox, subject) };
   });
 }
 
@@ -41,7 +39,7 @@ export function removeFinds(
   planned: readonly PlannedRemoval[],
   photosFolder: string,
 ): Removal[] {
-  const removals = planned.map(({ target }) => removeTarget(outbox, target));
+  const removals = planned.map(({ subject }) => removeSubject(outbox, subject));
   if (removals.some(({ kind }) => kind === 'removed')) {
     thinContents(outbox);
     sweepPhotographs(outbox, photosFolder);

@@ -1,17 +1,13 @@
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import {
-  findImportOfFind,
-  getSubject,
-  listEntriesOfTarget,
-  type Target,
-} from '../../outbox/entry-queries.ts';
+import { findRecord, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
+import { makeRecordSubject, parseRecordSubject } from '../../outbox/intents.ts';
 import { type Outbox, readHeader } from '../../outbox/open-outbox.ts';
 import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import {
-  findById,
   findByIdentCely,
   findByLocalId,
+  findByUuid,
   listNamesOfFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
@@ -32,7 +28,7 @@ export function resolveFindNames(outbox: Outbox, names: readonly string[]): Stor
     });
   }
   return [
-    ...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.id, find]]))).values(),
+    ...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.uuid, find]]))).values(),
   ];
 }
 
@@ -44,18 +40,19 @@ function requireUnambiguousName(named: NamedFind, name: string): StoredFind | un
   });
 }
 
-/** Returns the keys of records, by names as in {@link resolveRecordName}. */
+/** Returns the subjects of names as in {@link resolveRecordName}. */
 export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
-  return names.map((name) => getSubject(outbox, resolveRecordName(outbox, name)));
+  return names.map((name) => resolveRecordName(outbox, name));
 }
 
 /**
- * Returns the record of a find, or one without a find here that has queued changes.
+ * Returns the subject of a find, or of a record without a find here that has queued changes.
  * @throws UsageError
  */
-export function resolveRecordName(outbox: Outbox, name: string): Target {
-  const target = findTarget(outbox, name);
-  if (target.findId !== null || listEntriesOfTarget(outbox, target).length > 0) return target;
+export function resolveRecordName(outbox: Outbox, name: string): string {
+  const subject = findSubject(outbox, name);
+  if (parseRecordSubject(subject) === undefined || listEntriesOfSubject(outbox, subject).length > 0)
+    return subject;
   const { address } = readHeader(outbox);
   throw new UsageError(
     msg`${name} is not stored here, and the queue for ${address} has nothing for it.`,
@@ -66,37 +63,36 @@ export function resolveRecordName(outbox: Outbox, name: string): Target {
 }
 
 /**
- * Returns the record that FIND names, by local id or (also without a find here) identifier.
+ * Returns the subject that FIND names, by local id or (also without a find here) identifier.
  * @throws UsageError when neither
  */
-export function findTarget(outbox: Outbox, find: string): Target {
+export function findSubject(outbox: Outbox, find: string): string {
   const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
-  if (stored !== undefined)
-    return { findId: stored.id, identCely: findImportOfFind(outbox, stored.id)?.identCely ?? null };
+  if (stored !== undefined) return stored.uuid;
   const identCely = asIdent(find);
-  if (identCely !== undefined) return { findId: null, identCely };
+  if (identCely !== undefined) return makeRecordSubject(identCely);
   throw new UsageError(msg`There is no find ${find}.`, {
     hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
   });
 }
 
 /**
- * Returns the record to change.
+ * Returns the subject to change.
  * @throws UsageError for an unknown name, a removed find, or a record gone from the service
  */
-export function findTargetForChange(outbox: Outbox, find: string): Target {
-  const target = findTarget(outbox, find);
-  if (target.findId !== null && findById(outbox, target.findId)?.isHidden === true)
-    throw makeRemovedFindError(find);
-  const goneMessage = explainGone(outbox, target);
+export function findSubjectToChange(outbox: Outbox, find: string): string {
+  const subject = findSubject(outbox, find);
+  if (findByUuid(outbox, subject)?.isHidden === true) throw makeRemovedFindError(find);
+  const goneMessage = explainGone(outbox, subject);
   if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
-  return target;
+  return subject;
 }
 
 export const GONE_HINT = msg`Nothing that is queued for it was sent. To check again: ${cmd`pas pull`}`;
 
 /** Describes a record that the last pull did not find; undefined where it may exist. */
-export function explainGone(outbox: Outbox, { identCely }: Target): Message | undefined {
+export function explainGone(outbox: Outbox, subject: string): Message | undefined {
+  const identCely = findRecord(outbox, subject);
   const standing = identCely === null ? undefined : findPulledRecord(outbox, identCely)?.standing;
   if (standing !== 'deleted' && standing !== 'missing') return undefined;
   const ident = identCely ?? '';

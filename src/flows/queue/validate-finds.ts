@@ -12,7 +12,7 @@ import type { ImportEntry } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Prepared } from '../../outbox/intent-rows.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { findById, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { findByUuid, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
 import { storePrepared } from '../../outbox/wishes.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { asFind, makePrepared } from './enqueue-finds.ts';
@@ -100,7 +100,7 @@ function validateStored(
   for (
     let stored: StoredFind | undefined = read;
     stored !== undefined;
-    stored = findById(outbox, read.id)
+    stored = findByUuid(outbox, read.uuid)
   ) {
     const find = asFind(stored);
     const validated = validateFind(find, ruleContext);
@@ -118,25 +118,21 @@ function validateStored(
  */
 function isBroughtUpToDate(
   outbox: Outbox,
-  { id, version }: StoredFind,
+  { uuid, version }: StoredFind,
   content: Prepared,
 ): boolean {
-  if (importToReplace(outbox, id, content) === undefined) return true;
+  if (importToReplace(outbox, uuid, content) === undefined) return true;
   return outbox.change(() => {
-    if (findById(outbox, id)?.version !== version) return false;
-    const entry = importToReplace(outbox, id, content);
+    if (findByUuid(outbox, uuid)?.version !== version) return false;
+    const entry = importToReplace(outbox, uuid, content);
     if (entry !== undefined) storePrepared(outbox, entry, content);
     return true;
   });
 }
 
 /** Returns the import to update; undefined where it is current. */
-function importToReplace(
-  outbox: Outbox,
-  findId: number,
-  content: Prepared,
-): ImportEntry | undefined {
-  const entry = findImportOfFind(outbox, findId);
+function importToReplace(outbox: Outbox, uuid: string, content: Prepared): ImportEntry | undefined {
+  const entry = findImportOfFind(outbox, uuid);
   if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued'))
     return undefined;
   const same =

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { findNumberColumns, parseNumbers } from '../../../src/columns/number-rows.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { enqueueNumber } from '../../../src/flows/queue/enqueue-change.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { parseTable } from '../../../src/tables/csv-table.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
@@ -47,7 +48,7 @@ function inFind(value: string): readonly string[] {
 }
 
 function queue(outbox: Outbox, value: string): string {
-  return enqueueNumber(outbox, { findId: null, identCely: 'C-202400101-N00001' }, value);
+  return enqueueNumber(outbox, makeRecordSubject('C-202400101-N00001'), value);
 }
 
 test('a number with an invisible character is accepted nowhere', () => {

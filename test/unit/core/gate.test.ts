@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import type { RejectedMatch } from '../../../src/outbox/facts.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from '../../../src/push/gate.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
@@ -16,7 +17,7 @@ const PHOTOGRAPH = {
 function makeEntries(): Entry[] {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
-  const record = { findId: null, identCely: 'C-1-N00001' };
+  const record = makeRecordSubject('C-1-N00001');
   queueNumber(outbox, record, 'A 1', 'A 0');
   queuePhoto(outbox, record, PHOTOGRAPH);
   return listAllEntries(outbox);

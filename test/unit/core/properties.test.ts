@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/find/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/find/match-finds.ts';
 import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
-import { listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
+import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -147,8 +147,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
       if (find !== undefined) unwant(outbox, find.uuid, `import ${find.uuid}`, true);
       return;
     case 'number':
-      if (find !== undefined)
-        wantNumber(outbox, { findId: find.id, identCely: null }, `${at % 2}`, null, false);
+      if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, null, false);
       return;
     case 'undo': {
       const last = findLastCommand(outbox);
@@ -163,7 +162,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
       return;
     }
     case 'send': {
-      const entry = (find === undefined ? [] : listEntriesOfFind(outbox, find.id)).find(
+      const entry = (find === undefined ? [] : listEntriesOfSubject(outbox, find.uuid)).find(
         ({ state, held, kind: what, identCely }) =>
           state === 'queued' && held === null && (what === 'import' || identCely !== null),
       );
@@ -189,7 +188,7 @@ function describeAll(outbox: Outbox): unknown {
       find.localId,
       find.uuid,
       find.elements,
-      listEntriesOfFind(outbox, find.id)
+      listEntriesOfSubject(outbox, find.uuid)
         .filter(({ state, attempts }) => state !== 'dropped' || attempts > 0)
         .map(({ kind, intent, state, identCely }) => [kind, intent, state, identCely])
         .sort(),
@@ -274,12 +273,12 @@ describe('any history of commands, attempts and undo', () => {
         using anew = openAnew(outbox);
         uniteWithLedger(anew);
         for (const find of iterateFinds(outbox)) {
-          const attempted = listEntriesOfFind(outbox, find.id).filter(
+          const attempted = listEntriesOfSubject(outbox, find.uuid).filter(
             ({ attempts }) => attempts > 0,
           );
           if (!attempted.some(({ kind }) => kind === 'import')) continue;
           const there = findByLocalId(anew, find.localId);
-          const entries = there === undefined ? [] : listEntriesOfFind(anew, there.id);
+          const entries = there === undefined ? [] : listEntriesOfSubject(anew, there.uuid);
           for (const { key, state, identCely } of attempted)
             expect(entries.find((entry) => entry.key === key)).toMatchObject({ state, identCely });
         }
@@ -292,10 +291,10 @@ describe('any history of commands, attempts and undo', () => {
 describe('two histories of one outbox, cut anywhere', () => {
   const describeByUuid = (outbox: Outbox): unknown =>
     [...iterateFinds(outbox)]
-      .map(({ id, uuid, localId }) => [
+      .map(({ uuid, localId }) => [
         uuid,
         localId,
-        listEntriesOfFind(outbox, id)
+        listEntriesOfSubject(outbox, uuid)
           .map(({ key, state, identCely, attempts }) => `${key} ${state} ${identCely} ${attempts}`)
           .sort(),
       ])

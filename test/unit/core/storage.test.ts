@@ -5,11 +5,11 @@ import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/
 import {
   findEntryById,
   findImportOfFind,
-  listEntriesOfFind,
+  listEntriesOfSubject,
   listNumbers,
 } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { findById, findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { findByLocalId, findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { unwant, wantFind, wantNumber, wantPhoto } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
@@ -27,7 +27,7 @@ const QUEUED = { state: 'queued', reason: 'closed', notBeforeAt: 0 } as const;
 
 function stateOf(outbox: Outbox, localId: string): string | undefined {
   const find = findByLocalId(outbox, localId);
-  return find === undefined ? undefined : findImportOfFind(outbox, find.id)?.state;
+  return find === undefined ? undefined : findImportOfFind(outbox, find.uuid)?.state;
 }
 
 function run<T>(outbox: Outbox, words: string, work: () => T): T {
@@ -64,14 +64,14 @@ function copyOf(outbox: TempOutbox): string {
 test('an accepted find has its record, and its number and photograph go there', () => {
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
-  wantNumber(outbox, { findId, identCely: null }, '12/2024', '', false);
+  wantNumber(outbox, findId, '12/2024', '', false);
   expect(findEntryById(outbox, entryId)?.state).toBe('queued');
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
   expect(findEntryById(outbox, entryId)).toMatchObject({
     state: 'accepted',
     identCely: 'C-202400101-N00001',
   });
-  const [number] = listNumbers(outbox, { findId, identCely: null });
+  const [number] = listNumbers(outbox, findId);
   expect(number).toMatchObject({ state: 'queued', identCely: 'C-202400101-N00001' });
 });
 
@@ -79,18 +79,17 @@ test('X, Y, X, Y are four numbers, and a restored copy knows which were sent', (
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
-  const target = { findId, identCely: 'C-202400101-N00001' };
   const path = copyOf(outbox);
   for (const value of ['X', 'Y', 'X', 'Y']) {
-    wantNumber(outbox, target, value, null, false);
-    const last = listNumbers(outbox, target).find(({ state }) => state === 'queued');
-    acceptEntry(outbox, last?.id ?? 0, target.identCely);
+    wantNumber(outbox, findId, value, null, false);
+    const last = listNumbers(outbox, findId).find(({ state }) => state === 'queued');
+    acceptEntry(outbox, last?.id ?? 0, 'C-202400101-N00001');
   }
-  wantNumber(outbox, target, 'Y', null, false);
+  wantNumber(outbox, findId, 'Y', null, false);
   using older = openAt(path, outbox.ledger.path, { clock: outbox.clock });
   uniteWithLedger(older);
   for (const each of [outbox, older]) {
-    const numbers = listNumbers(each, { findId: 1, identCely: null });
+    const numbers = listNumbers(each, findId);
     expect(numbers.map(({ value, state }) => [value, state])).toStrictEqual([
       ['X', 'accepted'],
       ['Y', 'accepted'],
@@ -118,7 +117,7 @@ test('a find that was removed after an attempt comes back from the ledger as rem
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, QUEUED);
-  const uuid = findById(outbox, findId)?.uuid ?? '';
+  const uuid = findByUuid(outbox, findId)?.uuid ?? '';
   unwant(outbox, uuid, `import ${uuid}`, true);
   using anew = openAnew(outbox);
   expect(stateOf(anew, 'K-1')).toBe('dropped');
@@ -128,7 +127,7 @@ test('undo of a removal after a failed attempt sends the find again', () => {
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, QUEUED);
-  const uuid = findById(outbox, findId)?.uuid ?? '';
+  const uuid = findByUuid(outbox, findId)?.uuid ?? '';
   run(outbox, 'remove', () => unwant(outbox, uuid, `import ${uuid}`, true));
   expect(stateOf(outbox, 'K-1')).toBe('dropped');
   expect(undoLast(outbox)).toMatchObject({ subjects: { size: 1 }, kept: [] });
@@ -140,20 +139,21 @@ test('undo takes back a number and a photograph that were tried once and did not
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
-  const target = { findId, identCely: 'C-202400101-N00001' };
-  run(outbox, 'number set', () => wantNumber(outbox, target, 'wrong', null, false));
+  run(outbox, 'number set', () => wantNumber(outbox, findId, 'wrong', null, false));
   const photograph = {
     name: 'a.jpg',
     mediaType: 'image/jpeg',
     sizeBytes: 3,
     sha512: Buffer.from('ab', 'hex'),
   };
-  run(outbox, 'photo add', () => wantPhoto(outbox, target, photograph));
-  for (const { id, kind } of listEntriesOfFind(outbox, findId))
+  run(outbox, 'photo add', () => wantPhoto(outbox, findId, photograph));
+  for (const { id, kind } of listEntriesOfSubject(outbox, findId))
     if (kind !== 'import') attemptEntry(outbox, id, QUEUED);
   undoLast(outbox);
   undoLast(outbox);
-  expect(listEntriesOfFind(outbox, findId).map(({ kind, state }) => [kind, state])).toStrictEqual([
+  expect(
+    listEntriesOfSubject(outbox, findId).map(({ kind, state }) => [kind, state]),
+  ).toStrictEqual([
     ['import', 'accepted'],
     ['number', 'dropped'],
     ['photo', 'dropped'],
@@ -196,7 +196,7 @@ test('the undo after one that took nothing back takes an earlier command', () =>
   acceptEntry(outbox, entryId, 'C-202400101-N00001');
   undoLast(outbox);
   expect(undoLast(outbox)).toMatchObject({ subjects: { size: 1 }, kept: [] });
-  expect(findById(outbox, earlier.findId)).toBeUndefined();
+  expect(findByUuid(outbox, earlier.findId)).toBeUndefined();
   expect(stateOf(outbox, 'K-2')).toBe('accepted');
 });
 
@@ -212,7 +212,7 @@ test('two copies that were edited differently do not send either version', () =>
   uniteWithLedger(outbox);
   for (const each of [outbox, copy]) expect(stateOf(each, 'K-1')).toBe('queued');
   for (const each of [outbox, copy]) {
-    const id = findImportOfFind(each, findByLocalId(each, 'K-1')?.id ?? 0)?.id ?? 0;
+    const id = findImportOfFind(each, findByLocalId(each, 'K-1')?.uuid ?? '')?.id ?? 0;
     expect(() => claimEntry(each, id)).toThrow();
   }
 });
@@ -228,7 +228,7 @@ test('an answer to a first version stays with it, and the edited find is shown a
   acceptEntryOf(outbox, claimed);
   uniteWithLedger(copy);
   const find = findByLocalId(copy, 'K-1');
-  expect(findImportOfFind(copy, find?.id ?? 0)).toMatchObject({
+  expect(findImportOfFind(copy, find?.uuid ?? '')).toMatchObject({
     state: 'accepted',
     isChanged: true,
     identCely: 'C-202400101-N00001',

@@ -2,13 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
-import { findTarget } from '../../../src/flows/queue/resolve-finds.ts';
+import { findSubject } from '../../../src/flows/queue/resolve-finds.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
-import { removeTarget } from '../../../src/outbox/removal.ts';
+import { removeSubject } from '../../../src/outbox/removal.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import { type Gate, holdEntriesWithQuestions } from '../../../src/push/look.ts';
@@ -140,7 +141,7 @@ describe('a find that matches a record created from another outbox of the accoun
   });
 
   test.each<[string, (outbox: Outbox) => void, string[]]>([
-    ['removed', (outbox) => void removeTarget(outbox, findTarget(outbox, 'B-1')), []],
+    ['removed', (outbox) => void removeSubject(outbox, findSubject(outbox, 'B-1')), []],
     [
       'dropped',
       (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, true),
@@ -299,7 +300,7 @@ describe('a number', () => {
     const setup = scene();
     const ident = setup.service.make(getInnerText('K-1'));
     setup.service.setNumber(ident, 'OLD');
-    queueNumber(setup.outbox, { findId: null, identCely: ident }, 'INV 1', expects);
+    queueNumber(setup.outbox, makeRecordSubject(ident), 'INV 1', expects);
     return { ...setup, ident };
   };
 
@@ -351,7 +352,7 @@ describe('a number', () => {
     const before = { ...service.records.get(ident) };
     await clock.advance(restMs);
     await service.push(outbox);
-    queueNumber(outbox, { findId: null, identCely: ident }, 'INV 2', 'INV 1');
+    queueNumber(outbox, makeRecordSubject(ident), 'INV 2', 'INV 1');
     const record = service.records.get(ident);
     if (isChanged) service.setNumber(ident, 'OLD');
     else Object.assign(record ?? {}, before);
@@ -377,10 +378,14 @@ describe('a number', () => {
   });
 
   test.each<[string, (outbox: Outbox, ident: string) => void, string[]]>([
-    ['removed', (outbox, identCely) => void removeTarget(outbox, { findId: null, identCely }), []],
+    [
+      'removed',
+      (outbox, identCely) => void removeSubject(outbox, makeRecordSubject(identCely)),
+      [],
+    ],
     [
       'replaced by the one that the record has',
-      (outbox, identCely) => void queueNumber(outbox, { findId: null, identCely }, 'CUR 7', 'OLD'),
+      (outbox, identCely) => void queueNumber(outbox, makeRecordSubject(identCely), 'CUR 7', 'OLD'),
       ['accepted'],
     ],
   ])('and that is %s while its record is looked at stops nothing', async (_, meanwhile, after) => {
@@ -411,9 +416,9 @@ describe('a number', () => {
 describe('a photograph', () => {
   const withFile = (name: string, bytes: string) => {
     const setup = scene();
-    const target = { findId: null, identCely: setup.service.make(getInnerText('K-1')) };
-    queuePhotograph(setup.outbox, target, name, bytes);
-    return { ...setup, ident: target.identCely };
+    const ident = setup.service.make(getInnerText('K-1'));
+    queuePhotograph(setup.outbox, makeRecordSubject(ident), name, bytes);
+    return { ...setup, ident };
   };
 
   test.each([
@@ -440,7 +445,7 @@ describe('a photograph', () => {
     const { ident, outbox, service } = setup;
     service.addFile(ident, 'b.jpg');
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
-    queuePhotograph(outbox, { findId: null, identCely: ident }, 'a.jpg', 'another picture');
+    queuePhotograph(outbox, makeRecordSubject(ident), 'a.jpg', 'another picture');
     expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
   });
 });
@@ -511,12 +516,7 @@ describe('the scan before a push', () => {
       throw new AuthError('no right to harvest', { hint: 'ask' });
     };
     queueFind(outbox, 'K-1');
-    queueNumber(
-      outbox,
-      { findId: null, identCely: service.make(getInnerText('K-0')) },
-      'INV 1',
-      '',
-    );
+    queueNumber(outbox, makeRecordSubject(service.make(getInnerText('K-0'))), 'INV 1', '');
     expect(await pushing(setup)).toMatchObject({
       told: ['not-signed-in'],
       result: { accepted: 2 },
@@ -578,7 +578,7 @@ describe('a machine rolled back with outbox and journal', () => {
     const computer = aComputer(clock);
     const outbox = computer.open();
     const { findId } = queueFind(outbox, 'K-1');
-    queuePhotograph(outbox, { findId, identCely: null }, 'a.jpg', 'picture');
+    queuePhotograph(outbox, findId, 'a.jpg', 'picture');
     queueFind(outbox, 'K-2');
     computer.save();
     const sentOutbox = computer.open();
@@ -648,7 +648,7 @@ describe('with thousands of records and entries', () => {
           sha512: Buffer.alloc(64, index),
           sizeBytes: 3,
         };
-        queuePhoto(outbox, { findId, identCely }, photograph);
+        queuePhoto(outbox, findId, photograph);
         queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
       }
     });

@@ -4,7 +4,6 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { findService, PROJECT, queueFind } from './find-service.ts';
 
-const IDENT = `${PROJECT}-N00001`;
 const OTHER = `${PROJECT}-N00002`;
 const photograph = {
   name: 'K-1.jpg',
@@ -20,8 +19,8 @@ async function damagedQueue(damage: string) {
   const { findId } = queueFind(outbox, 'K-1');
   queueFind(outbox, 'K-2');
   await service.push(outbox);
-  queueNumber(outbox, { findId, identCely: IDENT }, 'INV-0042');
-  queuePhoto(outbox, { findId, identCely: IDENT }, photograph);
+  queueNumber(outbox, findId, 'INV-0042');
+  queuePhoto(outbox, findId, photograph);
   queueFind(outbox, 'K-3');
   service.writes.splice(0);
   expect(outbox.sql(damage).run().changes).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import {
 } from '../../../src/flows/queue/enqueue-change.ts';
 import { planNumbers, queueNumbers } from '../../../src/flows/queue/enqueue-numbers.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
-import { findTarget, findTargetForChange } from '../../../src/flows/queue/resolve-finds.ts';
+import { findSubject, findSubjectToChange } from '../../../src/flows/queue/resolve-finds.ts';
 import type { Sendable } from '../../../src/flows/queue/store-photographs.ts';
 import { openNumberTable } from '../../../src/flows/queue/table-columns.ts';
 import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
@@ -14,8 +14,9 @@ import {
   type ClaimableQuery,
   findEntryById,
   findNextClaimable,
-  listEntriesOfFind,
+  listEntriesOfSubject,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { saveStanding } from '../../../src/outbox/pulled-records.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
@@ -40,7 +41,7 @@ const PHOTOGRAPH: Sendable = {
   sha512: Buffer.alloc(64, 1),
   sizeBytes: 3,
 };
-const RECORD = { findId: null, identCely: IDENT };
+const RECORD = makeRecordSubject(IDENT);
 
 function getNext(outbox: Outbox) {
   const all: ClaimableQuery = {
@@ -63,11 +64,11 @@ function drop(outbox: Outbox, id: number): void {
 test('a photograph and a number queued at the moment of their find’s acceptance do not wait for it forever', () => {
   using outbox = tempOutbox();
   const { findId, entryId } = queueImport(outbox, 'K-1');
-  const lookedUpBefore = findTarget(outbox, 'K-1');
+  const lookedUpBefore = findSubject(outbox, 'K-1');
   acceptEntry(outbox, entryId, IDENT);
   enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH);
   enqueueNumber(outbox, lookedUpBefore, 'A 1');
-  const followers = listEntriesOfFind(outbox, findId).filter(({ kind }) => kind !== 'import');
+  const followers = listEntriesOfSubject(outbox, findId).filter(({ kind }) => kind !== 'import');
   expect(followers.map(({ identCely }) => identCely)).toEqual([IDENT, IDENT]);
 });
 
@@ -195,7 +196,7 @@ describe('a new number', () => {
   test('for a find is sent again if another one was set by its identifier since', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
-    expect(enqueueNumber(outbox, findTarget(outbox, 'K-1'), 'A 1')).toBe('queued');
+    expect(enqueueNumber(outbox, findSubject(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
     expect(planNumbers(outbox, openNumberTable(outbox, table)).numbers).toMatchObject([
       { change: 'current' },
@@ -238,7 +239,7 @@ describe('a new number', () => {
     const place = { file: null, row: null, path: null, base: null };
     const prepared = { document: null, issues: [] };
     const findId = wantNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
-    expect(findKnownNumber(outbox, { findId, identCely: null })).toBe(expected);
+    expect(findKnownNumber(outbox, findId)).toBe(expected);
   });
 
   test('expects nothing of an unknown record', () => {
@@ -257,12 +258,9 @@ describe('a new number', () => {
 test('a number replaces no other one than a person was shown', () => {
   using outbox = tempOutbox();
   const setNumber = (value: string) =>
-    acceptEntry(outbox, queueNumber(outbox, RECORD, value, null), RECORD.identCely);
+    acceptEntry(outbox, queueNumber(outbox, RECORD, value, null), IDENT);
   setNumber('A 1');
-  const table = parseTable(
-    'numbers.csv',
-    Buffer.from(`ident_cely;evidencni_cislo\n${RECORD.identCely};B 2`),
-  );
+  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};B 2`));
   const planned = planNumbers(outbox, openNumberTable(outbox, table));
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
@@ -325,9 +323,9 @@ describe('a removed find', () => {
   test('is deleted if nothing was attempted', () => {
     using outbox = tempOutbox();
     const { findId } = queueImport(outbox, 'K-1');
-    queuePhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
+    queuePhoto(outbox, findId, PHOTOGRAPH);
     expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: false }]);
-    expect(() => findTarget(outbox, 'K-1')).toThrow(/There is no find K-1/);
+    expect(() => findSubject(outbox, 'K-1')).toThrow(/There is no find K-1/);
   });
 
   test('is never sent, and its attempted entries are kept', () => {
@@ -336,7 +334,7 @@ describe('a removed find', () => {
     attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
     expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: true }]);
     expect(getNext(outbox)).toBeUndefined();
-    expect(() => findTargetForChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
+    expect(() => findSubjectToChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
     expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
   });
 });

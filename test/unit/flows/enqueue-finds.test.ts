@@ -5,7 +5,7 @@ import { planRows } from '../../../src/flows/queue/plan-rows.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { findImportOfFind, listEntriesOfFind } from '../../../src/outbox/entry-queries.ts';
+import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
   countFinds,
@@ -41,12 +41,12 @@ function context(outbox: Outbox, bytes?: string): EnqueueContext {
 
 const FIND: Find = { localId: 'K-1', elements: { poznamka: 'přezka' }, photos: ['a.jpg'] };
 
-function rowId(outbox: Outbox): number {
-  return findByLocalId(outbox, 'K-1')?.id ?? 0;
+function uuidOf(outbox: Outbox): string {
+  return findByLocalId(outbox, 'K-1')?.uuid ?? '';
 }
 
 function states(outbox: Outbox): string[] {
-  return listEntriesOfFind(outbox, rowId(outbox)).map(({ kind, state }) => `${kind} ${state}`);
+  return listEntriesOfSubject(outbox, uuidOf(outbox)).map(({ kind, state }) => `${kind} ${state}`);
 }
 
 function drop(outbox: Outbox, { id }: Entry): void {
@@ -62,13 +62,13 @@ function edit(outbox: Outbox, elements: Find['elements']): void {
 }
 
 function importId(outbox: Outbox): number {
-  return findImportOfFind(outbox, rowId(outbox))?.id ?? 0;
+  return findImportOfFind(outbox, uuidOf(outbox))?.id ?? 0;
 }
 
 test('a dropped find and photograph stay dropped when the table is imported again', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of listEntriesOfFind(outbox, rowId(outbox))) drop(outbox, entry);
+  for (const entry of listEntriesOfSubject(outbox, uuidOf(outbox))) drop(outbox, entry);
   const { finds, issues } = await enqueueFinds(
     [{ ...FIND, elements: { poznamka: 'edited' } }],
     context(outbox),
@@ -89,7 +89,7 @@ test('a find that only the ledger knows comes back as sent, and its table adds n
   expect(countFinds(anew)).toBe(1);
   await enqueueFinds([FIND], context(anew));
   expect(states(anew)).toEqual(['import accepted', 'photo queued']);
-  expect(listEntriesOfFind(anew, rowId(anew)).map(({ identCely }) => identCely)).toEqual([
+  expect(listEntriesOfSubject(anew, uuidOf(anew)).map(({ identCely }) => identCely)).toEqual([
     'C-1-N00001',
     'C-1-N00001',
   ]);
@@ -98,7 +98,7 @@ test('a find that only the ledger knows comes back as sent, and its table adds n
 test('a dropped photograph stays dropped, too', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
-  for (const entry of listEntriesOfFind(outbox, rowId(outbox))) {
+  for (const entry of listEntriesOfSubject(outbox, uuidOf(outbox))) {
     if (entry.kind === 'photo') drop(outbox, entry);
   }
   await enqueueFinds([FIND], context(outbox));
@@ -113,7 +113,7 @@ test('a photograph that the table names later is queued, although the find was s
   const { finds } = await enqueueFinds([edited], context(outbox));
   expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
   expect(
-    listEntriesOfFind(outbox, rowId(outbox)).filter(({ kind }) => kind === 'photo'),
+    listEntriesOfSubject(outbox, uuidOf(outbox)).filter(({ kind }) => kind === 'photo'),
   ).toMatchObject([{ identCely: 'C-1-N00001' }, { identCely: 'C-1-N00001' }]);
 });
 
@@ -130,7 +130,7 @@ test.each([
       ? { state: 'uncertain', reason: 'no answer' }
       : { state: 'refused', reason: 'no', issues: [] },
   );
-  const entry = findImportOfFind(outbox, rowId(outbox));
+  const entry = findImportOfFind(outbox, uuidOf(outbox));
   if (isUncertain && entry !== undefined) drop(outbox, entry);
   expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([
     { isHidden: true },
@@ -152,7 +152,7 @@ test('a photograph with new content replaces the unsent one of its file, and is 
   await enqueueFinds([FIND], context(outbox, 'two'));
   expect(states(outbox)).toEqual(['import queued', 'photo queued']);
   acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  acceptEntry(outbox, listEntriesOfFind(outbox, rowId(outbox))[1]?.id ?? 0, 'C-1-N00001');
+  acceptEntry(outbox, listEntriesOfSubject(outbox, uuidOf(outbox))[1]?.id ?? 0, 'C-1-N00001');
   const { issues } = await enqueueFinds([FIND], context(outbox, 'three'));
   expect(issues).toMatchObject([{ severity: 'warning', rule: 'photo-name-sent' }]);
   expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);

@@ -12,7 +12,7 @@ import { makePace } from '../../../src/http/pacer.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
-import { ENTRY_KINDS, type Target } from '../../../src/outbox/entry.ts';
+import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
@@ -305,7 +305,7 @@ export function queueFind(
   outbox: Outbox,
   localId: string,
   note = localId,
-): { findId: number; entryId: number } {
+): { findId: string; entryId: number } {
   const { elements, content } = makeFindContent(note);
   const place = { file: null, row: null, path: null, base: null };
   const findId = wantNewFind(outbox, { localId, elements, ...place }, content);
@@ -315,14 +315,14 @@ export function queueFind(
 /** Queues a photograph with these bytes, which lies in a file of its own. */
 export function queuePhotograph(
   outbox: Outbox,
-  target: Target,
+  subject: string,
   name: string,
   bytes: string,
 ): number {
   const link = join(tempFolder(), name);
   writeFileSync(link, bytes);
   const content = Buffer.from(bytes);
-  return queuePhoto(outbox, target, {
+  return queuePhoto(outbox, subject, {
     name,
     mediaType: 'image/jpeg',
     sha512: hashSha512(content),

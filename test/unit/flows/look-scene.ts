@@ -3,6 +3,7 @@ import { claim, recordAnswer } from '../../../src/outbox/claims.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { reconcile } from '../../../src/push/reconcile-entries.ts';
 import type { ReconciledEntry } from '../../../src/push/verdict.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
@@ -83,15 +84,16 @@ export function lookScene({ tellsTime = true } = {}) {
       name: string,
       byte: number,
       identCely: string | null,
-      findId: number | null = null,
+      findId: string | null = null,
     ) =>
-      queuePhoto(
-        outbox,
-        { findId, identCely },
-        { name, mediaType: 'image/jpeg', sha512: Buffer.alloc(64, byte), sizeBytes: 3 },
-      ),
+      queuePhoto(outbox, findId ?? makeRecordSubject(identCely ?? ''), {
+        name,
+        mediaType: 'image/jpeg',
+        sha512: Buffer.alloc(64, byte),
+        sizeBytes: 3,
+      }),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
-      queueNumber(outbox, { findId: null, identCely }, value, expects),
+      queueNumber(outbox, makeRecordSubject(identCely), value, expects),
     look: async (subjects?: readonly string[]): Promise<ReconciledEntry[]> => {
       const lookup = {
         outbox,

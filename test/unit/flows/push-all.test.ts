@@ -5,9 +5,10 @@ import { type HttpRequest, type HttpResponse, TransportError } from '../../../sr
 import { makePace } from '../../../src/http/pacer.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { listAttempts } from '../../../src/outbox/entry-facts.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
-import { findById } from '../../../src/outbox/stored-finds.ts';
+import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import { openKeptPhotograph } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
@@ -187,13 +188,12 @@ describe('a push', () => {
   test('sends only the number that is wanted last', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    const target = { findId: null, identCely: 'C-202400101-N00001' };
-    queueNumber(outbox, target, 'N-1', null);
-    queueNumber(outbox, target, 'N-2', null);
+    const ident = 'C-202400101-N00001';
+    for (const value of ['N-1', 'N-2']) queueNumber(outbox, makeRecordSubject(ident), value, null);
     const answers = [429, 200];
     const onWrite = (): HttpResponse => ({
       status: answers.shift() ?? 500,
-      headers: { 'x-record-id': target.identCely },
+      headers: { 'x-record-id': ident },
       body: Buffer.alloc(0),
     });
     const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
@@ -228,7 +228,7 @@ describe('a push that learns of a find it did not know of', () => {
     const service = findService(clock);
     service.habits.fate = (write) => (write === 'K-1' ? 'done-but-500' : 'done');
     const { findId } = queueFind(outbox, 'K-1');
-    queueNumber(outbox, { findId, identCely: null }, 'INV 1', null);
+    queueNumber(outbox, findId, 'INV 1', null);
     expect(await service.push(outbox)).toMatchObject({
       accepted: 2,
       requests: 2,
@@ -262,7 +262,7 @@ describe('new people', () => {
       const service = findService(clock);
       const asked: boolean[] = [];
       const queueNew = (): void => {
-        const stored = findById(outbox, queueFind(outbox, 'K-2').findId);
+        const stored = findByUuid(outbox, queueFind(outbox, 'K-2').findId);
         if (stored === undefined) throw new Error('the find is gone');
         const nalezce = { id: NEW_PERSON, text: 'Nový, Jan' };
         const elements = { ...stored.elements, nalezce };

@@ -117,7 +117,7 @@ test('a photograph whose record is taken back while it waits for its time is not
     sizeBytes: 3,
   };
   const { findId, entryId } = queueImport(outbox, 'K-1', PROJECT);
-  const photo = queuePhoto(outbox, { findId, identCely: null }, photograph);
+  const photo = queuePhoto(outbox, findId, photograph);
   attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
   outbox.command.words = 'resolve';
   resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, true);

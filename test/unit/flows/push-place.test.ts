@@ -101,7 +101,7 @@ describe('an outbox that was pushed from another place', () => {
     const { copy, office, service } = setup;
     await service.push(office.open());
     const { findId } = queueFind(copy, 'K-3');
-    queuePhotograph(copy, { findId, identCely: null }, 'a.jpg', 'picture');
+    queuePhotograph(copy, findId, 'a.jpg', 'picture');
     const blind = { harvesting: undefined };
     expect(await service.push(copy, { ...blind, ...TAKEN })).toMatchObject({ accepted: 0 });
     const held = 'held: not-searched';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/http/exchange.ts';
 import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -57,11 +58,12 @@ test('what is on its way to a record that the service gives to another find is u
   expect(await run(outbox)).toMatchObject({ accepted: 1 });
   // Until the service has answered, one request is under way at a time.
   queueImport(outbox, 'K-0');
-  queuePhoto(
-    outbox,
-    { findId, identCely: ident },
-    { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64), sizeBytes: 3 },
-  );
+  queuePhoto(outbox, findId, {
+    name: 'a.jpg',
+    mediaType: 'image/jpeg',
+    sha512: Buffer.alloc(64),
+    sizeBytes: 3,
+  });
   queueImport(outbox, 'K-2');
   expect(await run(outbox)).toMatchObject({ accepted: 1 });
   expect(
@@ -87,7 +89,7 @@ test('entries of one record are sent one after the other, the photograph after i
   const clock = manualClock();
   using outbox = tempOutbox(clock);
   const { findId } = queueImport(outbox, 'K-1');
-  const target = { findId, identCely: null };
+  const target = findId;
   queueNumber(outbox, target, 'A 1', null);
   queuePhoto(outbox, target, {
     name: 'a.jpg',
@@ -122,10 +124,10 @@ describe('after an inconclusive answer', () => {
   test('a number is uncertain like any other write, and a later one waits for it', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
-    queueNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 1', null);
+    queueNumber(outbox, makeRecordSubject('C-1-N00001'), 'A 1', null);
     const { run, asked } = scene(clock, () => answer(500));
     await run(outbox);
-    queueNumber(outbox, { findId: null, identCely: 'C-1-N00001' }, 'A 2', null);
+    queueNumber(outbox, makeRecordSubject('C-1-N00001'), 'A 2', null);
     expect(await run(outbox)).toMatchObject({ requests: 0 });
     expect([asked.length, count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 1, 1]);
   });

@@ -2,13 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
-import type {
-  Entry,
-  EntryState,
-  HeldBasis,
-  ImportEntry,
-  Target,
-} from '../../../src/outbox/entry.ts';
+import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import { listEvidence } from '../../../src/outbox/entry-facts.ts';
 import {
   findEntryById,
@@ -16,6 +10,7 @@ import {
   storeLookup,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-record.ts';
@@ -72,8 +67,7 @@ function withEntries(outbox: Outbox, localId: string, entries: readonly Given[])
   const importId = findImportOfFind(outbox, findId)?.id ?? 0;
   if (!isGiven) acceptEntry(outbox, importId, IDENT);
   const ids = entries.map(([kind, state, identCely], nth) => {
-    const target = { findId, identCely: findImportOfFind(outbox, findId)?.identCely ?? null };
-    const id = kind === 'import' ? importId : addChange(outbox, target, kind, nth);
+    const id = kind === 'import' ? importId : addChange(outbox, findId, kind, nth);
     bring(outbox, id, state, identCely ?? IDENT);
     return id;
   });
@@ -85,17 +79,17 @@ function addFind(
   localId: string,
   isComplete = true,
   project: string | null = PROJECT,
-): number {
+): string {
   const place = { file: null, row: null, path: null, base: null };
   const elements = project === null ? {} : { projekt: { id: project, text: '' } };
   const document = isComplete ? Buffer.from('<x/>') : null;
   return wantNewFind(outbox, { localId, elements, ...place }, { document, issues: [] });
 }
 
-function addChange(outbox: Outbox, target: Target, kind: Given[0], nth: number): number {
+function addChange(outbox: Outbox, subject: string, kind: Given[0], nth: number): number {
   return kind === 'number'
-    ? queueNumber(outbox, target, `A ${nth}`)
-    : queuePhoto(outbox, target, photograph(nth));
+    ? queueNumber(outbox, subject, `A ${nth}`)
+    : queuePhoto(outbox, subject, photograph(nth));
 }
 
 const photograph = (nth: number) => ({
@@ -193,7 +187,7 @@ describe('a record given for an entry', () => {
 
   test('must be that of the number or the photograph', () => {
     const { outbox } = found(PROJECT);
-    queuePhoto(outbox, { findId: null, identCely: IDENT }, photograph(1));
+    queuePhoto(outbox, makeRecordSubject(IDENT), photograph(1));
     const photo = listAllEntries(outbox)[1];
     if (photo === undefined) throw new Error('no photograph');
     expect(findRecordProblem(outbox, photo, IDENT)).toBeUndefined();

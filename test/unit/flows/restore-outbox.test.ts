@@ -198,9 +198,9 @@ test('photographs are restored from beside the backup, and missing ones are name
   });
   const { restore, backup, folder, progress } = scene((outbox) => {
     const { findId } = queueImport(outbox, 'K-1');
-    for (const n of [0, 1, 2, 3]) queuePhoto(outbox, { findId, identCely: null }, photograph(n));
-    queuePhoto(outbox, { findId, identCely: null }, photograph(4, linked));
-    queuePhoto(outbox, { findId, identCely: null }, photograph(5, `${linked}.gone`));
+    for (const n of [0, 1, 2, 3]) queuePhoto(outbox, findId, photograph(n));
+    queuePhoto(outbox, findId, photograph(4, linked));
+    queuePhoto(outbox, findId, photograph(5, `${linked}.gone`));
   });
   const here = openContentStore(join(folder, 'photos'));
   const beside = openContentStore(`${backup}.photos`);

@@ -4,6 +4,7 @@ import { TransportError } from '../../../src/http/exchange.ts';
 import { recordAnswer } from '../../../src/outbox/claims.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import type { Outcome } from '../../../src/pas-api/outcome.ts';
 import type { SendResult } from '../../../src/push/departure.ts';
@@ -128,13 +129,14 @@ export function aPush() {
       return queueDocument(localId, project, document);
     },
     aNumber: (value = 'INV 1', identCely = RECORD) =>
-      queueNumber(outbox, { findId: null, identCely }, value, null),
+      queueNumber(outbox, makeRecordSubject(identCely), value, null),
     aPhotograph: (identCely = RECORD) =>
-      queuePhoto(
-        outbox,
-        { findId: null, identCely },
-        { name: 'a.jpg', mediaType: 'image/jpeg', sha512: Buffer.alloc(64, 1), sizeBytes: 3 },
-      ),
+      queuePhoto(outbox, makeRecordSubject(identCely), {
+        name: 'a.jpg',
+        mediaType: 'image/jpeg',
+        sha512: Buffer.alloc(64, 1),
+        sizeBytes: 3,
+      }),
     anImportOf: (lines: readonly string[]): number =>
       queueDocument('K-1', 'C-202400101', lines.join('\n')),
     triedInVain: (id: number, times: number, outcome: AttemptOutcome = 'busy') => {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { sweepPhotographs } from '../../../src/flows/queue/sweep-photographs.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantPhoto } from '../../../src/outbox/wishes.ts';
 import { openContentStore } from '../../../src/store/content-store.ts';
@@ -33,7 +34,7 @@ test('only copies without an entry are removed, an hour after they were made', (
   const strange = join(dirname(unused.path), 'notes.txt');
   writeFileSync(strange, 'x');
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
-  wantPhoto(outbox, { findId: null, identCely: 'C-202400101-N00001' }, photograph);
+  wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), photograph);
   expect(sweepPhotographs(outbox, folder)).toBe(1);
   expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([
     true,
@@ -53,11 +54,12 @@ test('a photograph added during the scan of the folder stays', () => {
     ...outbox,
     change: (work) => {
       if (isFirst)
-        wantPhoto(
-          outbox,
-          { findId: null, identCely: 'C-202400101-N00001' },
-          { name: 'a.jpg', mediaType: '', sha512, sizeBytes: 1 },
-        );
+        wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), {
+          name: 'a.jpg',
+          mediaType: '',
+          sha512,
+          sizeBytes: 1,
+        });
       isFirst = false;
       return outbox.change(work);
     },

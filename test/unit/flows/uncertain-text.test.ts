@@ -3,6 +3,7 @@ import { msg } from '../../../src/base/message.ts';
 import { recordAnswer } from '../../../src/outbox/claims.ts';
 import { getSlotOf, listOpenAttempts } from '../../../src/outbox/entry-facts.ts';
 import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { appendFacts } from '../../../src/outbox/record-facts.ts';
 import { storeMessage } from '../../../src/outbox/stored-text.ts';
@@ -81,7 +82,7 @@ test('an entry that was never sent waits for nothing', () => {
 
 test('numbers and photographs are named as such', () => {
   const { outbox } = inDoubt();
-  const target = { findId: null, identCely: IDENT };
+  const target = makeRecordSubject(IDENT);
   const photograph = {
     name: 'a.jpg',
     mediaType: 'image/jpeg',

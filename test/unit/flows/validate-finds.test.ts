@@ -18,7 +18,7 @@ const KNOWN = { schema, today: '2024-11-20', lookupTerm };
 
 const DRAFT: Prepared = { document: null, issues: [] };
 
-function storeDraft(outbox: Outbox, { localId, elements }: Find): number {
+function storeDraft(outbox: Outbox, { localId, elements }: Find): string {
   const place = { file: null, row: null, path: null, base: null };
   return wantNewFind(outbox, { localId, elements, ...place }, DRAFT);
 }

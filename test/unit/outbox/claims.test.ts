@@ -24,9 +24,10 @@ import {
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { unpackAttempt } from '../../../src/outbox/facts.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { removeTarget } from '../../../src/outbox/removal.ts';
-import { findById } from '../../../src/outbox/stored-finds.ts';
+import { removeSubject } from '../../../src/outbox/removal.ts';
+import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { rewant, unwant, wantFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
@@ -56,7 +57,7 @@ const POST: Departure = {
   settleMs: 60_000,
 };
 const IDENT = 'C-202400101-N00001';
-const RECORD = { findId: null, identCely: IDENT };
+const RECORD = makeRecordSubject(IDENT);
 const PHOTOGRAPH = {
   name: 'a.jpg',
   mediaType: 'image/jpeg',
@@ -128,10 +129,10 @@ describe('the next entry to send', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     const other = queueImport(outbox, 'K-2');
-    const target = { findId, identCely: null };
+    const target = findId;
     const number = queueNumber(outbox, target, 'A 1');
     const photo = queuePhoto(outbox, target, PHOTOGRAPH);
-    const strange = queueNumber(outbox, { findId: other.findId, identCely: null }, 'A 2');
+    const strange = queueNumber(outbox, other.findId, 'A 2');
     expect(nextId(outbox, { kinds: ['number', 'photo'] })).toBeUndefined();
     acceptEntry(outbox, entryId, IDENT);
     expect(
@@ -196,7 +197,10 @@ describe('of two numbers for one record', () => {
     attemptEntry(outbox, earlier, LOST);
     const later = queueNumber(outbox, RECORD, 'A 2', 'A 1');
     expect(nextId(outbox)).toBeUndefined();
-    expect(removeTarget(outbox, RECORD)).toMatchObject({ kind: 'kept', because: { value: 'A 1' } });
+    expect(removeSubject(outbox, RECORD)).toMatchObject({
+      kind: 'kept',
+      because: { value: 'A 1' },
+    });
     decide(outbox, getEntry(outbox, earlier), { kind: 'abandon' }, 'dropped');
     expect(nextId(outbox)).toBe(later);
   });
@@ -205,7 +209,7 @@ describe('of two numbers for one record', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     acceptEntry(outbox, entryId, IDENT);
-    const { entry } = claimed(outbox, queueNumber(outbox, { findId, identCely: IDENT }, 'A 1'));
+    const { entry } = claimed(outbox, queueNumber(outbox, findId, 'A 1'));
     queueNumber(outbox, RECORD, 'A 2');
     const busyRecords = [entry.subject, entry.identCely ?? ''];
     expect(nextId(outbox, { busyRecords })).toBeUndefined();
@@ -235,7 +239,7 @@ describe('a claim', () => {
     using outbox = tempOutbox();
     const { findId, entryId } = queueImport(outbox, 'K-1');
     const edit = (text: string, document: Buffer | null): void => {
-      const find = findById(outbox, findId);
+      const find = findByUuid(outbox, findId);
       if (find === undefined) throw new Error('the find is gone');
       const elements = { projekt: { id: 'C-1', text: '' }, poznamka: text };
       wantFind(outbox, find, { ...find.wish, elements }, { document, issues: [] });

@@ -13,6 +13,7 @@ import {
   listNeedingPerson,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
   countEntries,
@@ -21,7 +22,7 @@ import {
   listDelays,
   listDroppedWithDependents,
 } from '../../../src/outbox/overview.ts';
-import { removeTarget } from '../../../src/outbox/removal.ts';
+import { removeSubject } from '../../../src/outbox/removal.ts';
 import { countFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { unwant } from '../../../src/outbox/wishes.ts';
@@ -52,16 +53,8 @@ const addsFind = fc.constant<Step>(
 const addsDependent = fc.tuple(pick, fc.boolean(), fc.boolean()).map(
   ([which, isPhoto, isOfRecord]): Step =>
     (outbox) => {
-      const findId = isOfRecord ? null : pickedFind(outbox, which);
-      if (findId === undefined) return;
-      const identCely =
-        findId === null
-          ? undefined
-          : outbox.sql(`select ident_cely from finds where id = ?`).pluck().get(findId);
-      const target = {
-        findId,
-        identCely: isOfRecord ? `C-1-N${which}` : typeof identCely === 'string' ? identCely : null,
-      };
+      const target = isOfRecord ? makeRecordSubject(`C-1-N${which}`) : pickedFind(outbox, which);
+      if (target === undefined) return;
       if (isPhoto)
         queuePhoto(outbox, target, {
           name: 'a.jpg',
@@ -148,7 +141,7 @@ const removes = pick.map(
   (which): Step =>
     (outbox) => {
       const findId = pickedFind(outbox, which);
-      if (findId !== undefined) removeTarget(outbox, { findId, identCely: null });
+      if (findId !== undefined) removeSubject(outbox, findId);
     },
 );
 
@@ -179,7 +172,7 @@ test('the counts match the entries, and the states match the events, after any o
         using outbox = quick();
         for (const name of ['A', 'B']) {
           const { findId } = queueImport(outbox, name);
-          queueNumber(outbox, { findId, identCely: null }, '1', '');
+          queueNumber(outbox, findId, '1', '');
         }
         for (const [step, chance] of steps) {
           outbox.command.id = undefined;
@@ -252,12 +245,9 @@ function halfDone(outbox: TempOutbox, step: Step): void {
   ).toThrow('half done');
 }
 
-function pickedFind(outbox: Outbox, which: number): number | undefined {
-  const ids = outbox
-    .sql('select id from finds where coalesce(hidden, 0) = 0')
-    .pluck()
-    .all() as number[];
-  return ids.at(which % Math.max(ids.length, 1));
+function pickedFind(outbox: Outbox, which: number): string | undefined {
+  const uuids = outbox.sql('select uuid from finds where hidden = 0').pluck().all() as string[];
+  return uuids.at(which % Math.max(uuids.length, 1));
 }
 
 function pickedEntry(outbox: Outbox, which: number): Entry | undefined {
@@ -269,8 +259,7 @@ function pickedEntry(outbox: Outbox, which: number): Entry | undefined {
 test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
-  for (const find of [queued, dropped])
-    queueNumber(outbox, { findId: find?.findId ?? null, identCely: null }, 'A 1', '');
+  for (const find of [queued, dropped]) queueNumber(outbox, find?.findId ?? '', 'A 1', '');
   const entry = findEntryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
   unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);

@@ -5,15 +5,16 @@ import {
   findImportOfFind,
   getProject,
   isDropped,
-  listEntriesOfTarget,
+  listEntriesOfSubject,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { unwant } from '../../../src/outbox/wishes.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
-const RECORD = { findId: null, identCely: IDENT };
+const RECORD = makeRecordSubject(IDENT);
 
 test('a damaged question is detected', () => {
   using outbox = tempOutbox();
@@ -36,7 +37,7 @@ test.each([
   ['X-C-123456789A-N00001', 'X-C-123456789A'],
 ])('the project of %s is %s', (identCely, project) => {
   using outbox = tempOutbox();
-  const entry = findEntryById(outbox, queueNumber(outbox, { findId: null, identCely }, 'A 1'));
+  const entry = findEntryById(outbox, queueNumber(outbox, makeRecordSubject(identCely), 'A 1'));
   expect(entry && getProject(entry)).toBe(project);
 });
 
@@ -52,20 +53,18 @@ test('entries are looked up by their find, or else by their record', () => {
   using outbox = tempOutbox();
   const { entryId, findId } = queueImport(outbox, 'K-1');
   const number = queueNumber(outbox, RECORD, 'A 1');
-  const ids = (target: { findId: number | null; identCely: string | null }) =>
-    listEntriesOfTarget(outbox, target).map(({ id }) => id);
-  expect(ids({ findId, identCely: IDENT })).toStrictEqual([entryId]);
+  const ids = (subject: string) => listEntriesOfSubject(outbox, subject).map(({ id }) => id);
+  expect(ids(findId)).toStrictEqual([entryId]);
   expect(ids(RECORD)).toStrictEqual([number]);
-  expect(ids({ findId: null, identCely: null })).toStrictEqual([]);
 });
 
 test('a find is dropped with its import, whatever else is queued for it', () => {
   using outbox = tempOutbox();
   const { entryId, findId } = queueImport(outbox, 'K-1');
-  queueNumber(outbox, { findId, identCely: null }, 'A 1');
+  queueNumber(outbox, findId, 'A 1');
   expect(isDropped(outbox, findId)).toBe(false);
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
   unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
-  expect([isDropped(outbox, findId), isDropped(outbox, findId + 1)]).toStrictEqual([true, false]);
+  expect([isDropped(outbox, findId), isDropped(outbox, 'another')]).toStrictEqual([true, false]);
 });

@@ -7,6 +7,7 @@ import {
   listEffectiveNumbers,
   listNumbers,
 } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
@@ -16,7 +17,7 @@ const OTHER = 'C-202400101-N00002';
 const REFUSED = { state: 'refused', reason: 'said', issues: [] } as const;
 
 const add = (outbox: Outbox, value: string, identCely = IDENT): number =>
-  queueNumber(outbox, { findId: null, identCely }, value, '');
+  queueNumber(outbox, makeRecordSubject(identCely), value, '');
 const getState = (outbox: Outbox, id: number): string | undefined =>
   findEntryById(outbox, id)?.state;
 
@@ -25,7 +26,7 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   attemptEntry(outbox, add(outbox, 'ONE'), REFUSED);
   add(outbox, 'TWO');
   add(outbox, 'OTHER', OTHER);
-  const target = { findId: null, identCely: IDENT };
+  const target = makeRecordSubject(IDENT);
   expect(listNumbers(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
   expect(findLastNumber(outbox, target, [])?.value).toBe('TWO');
   expect(findLastNumber(outbox, target, ['queued'])?.value).toBe('ONE');

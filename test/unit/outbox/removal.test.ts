@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { checkRemovable, listUsedPhotographs, removeTarget } from '../../../src/outbox/removal.ts';
+import { checkRemovable, listUsedPhotographs, removeSubject } from '../../../src/outbox/removal.ts';
 import {
   countFinds,
   findByLocalId,
@@ -25,7 +26,7 @@ const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
 
 function queued(outbox: Outbox) {
   const { findId, entryId } = queueImport(outbox, 'K-1');
-  const target = { findId, identCely: null };
+  const target = findId;
   const photo = queuePhoto(outbox, target, PHOTOGRAPH);
   queueNumber(outbox, target, 'A 1', '');
   return { findId, entryId, photo, target };
@@ -35,7 +36,7 @@ describe('a find that was never sent', () => {
   test('is removed with all that waits for it, and its local id is free again', () => {
     using outbox = tempOutbox();
     const { target } = queued(outbox);
-    expect(removeTarget(outbox, target)).toMatchObject({
+    expect(removeSubject(outbox, target)).toMatchObject({
       kind: 'removed',
       isHidden: false,
       entries: [{}, {}, {}],
@@ -51,7 +52,7 @@ describe('a find with an attempt', () => {
     using outbox = tempOutbox();
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, REFUSED);
-    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
+    expect(removeSubject(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
     expect(listAllEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([
       ['import', 'dropped'],
     ]);
@@ -72,15 +73,15 @@ describe('a find with an attempt', () => {
     if (state === 'sending') claimEntry(outbox, entryId);
     if (state === 'uncertain') attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
     expect(checkRemovable(outbox, target).because?.id).toBe(entryId);
-    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
+    expect(removeSubject(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
     expect(listAllEntries(outbox)).toHaveLength(3);
   });
 
   test('is kept while a photograph of it may have arrived', () => {
     using outbox = tempOutbox();
-    const photo = queuePhoto(outbox, { findId: null, identCely: IDENT }, PHOTOGRAPH);
+    const photo = queuePhoto(outbox, makeRecordSubject(IDENT), PHOTOGRAPH);
     attemptEntry(outbox, photo, { state: 'uncertain', reason: 'x' });
-    expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({
+    expect(removeSubject(outbox, makeRecordSubject(IDENT))).toMatchObject({
       kind: 'kept',
     });
   });
@@ -90,7 +91,7 @@ describe('a find with an attempt', () => {
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
     resolveEntries(outbox, 'K-1', { kind: 'drop' }, entryId, true);
-    expect(removeTarget(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
+    expect(removeSubject(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
     expect(findEntryById(outbox, entryId)?.state).toBe('dropped');
     uniteWithLedger(outbox);
     expect(findByLocalId(outbox, 'K-1')?.isHidden).toBe(true);
@@ -100,8 +101,8 @@ describe('a find with an attempt', () => {
 test('removing entries of a record alone removes no find', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
-  queueNumber(outbox, { findId: null, identCely: IDENT }, 'A 1', '');
-  expect(removeTarget(outbox, { findId: null, identCely: IDENT })).toMatchObject({
+  queueNumber(outbox, makeRecordSubject(IDENT), 'A 1', '');
+  expect(removeSubject(outbox, makeRecordSubject(IDENT))).toMatchObject({
     kind: 'removed',
     isHidden: false,
   });
@@ -111,11 +112,7 @@ test('removing entries of a record alone removes no find', () => {
 test('the used photographs are the copied ones, including those of dropped entries', () => {
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-1');
-  queuePhoto(outbox, { findId, identCely: null }, PHOTOGRAPH);
-  queuePhoto(
-    outbox,
-    { findId, identCely: null },
-    { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' },
-  );
+  queuePhoto(outbox, findId, PHOTOGRAPH);
+  queuePhoto(outbox, findId, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' });
   expect([...listUsedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512.toString('hex')]);
 });
