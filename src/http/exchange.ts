@@ -326,27 +326,31 @@ const BUSY = new Set([
  * GET
  */
 export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
+  const { clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS } = options;
   let hasAnswered = false;
   return async (request) => {
     if (request.method !== 'GET') throw new Error('only a GET may be repeated');
-    const patience = startPatience(options);
+    const startedMs = clock.monotonicMs();
+    let maxMs = maxAwayMs;
+    const getLeftMs = (): number => Math.max(0, maxMs - (clock.monotonicMs() - startedMs));
+    const isTotalOver = (): boolean => clock.monotonicMs() - startedMs >= maxTotalMs;
     const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
     for (let attempt = 1; ; attempt++) {
-      const result = await exchange(attempt === 1 ? request : patience.shorten(request)).catch(
-        makeTransportError,
-      );
+      const shortened = attempt === 1 ? request : shortenAnswer(request, getLeftMs());
+      const result = await exchange(shortened).catch(makeTransportError);
       if (!isRetryable(result)) {
         hasAnswered = true;
         return unwrapResponse(result);
       }
       const pause = choosePauseAfter(result, attempt, options);
-      if (attempt === attempts || pause === undefined || patience.isOver())
-        return unwrapResponse(result);
-      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, patience.getLeftMs());
+      const isOver = attempt === attempts || getLeftMs() === 0 || isTotalOver();
+      if (pause === undefined || isOver) return unwrapResponse(result);
+      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, getLeftMs());
       options.onWait?.(waitMs, getReason(result));
-      await options.clock.sleep(waitMs, request.signal);
-      if (pause.isAsked) patience.forgive(waitMs);
-      if (request.signal?.aborted === true || patience.isTotalOver()) return unwrapResponse(result);
+      await clock.sleep(waitMs, request.signal);
+      // A pause that the server asked for is none of its absence.
+      if (pause.isAsked) maxMs += waitMs;
+      if (request.signal?.aborted === true || isTotalOver()) return unwrapResponse(result);
     }
   };
 }
@@ -355,39 +359,11 @@ const NEVER_MS = Number.POSITIVE_INFINITY;
 /** Minimum time for the answer of the last attempt. */
 const MIN_ANSWER_MS = 10_000;
 
-type Patience = {
-  getLeftMs(): number;
-  isOver(): boolean;
-  isTotalOver(): boolean;
-  /** Excludes a pause that the server asked for. */
-  forgive(ms: number): void;
-  shorten(request: HttpRequest): HttpRequest;
-};
-
-function startPatience({
-  clock,
-  maxAwayMs = NEVER_MS,
-  maxTotalMs = NEVER_MS,
-}: RetryOptions): Patience {
-  const startedMs = clock.monotonicMs();
-  let forgivenMs = 0;
-  const measureElapsedMs = (): number => clock.monotonicMs() - startedMs;
-  const getLeftMs = (): number => Math.max(0, maxAwayMs + forgivenMs - measureElapsedMs());
-  const isTotalOver = (): boolean => measureElapsedMs() >= maxTotalMs;
+function shortenAnswer(request: HttpRequest, leftMs: number): HttpRequest {
+  const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
   return {
-    getLeftMs,
-    isTotalOver,
-    isOver: () => getLeftMs() === 0 || isTotalOver(),
-    forgive: (ms) => {
-      forgivenMs += ms;
-    },
-    shorten: (request) => {
-      const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
-      return {
-        ...request,
-        answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(getLeftMs(), MIN_ANSWER_MS)),
-      };
-    },
+    ...request,
+    answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs, MIN_ANSWER_MS)),
   };
 }
 
