@@ -66,14 +66,7 @@ export function readConfigFile(path: string): ConfigFile {
       proxy: proxy === undefined ? undefined : checkProxy(`${path}: proxy`, proxy),
       ca_file: ca_file === undefined ? undefined : checkText(`${path}: ca_file`, ca_file),
     },
-    profiles: new Map(
-      Object.entries(profiles).map(([name, value]) => [
-        name,
-        checkSettings(t`${path}, profile ${name}`, withoutTables(value)),
-      ]),
-    ),
-    defaults: { profiles: parseProfileDefaults(profiles), projects },
-    projectMaps: parseProjectMaps(path, profiles),
+    ...parseProfiles(path, profiles, projects),
   };
 }
 
@@ -98,32 +91,24 @@ function readTable(path: string): TomlTable | undefined {
   }
 }
 
-function parseProfileDefaults(profiles: TomlTable): Map<string, unknown> {
-  return new Map(
-    Object.entries(profiles).flatMap(([name, profile]) =>
-      isTable(profile) && profile['defaults'] !== undefined ? [[name, profile['defaults']]] : [],
-    ),
-  );
+function parseProfiles(path: string, tables: TomlTable, projects: TomlTable) {
+  const profiles = new Map<string, ProfileSettings>();
+  const defaults = new Map<string, unknown>();
+  const projectMaps = new Map<string, ProjectMap>();
+  for (const [name, table] of Object.entries(tables)) {
+    const where = t`${path}, profile ${name}`;
+    const { defaults: own, projects: map, ...settings } = checkTable(where, table);
+    profiles.set(name, checkSettings(where, settings));
+    if (own !== undefined) defaults.set(name, own);
+    if (map !== undefined) projectMaps.set(name, checkProjectMap(where, map));
+  }
+  return { profiles, defaults: { profiles: defaults, projects }, projectMaps };
 }
 
-function withoutTables(profile: unknown): unknown {
-  if (!isTable(profile)) return profile;
-  const { defaults: _defaults, projects: _projects, ...settings } = profile;
-  return settings;
-}
-
-function parseProjectMaps(path: string, profiles: TomlTable): Map<string, ProjectMap> {
-  return new Map(
-    Object.entries(profiles).flatMap(([name, profile]): [string, ProjectMap][] => {
-      const map = isTable(profile) ? profile['projects'] : undefined;
-      if (map === undefined) return [];
-      if (isTable(map) && Object.values(map).every((value) => typeof value === 'string'))
-        return [[name, map as ProjectMap]];
-      throw new ConfigError(
-        t`${path}, profile ${name}: projects must be a table of codes, such as { "C-1" = "C-2" }.`,
-      );
-    }),
-  );
+function checkProjectMap(where: string, map: unknown): ProjectMap {
+  if (isTable(map) && Object.values(map).every((value) => typeof value === 'string'))
+    return map as ProjectMap;
+  throw new ConfigError(t`${where}: projects must be a table of codes, such as { "C-1" = "C-2" }.`);
 }
 
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
@@ -352,9 +337,8 @@ export function toFlag(key: ProfileKey): string {
  * @throws ConfigError for an unknown key or a wrong value
  */
 export function checkSettings(where: string, value: unknown): ProfileSettings {
-  if (!isTable(value)) throw new ConfigError(t`${where}: must be a table.`);
   const settings: Record<string, Value> = {};
-  for (const [key, setting] of Object.entries(value)) {
+  for (const [key, setting] of Object.entries(checkTable(where, value))) {
     if (!isProfileKey(key)) {
       const keyNames = KEYS.join(', ');
       throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
@@ -362,6 +346,11 @@ export function checkSettings(where: string, value: unknown): ProfileSettings {
     settings[key] = PROFILE_KEYS[key].check(`${where}: ${key}`, setting);
   }
   return settings as ProfileSettings;
+}
+
+function checkTable(where: string, value: unknown): Record<string, unknown> {
+  if (isTable(value)) return value;
+  throw new ConfigError(t`${where}: must be a table.`);
 }
 
 function isProfileKey(key: string): key is ProfileKey {
