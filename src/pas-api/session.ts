@@ -37,10 +37,13 @@ function makeTokenRequest(baseUrl: string, username: string, password: string): 
   };
 }
 
+function makeQuestion(url: string): HttpRequest {
+  return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
+}
+
 /** Makes the request for the account (A-USER-1). */
 export function makeUserInfoRequest(baseUrl: string): HttpRequest {
-  const url = `${baseUrl}/api/uzivatel-info/`;
-  return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
+  return makeQuestion(`${baseUrl}/api/uzivatel-info/`);
 }
 
 const IMPORT_PATH = '/api/pas/import-xml';
@@ -58,21 +61,17 @@ export function makeImportRequest(baseUrl: string, document: Buffer, sha512: Buf
   };
 }
 
-function makeNumberPath(identCely: string): string {
-  return `/api/pas/nalez/${encodeURIComponent(identCely)}/evidencni-cislo`;
+function makeRecordUrl(baseUrl: string, identCely: string): string {
+  return `${baseUrl}/api/pas/nalez/${encodeURIComponent(identCely)}`;
 }
 
 /** Makes the request that sets the registration number of a record (A-NUMBER-1). */
 export function makeNumberRequest(baseUrl: string, identCely: string, value: string): HttpRequest {
   return {
     method: 'PATCH',
-    url: `${baseUrl}${makeNumberPath(identCely)}?evidencni_cislo=${encodeURIComponent(value)}`,
+    url: `${makeRecordUrl(baseUrl, identCely)}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`,
     headers: { accept: ACCEPT },
   };
-}
-
-function makePhotoPath(identCely: string): string {
-  return `/api/pas/nalez/${encodeURIComponent(identCely)}/upload-foto`;
 }
 
 type PhotoFile = {
@@ -90,7 +89,7 @@ type PhotoFile = {
 export function makePhotoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
   return {
     method: 'POST',
-    url: baseUrl + makePhotoPath(identCely),
+    url: `${makeRecordUrl(baseUrl, identCely)}/upload-foto`,
     headers: { accept: ACCEPT, 'content-digest': formatContentDigest(file.sha512) },
     body: makeStreamForm(() => file.open(), file.sizeBytes, {
       fileName: file.name,
@@ -105,12 +104,7 @@ export function makePhotoRequest(baseUrl: string, identCely: string, file: Photo
  * refused.
  */
 export function makeAccessProbe(baseUrl: string): HttpRequest {
-  return {
-    method: 'GET',
-    url: baseUrl + IMPORT_PATH,
-    headers: { accept: ACCEPT },
-    answerTimeoutMs: QUESTION_TIMEOUT_MS,
-  };
+  return makeQuestion(baseUrl + IMPORT_PATH);
 }
 
 type TokenKeeper = { read(): string | undefined; write(token: string): void };
@@ -213,9 +207,7 @@ async function requestToken(
   if (username === undefined || password === undefined)
     throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
   const request = makeTokenRequest(baseUrl, username, password);
-  const response = await requireAnswer(baseUrl, () =>
-    send(signal === undefined ? request : { ...request, signal }),
-  );
+  const response = await requireAnswer(baseUrl, () => send({ ...request, signal }));
   assertAvailable(baseUrl, response);
   if (response.status === 200) return parseToken(baseUrl, response, password);
   // A page of a proxy or another server does not concern the password (A-AUTH-10).

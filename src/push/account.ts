@@ -196,11 +196,7 @@ export const ROLE_WORDS: Readonly<Record<Role, Message>> = {
  * @throws AuthError, UnavailableError, ContractError
  */
 export async function fetchAccount(
-  {
-    baseUrl,
-    session,
-    send,
-  }: { readonly baseUrl: string; readonly session: Session; readonly send: Exchange },
+  { baseUrl, session, send }: Pick<OpenService, 'baseUrl' | 'session' | 'send'>,
   signal?: AbortSignal,
 ): Promise<Account> {
   const question = { ...makeUserInfoRequest(baseUrl), signal };

@@ -4,29 +4,11 @@ import { join } from 'node:path';
 import { getPackageVersion, packageRoot } from '../../base/package-root.ts';
 import { loadSqlite, openSqlite, readSqliteVersion } from '../../store/database.ts';
 
-/** Output of `pas --version --json`. */
-type ProgramFacts = {
-  readonly version: string;
-  readonly runtime: {
-    readonly name: 'node';
-    readonly version: string;
-    readonly platform: string;
-    readonly architecture: string;
-  };
-  readonly sqlite: string;
-  /** Version of the package that contains libxml2. */
-  readonly libxml2_wasm: string;
-  /**
-   * `archive`: unpacked from a release, with a runtime of its own. `source`: a clone of the
-   * repository.
-   */
-  readonly installed_from: { readonly kind: 'archive' | 'npm' | 'source'; readonly folder: string };
-};
-
 /** Folder beside the program in the archive of `npm run release`. */
 const RUNTIME_FOLDER = 'runtime';
 
-export function readProgramFacts(): ProgramFacts {
+/** Reads the output of `pas --version --json`. */
+export function readProgramFacts() {
   const memory = openSqlite(':memory:');
   const sqlite = readSqliteVersion(memory);
   memory.close();
@@ -35,16 +17,17 @@ export function readProgramFacts(): ProgramFacts {
     version: getPackageVersion(),
     runtime: { name: 'node', version: version.slice(1), platform, architecture: arch },
     sqlite,
+    /** Version of the package that contains libxml2. */
     libxml2_wasm: readPackageVersion('libxml2-wasm'),
     installed_from: { kind: detectInstallationKind(), folder: packageRoot },
   };
 }
 
 /**
- * Detects an archive by the bundled runtime beside the package, a clone by its tsconfig.json;
- * otherwise npm.
+ * Detects an archive, unpacked from a release, by the bundled runtime beside the package, and a
+ * clone of the repository by its tsconfig.json; otherwise npm.
  */
-export function detectInstallationKind(): ProgramFacts['installed_from']['kind'] {
+function detectInstallationKind(): 'archive' | 'npm' | 'source' {
   if (existsSync(join(packageRoot, '..', RUNTIME_FOLDER))) return 'archive';
   return existsSync(join(packageRoot, 'tsconfig.json')) ? 'source' : 'npm';
 }
