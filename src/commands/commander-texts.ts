@@ -19,7 +19,6 @@ const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   'element=value': msg`element=value`,
   entry: msg`entry`,
   file: msg`file`,
-  pixels: msg`pixels`,
   find: msg`find`,
   'find-or-file': msg`find-or-file`,
   folder: msg`folder`,
@@ -30,7 +29,6 @@ const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   identifier: msg`identifier`,
   answer: msg`answer`,
   kinds: msg`kinds`,
-  outbox: msg`outbox`,
   profile: msg`profile`,
   language: msg`language`,
   list: msg`list`,
@@ -50,8 +48,6 @@ const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   time: msg`time`,
   value: msg`value`,
   version: msg`version`,
-  new: msg`new`,
-  old: msg`old`,
 };
 
 /** Translates placeholders: `show [options] <find>` → `show [volby] <nález>` */
@@ -97,12 +93,24 @@ function describeExtras(option: Option): string[] {
 const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
   [
     /^missing required argument '(.+)'$/,
-    (name = '') => formatMissingArgument(PLACEHOLDERS[name] ?? name),
+    (word = '') => {
+      const name = PLACEHOLDERS[word] ?? word;
+      return t`Missing required argument '${name}'.`;
+    },
   ],
-  [/^option '(.+)' argument missing$/, (flags = '') => formatMissingValue(withPlaceholders(flags))],
+  [
+    /^option '(.+)' argument missing$/,
+    (option = '') => {
+      const flags = withPlaceholders(option);
+      return t`The value of option '${flags}' is missing.`;
+    },
+  ],
   [
     /^required option '(.+)' not specified$/,
-    (flags = '') => formatMissingOption(withPlaceholders(flags)),
+    (option = '') => {
+      const flags = withPlaceholders(option);
+      return t`Missing required option '${flags}'.`;
+    },
   ],
   [
     /^option '(.+)' cannot be used with option '(.+)'$/,
@@ -116,35 +124,21 @@ const MESSAGES: readonly (readonly [RegExp, (...parts: readonly string[]) => str
   ],
   [
     /^option '([^']+)' argument '(.*)' is invalid\. (.*)$/s,
-    (flags = '', value = '', why = '') =>
-      formatInvalidValue(withPlaceholders(flags), value, translateReason(why)),
+    (option = '', value = '', reason = '') => {
+      const flags = withPlaceholders(option);
+      const why = translateReason(reason);
+      return t`The value '${value}' of option '${flags}' is invalid. ${why}`;
+    },
   ],
   [
     /^command-argument value '(.*)' is invalid for argument '([^']+)'\. (.*)$/s,
-    (value = '', name = '', why = '') =>
-      formatInvalidArgument(PLACEHOLDERS[name] ?? name, value, translateReason(why)),
+    (value = '', word = '', reason = '') => {
+      const name = PLACEHOLDERS[word] ?? word;
+      const why = translateReason(reason);
+      return t`'${value}' is invalid for argument '${name}'. ${why}`;
+    },
   ],
 ];
-
-function formatMissingArgument(name: Message): string {
-  return t`Missing required argument '${name}'.`;
-}
-
-function formatMissingValue(flags: string): string {
-  return t`The value of option '${flags}' is missing.`;
-}
-
-function formatMissingOption(flags: string): string {
-  return t`Missing required option '${flags}'.`;
-}
-
-function formatInvalidValue(flags: string, value: string, why: string): string {
-  return t`The value '${value}' of option '${flags}' is invalid. ${why}`;
-}
-
-function formatInvalidArgument(name: Message, value: string, why: string): string {
-  return t`'${value}' is invalid for argument '${name}'. ${why}`;
-}
 
 /** Messages of pas's own parsers are translated already. */
 function translateReason(why: string): string {

@@ -1,6 +1,6 @@
 import type { ExitReason } from '../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
-import { type Command, cmd, type Message, msg } from '../base/message.ts';
+import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
 import type { Context } from '../context/context.ts';
 import { findRowAnswers, type RowAnswer } from '../flows/queue/answer-rows.ts';
 import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
@@ -17,16 +17,15 @@ export function printNextStep({ terminal }: Context): void {
  * Returns the command that settles an entry which waits for a person. Each photograph is decided
  * separately.
  */
-export function findCommandFor({ id, kind, state, held, localId, identCely }: Entry): Command {
+export function findCommandFor(entry: Entry): Command {
+  const { kind, state, held, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';
-  const resolve =
-    kind === 'import' ? cmd`pas resolve ${find}` : cmd`pas resolve ${find} --entry ${id}`;
-  if (held !== null) return resolve;
+  if (held !== null) return makeResolve(entry);
   switch (state) {
     case 'uncertain':
-      return resolve;
+      return makeResolve(entry);
     case 'refused':
-      return kind === 'import' ? cmd`pas edit ${find}` : cmd`pas resolve ${find} --entry ${id}`;
+      return kind === 'import' ? cmd`pas edit ${find}` : makeResolve(entry);
     case 'draft':
       return cmd`pas edit ${find}`;
     default:
@@ -34,26 +33,23 @@ export function findCommandFor({ id, kind, state, held, localId, identCely }: En
   }
 }
 
+function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', ident?: string): Command {
+  return composeCommand('pas resolve', [
+    ['', localId ?? identCely ?? ''],
+    ['--entry', kind === 'import' ? undefined : String(id)],
+    [flag, ident ?? flag !== ''],
+  ]);
+}
+
 /**
  * Returns the answers about a held entry: it is one of the candidates, it is another one, or it is
  * not to be sent.
  */
 export function listAnswers(entry: Entry): Command[] {
-  const { id, kind, localId, identCely, held } = entry;
-  const find = localId ?? identCely ?? '';
-  const ofRow = findRowAnswers(held);
-  if (ofRow !== undefined) return ofRow.map((answer) => cmd`pas resolve ${find} --${answer}`);
-  const records = listRecordsMeant(entry);
-  if (kind === 'import') {
-    const created = records.map((ident) => cmd`pas resolve ${find} --created ${ident}`);
-    return [...created, cmd`pas resolve ${find} --resend`, cmd`pas resolve ${find} --drop`];
-  }
-  const created = records.map((ident) => cmd`pas resolve ${find} --entry ${id} --created ${ident}`);
-  return [
-    ...created,
-    cmd`pas resolve ${find} --entry ${id} --resend`,
-    cmd`pas resolve ${find} --entry ${id} --drop`,
-  ];
+  const ofRow = findRowAnswers(entry.held);
+  if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, `--${answer}`));
+  const created = listRecordsMeant(entry).map((ident) => makeResolve(entry, '--created', ident));
+  return [...created, makeResolve(entry, '--resend'), makeResolve(entry, '--drop')];
 }
 
 /** Returns the answers of `pas resolve` to a question. */

@@ -29,9 +29,8 @@ import {
   type Stack,
   stack,
 } from './map-labels.ts';
-import type { MapSheet, Outline } from './report-model.ts';
-import { type MappedFind, REPORT_STATES, type ReportState } from './report-model.ts';
-import { getStateName, stateBadge } from './states.ts';
+import type { MappedFind, MapSheet, Outline } from './report-model.ts';
+import { countStates, getStateName, stateLegend } from './states.ts';
 
 /** Maximum share of the scale bar in the width. */
 const BAR_SHARE = 0.22;
@@ -75,7 +74,7 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
   const anchor = `map-${number}`;
   return html`
 <figure class="map ${sheet.kind}" id="${anchor}" aria-labelledby="${anchor}-title">
-<figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateCounts(sheet.finds)}
+<figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateLegend(countStates(sheet.finds), ' quiet')}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Zoom in`}">+</button><button type="button" data-map="out" aria-label="${t`Zoom out`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${sheet.title}">
 <svg viewBox="0 0 ${frame.width} ${frame.height}" role="group" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${formatBox(frame)}" data-position="${formatMiddle()}">
@@ -336,14 +335,11 @@ function stackMark({ at: [x, y], members, reach, radius, anchor }: Mark): Html {
 
 function shares(members: readonly MappedFind[], radius: number): Html[] {
   let begun = 0;
-  return REPORT_STATES.flatMap((state) => {
-    const share = (100 * members.filter((find) => find.state === state).length) / members.length;
-    if (share === 0) return [];
+  return countStates(members).map(({ key, count }) => {
+    const share = (100 * count) / members.length;
     const offset = -begun;
     begun += share;
-    return [
-      html`<circle class="share state-${state}" r="${radius - 1.5}" pathLength="100" stroke-dasharray="${roundToTenth(share)} 100" stroke-dashoffset="${roundToTenth(offset)}" transform="rotate(-90)"/>`,
-    ];
+    return html`<circle class="share state-${key}" r="${radius - 1.5}" pathLength="100" stroke-dasharray="${roundToTenth(share)} 100" stroke-dashoffset="${roundToTenth(offset)}" transform="rotate(-90)"/>`;
   });
 }
 
@@ -352,18 +348,6 @@ function roundToTenth(value: number): number {
 }
 
 function formatMapSummary(finds: readonly MappedFind[]): string {
-  const states = countStates(finds).map(([state, count]) => `${getStateName(state)} ${count}`);
+  const states = countStates(finds).map(({ label, count }) => `${label} ${count}`);
   return [formatFinds(finds.length), ...states].join(', ');
-}
-
-/** Lists the counts by state with the shapes of the marks. */
-function stateCounts(finds: readonly MappedFind[]): Html {
-  return html`<ul class="legend quiet">${countStates(finds).map(([state, count]) => html`<li>${stateBadge(state)} <b>${count}</b></li>`)}</ul>`;
-}
-
-function countStates(finds: readonly MappedFind[]): (readonly [ReportState, number])[] {
-  const counts = REPORT_STATES.map(
-    (state) => [state, finds.filter((find) => find.state === state).length] as const,
-  );
-  return counts.filter(([, count]) => count > 0);
 }

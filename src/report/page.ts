@@ -21,7 +21,7 @@ import {
   type ReportFind,
   type ReportPhotograph,
 } from './report-model.ts';
-import { stateBadge, stateShapes } from './states.ts';
+import { stateBadge, stateLegend, stateShapes } from './states.ts';
 
 /** Beginning by which a page of pas is recognised. */
 export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';
@@ -207,7 +207,7 @@ function stateBar({ byState, finds }: Report): Html | undefined {
   });
   return html`<section class="chart states"><h2>${t`By state`}</h2>
 <svg class="state-bar" width="100%" height="14" aria-hidden="true">${parts}</svg>
-<ul class="legend">${byState.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul></section>`;
+${stateLegend(byState)}</section>`;
 }
 
 function computePercent(part: number, whole: number): number {

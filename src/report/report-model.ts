@@ -120,6 +120,7 @@ export type MappedFind = {
 export type Outline = { readonly label: string; readonly polygon: Polygon };
 
 export type Count = { readonly key: string; readonly label: string; readonly count: number };
+export type StateCount = Count & { readonly key: ReportState };
 
 export type ReportSettings = {
   readonly madeMs: number;
@@ -145,7 +146,7 @@ export type Report = ReportSettings & {
   readonly photographs: number;
   readonly withProblems: number;
   readonly withoutPlace: number;
-  readonly byState: readonly (Count & { readonly key: ReportState })[];
+  readonly byState: readonly StateCount[];
   readonly byPeriod: readonly Count[];
   readonly byObjectType: readonly Count[];
   readonly byAccessibility: readonly Count[];

@@ -1,6 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
+import { formatWholeNumber } from './format.ts';
 import { type Html, html } from './html.ts';
-import { REPORT_STATES, type ReportState } from './report-model.ts';
+import { REPORT_STATES, type ReportState, type StateCount } from './report-model.ts';
 
 const NAMES: Readonly<Record<ReportState, Message>> = {
   draft: msg`not complete`,
@@ -48,6 +49,19 @@ export function stateShapes(): Html {
     (state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`,
   );
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
+}
+
+/** Counts finds by state, in the order of the page. */
+export function countStates(finds: readonly { readonly state: ReportState }[]): StateCount[] {
+  return REPORT_STATES.flatMap((key) => {
+    const count = finds.filter(({ state }) => state === key).length;
+    return count === 0 ? [] : [{ key, label: getStateName(key), count }];
+  });
+}
+
+/** Lists the counts with the shapes of the marks. */
+export function stateLegend(counts: readonly StateCount[], more = ''): Html {
+  return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul>`;
 }
 
 export function stateBadge(state: ReportState): Html {

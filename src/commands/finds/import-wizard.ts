@@ -40,7 +40,7 @@ export async function runWizard(
   const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
   const termsFile = `${file.slice(0, file.length - extname(file).length)}.terms.csv`;
   terminal.note(t`Reading ${file} …`);
-  const say = makeLinePrinter(context);
+  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   const previewed = await openPreview(context, file, mapFile, options);
   const { proposed } = previewed;
   printReadNotes(previewed.table, say);
@@ -127,7 +127,7 @@ export async function runNumberWizard(
   const table = await readTableOrInput(context, file, options);
   const { chooseNumberColumns } = await import('../../flows/interview/ask-about-table.ts');
   const found = openNumberTable(await context.openOutbox(), table);
-  const say = makeLinePrinter(context);
+  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   printReadNotes(table, say);
   const proposed = proposeNumbers(asks ? await chooseNumberColumns(found, context.prompt) : found);
   say(formatOverview({ ...proposed, undecided: [] }));
@@ -202,10 +202,6 @@ async function ask(
     say,
     offerTerms,
   });
-}
-
-function makeLinePrinter({ terminal }: Context): (lines: readonly string[]) => void {
-  return (lines) => terminal.note(lines.join('\n'));
 }
 
 function toWizardJson(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
+import { groupBy } from '../../base/group-by.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
@@ -14,6 +15,7 @@ import {
   type NewPerson,
 } from '../../flows/finds/outbox-status.ts';
 import type { Entry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { explainUncertain, findReassignment } from '../../push/uncertain-text.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -44,11 +46,11 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
   const outbox = await context.openOutboxToRead();
   const profile = context.getProfile();
   const state = getOutboxStatus(outbox);
-  const { finds, entries, table, waiting, delayed, dropped, needsPerson } = state;
+  const { finds, entries, table, waiting, delayed, needsPerson } = state;
   printProfile(context, finds);
   const people = await findNewPeople(context, outbox);
   const next = await makeNextSteps(context, state, people);
-  printNext(context, next.first);
+  for (const step of next.first) printSection(context, step);
   if (finds > 0) terminal.printLine();
   if (finds > 0)
     await terminal.printTable(
@@ -56,26 +58,18 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
       table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
     );
   printWaiting(context, waiting);
-  printDelays(context, delayed);
+  printSection(context, {
+    title: t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`,
+    lines: delayed.map((delay) => formatDelay(delay, context.clock.now())),
+  });
   const pause = await readSharedPause(context, profile);
   if (pause.text !== undefined) terminal.printLine(pause.text);
-  printHeld(context, needsPerson);
-  for (const step of STEPS)
-    printStep(context, step, needsPerson, {
-      why: (entry) =>
-        entry.state === 'uncertain'
-          ? explainUncertain(outbox, entry.id, profile.settleMs).slice(
-              0,
-              options.verbose === true ? undefined : 1,
-            )
-          : [describeReason(entry)],
-      getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
-    });
-  printDropped(context, dropped);
-  printChangedFinds(context, state.changed);
+  const isBrief = options.verbose !== true;
+  for (const section of listSections(outbox, state, profile.settleMs, isBrief))
+    printSection(context, section);
   if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
   printNewPeople(context, people, terminal.printLine);
-  if (pause.text === undefined) printNext(context, next.last);
+  if (pause.text === undefined) for (const step of next.last) printSection(context, step);
   terminal.printValue({
     finds,
     entries,
@@ -92,7 +86,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
     },
     ...pause.value,
     new_people: toNewPeopleJson(people),
-    next: [...next.first, ...next.last].flatMap(({ commands }) => commands.map(String)),
+    next: [...next.first, ...next.last].flatMap(({ lines }) => lines.map(String)),
     needs_person: needsPerson.map((entry) => ({
       entry: entry.id,
       kind: entry.kind,
@@ -113,7 +107,7 @@ function printProfile(context: Context, finds: number): void {
   context.terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
 }
 
-type NextStep = { readonly title: string; readonly commands: readonly Message[] };
+type Section = { readonly title: Message; readonly lines: readonly Message[] };
 
 /**
  * Lists the next steps except those of entries: those before a push, and those with sendable
@@ -123,48 +117,86 @@ async function makeNextSteps(
   context: Context,
   state: OutboxState,
   people: readonly NewPerson[],
-): Promise<{ first: readonly NextStep[]; last: readonly NextStep[] }> {
+): Promise<{ first: readonly Section[]; last: readonly Section[] }> {
   const { oaiBase } = context.getProfile();
   const vocabulary = existsSync(context.places.vocabularyFile)
     ? (await context.openVocabularyToRead()).openSource(oaiBase ?? '')
     : undefined;
-  const first: NextStep[] = [];
+  const first: Section[] = [];
   if (getPlaceOfSecrets(context) === 'nowhere')
-    first.push({ title: t`Sign in:`, commands: [cmd`pas login`] });
+    first.push({ title: t`Sign in:`, lines: [cmd`pas login`] });
   if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
     first.push({
       title: t`Harvest the vocabularies; finds are checked with them offline:`,
-      commands: [cmd`pas harvest-vocab`],
+      lines: [cmd`pas harvest-vocab`],
     });
   if (state.isEmpty)
     first.push({
       title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`,
-      commands: [cmd`pas add`],
+      lines: [cmd`pas add`],
     });
-  const last: NextStep[] = [];
+  const last: Section[] = [];
   const isAnyoneNew = people.some(({ isAccepted }) => !isAccepted);
   const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
   if (state.sending > 0 && !isPushRunning(context.pushLock()))
     last.push({
       title: t`A push was interrupted. Look up what it sent:`,
-      commands: [cmd`pas push`],
+      lines: [cmd`pas push`],
     });
-  if (state.sendable > 0) last.push({ title: t`Send what is queued:`, commands: [send] });
+  if (state.sendable > 0) last.push({ title: t`Send what is queued:`, lines: [send] });
   if (state.isAllDone) {
     const look = findOwnHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
     last.push({
       title: t`Everything is sent. Read the current states from the service:`,
-      commands: [look],
+      lines: [look],
     });
   }
   return { first, last };
 }
 
-function printNext({ terminal }: Context, steps: readonly NextStep[]): void {
-  for (const { title, commands } of steps) {
-    terminal.printLine(`\n${terminal.color.bold(title)}`);
-    for (const command of commands) terminal.printLine(`  ${command}`);
-  }
+/** Prints what a person may do, below a title; nothing without lines. */
+function printSection({ terminal }: Context, { title, lines }: Section): void {
+  if (lines.length === 0) return;
+  terminal.printLine(`\n${terminal.color.bold(title)}`);
+  for (const line of lines) terminal.printLine(`  ${line}`);
+}
+
+/** Lists what a person may do about entries; questions first, since those entries wait for them. */
+function listSections(
+  outbox: Outbox,
+  { needsPerson, dropped, changed }: OutboxState,
+  settleMs: number,
+  isBrief: boolean,
+): Section[] {
+  const words: EntryWords = {
+    why: (entry) =>
+      entry.state === 'uncertain'
+        ? explainUncertain(outbox, entry.id, settleMs).slice(0, isBrief ? 1 : undefined)
+        : [describeReason(entry)],
+    getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
+  };
+  const steps = STEPS.map(({ title, takes, command }): Section => {
+    const lines = formatEntries(needsPerson.filter(takes), words);
+    const isHeaded = command !== undefined && lines.length > 0;
+    return { title, lines: isHeaded ? [command, ...lines] : lines };
+  });
+  return [
+    {
+      title: t`Answer the questions about these; they are held until then:`,
+      lines: formatHeldEntries(needsPerson.filter(({ held }) => held !== null)),
+    },
+    ...steps,
+    {
+      title: t`Queue these finds again or remove them; they were dropped, but numbers and photographs are waiting for them:`,
+      lines: dropped
+        .slice(0, MAX_SHOWN)
+        .flatMap((find) => [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`]),
+    },
+    {
+      title: t`Compare these finds with their records; another version was sent from a copy of this outbox:`,
+      lines: changed.slice(0, MAX_SHOWN).map((find) => cmd`pas show ${find}`),
+    },
+  ];
 }
 
 function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
@@ -189,40 +221,29 @@ function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): v
   }
 }
 
-function printDelays({ terminal, clock }: Context, delayed: readonly Delay[]): void {
-  if (delayed.length === 0) return;
-  terminal.printLine(
-    `\n${terminal.color.bold(t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`)}`,
-  );
-  for (const { kind, reason, count, find, notBeforeAt } of delayed) {
-    const word = KIND_WORDS[kind];
-    const what = count === 1 ? formatEntry(kind, find) : t`${word}, ${count} in total`;
-    const at = formatMoment(notBeforeAt, clock.now());
-    terminal.printLine(
-      `  ${what}: ${notBeforeAt > clock.now() ? t`${reason}; not before ${at}` : reason}`,
-    );
-  }
+function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: number): string {
+  const word = KIND_WORDS[kind];
+  const what = count === 1 ? formatEntry(kind, find) : t`${word}, ${count} in total`;
+  const at = formatMoment(notBeforeAt, nowMs);
+  return `${what}: ${notBeforeAt > nowMs ? t`${reason}; not before ${at}` : reason}`;
 }
 
-/** Prints questions first: held entries are sent only after an answer. */
-function printHeld({ terminal }: Context, person: readonly Entry[]): void {
-  const entries = person.filter(({ held }) => held !== null);
-  if (entries.length === 0) return;
-  terminal.printLine(
-    `\n${terminal.color.bold(t`Answer the questions about these; they are held until then:`)}`,
-  );
-  for (const entry of entries.slice(0, MAX_SHOWN)) {
+/** Formats entries that are sent only after an answer, each with its answers. */
+function formatHeldEntries(entries: readonly Entry[]): Message[] {
+  const lines = entries.slice(0, MAX_SHOWN).flatMap((entry) => {
     const names = entry.held?.candidates.join(', ') ?? '';
     const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-    terminal.printLine(`  ${what}: ${entry.held?.question ?? ''}`);
-    if (names !== '') terminal.printLine(`    ${t`candidates: ${names}`}`);
-    for (const command of listAnswers(entry)) terminal.printLine(`    ${command}`);
-  }
-  printMore(terminal, entries.length - MAX_SHOWN);
+    return [
+      `${what}: ${entry.held?.question ?? ''}`,
+      ...(names === '' ? [] : [`  ${t`candidates: ${names}`}`]),
+      ...listAnswers(entry).map((command) => `  ${command}`),
+    ];
+  });
+  return [...lines, ...formatRest(entries.length - MAX_SHOWN)];
 }
 
-function printMore(terminal: Context['terminal'], more: number): void {
-  if (more > 0) terminal.printLine(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
+function formatRest(more: number): string[] {
+  return more > 0 ? [t`… and ${more} more (${cmd`pas status --json`})`] : [];
 }
 
 type EntryWords = {
@@ -261,28 +282,19 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-function printStep(
-  { terminal }: Context,
-  { title, takes, command }: Step,
-  person: readonly Entry[],
-  words: EntryWords,
-): void {
-  const group = person.filter(takes);
-  if (group.length === 0) return;
-  terminal.printLine(`\n${terminal.color.bold(title)}`);
-  if (command !== undefined) terminal.printLine(`  ${command}`);
-  const alike = new Map<string, Entry[]>();
-  for (const entry of group)
-    alike.set(words.getKind(entry), [...(alike.get(words.getKind(entry)) ?? []), entry]);
-  for (const [entry, ...more] of [...alike.values()].slice(0, MAX_SHOWN)) {
-    if (entry === undefined) continue;
-    const [first = '', ...otherReasons] = words.why(entry);
+/** Formats entries with their reasons and the command for each; alike ones as one. */
+function formatEntries(entries: readonly Entry[], { why, getKind }: EntryWords): Message[] {
+  const alike = [...groupBy(entries, getKind).values()];
+  const lines = alike.slice(0, MAX_SHOWN).flatMap(([entry, ...more]) => {
+    if (entry === undefined) return [];
+    const [first = '', ...otherReasons] = why(entry);
     const what = String(formatEntry(entry.kind, entry.localId ?? entry.identCely));
-    terminal.printLine(`  ${formatMore(what, more.length, first)}`);
-    for (const line of otherReasons) terminal.printLine(`    ${line}`);
-    terminal.printLine(`    ${findCommandFor(entry)}`);
-  }
-  printMore(terminal, alike.size - MAX_SHOWN);
+    return [
+      formatMore(what, more.length, first),
+      ...[...otherReasons, findCommandFor(entry)].map((line) => `  ${line}`),
+    ];
+  });
+  return [...lines, ...formatRest(alike.length - MAX_SHOWN)];
 }
 
 function describeReason({ reason, issues }: Entry): string {
@@ -295,22 +307,4 @@ function describeReason({ reason, issues }: Entry): string {
   return more === 0
     ? firstText
     : `${firstText} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
-}
-
-/** Prints photographs that no other list names, since they wait without end. */
-function printChangedFinds({ terminal }: Context, finds: readonly string[]): void {
-  if (finds.length === 0) return;
-  const title = t`Compare these finds with their records; another version was sent from a copy of this outbox:`;
-  terminal.printLine(`\n${terminal.color.bold(title)}`);
-  for (const find of finds.slice(0, MAX_SHOWN)) terminal.printLine(`  ${cmd`pas show ${find}`}`);
-}
-
-function printDropped({ terminal }: Context, finds: readonly string[]): void {
-  if (finds.length === 0) return;
-  const title = t`Queue these finds again or remove them; they were dropped, but numbers and photographs are waiting for them:`;
-  terminal.printLine(`\n${terminal.color.bold(title)}`);
-  for (const find of finds.slice(0, MAX_SHOWN)) {
-    for (const command of [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`])
-      terminal.printLine(`  ${command}`);
-  }
 }

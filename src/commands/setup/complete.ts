@@ -111,7 +111,6 @@ const VALUES: Readonly<Record<string, Value>> = {
   table: { names: [], paths: 'files' },
   photo: { names: [], paths: 'files' },
   terms: { names: [], paths: 'files' },
-  mapping: { names: [], paths: 'files' },
   destination: { names: [], paths: 'files' },
   folder: { names: [], paths: 'folders' },
 };

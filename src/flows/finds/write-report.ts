@@ -16,12 +16,11 @@ import {
   isForPerson,
   type MappedFind,
   type MapSheet,
-  REPORT_STATES,
   type Report,
   type ReportFind,
   type ReportSettings,
 } from '../../report/report-model.ts';
-import { getStateName } from '../../report/states.ts';
+import { countStates } from '../../report/states.ts';
 import { openContentStore } from '../../store/content-store.ts';
 import { readBeginning, writeOutputFile, writeToReader } from '../../store/output-file.ts';
 import { compareCzech } from '../../text/names.ts';
@@ -190,10 +189,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
     withProblems: reportFinds.filter(isForPerson).length,
     withoutPlace: reportFinds.length - mapped.length,
-    byState: REPORT_STATES.flatMap((state) => {
-      const count = reportFinds.filter((find) => find.state === state).length;
-      return count === 0 ? [] : [{ key: state, label: getStateName(state), count }];
-    }),
+    byState: countStates(reportFinds),
     byPeriod: countBy(reportFinds, ({ period }) => period),
     byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
     byAccessibility: countBy(reportFinds, ({ accessibility }) =>

@@ -12,8 +12,7 @@ import {
 } from '../../find/questions.ts';
 import { NOT_HARVESTED } from '../../find/value-rules.ts';
 import { cutTo } from '../../text/characters.ts';
-import { fold } from '../../text/names.ts';
-import type { Annotation, PromptOffer } from '../../ui/prompt.ts';
+import { choose, type PromptOffer } from '../../ui/prompt.ts';
 import { formatAnswer, formatFindLine, formatTargetState } from '../finds/find-texts.ts';
 import { ABOUT_ABSENCE, withoutAnswer } from './answer.ts';
 import {
@@ -168,10 +167,11 @@ async function review(start: Find, world: ReviewContext): Promise<InterviewResul
     const issues = world.check(find);
     world.say(formatFindLine(find));
     for (const line of formatProblems(issues)) world.say(line);
-    const choice = await world.prompt.search({
-      message: hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
-      listOffers: (typed) => listChoices(find, issues, typed, world.leftOut),
-    });
+    const choice = await choose(
+      world.prompt,
+      hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
+      listChoices(find, issues, world.leftOut),
+    );
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
     if (step.go === 'on') {
@@ -208,9 +208,8 @@ function formatIncomplete(find: Find): string {
 function listChoices(
   find: Find,
   issues: readonly Issue[],
-  typed: string,
   leftOut: readonly QuestionName[] | undefined,
-): readonly (PromptOffer<Choice> | Annotation)[] {
+): readonly PromptOffer<Choice>[] {
   const state = formatTargetState(getTargetState(find));
   const wrong = new Set<QuestionName>(
     issues.flatMap(({ severity, element }) => {
@@ -236,7 +235,7 @@ function listChoices(
   };
   const ofUse = listUsedQuestions(find, leftOut);
   const otherQuestions = ofUse.filter(({ name }) => !wrong.has(name));
-  const offers = [
+  return [
     ...(hasErrors(issues) ? [] : [send]),
     ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => makeChoice(question, '✗ ')),
     ...otherQuestions
@@ -248,7 +247,4 @@ function listChoices(
       .map((question) => makeChoice(question, '  ')),
     ...(hasErrors(issues) ? [] : [draft]),
   ];
-  const query = fold(typed);
-  const fitting = offers.filter(({ name }) => fold(name).includes(query));
-  return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches "${typed}".` }];
 }
