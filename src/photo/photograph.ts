@@ -12,6 +12,7 @@ import {
   type Reading,
 } from '../base/issue.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
+import { listNames } from '../store/folder.ts';
 import { isPictureName } from '../text/names.ts';
 import { isTiff, isTiffDamaged } from './gps-tags.ts';
 import { describeJpeg, type JpegContents } from './jpeg.ts';
@@ -348,14 +349,6 @@ function fold(name: string): string {
 
 function getStem(name: string): string {
   return isPictureName(name) ? name.slice(0, -extname(name).length) : name;
-}
-
-function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 function getRealFolder(root: string): string {

@@ -135,3 +135,12 @@ export function renameOver(
     }
   }
 }
+
+/** Lists a folder, which may be readable file by file without being listable. */
+export function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}

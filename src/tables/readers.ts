@@ -4,6 +4,7 @@ import { FileError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-file.ts';
+import { listNames } from '../store/folder.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
@@ -311,15 +312,6 @@ function listConflictCopies(path: string): Issue[] {
   if (copy === undefined) return [];
   const message = msg`${copy} has the name of a conflict copy, made because a file changed on two computers. Compare both: ${base} is read.`;
   return [makeWarningIssue('table-conflict-copy', message, { file: path })];
-}
-
-/** A folder may be readable file by file without being listable. */
-function listNames(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }
 
 async function readFile(path: string, options: ReadOptions): Promise<Table> {

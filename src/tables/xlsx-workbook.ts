@@ -1,6 +1,4 @@
 import { posix } from 'node:path';
-import { FileError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
 import { getAttribute, getChildren, walkDescendants, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
@@ -13,14 +11,11 @@ import type { ZipEntry } from './zip-entries.ts';
 const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
 
-/**
- * Lists the sheets of a workbook in their order.
- * @throws FileError where a part is missing
- */
+/** Lists the sheets of a workbook in their order. */
 function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
   const parts = findParts(entries);
   const workbook = parts.get('xl/workbook.xml');
-  if (workbook === undefined) throw makeNoWorkbookError(file);
+  if (workbook === undefined) throw new Error(`${file} has no workbook`);
   const root = parseRoot(file, workbook);
   const relations = parseRelations(file, workbook, parts);
   const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
@@ -147,18 +142,12 @@ function parseRoot(file: string, entry: ZipEntry): XmlElement {
   return parsePart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
 }
 
-function makeNoWorkbookError(file: string): FileError {
-  return new FileError(file, msg`${file} is an archive (ZIP), but not a workbook.`, {
-    hint: msg`Save it as .xlsx or as CSV UTF-8.`,
-  });
-}
-
 /**
  * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
  * spreadsheet shows.
  * @param named sheet; otherwise the first visible one with content
  * @param headerRows rows of the header; otherwise they are detected
- * @throws FileError where the archive is no workbook, or has no such sheet
+ * @throws FileError where it has no such sheet, or is malformed
  */
 export function parseXlsx(
   file: string,
