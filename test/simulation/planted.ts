@@ -231,8 +231,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a find that is found does not free what waits for it',
     themes: ['what waits for a find that is in doubt'],
     file: 'src/outbox/cache.ts',
-    from: 'identCely: record ?? find?.identCely ?? null };',
-    to: 'identCely: record ?? null };',
+    from: 'const identCely = record ?? find?.identCely ?? null;',
+    to: 'const identCely = record ?? null;',
   },
   {
     name: 'a number without a record is sent',
