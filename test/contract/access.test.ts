@@ -149,7 +149,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   });
 
   test('the lists come before throttling: a refused request consumes no interval', async () => {
-    await mock().control('POST', '/clock', { frozen: true });
+    await mock().clock({ frozen: true });
     await settings({
       access_rules: [rule('user_blacklist', ME)],
       min_request_intervals: { user_ms: 1000, ip_ms: 1000 },
@@ -160,7 +160,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   });
 
   test('throttling comes before the method: a wrong method consumes the interval', async () => {
-    await mock().control('POST', '/clock', { frozen: true });
+    await mock().clock({ frozen: true });
     await settings({ min_request_intervals: { user_ms: 1000, ip_ms: 1000 } });
     expect((await bare({ headers: signed() })).status).toBe(405);
     expect((await bare({ headers: signed() })).status).toBe(429);

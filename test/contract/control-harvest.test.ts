@@ -26,7 +26,7 @@ describe.each([
   afterAll(() => mock.close());
   beforeEach(async () => {
     await mock.reset();
-    await mock.control('POST', '/clock', { set: NOW, frozen: true });
+    await mock.clock({ set: NOW, frozen: true });
   });
 
   const list = (query = '', as = 'anonymous') =>
@@ -140,13 +140,13 @@ describe.each([
     expect(content((await shown('OS-001533')).text)).toBe(content(before));
     expect((await mock.control('POST', '/records/OS-001533/restore')).status).toBe(404);
     await mock.control('POST', '/records/OS-001533/delete');
-    await mock.control('POST', '/clock', { advance_ms: 60_000 });
+    await mock.clock({ advance_ms: 60_000 });
     await mock.control('POST', '/records/OS-001533/restore');
     expect((await getHeader('OS-001533'))?.datestamp).toBe('2027-05-05T05:06:05Z');
   });
 
   test('responseDate is offset by the configured amounts in turn; datestamps and tokens are not', async () => {
-    await mock.control('PUT', '/settings', {
+    await mock.settings({
       response_date_shifts_ms: [3_600_000, 0, -86_400_000],
       page_size: 2,
     });
@@ -211,7 +211,7 @@ describe.each([
     });
 
     test('states the size of what it lists on every page', async () => {
-      await mock.control('PUT', '/settings', { page_size: 3 });
+      await mock.settings({ page_size: 3 });
       const before = await list();
       for (const ident of ['OS-001533', 'OS-001507'])
         await mock.control('POST', `/records/${ident}/delete`, { permanent: true });
@@ -224,12 +224,12 @@ describe.each([
   });
 
   test('an index that is out of order shows the later of two writes first', async () => {
-    await mock.control('PUT', '/settings', { index_delay_ms: [60_000, 0] });
+    await mock.settings({ index_delay_ms: [60_000, 0] });
     await mock.control('POST', '/records', person('OS-990001', 'Nová'));
-    await mock.control('POST', '/clock', { advance_ms: 10_000 });
+    await mock.clock({ advance_ms: 10_000 });
     await mock.control('POST', '/records', person('OS-990002', 'Nová'));
     expect((await list('&from=2027-05-05')).map((header) => header.ident)).toEqual(['OS-990002']);
-    await mock.control('POST', '/clock', { advance_ms: 50_000 });
+    await mock.clock({ advance_ms: 50_000 });
     expect((await list('&from=2027-05-05')).map((header) => header.ident)).toEqual([
       'OS-990002',
       'OS-990001',
@@ -240,13 +240,13 @@ describe.each([
   });
 
   test('the newest indexed write counts, even if an older one is still pending', async () => {
-    await mock.control('PUT', '/settings', { index_delay_ms: [60_000, 0] });
+    await mock.settings({ index_delay_ms: [60_000, 0] });
     const name = (prijmeni: string) =>
       mock.control('POST', '/records', { ident: 'OS-001533', changes: { prijmeni } });
     await name('Stará');
     await name('Nová');
     expect((await shown('OS-001533')).text).toContain('<svc:prijmeni>Nová<');
-    await mock.control('POST', '/clock', { advance_ms: 120_000 });
+    await mock.clock({ advance_ms: 120_000 });
     expect((await shown('OS-001533')).text).toContain('<svc:prijmeni>Nová<');
   });
 

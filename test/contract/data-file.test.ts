@@ -77,9 +77,9 @@ describe('The data file', () => {
       changes: { zkratka: { '@lang': 'cs', '#': 'p' } },
       datestamp: '2090-01-01T00:00:00Z',
     });
-    await first.control('POST', '/clock', { advance_ms: 90_000_000, frozen: true });
-    await first.control('PUT', '/settings', { page_size: 7 });
-    await first.control('PUT', '/faults', [{ endpoint: 'import', fault: '502' }]);
+    await first.clock({ advance_ms: 90_000_000, frozen: true });
+    await first.settings({ page_size: 7 });
+    await first.faults({ endpoint: 'import', fault: '502' });
     await first.close();
     await using second = await startMock({ data });
     const { now_ms, frozen } = (await second.control('GET', '/clock')).value as {

@@ -68,7 +68,7 @@ describe('from and until', () => {
 
 describe('every change moves the datestamp', () => {
   test('a changed record comes first, with the time of its change', async () => {
-    await mock.control('POST', '/clock', { set: '2027-01-02T03:04:05.678Z', frozen: true });
+    await mock.clock({ set: '2027-01-02T03:04:05.678Z', frozen: true });
     await mock.control('POST', '/records', { ident: 'HES-000253', changes: { razeni: '77' } });
     const { text } = await ask(
       mock,
@@ -81,7 +81,7 @@ describe('every change moves the datestamp', () => {
   });
 
   test('responseDate follows the mock’s clock', async () => {
-    await mock.control('POST', '/clock', { set: '2030-06-07T08:09:10.500Z', frozen: true });
+    await mock.clock({ set: '2030-06-07T08:09:10.500Z', frozen: true });
     expect((await ask(mock, 'verb=Identify')).text).toContain(
       '<responseDate>2030-06-07T08:09:10Z</responseDate>',
     );
@@ -90,7 +90,7 @@ describe('every change moves the datestamp', () => {
 
 describe('a deleted record', () => {
   test('stays listed with the time of its deletion and without metadata, in both formats and every version', async () => {
-    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z', frozen: true });
+    await mock.clock({ set: '2027-05-05T05:05:05Z', frozen: true });
     await mock.control('POST', '/records/OS-001533/delete', {});
     for (const version of ['2.0', '2.1', '2.2']) {
       for (const format of ['oai_dc', 'oai_svc']) {
@@ -133,8 +133,8 @@ describe('a new record, if the harvest index lags behind (index_delay_ms)', () =
   };
 
   test('appears late, with the time of its change', async () => {
-    await mock.control('POST', '/clock', { set: '2027-05-05T05:05:05Z', frozen: true });
-    await mock.control('PUT', '/settings', { index_delay_ms: 60_000 });
+    await mock.clock({ set: '2027-05-05T05:05:05Z', frozen: true });
+    await mock.settings({ index_delay_ms: 60_000 });
     const body = {
       ident_cely: 'OS-990001',
       jmeno: 'Eva',
@@ -144,9 +144,9 @@ describe('a new record, if the harvest index lags behind (index_delay_ms)', () =
     };
     expect((await mock.control('POST', '/records', { entity: 'osoba', body })).status).toBe(200);
     expect(await listKnown()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
-    await mock.control('POST', '/clock', { advance_ms: 59_999 });
+    await mock.clock({ advance_ms: 59_999 });
     expect(await listKnown()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
-    await mock.control('POST', '/clock', { advance_ms: 1 });
+    await mock.clock({ advance_ms: 1 });
     expect(await listKnown()).toEqual([undefined, undefined]);
     expect(parseHeaders((await ask(mock, mine)).text)).toMatchObject([
       { ident: 'OS-990001', datestamp: '2027-05-05T05:05:05Z' },

@@ -152,7 +152,7 @@ const QUIRK_TESTS: Readonly<
     const text = await askDeployed(`verb=ListRecords&resumptionToken=${token}`, { version: '2.0' });
     expect(parseRecords(text).size).toBe(100);
     expect(text).toContain('/schema/svc/2.0/');
-    await mock.control('POST', '/clock', { advance_ms: 3_600_001 });
+    await mock.clock({ advance_ms: 3_600_001 });
     expect(await getCode(`verb=ListRecords&resumptionToken=${token}`)).toBe('badResumptionToken');
   },
   'oai-deleted-without-set': async () => {
@@ -217,7 +217,7 @@ const QUIRK_TESTS: Readonly<
     const { headers } = await ask(mock, users, { as: 'archivist' });
     const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
     expect(await askDeployed(users, { headers: { cookie } })).toContain('<svc:uzivatel>');
-    await mock.control('POST', '/clock', { advance_ms: 6 * 3_600_000 });
+    await mock.clock({ advance_ms: 6 * 3_600_000 });
     expect(await askDeployed(users, { headers: { cookie } })).not.toContain('<svc:uzivatel>');
   },
 };

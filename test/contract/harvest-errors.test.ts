@@ -189,13 +189,13 @@ describe('badResumptionToken, when', () => {
   });
 
   test('it has expired by the mock’s clock', async () => {
-    await mock.control('POST', '/clock', { frozen: true });
+    await mock.clock({ frozen: true });
     const good = await token(LIST);
-    await mock.control('POST', '/clock', { advance_ms: 3_599_000 });
+    await mock.clock({ advance_ms: 3_599_000 });
     expect(
       parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text),
     ).toBeUndefined();
-    await mock.control('POST', '/clock', { advance_ms: 2_000 });
+    await mock.clock({ advance_ms: 2_000 });
     expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe(
       'badResumptionToken',
     );
@@ -204,9 +204,7 @@ describe('badResumptionToken, when', () => {
 
   test('a fault rule makes it invalid', async () => {
     const good = await token(LIST);
-    await mock.control('PUT', '/faults', [
-      { endpoint: 'oai', fault: 'bad-resumption-token', times: 1 },
-    ]);
+    await mock.faults({ endpoint: 'oai', fault: 'bad-resumption-token', times: 1 });
     expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe(
       'badResumptionToken',
     );
@@ -287,7 +285,7 @@ describe('every answer', () => {
 
   test('is valid by the schema of the protocol', async () => {
     const validator = await answerValidator('2.2');
-    await mock.control('PUT', '/settings', { page_size: 2 });
+    await mock.settings({ page_size: 2 });
     await fc.assert(
       fc.asyncProperty(query, async (query) => {
         const { status, text } = await ask(mock, query);

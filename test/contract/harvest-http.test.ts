@@ -41,7 +41,7 @@ describe('addresses', () => {
   );
 
   test('a planned outage answers 503 with a page and without Retry-After', async () => {
-    await mock.control('PUT', '/settings', { outage: true });
+    await mock.settings({ outage: true });
     const { status, headers } = await ask(mock, 'verb=Identify');
     expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([
       503,
@@ -135,7 +135,7 @@ describe('credentials', () => {
     const authorization = `Bearer ${token}`;
     const { text } = await ask(mock, USERS, { headers: { authorization } });
     expect(readable(text)).toEqual(['U-000102']);
-    await mock.control('POST', '/clock', { advance_ms: 86_400_001 });
+    await mock.clock({ advance_ms: 86_400_001 });
     expect((await ask(mock, USERS, { headers: { authorization } })).status).toBe(401);
   });
 
@@ -200,9 +200,12 @@ describe('gzip', () => {
 
 describe('faults', () => {
   test('apply to the set or the record that is requested', async () => {
-    await mock.control('PUT', '/faults', [
-      { endpoint: 'oai', fault: 'oai-503', when: { ident: 'osoba' }, retry_after: 3 },
-    ]);
+    await mock.faults({
+      endpoint: 'oai',
+      fault: 'oai-503',
+      when: { ident: 'osoba' },
+      retry_after: 3,
+    });
     expect((await ask(mock, 'verb=Identify')).status).toBe(200);
     const { status, headers } = await ask(
       mock,
@@ -212,9 +215,9 @@ describe('faults', () => {
   });
 
   test('can cut an answer short or replace it', async () => {
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'truncate', times: 1 }]);
+    await mock.faults({ endpoint: 'oai', fault: 'truncate', times: 1 });
     await expect(ask(mock, 'verb=ListSets')).rejects.toThrow();
-    await mock.control('PUT', '/faults', [{ endpoint: 'oai', fault: 'malformed', times: 1 }]);
+    await mock.faults({ endpoint: 'oai', fault: 'malformed', times: 1 });
     expect((await ask(mock, 'verb=ListSets')).text).not.toContain('OAI-PMH');
     expect((await ask(mock, 'verb=ListSets')).text).toContain('OAI-PMH');
   });
@@ -222,9 +225,7 @@ describe('faults', () => {
   test('a truncated page can be requested again with the same token', async () => {
     const first = await ask(mock, 'verb=ListIdentifiers&metadataPrefix=oai_dc');
     const next = `verb=ListIdentifiers&resumptionToken=${encodeURIComponent(parseToken(first.text)?.text ?? '')}`;
-    await mock.control('PUT', '/faults', [
-      { endpoint: 'oai', fault: 'reset-after-save', times: 1 },
-    ]);
+    await mock.faults({ endpoint: 'oai', fault: 'reset-after-save', times: 1 });
     await expect(ask(mock, next)).rejects.toThrow();
     expect(parseHeaders((await ask(mock, next)).text)).toHaveLength(100);
   });

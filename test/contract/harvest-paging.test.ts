@@ -17,7 +17,7 @@ const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 
 describe('a list in pages', () => {
   test('states its size, the position of each page and the expiry of the token', async () => {
-    await mock.control('POST', '/clock', { frozen: true });
+    await mock.clock({ frozen: true });
     const pages = await fetchPages(mock, ALL);
     const tokens = pages.map(parseToken);
     const size = pages.flatMap(parseHeaders).length;
@@ -77,9 +77,9 @@ describe('the union of the pages is the list', () => {
       sets,
       fc.constantFrom('2.0', '2.1', '2.2'),
       async (pageSize, as, set, version) => {
-        await mock.control('PUT', '/settings', { page_size: 10_000 });
+        await mock.settings({ page_size: 10_000 });
         const whole = await listAll(mock, ALL + set, { as, version });
-        await mock.control('PUT', '/settings', {
+        await mock.settings({
           page_size: Math.max(pageSize, Math.ceil(whole.length / 40)),
         });
         expect(await listAll(mock, ALL + set, { as, version })).toEqual(whole);

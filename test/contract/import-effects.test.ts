@@ -101,7 +101,7 @@ describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
   });
 
   test('the time is the mock clock’s', async () => {
-    await mock().control('POST', '/clock', { set: '2031-02-03T04:05:06Z', frozen: true });
+    await mock().clock({ set: '2031-02-03T04:05:06Z', frozen: true });
     const token = await fetchToken(mock(), 'archaeologist');
     expect(elementText((await send(findLines(1), { token })).text, 'datum_zmeny')).toMatch(
       /^2031-02-03T04:05:06/,
@@ -111,7 +111,7 @@ describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
 
 describe('The project record (A-HISTORY-4, S-ACCESS-3)', () => {
   test('an import moves its datestamp and adds the find to its list', async () => {
-    await mock().control('POST', '/clock', { advance_ms: 60_000 });
+    await mock().clock({ advance_ms: 60_000 });
     const before = await record('C-202400101');
     const ident = (await send(smallestFind())).headers.get('x-record-id');
     const after = await record('C-202400101');

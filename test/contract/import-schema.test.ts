@@ -50,14 +50,14 @@ describe('Import: schema declaration (A-DECLARE-1 to A-DECLARE-4, A-IMPORT-10)',
   });
 
   test('a version that the deployment does not allow answers 422', async () => {
-    await mock().control('PUT', '/settings', { allowed_schema_versions: ['2.1'] });
+    await mock().settings({ allowed_schema_versions: ['2.1'] });
     expectDetail(await send(smallestFind()), 422);
-    await mock().control('PUT', '/settings', { allowed_schema_versions: ['2.1', '2.2'] });
+    await mock().settings({ allowed_schema_versions: ['2.1', '2.2'] });
     expect((await send(smallestFind())).status).toBe(201);
   });
 
   test('a schema file that cannot be loaded answers 422 without a line', async () => {
-    await mock().control('PUT', '/settings', { schema_reachable: false });
+    await mock().settings({ schema_reachable: false });
     const [entry] = expectInvalid(await send(smallestFind()));
     expect(entry?.line).toBeNull();
   });

@@ -37,9 +37,7 @@ describe('Import: what the states require (A-POINT-1, A-POINT-10, A-POINT-11, A-
 
 describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IMPORT-20)', () => {
   test('if two imports get the same number, the loser answers 422 and stores nothing', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' },
-    ]);
+    await mock().faults({ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' });
     const answers = await Promise.all([send(smallestFind()), send(smallestFind())]);
     const [won, lost] = answers.sort((a, b) => a.status - b.status);
     expect(won?.status).toBe(201);
@@ -48,9 +46,7 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
   });
 
   test('if two imports create the same person, the loser answers 422', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' },
-    ]);
+    await mock().faults({ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' });
     const nalezce = '<svc:nalezce id=":tba">Souběžná, Anna</svc:nalezce>';
     const other = '<svc:projekt id="M-202400202">x</svc:projekt>';
     const answers = await Promise.all([
@@ -66,20 +62,13 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
     expect(answers.every((answer) => answer.status === 201)).toBe(true);
   });
 
-  test('a failure before saving answers 500 and stores nothing', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'import', fault: '500-before-save', when: { nth: 1 } },
-    ]);
+  test.each([
+    ['before saving answers 500 and stores nothing', '500-before-save', 21],
+    ['after saving answers 500, and the record exists', '500-after-save', 22],
+  ])('a failure %s', async (_what, fault, stored) => {
+    await mock().faults({ endpoint: 'import', fault, when: { nth: 1 } });
     expectDetail(await send(smallestFind()), 500);
-    expect(await finds()).toBe(21);
-  });
-
-  test('a failure after saving answers 500, and the record exists', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'import', fault: '500-after-save', when: { nth: 1 } },
-    ]);
-    expectDetail(await send(smallestFind()), 500);
-    expect(await finds()).toBe(22);
+    expect(await finds()).toBe(stored);
   });
 
   test('a project that has find number 99999 answers 500', async () => {

@@ -20,7 +20,7 @@ const lastRequest = async () =>
   ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
 
 beforeEach(async () => {
-  await mock().control('PUT', '/settings', {
+  await mock().settings({
     record_lock_params: { retry_delay_ms: 20, max_retries: 5 },
   });
 });
@@ -46,7 +46,7 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
   test('the wording differs from that of throttling', async () => {
     await lock(60_000);
     const locked = (await set('A1')).json?.['detail'];
-    await mock().control('PUT', '/settings', {
+    await mock().settings({
       min_request_intervals: { user_ms: 60_000, ip_ms: 0 },
     });
     await set('A1');
@@ -64,7 +64,7 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
 
   test('expires by itself on the mock’s clock', async () => {
     await lock(300_000);
-    await mock().control('POST', '/clock', { advance_ms: 300_000 });
+    await mock().clock({ advance_ms: 300_000 });
     const signedInAgain = await fetchToken(mock(), 'archaeologist');
     expect((await setNumber(mock(), FIND, '?evidencni_cislo=A1', signedInAgain)).status).toBe(200);
   });
@@ -82,42 +82,44 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
 
   test('two requests for one record run one after the other', async () => {
     await waitLong();
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: 'slow', ms: 60, at: 'save' },
-    ]);
+    await mock().faults({ endpoint: 'number', fault: 'slow', ms: 60, at: 'save' });
     const answers = await Promise.all([set('A1'), set('A2')]);
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
   test('a request that takes too long makes the other fail', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: 'slow', ms: 2000, at: 'save', when: { nth: 1 } },
-    ]);
+    await mock().faults({
+      endpoint: 'number',
+      fault: 'slow',
+      ms: 2000,
+      at: 'save',
+      when: { nth: 1 },
+    });
     const answers = await Promise.all([set('A1'), set('A2')]);
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
   });
 
   test('the record is read before the lock: the same value sent twice at once can succeed twice', async () => {
     await waitLong();
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: 'slow', ms: 1000, at: 'save', when: { nth: 1 } },
-    ]);
+    await mock().faults({
+      endpoint: 'number',
+      fault: 'slow',
+      ms: 1000,
+      at: 'save',
+      when: { nth: 1 },
+    });
     const answers = await Promise.all([set('A1'), set('A1')]);
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
   test('a refused or failed operation releases the lock', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: '500-before-save', when: { nth: 1 } },
-    ]);
+    await mock().faults({ endpoint: 'number', fault: '500-before-save', when: { nth: 1 } });
     expect((await set('A1')).status).toBe(500);
     expect((await set('A1')).status).toBe(200);
   });
 
   test('the fault "lock" holds a lock', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: 'lock', when: { ident: FIND }, times: 1 },
-    ]);
+    await mock().faults({ endpoint: 'number', fault: 'lock', when: { ident: FIND }, times: 1 });
     const answer = await set('A1');
     expectDetail(answer, 429);
     expect(answer.headers.get('retry-after')).toBeNull();

@@ -185,10 +185,10 @@ describe('every documented status of the service occurs', () => {
     }
 
     // Behaviour of an operator, or a gateway.
-    await mock.control('PUT', '/settings', { body_max_bytes: 10 });
+    await mock.settings({ body_max_bytes: 10 });
     expect(await ask(mock, 'import', as(bearer, find()))).toBe(413);
     expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(413);
-    await mock.control('PUT', '/settings', { body_max_bytes: 10_000_000 });
+    await mock.settings({ body_max_bytes: 10_000_000 });
     const endpoints = {
       token: 'token',
       info: 'user-info',
@@ -205,11 +205,11 @@ describe('every documented status of the service occurs', () => {
     };
     for (const fault of ['throttle', '500-before-save', '502', '503', '504'])
       for (const name of NAMES) {
-        await mock.control('PUT', '/faults', [{ endpoint: endpoints[name], fault, times: 1 }]);
+        await mock.faults({ endpoint: endpoints[name], fault, times: 1 });
         const expected = fault === 'throttle' ? 429 : Number(fault.slice(0, 3));
         expect([fault, name, await ask(mock, name, sound[name])]).toEqual([fault, name, expected]);
       }
-    await mock.control('PUT', '/faults', []);
+    await mock.faults();
     await mock.control('POST', `/records/${await fetchUser(mock, 'archaeologist')}/delete`, {});
     expect(await ask(mock, 'info', as(bearer, {}))).toBe(404);
     const left = service.all().filter((described) => !service.met.has(described));

@@ -133,7 +133,7 @@ describe('a clock that is set back', () => {
   test('does not lengthen intervals, windows or locks', async () => {
     await using mock = await startMock({ minIntervalMs: 1000 });
     const token = await fetchToken(mock, 'archaeologist');
-    await mock.control('PUT', '/settings', {
+    await mock.settings({
       rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '3/m' }],
     });
     const send = async () => {
@@ -142,16 +142,16 @@ describe('a clock that is set back', () => {
       });
       return [status, Number(headers.get('retry-after') ?? 0)];
     };
-    await mock.control('POST', '/clock', { frozen: true });
+    await mock.clock({ frozen: true });
     expect(await send()).toEqual([201, 0]);
-    await mock.control('POST', '/clock', { advance_ms: -25 * 3_600_000 });
+    await mock.clock({ advance_ms: -25 * 3_600_000 });
     expect(await send()).toEqual([429, 1]);
-    await mock.control('POST', '/clock', { advance_ms: 1000 });
+    await mock.clock({ advance_ms: 1000 });
     expect(await send()).toEqual([201, 0]);
-    await mock.control('POST', '/clock', { set: Date.now() - 300 * DAY_MS });
-    await mock.control('POST', '/clock', { advance_ms: 1000 });
+    await mock.clock({ set: Date.now() - 300 * DAY_MS });
+    await mock.clock({ advance_ms: 1000 });
     expect(await send()).toEqual([201, 0]);
-    await mock.control('POST', '/clock', { advance_ms: 1000 });
+    await mock.clock({ advance_ms: 1000 });
     expect(await send()).toEqual([429, 57]);
     const { value } = await mock.control('GET', '/journal');
     expect((value as { gap_ms: number | null }[]).map(({ gap_ms }) => gap_ms)).toEqual([
@@ -166,14 +166,14 @@ describe('a clock that is set back', () => {
 
   test('leaves the duration of a lock unchanged', async () => {
     await using mock = await startMock();
-    await mock.control('PUT', '/settings', {
+    await mock.settings({
       record_lock_params: { retry_delay_ms: 1, max_retries: 1 },
     });
     const lock = '/records/C-202400101-N00001/lock';
-    await mock.control('POST', '/clock', { frozen: true });
+    await mock.clock({ frozen: true });
     await mock.control('POST', lock, { ms: 1000 });
-    await mock.control('POST', '/clock', { advance_ms: -DAY_MS });
-    await mock.control('POST', '/clock', { advance_ms: 1000 });
+    await mock.clock({ advance_ms: -DAY_MS });
+    await mock.clock({ advance_ms: 1000 });
     const token = await fetchToken(mock, 'archaeologist');
     const answer = await fetch(
       `${mock.url}/api/pas/nalez/C-202400101-N00001/evidencni-cislo?evidencni_cislo=Z1`,

@@ -85,7 +85,7 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
 
 describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test('422: larger than the limit, checked before type and digest', async () => {
-    await mock().control('PUT', '/settings', { photo_max_bytes: 1000 });
+    await mock().settings({ photo_max_bytes: 1000 });
     expect(
       (await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status,
     ).toBe(201);
@@ -140,20 +140,18 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test('422: the antivirus test string at any position; accepted with the scanner off', async () => {
     const infected = jpeg(undefined, `${'x'.repeat(1_048_560)}${EICAR}`);
     expectDetail(await upload(infected), 422);
-    await mock().control('PUT', '/settings', { antivirus: false });
+    await mock().settings({ antivirus: false });
     expect((await upload(infected)).status).toBe(201);
   });
 
   test('500 and nothing stored: the scanner cannot run', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'photo', fault: 'antivirus-down', times: 1 },
-    ]);
+    await mock().faults({ endpoint: 'photo', fault: 'antivirus-down', times: 1 });
     expectDetail(await upload(PHOTO), 500);
     expect(await photos()).toBe(9);
   });
 
   test('422: the scanner reports malware', async () => {
-    await mock().control('PUT', '/faults', [{ endpoint: 'photo', fault: 'virus', times: 1 }]);
+    await mock().faults({ endpoint: 'photo', fault: 'virus', times: 1 });
     expectDetail(await upload(PHOTO), 422);
   });
 
@@ -165,7 +163,7 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   );
 
   test('429 without Retry-After: the record lock is held', async () => {
-    await mock().control('PUT', '/settings', {
+    await mock().settings({
       record_lock_params: { retry_delay_ms: 5, max_retries: 2 },
     });
     await mock().control('POST', `/records/${MINE}/lock`, { ms: 60_000 });

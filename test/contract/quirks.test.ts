@@ -36,7 +36,7 @@ describe('Quirks of the deployed service (--deployed)', () => {
         body_max_bytes: 262_144_000,
         photo_max_bytes: 262_144_000,
       });
-      await mock().control('PUT', '/settings', { body_max_bytes: 5000, photo_max_bytes: 5000 });
+      await mock().settings({ body_max_bytes: 5000, photo_max_bytes: 5000 });
       const bytes = jpeg(undefined, 'x'.repeat(4900));
       const answer = await postFile(
         mock(),
@@ -47,8 +47,8 @@ describe('Quirks of the deployed service (--deployed)', () => {
       expect([bytes.length < 5000, answer.status]).toEqual([true, 413]);
     },
     'millisecond-rates': async () => {
-      await mock().control('POST', '/clock', { frozen: true });
-      await mock().control('PUT', '/settings', {
+      await mock().clock({ frozen: true });
+      await mock().settings({
         rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
       });
       for (let count = 0; count < 3; count += 1)
@@ -100,7 +100,7 @@ describe('The same by the contract', () => {
   });
 
   test('a user rule matches in any letter case', async () => {
-    await mock().control('PUT', '/settings', {
+    await mock().settings({
       access_rules: [{ rule_type: 'user_blacklist', value: 'Archaeologist@EXAMPLE.org' }],
     });
     expect((await send(smallestFind())).status).toBe(403);
@@ -113,8 +113,8 @@ describe('The same by the contract', () => {
   });
 
   test('a rate per ms is a rate', async () => {
-    await mock().control('POST', '/clock', { frozen: true });
-    await mock().control('PUT', '/settings', {
+    await mock().clock({ frozen: true });
+    await mock().settings({
       rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
     });
     expect([(await send(smallestFind())).status, (await send(smallestFind())).status]).toEqual([

@@ -37,13 +37,9 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   });
 
   test('500: nothing changes when saving fails, and everything is saved when only the answer fails', async () => {
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: '500-before-save', times: 1 },
-    ]);
+    await mock().faults({ endpoint: 'number', fault: '500-before-save', times: 1 });
     expectDetail(await set(MINE, 'A 1'), 500);
-    await mock().control('PUT', '/faults', [
-      { endpoint: 'number', fault: '500-after-save', times: 1 },
-    ]);
+    await mock().faults({ endpoint: 'number', fault: '500-after-save', times: 1 });
     expectDetail(await set(MINE, 'A 1'), 500);
     expectDetail(await set(MINE, 'A 1'), 422);
   });

@@ -72,9 +72,9 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
 
   test('an account has one token: requested again, it is the same, with its old age', async () => {
     const first = await fetchToken(mock(), 'researcher');
-    await mock().control('POST', '/clock', { advance_ms: 23 * HOUR_MS });
+    await mock().clock({ advance_ms: 23 * HOUR_MS });
     expect(await fetchToken(mock(), 'researcher')).toBe(first);
-    await mock().control('POST', '/clock', { advance_ms: HOUR_MS });
+    await mock().clock({ advance_ms: HOUR_MS });
     expectDetail(await send(smallestFind(), { token: first }), 401);
     const second = await fetchToken(mock(), 'researcher');
     expect(second).not.toBe(first);
@@ -93,13 +93,13 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
       access_mode: 'closed',
       min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 },
     };
-    await mock().control('PUT', '/settings', settings);
+    await mock().settings(settings);
     for (let count = 0; count < 3; count += 1)
       expect((await askJson('{"username":"blocked","password":"blocked"}')).status).toBe(200);
   });
 
   test('during a planned outage it answers 503 with a page', async () => {
-    await mock().control('PUT', '/settings', { outage: true });
+    await mock().settings({ outage: true });
     const answer = await askJson('{"username":"researcher","password":"researcher"}');
     expect(answer.status).toBe(503);
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
@@ -152,7 +152,7 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
 
   test('only GET is served, and never throttled', async () => {
     const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
-    await mock().control('PUT', '/settings', {
+    await mock().settings({
       min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 },
     });
     expectDetail(await userInfo({ authorization }, 'POST'), 405);

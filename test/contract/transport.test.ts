@@ -58,7 +58,7 @@ const expectPage = (answer: RawAnswer) => {
 
 describe('Bodies that are too large (A-WIRE-2)', () => {
   test('413 with an HTML page: a body above the proxy’s limit', async () => {
-    await mock().control('PUT', '/settings', { body_max_bytes: 5000 });
+    await mock().settings({ body_max_bytes: 5000 });
     expectPage(
       await postFile(
         mock(),
@@ -80,7 +80,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
   });
 
   test('413 before anything that the service itself would refuse, as the proxy stands in front of it', async () => {
-    await mock().control('PUT', '/settings', { access_mode: 'closed' });
+    await mock().settings({ access_mode: 'closed' });
     for (const path of [MINE, '/api/pas/import-xml', '/api/pas/elsewhere', '/api/token-auth/']) {
       const { socket, answer } = await dial();
       socket.write(head(path, { 'Content-Length': 300_000_000 }).replace(token(), 'unknown'));
@@ -90,7 +90,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
   });
 
   test('413 for an endless body, and the server keeps running', async () => {
-    await mock().control('PUT', '/settings', { body_max_bytes: 1_000_000 });
+    await mock().settings({ body_max_bytes: 1_000_000 });
     const { socket, answer } = await dial();
     socket.write(head(MINE, { 'Transfer-Encoding': 'chunked' }));
     const block = Buffer.alloc(65_536, 'x');
@@ -261,7 +261,7 @@ function multipartStart(): string {
 }
 
 test('a request whose client disconnected before it was read ends, and creates nothing', async () => {
-  await mock().control('PUT', '/settings', { latency_ms: 3000 });
+  await mock().settings({ latency_ms: 3000 });
   const before = await finds();
   const body =
     '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { seededRandom } from '../support/random.ts';
 import { makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { type Image, imagesAt, lay, makeDisk, readTrace } from './recorded-disk.ts';
@@ -27,7 +28,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(CUT)(
     const disk = makeDisk(home.folder);
     const trace = `${home.folder}.trace`;
     const run = await pasWatched(home, scenario.args, { trace });
-    expect(run).toMatchObject({ code: 0 });
+    await expectEnded(run, 0);
     const steps = readTrace(trace, home.folder);
     const lastSaid = steps.findLastIndex(({ kind }) => kind === 'said');
 

@@ -90,7 +90,7 @@ describe('An outage', () => {
     ['pages of an outage', { outage: true }],
   ])('is not reported as a breach of the contract: %s', async (_, settings) => {
     await using mock = await serveMock();
-    await mock.control('PUT', '/settings', settings);
+    await mock.settings(settings);
     const run = await conform([...listReading(mock), '--pause-ms', '1']);
     expect({ broken: run.broken, code: run.code }).toEqual({ broken: [], code: 5 });
     expect(run.results.some(({ result }) => result === 'outage')).toBe(true);

@@ -27,11 +27,9 @@ beforeEach(async () => {
   for (const id of WANTED) await home.do('number', 'set', id, `A ${id}`);
   keep('before');
   await home.do('push', ...SENT);
-  await mock.service.control('PUT', '/faults', [
-    { endpoint: 'import', when: { every: 1 }, times: 1, fault: '503' },
-  ]);
+  await mock.service.faults({ endpoint: 'import', when: { every: 1 }, times: 1, fault: '503' });
   expect((await home.pas('push', 'K-3')).code).not.toBe(0);
-  await mock.service.control('PUT', '/faults', []);
+  await mock.service.faults();
   for (const path of [outboxFile(home), ledgerFile()]) {
     const database = openSqlite(path);
     database.pragma('wal_checkpoint(truncate)');

@@ -10,6 +10,7 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import {
   canMountDisks,
   damage,
@@ -50,7 +51,7 @@ describe('a full disk', () => {
       await importSeason(home, 5);
       const { full, again, list } = pasOnFullDisk(home, 'import', writeSeason(home, 200));
       expectClear(full, 5, /the disk is full.*\n.*Free some space/);
-      expect(again.code).toBe(0);
+      await expectEnded(again, 0);
       expect(JSON.parse(list.stdout)).toHaveLength(200);
     },
   );
@@ -133,7 +134,7 @@ describe('a data folder', () => {
       ]);
     }
     const doctor = pasAsOrdinaryUser(home, 'doctor', '--offline');
-    expect(doctor.code).toBe(12);
+    await expectEnded(doctor, 12);
     expect(doctor.stdout).toMatch(/✗ home .*cannot be written/);
     for (const folder of [outboxFolder(home), join(home.folder, 'pas')]) chmodSync(folder, 0o700);
   });
@@ -221,7 +222,7 @@ describe('a damaged outbox', () => {
 
   test('is found by doctor with advice, and the backup replaces it', async () => {
     const run = await home.pas('doctor', '--offline');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(run.stdout).toMatch(/✗ outbox .*damaged.*\n.*pas restore FILE --replace/);
     copyFileSync(join(home.folder, 'good.sqlite'), outbox);
     expect(await home.json<unknown[]>('list')).toHaveLength(60);
@@ -231,7 +232,7 @@ describe('a damaged outbox', () => {
 test('a damaged vocabulary is reported by doctor as a cache that can be harvested again', async () => {
   writeFileSync(join(home.folder, 'pas', 'vocabulary.sqlite'), 'no database '.repeat(500));
   const run = await home.pas('doctor', '--offline');
-  expect(run.code).toBe(12);
+  await expectEnded(run, 12);
   expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*delete it and run `pas harvest-vocab`/);
 });
 

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import {
   envelope,
   ODD_SET,
@@ -111,11 +112,11 @@ test('an endless list that shuffles the same few records fails with 14 and is ca
     const some = [...new Set([n % 4, (n >> 2) % 4, (n >> 4) % 4])].map((k) => `A-${k}`);
     send(response, good(some, `T-${n}`));
   });
-  const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([
+  await expectEnded(
+    home.pas('harvest', ODD_SET, '--out', 'out.jsonl'),
     14,
-    expect.stringMatching(/sent \d+ records, of which \d differ, and still has more/),
-  ]);
+    /sent \d+ records, of which \d differ, and still has more/,
+  );
   service.sane(['A-1', 'A-2', 'A-3', 'A-4', 'A-5']);
   expect(await home.json('harvest', ODD_SET, '--out', 'out.jsonl')).toMatchObject({
     records: expect.any(Number),
@@ -135,11 +136,11 @@ test('a broken page is stored as received, and can be skipped record by record',
         good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'),
       );
   });
-  const run = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl');
-  expect([run.code, run.stderr]).toEqual([
+  await expectEnded(
+    home.pas('harvest', ODD_SET, '--out', 'out.jsonl'),
     14,
-    expect.stringMatching(/saved in .*malformed-answer.*control character.*A-4/s),
-  ]);
+    /saved in .*malformed-answer.*control character.*A-4/s,
+  );
   const keptText = readdirSync(join(home.folder, 'pas')).find((name) =>
     name.startsWith('malformed-answer'),
   );
@@ -153,7 +154,10 @@ test('a broken page is stored as received, and can be skipped record by record',
         good(['A-3', 'A-4', 'A-5']).replace('<ident_cely>A-4', '<ident_cely>\u0001A-4'),
       );
   });
-  const skipping = await home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--skip-broken');
-  expect([skipping.code, skipping.stderr]).toEqual([3, expect.stringMatching(/Skipped .*A-4/)]);
+  await expectEnded(
+    home.pas('harvest', ODD_SET, '--out', 'out.jsonl', '--skip-broken'),
+    3,
+    /Skipped .*A-4/,
+  );
   expect(idents(home)).toEqual(['A-1', 'A-2', 'A-3', 'A-5']);
 });

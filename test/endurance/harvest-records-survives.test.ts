@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
@@ -111,12 +112,9 @@ describe.each([
   // stands for it.
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'onto a disk that becomes full ends with 5, and resumes when there is space',
-    () => {
+    async () => {
       const { full, again } = pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
-      expect([full.code, full.stderr]).toEqual([
-        5,
-        expect.stringMatching(/the disk is full.*\n.*Free some space/),
-      ]);
+      await expectEnded(full, 5, /the disk is full.*\n.*Free some space/);
       expect(full.stderr).not.toMatch(/\n\s+at /);
       expect([again.code, again.stderr]).toEqual([0, '']);
       expect(Number(/ (\d+) new or changed/.exec(again.stdout)?.[1])).toBeLessThan(expected.length);
@@ -129,9 +127,9 @@ describe.each([
     const running = home.start('harvest', SET, '--out', out, '--quiet');
     await reaches(3);
     const second = await harvest(out);
-    expect([second.code, second.stderr]).toEqual([5, expect.stringMatching(/another program/)]);
+    await expectEnded(second, 5, /another program/);
     await service.faults();
-    expect((await running.ended).code).toBe(0);
+    await expectEnded(running.ended, 0);
     expect(held('.')).toEqual(expected);
   });
 });
@@ -141,7 +139,7 @@ test('Ctrl-C leaves whole records behind, and the next run resumes', async () =>
   const running = home.start('harvest', SET, '--out', 'out.xml');
   await reaches(5);
   running.child.kill('SIGINT');
-  expect((await running.ended).code).toBe(130);
+  await expectEnded(running.ended, 130);
   expect(read('out.xml')).toMatch(/<\/harvest>\n$/);
   await service.faults();
   await harvest('out.xml');
@@ -149,13 +147,10 @@ test('Ctrl-C leaves whole records behind, and the next run resumes', async () =>
 });
 
 test('a file size limit ends the harvest with 5, and it resumes without the limit', async () => {
-  await service.control('PUT', '/settings', { page_size: 100 });
+  await service.settings({ page_size: 100 });
   const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
-  await service.control('PUT', '/settings', { page_size: PAGE_SIZE });
-  expect([run.code, run.stderr]).toEqual([
-    5,
-    expect.stringMatching(/out\.jsonl: the file has reached the limit of its size/),
-  ]);
+  await service.settings({ page_size: PAGE_SIZE });
+  await expectEnded(run, 5, /out\.jsonl: the file has reached the limit of its size/);
   const keptNames = identsIn(read('out.jsonl'));
   expect(keptNames.length % 100).toBe(0);
   expect(keptNames.length).toBeGreaterThan(0);

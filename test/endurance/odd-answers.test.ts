@@ -68,7 +68,7 @@ test('a number answered with another record is looked up at its own record, and 
   expect(jsonLines(run.stdout).filter(({ type }) => type === 'settled')).toMatchObject([
     { state: 'uncertain', reason: expect.stringContaining(`not about ${own?.ident_cely}`) },
   ]);
-  await mock.service.control('POST', '/clock', { advance_ms: 30 * 60_000 });
+  await mock.service.clock({ advance_ms: 30 * 60_000 });
   expect(await home.json('reconcile')).toMatchObject({
     reconciled: [{ find: 'K-1', kind: 'number', verdict: 'found' }],
   });

@@ -51,7 +51,7 @@ test.skipIf(CANNOT_STOP)(
   'a push that was suspended for longer than the answer timeout accepts the answers that arrived meanwhile',
   async () => {
     const home = await homeWithFinds();
-    await mock.service.control('PUT', '/settings', { latency_ms: 800 });
+    await mock.service.settings({ latency_ms: 800 });
     const run = await paused(
       home.start('push'),
       () => eventually(imports).toBe(FINDS),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, jsonLines, type Service, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -24,7 +25,7 @@ async function finish(home: Home): Promise<void> {
     await home.pas('reconcile');
     const { code } = await home.pas('push');
     if (code === 0) return;
-    await mock.service.control('POST', '/clock', { advance_ms: 1100 });
+    await mock.service.clock({ advance_ms: 1100 });
   }
 }
 
@@ -48,7 +49,7 @@ test('a photograph that is cut off returns to the queue and arrives once', async
     'accepted',
   ]);
   expect(wire.cuts()).toBe(2);
-  expect(run.code).toBe(0);
+  await expectEnded(run, 0);
   expect(await mock.made()).toEqual({ finds: FINDS, photos: 1 });
 });
 
@@ -74,9 +75,7 @@ test('a proxy that answers an import with 413 refuses it, with the reason, and n
   };
   await using proxy = await startPageProxy(mock.service, { ...rule, times: FINDS });
   const home = await homeAt(proxy.service);
-  const run = await home.pas('push');
-  expect(run.code).toBe(3);
-  expect(run.stderr).toContain('413');
+  await expectEnded(home.pas('push'), 3, '413');
   const { entries } = await home.json<{ entries: { import: Record<string, number> } }>('status');
   expect(entries.import).toMatchObject({ refused: FINDS });
   expect(await mock.made()).toMatchObject({ finds: 0 });

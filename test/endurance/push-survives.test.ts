@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
@@ -44,7 +45,7 @@ async function expectEachOnceOrUncertain(): Promise<void> {
 test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
   home = await signedIn(service, ['--set', 'min_interval_ms=20', '--set', 'max_in_flight=2']);
   await importSeason(home, FINDS);
-  await service.control('PUT', '/settings', { latency_ms: 300 });
+  await service.settings({ latency_ms: 300 });
   const running = home.start('push', '--json');
   await running.until(({ stdout }) => jsonLines(stdout).some(({ type }) => type === 'attempt'));
   running.child.kill('SIGINT');
@@ -54,8 +55,8 @@ test('Ctrl-C lets requests under way finish, and the rest is sent later', async 
   expect({ uncertain, sum: accepted + queued }).toEqual({ uncertain: 0, sum: FINDS });
   expect(queued).toBeGreaterThan(0);
   expect(await created()).toBe(accepted);
-  await service.control('PUT', '/settings', { latency_ms: 0 });
-  expect((await home.pas('push')).code).toBe(0);
+  await service.settings({ latency_ms: 0 });
+  await expectEnded(home.pas('push'), 0);
   expect(await created()).toBe(FINDS);
 });
 

@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import {
   type Home,
@@ -204,9 +205,9 @@ describe('a server that redirects elsewhere', () => {
       { base_url: redirecting, schema_base: mock.service.schema_base },
       { PAS_PASSWORD: 'planted' },
     );
-    expect((await home.pas('login')).code).toBe(15);
+    await expectEnded(home.pas('login'), 15);
     const withToken = home.with({ PAS_TOKEN: 'planted-token' });
-    expect((await withToken.pas('whoami')).code).toBe(15);
+    await expectEnded(withToken.pas('whoami'), 15);
     await withToken.pas('import', writeSeason(home, 1));
     await withToken.pas('push');
     // Harvesting may be redirected, but then it is anonymous.
@@ -228,8 +229,7 @@ describe('a server that redirects elsewhere', () => {
       '--oai-auth',
       'basic',
     );
-    const run = await home.pas('harvest-vocab', 'organizace');
-    expect([run.code, run.stderr]).toEqual([14, expect.stringContaining(new URL(address).host)]);
+    await expectEnded(home.pas('harvest-vocab', 'organizace'), 14, new URL(address).host);
     expect(requests).toEqual([]);
   });
 });
@@ -271,7 +271,7 @@ describe('a server with an untrusted certificate', () => {
       unverified.pas('login'),
       unverified.pas('whoami'),
     ])) {
-      expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(/certificate/)]);
+      await expectEnded(run, 5, /certificate/);
     }
     expect(heard).toEqual([]);
     await withToken.with({ NODE_EXTRA_CA_CERTS: pem('cert') }).pas('whoami');
@@ -377,7 +377,7 @@ describe('a production profile', () => {
       (await mock.service.journal()).filter(({ method }) => method !== 'GET').length;
     for (const only of ['import', 'photo', 'number']) {
       const refused = await real.pas('push', '--only', only, '--json');
-      expect(refused.code).toBe(2);
+      await expectEnded(refused, 2);
       expect(jsonLines(refused.stderr).at(-1)).toMatchObject({
         code: 2,
         hint: expect.stringContaining('--yes'),
@@ -427,13 +427,11 @@ describe('a data folder or secrets file that other users can read', () => {
       for (const path of everythingIn(folder))
         chmodSync(path, statSync(path).isDirectory() ? 0o777 : 0o666);
       const list = pasAsOther(home, 'profile', 'list');
-      expect([list.code, list.stderr]).toEqual([
-        0,
-        expect.stringContaining(`Others may read ${folder}, ${secrets}`),
-      ]);
+      await expectEnded(list, 0, `Others may read ${folder}, ${secrets}`);
       const whoami = pasAsOther(home, 'whoami');
-      expect(whoami.code).toBe(12);
-      expect(whoami.stderr).toMatch(
+      await expectEnded(
+        whoami,
+        12,
         /secrets\.json is not used: others may read it, and its permissions cannot be changed/,
       );
     },

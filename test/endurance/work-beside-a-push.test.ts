@@ -17,7 +17,7 @@ test('A table and a list of numbers are imported, a backup is made and finds are
   );
   const numbers = home.file('numbers.csv', ['ident_cely;evidencni_cislo', ...rows].join('\n'));
   const copy = join(home.folder, 'beside.sqlite');
-  await mock.service.control('PUT', '/settings', { latency_ms: 1000 });
+  await mock.service.settings({ latency_ms: 1000 });
   const push = home.start('push', '--limit', '20', '--json');
   await push.until(({ stdout }) => stdout.includes('"accepted"'));
   const beside = await Promise.all([

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { shareMock } from '../support/use-mock.ts';
@@ -12,11 +13,11 @@ type Who = { readonly role: string };
 test('the token of one account is not used for the account in PAS_USERNAME, nor replaced by that account’s token', async () => {
   const home = await signedIn(mock.service);
   const without = home.with({ PAS_USERNAME: 'researcher', PAS_PASSWORD: undefined });
-  expect((await without.pas('whoami')).code).toBe(4);
+  await expectEnded(without.pas('whoami'), 4);
   const other = home.with({ PAS_USERNAME: 'researcher', PAS_PASSWORD: 'researcher' });
   expect((await other.json<Who>('whoami')).role).toBe('researcher');
   // The outbox stays the archaeologist's, but the sign-in is kept.
-  expect((await other.pas('login')).code).toBe(12);
+  await expectEnded(other.pas('login'), 12);
   expect((await home.json<Who>('whoami')).role).toBe('archaeologist');
   expect((await without.json<Who>('whoami')).role).toBe('researcher');
 });
@@ -37,7 +38,7 @@ test('logout deletes the password and the token, and until then whoami and docto
   await home.do('logout');
   expect(kept()).not.toMatch(/password|token|archaeologist/);
   expect(await place()).toMatchObject({ level: 'warning' });
-  expect((await home.pas('whoami')).code).toBe(4);
+  await expectEnded(home.pas('whoami'), 4);
 });
 
 test('a dry run of a push counts the named finds, and no others', async () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { type Home, makeHome, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -99,14 +100,16 @@ describe('a find is added from flags', () => {
       home.pas('add', ...sets({ local_id: 'K-020', ...COMPLETE }), '--point', '15.1712 49.8405');
     expect((await again()).code).toBe(0);
     expect((await again()).code).toBe(0);
-    const other = await home.pas(
-      'add',
-      ...sets({ local_id: 'K-020', ...COMPLETE, depth_cm: '1' }),
-      '--point',
-      '15.1712 49.8405',
+    await expectEnded(
+      home.pas(
+        'add',
+        ...sets({ local_id: 'K-020', ...COMPLETE, depth_cm: '1' }),
+        '--point',
+        '15.1712 49.8405',
+      ),
+      2,
+      'There is already a find K-020',
     );
-    expect(other.code).toBe(2);
-    expect(other.stderr).toContain('There is already a find K-020');
   });
 });
 
@@ -147,7 +150,7 @@ describe('nothing is saved, and the error is reported, if', () => {
       ...point,
       ...flags,
     );
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     for (const message of messages) expect(run.stdout).toContain(message);
     expect(run.stdout).not.toContain('needs geom_system');
     expect(run.stdout).toContain('Nothing was saved.');
@@ -170,7 +173,7 @@ test('of an element that is given twice nothing is kept, and the others are not 
     ...twice,
     '--json',
   );
-  expect(draft.code).toBe(3);
+  await expectEnded(draft, 3);
   const { elements, issues } = JSON.parse(draft.stdout) as Added;
   expect(issues.map(({ rule, element }) => [rule, element])).toEqual([
     ['setting-twice', 'hloubka'],
@@ -186,7 +189,7 @@ test('with --draft an incomplete find is kept as far as it can be read, and comp
     ...sets({ local_id: 'D 1', ...COMPLETE, depth_cm: 'deep' }),
     '--draft',
   );
-  expect(draft.code).toBe(3);
+  await expectEnded(draft, 3);
   expect(draft.stdout).toMatch(/Depth \(hloubka\): "deep" is not a whole number/);
   expect(draft.stdout).toContain("D 1 is kept as a draft. To finish it: pas add --resume 'D 1'\n");
   const done = await home.json<Added>(
@@ -228,16 +231,12 @@ pristupnost = "${accessibility}"
     elements: { okolnosti: { text: 'sběr' }, nalezce: { text: 'Novák, Jan' } },
   });
   home.file('pas/config.toml', readFileSync(config, 'utf8').replace('finder', 'findre'));
-  const wrong = await home.pas('add', ...sets({ local_id: 'E-2' }));
-  expect(wrong.code).toBe(12);
-  expect(wrong.stderr).toContain('Did you mean finder?');
+  await expectEnded(home.pas('add', ...sets({ local_id: 'E-2' })), 12, 'Did you mean finder?');
   home.file('pas/config.toml', readFileSync(config, 'utf8').replace('findre', 'finder'));
 });
 
 test('without a terminal and without flags pas add explains how to describe a find', async () => {
-  const run = await home.pas('add');
-  expect(run.code).toBe(2);
-  expect(run.stderr).toContain('--set element=value');
+  await expectEnded(home.pas('add'), 2, '--set element=value');
 });
 
 test('without harvested vocabularies identifiers are accepted with a warning, and names are not', async () => {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { getMode } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
@@ -29,22 +30,20 @@ test('a backup made during a push is complete, intact and private', async () => 
     database.close();
     expect(getMode(copy)).toBe('600');
   }
-  expect((await running.ended).code).toBe(0);
+  await expectEnded(running.ended, 0);
   expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
 test('an existing file is not replaced without --force, and the outbox itself never', async () => {
   await importSeason(home, 1);
   writeFileSync(copy, 'my notes');
-  const refused = await home.pas('backup', copy);
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toMatch(/--force/);
+  await expectEnded(home.pas('backup', copy), 2, /--force/);
   expect(readFileSync(copy, 'utf8')).toBe('my notes');
   await home.do('backup', copy, '--force');
   expect((await home.pas('backup', outboxFile(home), '--force')).stderr).toMatch(
     /is the outbox itself/,
   );
-  expect((await home.pas('backup', home.folder, '--force')).code).toBe(2);
+  await expectEnded(home.pas('backup', home.folder, '--force'), 2);
   expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(
     /The folder .*nowhere does not exist/,
   );
@@ -82,7 +81,9 @@ test('a photograph that was damaged since is not copied as intact', async () => 
   await importSeason(home, 1, { photos: true });
   const [stored = ''] = findPhotographCopies(home);
   writeFileSync(stored, tinyPng(200));
-  const run = await home.pas('backup', copy, '--photos');
-  expect(run.code).toBe(12);
-  expect(run.stderr).toMatch(/photo-1\.png was removed or changed/);
+  await expectEnded(
+    home.pas('backup', copy, '--photos'),
+    12,
+    /photo-1\.png was removed or changed/,
+  );
 });

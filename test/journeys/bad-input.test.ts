@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import {
   type Home,
@@ -93,7 +94,7 @@ describe('a path that cannot be used', () => {
   test('an empty document is invalid', async () => {
     const run = await home.pas('validate', home.file('empty.xml', ''));
     expect(run.stdout).toContain('empty.xml is empty.');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
   });
 });
 
@@ -157,7 +158,7 @@ describe('an ambiguous depth is refused with both readings,', () => {
 describe('a photograph', () => {
   async function photoIssue(name: string): Promise<string> {
     const run = await home.pas('photo', 'add', 'K-1', join(home.folder, name), '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     const { queued, issues } = JSON.parse(run.stdout) as {
       queued: number;
       issues: { message: string }[];
@@ -192,7 +193,7 @@ describe('a photograph', () => {
         `local_id;stav;projekt;geom_system;pristupnost;photos\nK-9;1;C-202400101;4326;HES-000867;${name}`,
       );
       const run = await home.pas('import', table, '--json');
-      expect(run.code).toBe(3);
+      await expectEnded(run, 3);
       const report = JSON.parse(run.stdout) as Imported;
       expect(report.photos).toBe(0);
       expect(report.issues.find(({ column }) => column === 'photos')?.message).toMatch(/folder/);
@@ -204,7 +205,7 @@ describe('a photograph', () => {
     for (const copy of findPhotographCopies(home)) writeFileSync(copy, tinyPng(4));
     const before = (await mock.service.state()).photos;
     const run = await home.pas('push', '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(run.stdout).toMatch(/removed or changed/);
     expect((await mock.service.state()).photos).toBe(before);
   });
@@ -213,7 +214,7 @@ describe('a photograph', () => {
     await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(5)));
     for (const copy of findPhotographCopies(home)) rmSync(copy);
     const run = await home.pas('push', '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(run.stdout).toMatch(/removed or changed/);
   });
 });
@@ -271,7 +272,7 @@ describe('a configuration', () => {
         `--${flag}`,
         'https://eva:kladivo-42@x.example',
       );
-      expect(run.code).toBe(12);
+      await expectEnded(run, 12);
       expect(run.stdout + run.stderr).not.toContain('kladivo-42');
     },
   );
@@ -279,7 +280,7 @@ describe('a configuration', () => {
 
 test('a second login with a wrong password is refused with 4 and keeps the old password', async () => {
   const run = await home.with({ PAS_PASSWORD: 'wrong' }).pas('login');
-  expect(run.code).toBe(4);
+  await expectEnded(run, 4);
   await home.do('whoami');
 });
 
@@ -295,9 +296,7 @@ test('a production profile is not written to without confirmation', async () => 
 });
 
 test('wrong usage is reported in one line, with the probably intended command', async () => {
-  const run = await home.pas('imprt', 'x.csv');
-  expect(run.code).toBe(2);
-  expect(run.stderr).toMatch(/Did you mean `pas import`/);
+  await expectEnded(home.pas('imprt', 'x.csv'), 2, /Did you mean `pas import`/);
 });
 
 test('under --json the last line on stderr gives the result', async () => {
@@ -321,15 +320,14 @@ describe('a server other than the service', () => {
       await stray.init(serviceAt(address), '--username', 'a');
       const run = await stray.pas('login');
       server.close();
-      expect(run.code).toBe(5);
-      expect(run.stderr).toMatch(/web page[\s\S]*If it is the wrong address/);
+      await expectEnded(run, 5, /web page[\s\S]*If it is the wrong address/);
     },
   );
 
   test('that does not answer is out of reach, exit 5', async () => {
     const stray = makeHome({ PAS_PASSWORD: 'x' });
     await stray.init(serviceAt('http://127.0.0.1:9'), '--username', 'a');
-    expect((await stray.pas('login')).code).toBe(5);
+    await expectEnded(stray.pas('login'), 5);
   });
 });
 

@@ -2,6 +2,7 @@ import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { atHost, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
@@ -59,8 +60,8 @@ function keepCopy(): () => void {
 test('undo of a removal after a failed attempt sends the find', async () => {
   await importSeason(home, 2);
   await fail('import', '503');
-  expect((await home.pas('push')).code).toBe(5);
-  await mock.service.control('PUT', '/faults', []);
+  await expectEnded(home.pas('push'), 5);
+  await mock.service.faults();
   await home.do('remove', 'K-1', '--yes');
   await home.do('undo');
   await home.do('push');
@@ -73,8 +74,8 @@ test('undo takes back a number that was tried once and did not arrive', async ()
   await home.do('push');
   await home.do('number', 'set', 'K-1', 'WRONG');
   await fail('number', '503');
-  expect((await home.pas('push')).code).toBe(5);
-  await mock.service.control('PUT', '/faults', []);
+  await expectEnded(home.pas('push'), 5);
+  await mock.service.faults();
   await home.do('undo');
   await home.do('number', 'set', 'K-1', '12/2024');
   await home.do('push');
@@ -101,8 +102,7 @@ test('an older copy with an edited find shows the sent version, and sends nothin
   const putBack = keepCopy();
   await home.do('push');
   putBack();
-  const edit = await home.pas('edit', 'K-1', '--set', 'hloubka=77');
-  expect([edit.code, edit.stderr]).toEqual([2, expect.stringContaining('was sent as')]);
+  await expectEnded(home.pas('edit', 'K-1', '--set', 'hloubka=77'), 2, 'was sent as');
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 1 });
   expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
@@ -113,9 +113,8 @@ test('a second copy that removed a find and undid it knows what the first one se
   const putBack = keepCopy();
   await home.do('push');
   putBack();
-  expect((await home.pas('remove', 'K-1', '--yes')).code).toBe(3);
-  const undo = await home.pas('undo');
-  expect([undo.code, undo.stderr]).toEqual([3, expect.stringContaining('K-1 was not undone')]);
+  await expectEnded(home.pas('remove', 'K-1', '--yes'), 3);
+  await expectEnded(home.pas('undo'), 3, 'K-1 was not undone');
   await home.do('push');
   expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
   expect(await mock.made()).toMatchObject({ finds: 1 });
@@ -139,7 +138,7 @@ test('a table under other local ids after a lost data home is asked about, not s
   rmSync(outboxFolder(home), { recursive: true });
   const renamed = home.file('other.csv', readFileSync(table, 'utf8').replaceAll('K-', 'T-'));
   await home.do('import', renamed);
-  expect((await home.pas('push')).code).toBe(6);
+  await expectEnded(home.pas('push'), 6);
   expect(await mock.made()).toMatchObject({ finds: 3 });
   expect((await home.pas('status')).stdout).toContain('T-1: it is the same as K-1');
 });
@@ -151,7 +150,7 @@ test('a table with one corrected value after a lost data home: only that row is 
   rmSync(outboxFolder(home), { recursive: true });
   home.file('season.csv', readFileSync(table, 'utf8').replace('nález 3', 'nález 3, stříbro'));
   await home.do('import', table);
-  expect((await home.pas('push')).code).toBe(6);
+  await expectEnded(home.pas('push'), 6);
   expect(await mock.made()).toMatchObject({ finds: 3 });
   const { stdout } = await home.pas('status');
   expect(stdout).toContain('K-3: a find with other values was sent from this machine as K-3-2');
@@ -166,15 +165,15 @@ test('of two equal finds of two data homes, one lost on its way, neither takes t
   const renamed = home.file('b.csv', readFileSync(table, 'utf8').replaceAll('K-', 'B-'));
   await second.do('import', renamed);
   await fail('import', 'reset-before-save');
-  expect((await second.pas('push')).code).toBe(6);
-  expect((await home.pas('push')).code).toBe(6);
+  await expectEnded(second.pas('push'), 6);
+  await expectEnded(home.pas('push'), 6);
   expect((await home.pas('status')).stdout).toContain('K-1: it is the same as B-1');
   await home.do('resolve', 'K-1', '--resend');
   await fail('import', '500-after-save');
   await home.pas('push');
-  await mock.service.control('PUT', '/faults', []);
+  await mock.service.faults();
   await setTimeout(400);
-  expect((await second.pas('push')).code).toBe(6);
+  await expectEnded(second.pas('push'), 6);
   const states = (await statesOf(second)) as Record<string, string>;
   expect(Object.values(states).filter((state) => state === 'accepted').length).toBeLessThan(2);
   expect(states['B-1']).toBe('uncertain');
@@ -190,7 +189,7 @@ test('a machine that was set back asks about a find that was edited and sent sin
   putBack();
   rmSync(state, { recursive: true });
   cpSync(join(home.folder, 'kept-state'), state, { recursive: true });
-  expect((await home.pas('push')).code).toBe(6);
+  await expectEnded(home.pas('push'), 6);
   expect((await home.pas('status')).stdout).toContain('differs little');
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
@@ -202,8 +201,8 @@ test('another laptop takes over only if told so, and asks about a find edited an
   rmSync(join(laptop.folder, 'state'), { recursive: true });
   await home.do('edit', 'K-1', '--set', 'hloubka=77');
   await home.do('push');
-  expect((await laptop.pas('push')).code).toBe(2);
-  expect((await laptop.pas('push', '--take-over')).code).toBe(6);
+  await expectEnded(laptop.pas('push'), 2);
+  await expectEnded(laptop.pas('push', '--take-over'), 6);
   expect(await mock.made()).toMatchObject({ finds: 2 });
   await laptop.do('resolve', 'K-1', '--created', 'C-202400101-N00010', '--yes');
   await laptop.do('push');
@@ -239,8 +238,7 @@ test('a service with a new address and a lost data home: asked, not sent again',
   const user = ['--username', 'archaeologist', '--oai-auth', 'none', ...WITHOUT_PAUSES];
   await home.init(atHost('localhost', mock.service), '--name', 'mock', ...user);
   await home.do('import', table);
-  const push = await home.pas('push');
-  expect([push.code, push.stderr]).toEqual([2, expect.stringContaining('is the same service')]);
+  await expectEnded(home.pas('push'), 2, 'is the same service');
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
@@ -252,7 +250,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
   const filled = await signedIn(mock.service);
   const table = readFileSync(writeSeason(filled, 1), 'utf8').replaceAll('K-', 'N-');
   await filled.do('import', filled.file('n.csv', table));
-  expect((await filled.pas('restore', backup)).code).toBe(2);
+  await expectEnded(filled.pas('restore', backup), 2);
   expect(await statesOf(filled)).toStrictEqual({ 'N-1': 'queued' });
   const replaced = await filled.pas('restore', backup, '--replace');
   expect([replaced.code, replaced.stdout + replaced.stderr]).toEqual([
@@ -264,18 +262,14 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
 test('a photograph behind a dropped find: the push says what waits for what', async () => {
   await importSeason(home, 1, { photos: true });
   await home.do('resolve', 'K-1', '--drop');
-  const push = await home.pas('push');
-  expect([push.code, push.stderr]).toEqual([
-    3,
-    expect.stringContaining('wait for finds that were dropped (K-1)'),
-  ]);
+  await expectEnded(home.pas('push'), 3, 'wait for finds that were dropped (K-1)');
 });
 
 test('undo takes back an answer, and a number of a record without a find', async () => {
   await importSeason(home, 1);
-  await mock.service.control('PUT', '/settings', { index_delay_ms: 600_000 });
+  await mock.service.settings({ index_delay_ms: 600_000 });
   await fail('import', '500-after-save');
-  expect((await home.pas('push')).code).toBe(6);
+  await expectEnded(home.pas('push'), 6);
   await home.do('resolve', 'K-1', '--resend');
   expect(await statesOf()).toStrictEqual({ 'K-1': 'queued' });
   await home.do('undo');
@@ -295,11 +289,11 @@ test('undo of a photograph that was added again after a refusal does not send it
   const photo = home.file('a.png', tinyPng(7));
   await home.do('photo', 'add', 'K-1', photo);
   await fail('photo', 'virus');
-  expect((await home.pas('push')).code).toBe(3);
-  await mock.service.control('PUT', '/faults', []);
+  await expectEnded(home.pas('push'), 3);
+  await mock.service.faults();
   await home.do('photo', 'add', 'K-1', photo);
   await home.do('undo');
-  expect((await home.pas('push')).code).toBe(3);
+  await expectEnded(home.pas('push'), 3);
   expect(await mock.made()).toMatchObject({ photos: 0 });
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
 });
@@ -311,7 +305,7 @@ test('other commands work between the pushes of --watch', async () => {
   await home.do('reconcile');
   await home.do('push');
   watching.child.kill('SIGINT');
-  expect((await watching.ended).code).toBe(0);
+  await expectEnded(watching.ended, 0);
 });
 
 test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
@@ -322,7 +316,7 @@ test('a find that was being sent at a kill is advised on, settled in JSON, and c
   while ((await mock.made()).finds === 0) await setTimeout(20);
   killed.child.kill('SIGKILL');
   await killed.ended;
-  await mock.service.control('PUT', '/faults', []);
+  await mock.service.faults();
   expect((await home.pas('status')).stdout).toContain('A push was interrupted');
   await setTimeout(400);
   const lines = (await home.pas('push', '--json')).stdout.trim().split('\n');
@@ -341,10 +335,10 @@ test('two outboxes of one account do not push at once', async () => {
   const others = readFileSync(table, 'utf8').replaceAll('K-', 'M-').replaceAll('pole', 'les');
   const dated = others.replaceAll('2024-06-01', '2023-01-01');
   await second.do('import', home.file('m.csv', dated));
-  await mock.service.control('PUT', '/settings', { latency_ms: 200 });
+  await mock.service.settings({ latency_ms: 200 });
   const pushes = [home, second].map((each) => each.start('push').ended);
   expect((await Promise.all(pushes)).map(({ code }) => code).sort()).toEqual([0, 11]);
-  await mock.service.control('PUT', '/settings', { latency_ms: 0 });
+  await mock.service.settings({ latency_ms: 0 });
   await home.do('push');
   await second.do('push');
   expect(await mock.made()).toMatchObject({ finds: 8 });
@@ -361,7 +355,7 @@ test('at most twelve imports leave where the service refuses all of them alike',
   const run = await other.pas('push', '--json');
   const attempts = run.stdout.split('\n').filter((line) => line.includes('"type":"attempt"'));
   expect(attempts.length).toBeLessThanOrEqual(12);
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
 });
 
 test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {
@@ -371,7 +365,7 @@ test('a table of a lost data home under a prefix is asked about, also after the 
   rmSync(outboxFolder(home), { recursive: true });
   await home.do('login');
   home.file('season.csv', readFileSync(table, 'utf8').replaceAll('nález', 'malý nález'));
-  expect((await home.pas('import', table, '--id-prefix', 'KH-')).code).toBe(3);
+  await expectEnded(home.pas('import', table, '--id-prefix', 'KH-'), 3);
   await home.pas('push');
   expect(await mock.made()).toMatchObject({ finds: 2 });
   expect((await home.pas('status')).stdout).toContain('differs little from K-1');

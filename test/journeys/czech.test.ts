@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Language } from '../../src/base/language.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, makeHome, serviceAt } from '../support/run-pas.ts';
 
 /**
@@ -132,7 +133,7 @@ describe('a Czech pas', () => {
 
   test('ends with a Czech message and the same code and keys', async () => {
     const run = await home.pas('show', 'K-1', '--json');
-    expect(run.code).toBe(2);
+    await expectEnded(run, 2);
     expect(JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '')).toEqual({
       type: 'exit',
       code: 2,
@@ -181,11 +182,9 @@ describe('the language', () => {
   });
 
   test('that pas does not have is wrong usage, and the available ones are named', async () => {
-    const flag = await makeHome().pas('list', '--lang', 'xx');
-    expect(flag.code).toBe(2);
-    expect(flag.stderr).toContain('Allowed choices are en, cs.');
+    await expectEnded(makeHome().pas('list', '--lang', 'xx'), 2, 'Allowed choices are en, cs.');
     const variable = await makeHome({ PAS_LANG: 'xx' }).pas('list', '--json');
-    expect(variable.code).toBe(2);
+    await expectEnded(variable, 2);
     expect(JSON.parse(variable.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
       message: 'PAS_LANG is xx, but pas has no such language.',
       hint: 'Choose from en, cs.',

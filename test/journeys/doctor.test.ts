@@ -112,7 +112,7 @@ test.each([
 ])(
   '%s is reported as a problem of writing, while the account is fine',
   async (_name, settings, exitCode) => {
-    await mock.service.control('PUT', '/settings', settings);
+    await mock.service.settings(settings);
     const { code, levels, report } = await diagnose(home);
     expect(levels).toMatchObject({ service: 'ok', account: 'ok', writing: 'problem' });
     expect(report.checks.find(({ name }) => name === 'writing')?.message).toMatch(/[^.]\.$/);
@@ -131,7 +131,7 @@ test('a data folder that another program synchronises is named', async () => {
 });
 
 test('a wrong clock, a limited role and a wrong schema location are reported', async () => {
-  await mock.service.control('POST', '/clock', { advance_ms: 3_600_000 });
+  await mock.service.clock({ advance_ms: 3_600_000 });
   const researcher = await signedIn(
     mock.service,
     ['--schema-base', `${mock.service.base_url}/elsewhere`],

@@ -5,6 +5,7 @@ import iconv from 'iconv-lite';
 import { beforeAll, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
 import { eventually } from '../support/eventually.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { outboxFile } from '../support/outbox-files.ts';
@@ -57,7 +58,7 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
 test('a table of finds that the mock.service has creates no second record', async () => {
   const other = await signedIn(mock.service);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   const report = JSON.parse(run.stdout) as Report;
   // K-4, which was never sent.
   expect(report.added).toBe(1);
@@ -74,16 +75,14 @@ test('only the requested finds are written, and no file is replaced without --fo
   });
   const before = readFileSync(out, 'utf8');
   expect(before.split('\r\n')).toHaveLength(3);
-  const refused = await home.pas('export', '--out', out);
-  expect(refused.code).toBe(2);
-  expect(refused.stderr).toContain('--force');
+  await expectEnded(home.pas('export', '--out', out), 2, '--force');
   expect(readFileSync(out, 'utf8')).toBe(before);
   expect(await home.json('export', 'K-1', 'K-2', '--out', out, '--force')).toMatchObject({
     finds: 2,
   });
   const nowhere = await home.pas('export', '--out', join(home.folder, 'no/such/folder.csv'));
-  expect(nowhere.code).toBe(2);
-  expect((await home.pas('export', '--out', 'finds.doc')).code).toBe(2);
+  await expectEnded(nowhere, 2);
+  await expectEnded(home.pas('export', '--out', 'finds.doc'), 2);
   expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
   expect((await home.do('export', '--format', 'geojson', '--project', 'C-1')).stdout).toBe(
     '{"type":"FeatureCollection","features":[\n]}\n',
@@ -129,7 +128,7 @@ test('every format is recognised by its content, and missing values come from th
     'pristupnost=HES-000867',
   ];
   const run = await home.pas('import', ...files, ...constants, '--json');
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   const report = JSON.parse(run.stdout) as Report;
   expect(report.issues).toMatchObject([
     { rule: 'date', sheet: 'Nálezy', row: 3, unit: 'row', column: 'datum_nalezu' },
@@ -162,8 +161,7 @@ test('an unreadable file ends with 2 and queues nothing', async () => {
     ['gpkg/not-sqlite.gpkg', 'GeoPackage'],
   ] as const) {
     const run = await home.pas('import', join(PROJECT, 'test/broken-files', file));
-    expect(run.code).toBe(2);
-    expect(run.stderr).toContain(message);
+    await expectEnded(run, 2, message);
     expect(run.stderr).not.toContain('bug in pas');
   }
   expect((await home.json<unknown[]>('list')).length).toBe(before);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { shareMock } from '../support/use-mock.ts';
@@ -77,7 +78,10 @@ describe('pas export --for museum', () => {
   });
 
   test('does not accept map formats', async () => {
-    const map = await home.pas('export', '--for', 'museum', '--out', path('museum.gpkg'));
-    expect([map.code, map.stderr]).toEqual([2, expect.stringContaining('.csv, .xlsx')]);
+    await expectEnded(
+      home.pas('export', '--for', 'museum', '--out', path('museum.gpkg')),
+      2,
+      '.csv, .xlsx',
+    );
   });
 });

@@ -2,10 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parsePlaceLink } from '../../src/place/position-links.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -22,10 +23,7 @@ type Listed = { local_id: string; elements: Record<string, unknown> };
 
 /** Case of a table without points. */
 const PLACED = ['--set', 'geom_system=4326'];
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((each) => [
-  '--set',
-  each,
-]);
+const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog');
 
 /** Imports a file into a home of its own. */
 async function imported(name: string, content: string | Buffer, ...more: string[]) {
@@ -182,10 +180,7 @@ test('a table that was saved as a web page is refused by name', async () => {
   const page =
     '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
   const { run } = await imported('season.html', page);
-  expect([run.code, run.stderr]).toEqual([
-    2,
-    expect.stringMatching(/web page \(HTML\)[\s\S]*Save it as \.xlsx/),
-  ]);
+  await expectEnded(run, 2, /web page \(HTML\)[\s\S]*Save it as \.xlsx/);
 });
 
 test('every reader removes the formula mark, whatever program the file went through', async () => {
@@ -263,7 +258,7 @@ test('a conflict copy of a synchronised file is reported', async () => {
   mkdirSync(folder);
   writeFileSync(join(folder, 'outbox.sqlite'), '');
   const empty = await homeCopy.pas('import', join(folder, 'outbox.sqlite'));
-  expect([empty.code, empty.stderr]).toEqual([2, expect.stringContaining('is empty')]);
+  await expectEnded(empty, 2, 'is empty');
 });
 
 test('a position outside the country, and a route link, are named and never read as places here', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/find/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import { type Home, homeWithoutNetwork, withVocabularies } from '../support/run-pas.ts';
@@ -140,11 +141,11 @@ test('no file is replaced without --force, and none is written if one of them ca
   const other = home.copy();
   other.file('form/obdobi.csv', 'mine');
   const path = join(other.folder, 'form/finds.xlsx');
-  const refused = await other.pas('field', 'make', path, '--for', 'odk');
-  expect(refused).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(/already a file .*obdobi\.csv/),
-  });
+  await expectEnded(
+    other.pas('field', 'make', path, '--for', 'odk'),
+    2,
+    /already a file .*obdobi\.csv/,
+  );
   expect(readdirSync(join(other.folder, 'form'))).toEqual(['obdobi.csv']);
   await other.do('field', 'make', path, '--for', 'odk', '--force');
   expect(readFileSync(join(other.folder, 'form/obdobi.csv'), 'utf8')).toContain('HES-000253');
@@ -157,26 +158,23 @@ test('no file is replaced without --force, and none is written if one of them ca
     'odk',
     '--force',
   );
-  expect(folder).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('is a folder, not a file'),
-  });
+  await expectEnded(folder, 2, 'is a folder, not a file');
   expect(readdirSync(join(other.folder, 'folder'))).toEqual(['obdobi.csv']);
 });
 
 test('missing vocabularies, and a file name of another format, are reported once', async () => {
   const far = await homeWithoutNetwork();
   const run = await far.pas('field', 'make', join(far.folder, 'finds.xlsx'), '--for', 'odk');
-  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('heslo:obdobi') });
+  await expectEnded(run, 2, 'heslo:obdobi');
   expect(run.stderr).toContain('pas harvest-vocab');
   expect(run.stderr.split('\n').filter((line) => line.includes('harvested'))).toHaveLength(1);
   expect(existsSync(join(far.folder, 'finds.xlsx'))).toBe(false);
-  const named = await home.pas('field', 'make', join(home.folder, 'finds.csv'), '--for', 'odk');
-  expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('.xlsx') });
-  expect(await home.pas('field', 'make', 'finds.xlsx')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--for'),
-  });
+  await expectEnded(
+    home.pas('field', 'make', join(home.folder, 'finds.csv'), '--for', 'odk'),
+    2,
+    '.xlsx',
+  );
+  await expectEnded(home.pas('field', 'make', 'finds.xlsx'), 2, '--for');
 });
 
 test('an archive gives its photographs to their finds, is not linked to, and leaves nothing behind', async () => {

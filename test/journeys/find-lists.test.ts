@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -51,10 +52,7 @@ describe('the list of finds shows', () => {
   });
 
   test('nothing for a day that is not a date', async () => {
-    expect(await home.pas('list', '--since', 'May')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('YYYY-MM-DD'),
-    });
+    await expectEnded(home.pas('list', '--since', 'May'), 2, 'YYYY-MM-DD');
   });
 });
 
@@ -109,9 +107,7 @@ describe('an export', () => {
     const period = first.split(';')[header.split(';').indexOf('Období')];
     expect(period).toMatch(/^\p{L}/u);
     expect(period).not.toMatch(/HES-/);
-    expect(await home.pas('export', '--for', 'people', '--format', 'xml')).toMatchObject({
-      code: 2,
-    });
+    await expectEnded(home.pas('export', '--for', 'people', '--format', 'xml'), 2);
     await home.do('export', '--for', 'people', '--out', join(home.folder, 'lidem.xlsx'));
   });
 });

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { shareMock } from '../support/use-mock.ts';
 
@@ -190,7 +191,7 @@ describe('finders in a table', () => {
     const home = await signedIn(mock.service);
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     expect((await importing(home, ['Jan Novák'])).code).toBe(0);
-    expect((await home.pas('push')).code).toBe(0);
+    await expectEnded(home.pas('push'), 0);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
     expect(await importing(home, ['Jan Novák'])).toMatchObject({
       code: 0,
@@ -216,7 +217,7 @@ describe('a single finder', () => {
     expect(added).toMatchObject({ elements: { nalezce: { id: 'OS-001507' } } });
     expect(added.issues[0]).toMatchObject({ rule: 'finder-matched', written: 'novák, jan' });
     const two = await home.pas('add', ...find('Pavel Kučera'), '--json');
-    expect(two.code).toBe(3);
+    await expectEnded(two, 3);
     expect((JSON.parse(two.stdout) as Reported).issues[0]).toMatchObject({
       rule: 'term-ambiguous',
       written: 'Pavel Kučera',
@@ -235,7 +236,7 @@ describe('a single finder', () => {
       3,
       'term-ambiguous',
     ]);
-    expect((await home.pas('edit', 'R0', '--set', 'nalezce=OS-000305')).code).toBe(0);
+    await expectEnded(home.pas('edit', 'R0', '--set', 'nalezce=OS-000305'), 0);
     expect(await readFinders(home)).toEqual({ R0: 'OS-000305' });
   });
 
@@ -244,7 +245,7 @@ describe('a single finder', () => {
     await home.pas('harvest-vocab', 'heslo', 'organizace', 'ruian_katastr', '--quiet');
     await importing(home, ['Kučera, Pavel']);
     await home.pas('harvest-vocab', 'osoba', '--quiet');
-    expect((await home.pas('edit', 'R0', '--set', 'depth_cm=7')).code).toBe(0);
+    await expectEnded(home.pas('edit', 'R0', '--set', 'depth_cm=7'), 0);
     expect(await readFinders(home)).toEqual({ R0: '=Kučera, Pavel' });
   });
 });
@@ -295,8 +296,7 @@ describe('a push that would create new people', () => {
       { type: 'summary', accepted: 0, queued: 3, requests: 0 },
     ]);
     const run = await home.pas('push');
-    expect(run.code).toBe(3);
-    expect(run.stderr).toContain('Novak, Jam: 2 finds, the first is R0');
+    await expectEnded(run, 3, 'Novak, Jam: 2 finds, the first is R0');
     expect(run.stderr).toContain('Nearest: Novák, Jan (OS-001507, 1961).');
     expect(run.stderr).toContain('pas push --accept-new-people');
     expect((await typed(home, run.stderr, /pas edit R0 --set nalezce=OS-001507/)).code).toBe(0);

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, signedIn, withVocabularies } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 test('pas alone prints the help on stdout and is done', async () => {
   const run = await home.pas();
-  expect(run.code).toBe(0);
+  await expectEnded(run, 0);
   expect(run.stdout).toContain('Steps to the first push:');
 });
 
@@ -29,7 +30,7 @@ test('pas version is pas --version', async () => {
 
 test('pas search TEXT searches the vocabularies', async () => {
   const run = await home.pas('search', 'spona');
-  expect(run.code).toBe(0);
+  await expectEnded(run, 0);
   expect(run.stdout).toContain('brooch');
 });
 
@@ -43,17 +44,14 @@ test.each([
   [['number', 'numbers.csv'], 'Write `pas number set` or `pas number import`.'],
 ])('%j is refused with what was meant', async (args, hint) => {
   const run = await home.pas(...args);
-  expect(run.code).toBe(2);
-  expect(run.stderr).toMatch(/^pas: .+\.\n {5}.+\n$/);
+  await expectEnded(run, 2, /^pas: .+\.\n {5}.+\n$/);
   expect(run.stderr).toContain(hint);
 });
 
 test('pas import of a table of registration numbers names the command for it', async () => {
   const copy = home.copy();
   copy.file('numbers.csv', 'Terénní číslo;Inv. č.;Poznámka\nK-1;A 1/2024;\nK-2;A 2/2024;u dveří\n');
-  const run = await copy.pas('import', 'numbers.csv');
-  expect(run.code).toBe(2);
-  expect(run.stderr).toContain('pas number import numbers.csv');
+  await expectEnded(copy.pas('import', 'numbers.csv'), 2, 'pas number import numbers.csv');
   const numbers = await copy.pas('number', 'import', 'numbers.csv');
   expect(numbers.stdout).toContain('2 numbers: 2 queued');
 });
@@ -77,7 +75,7 @@ test('the wizard names the command that lists the values of an element', async (
 test('pas push with an empty queue says so', async () => {
   const empty = await signedIn(mock.service);
   const run = await empty.pas('push');
-  expect(run.code).toBe(0);
+  await expectEnded(run, 0);
   expect(run.stdout).toBe('The queue is empty; nothing was sent.\n');
 });
 

@@ -1,10 +1,11 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -63,10 +64,7 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   'walk.csv': `WKT,local_id,poznamka,geom_system\n"POINT Z (15.17 49.84 201)",T-1,${NOTE},4326\n`,
 };
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog'].flatMap((setting) => [
-  '--set',
-  setting,
-]);
+const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog');
 
 test.each(Object.keys(FILES))(
   '%s has the same content as the others: what one format imported, another repeats',
@@ -100,8 +98,7 @@ test('the files of a shapefile are read together, whichever is named and whateve
     unchanged: 1,
   });
   renameSync(join(homeCopy.folder, 'Body.prj'), join(homeCopy.folder, 'jiny.prj'));
-  const run = await homeCopy.pas('import', 'Body.SHP');
-  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('has no .prj beside it')]);
+  await expectEnded(homeCopy.pas('import', 'Body.SHP'), 2, 'has no .prj beside it');
 });
 
 describe('photographs in a KML archive', () => {

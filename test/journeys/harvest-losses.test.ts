@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { envelope, send, startOddService } from '../support/odd-service.ts';
 import { listAll } from '../support/raw-harvest.ts';
 import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
@@ -29,44 +30,41 @@ async function eraseAll(set: string): Promise<number> {
 
 describe('a set that is suddenly empty', () => {
   test('keeps its entries, exits 3, and is emptied with --accept-losses', async () => {
-    expect((await home.pas('harvest-vocab', SET)).code).toBe(0);
+    await expectEnded(home.pas('harvest-vocab', SET), 0);
     const count = (await home.json<unknown[]>('vocab', 'list', SET)).length;
     const erased = await eraseAll(SET);
     const run = await home.pas('harvest-vocab', SET, '--json');
-    expect([run.code, run.stderr]).toEqual([
-      3,
-      expect.stringContaining(`no longer lists ${erased} of ${erased} records`),
-    ]);
+    await expectEnded(run, 3, `no longer lists ${erased} of ${erased} records`);
     expect(JSON.parse(run.stdout)).toMatchObject({
       sets: [{ set: SET, vanished: 0, kept_in_doubt: 'losses' }],
     });
     expect(await home.json('vocab', 'list', SET)).toHaveLength(count);
-    expect((await home.pas('harvest-vocab', SET, '--accept-losses')).code).toBe(0);
+    await expectEnded(home.pas('harvest-vocab', SET, '--accept-losses'), 0);
     expect(await home.json('vocab', 'list', SET)).toEqual([]);
   });
 
   test('is believed by a second ordinary run an hour later', async () => {
-    expect((await home.pas('harvest', SET, '--out', 'terms.jsonl')).code).toBe(0);
+    await expectEnded(home.pas('harvest', SET, '--out', 'terms.jsonl'), 0);
     const erased = await eraseAll(SET);
-    expect((await home.pas('harvest', SET, '--out', 'terms.jsonl')).code).toBe(3);
-    await mock.control('POST', '/clock', { advance_ms: 3_600_000 });
+    await expectEnded(home.pas('harvest', SET, '--out', 'terms.jsonl'), 3);
+    await mock.clock({ advance_ms: 3_600_000 });
     const run = await home.json('harvest', SET, '--out', 'terms.jsonl');
     expect(run).toMatchObject({ vanished: erased });
   });
 
   test('is named at the first harvest, and is a failure if documents need it', async () => {
     await eraseAll(SET);
-    const run = await home.pas('harvest-vocab', SET);
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('harvest-vocab', SET),
       3,
-      expect.stringContaining(`${SET}: the service lists this set but no records in it`),
-    ]);
+      `${SET}: the service lists this set but no records in it`,
+    );
     await eraseAll('let');
-    const other = await home.pas('harvest', 'let', '--out', 'flights.jsonl');
-    expect([other.code, other.stderr]).toEqual([
+    await expectEnded(
+      home.pas('harvest', 'let', '--out', 'flights.jsonl'),
       0,
-      expect.stringContaining('let: the service lists this set but no records in it'),
-    ]);
+      'let: the service lists this set but no records in it',
+    );
   });
 });
 
@@ -75,11 +73,11 @@ test('of a service without any record no set is said to be empty', async () => {
   const anonymous = makeHome();
   await anonymous.init(service, '--name', 'odd', '--oai-auth', 'none');
   service.odd((response) => send(response, envelope('<error code="noRecordsMatch"/>')));
-  const empty = await anonymous.pas('harvest', '--all', '--out', 'all.jsonl');
-  expect([empty.code, empty.stderr]).toEqual([
+  await expectEnded(
+    anonymous.pas('harvest', '--all', '--out', 'all.jsonl'),
     0,
-    expect.stringContaining('The service lists no records. The next run reads everything again.'),
-  ]);
+    'The service lists no records. The next run reads everything again.',
+  );
 });
 
 describe('an output', () => {
@@ -119,7 +117,7 @@ describe('an output', () => {
   ])('%s is wrong usage, with advice about --out', async (_, out, prepare, message) => {
     prepare(home.folder);
     const run = await home.pas('harvest', SET, '--out', out);
-    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(message)]);
+    await expectEnded(run, 2, message);
     expect(run.stderr).toContain('--out');
     expect(run.stderr).not.toMatch(/PAS_HOME|bug in pas/);
   });

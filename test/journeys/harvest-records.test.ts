@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { ask, parseRecords } from '../support/raw-harvest.ts';
 import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -56,7 +57,7 @@ describe('a harvest', () => {
 
   test('later asks only for changes', async () => {
     await home.json('harvest', 'heslo', '--out', 'kept.jsonl');
-    await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+    await mock.clock({ advance_ms: 3600_000 });
     await mock.control('POST', '/records', {
       ident: 'HES-000253',
       changes: { heslo: { '@lang': 'cs', '#': 'starší doba kamenná' } },
@@ -102,11 +103,11 @@ describe('a harvest', () => {
     expect(await masks(anonymous, 'anonymous.jsonl')).toBeGreaterThan(
       await masks(home, 'known.jsonl'),
     );
-    const mixed = await home.pas('harvest', 'samostatny_nalez', '--out', 'anonymous.jsonl');
-    expect([mixed.code, mixed.stderr]).toEqual([
+    await expectEnded(
+      home.pas('harvest', 'samostatny_nalez', '--out', 'anonymous.jsonl'),
       2,
-      expect.stringMatching(/its account is none, not archaeologist/),
-    ]);
+      /its account is none, not archaeologist/,
+    );
   });
 });
 
@@ -157,11 +158,11 @@ describe('a command line', () => {
   });
 
   test('a set of finds is refused as a vocabulary', async () => {
-    const { code, stderr } = await home.pas('harvest-vocab', 'samostatny_nalez');
-    expect([code, stderr]).toEqual([
+    await expectEnded(
+      home.pas('harvest-vocab', 'samostatny_nalez'),
       2,
-      expect.stringContaining('pas harvest samostatny_nalez --out records.jsonl'),
-    ]);
+      'pas harvest samostatny_nalez --out records.jsonl',
+    );
   });
 
   test.each([
@@ -193,16 +194,20 @@ describe('a command line', () => {
   ])(
     'with %s --deadline ends with what was read, and the next run resumes',
     async (command, args) => {
-      await mock.control('PUT', '/faults', [
-        { endpoint: 'oai', fault: 'slow', ms: 600_000, times: 1, when: { nth: 5 } },
-      ]);
-      const run = await home.pas(command, ...args, '--deadline', '3s');
-      expect([run.code, run.stderr]).toEqual([
+      await mock.faults({
+        endpoint: 'oai',
+        fault: 'slow',
+        ms: 600_000,
+        times: 1,
+        when: { nth: 5 },
+      });
+      await expectEnded(
+        home.pas(command, ...args, '--deadline', '3s'),
         5,
-        expect.stringContaining('The deadline of 3s (--deadline) has passed.'),
-      ]);
-      await mock.control('PUT', '/faults', []);
-      expect((await home.pas(command, ...args, '--deadline', '5m')).code).toBe(0);
+        'The deadline of 3s (--deadline) has passed.',
+      );
+      await mock.faults();
+      await expectEnded(home.pas(command, ...args, '--deadline', '5m'), 0);
     },
   );
 
@@ -210,6 +215,6 @@ describe('a command line', () => {
     expect(
       (await home.pas('harvest', 'let', '--format', 'marc21', '--out', 'free.jsonl')).code,
     ).toBe(14);
-    expect((await home.pas('harvest', 'let', '--out', 'free.jsonl')).code).toBe(0);
+    await expectEnded(home.pas('harvest', 'let', '--out', 'free.jsonl'), 0);
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { fetchPages, listAll, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
@@ -71,7 +72,7 @@ test('several sets that share records are one harvest, with each record once', a
     ['projekt', other?.size],
   ]);
 
-  await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+  await mock.clock({ advance_ms: 3600_000 });
   const [shared = ''] = [...(one?.keys() ?? [])];
   await mock.control('POST', `/records/${shared}/delete`);
   const changes = await home.json<Summary>(
@@ -92,11 +93,11 @@ test('several sets that share records are one harvest, with each record once', a
 test('several sets are not mixed with one of them, nor with all', async () => {
   await home.json('harvest', 'let', 'projekt', '--out', 'two.jsonl');
   for (const given of [['let'], ['--all'], ['let', 'projekt', 'osoba']]) {
-    const run = await home.pas('harvest', ...given, '--out', 'two.jsonl');
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('harvest', ...given, '--out', 'two.jsonl'),
       2,
-      expect.stringMatching(/its set is let projekt, not/),
-    ]);
+      /its set is let projekt, not/,
+    );
   }
 });
 
@@ -133,7 +134,7 @@ test('identifiers alone are harvested, with their changes', async () => {
       .sort(),
   ).toEqual(expected.map(({ ident }) => ident).sort());
   const [first] = expected.filter(({ deleted }) => !deleted);
-  await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+  await mock.clock({ advance_ms: 3600_000 });
   await mock.control('POST', `/records/${first?.ident}/delete`);
   expect(await home.json<Summary>('harvest', ...flags, '--out', 'ids.jsonl')).toMatchObject({
     written: 1,
@@ -172,15 +173,14 @@ test.each<readonly [RegExp, readonly string[]]>([
   [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
 ])('wrong combinations end with 2: %s', async (words, args) => {
-  const run = await home.pas('harvest', ...args);
-  expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(words)]);
+  await expectEnded(home.pas('harvest', ...args), 2, words);
 });
 
 test('identifiers and whole records are not mixed in one output', async () => {
   await home.json('harvest', 'let', '--identifiers', '--out', 'let.jsonl');
-  const run = await home.pas('harvest', 'let', '--out', 'let.jsonl');
-  expect([run.code, run.stderr]).toEqual([
+  await expectEnded(
+    home.pas('harvest', 'let', '--out', 'let.jsonl'),
     2,
-    expect.stringMatching(/its verb is ListIdentifiers, not ListRecords/),
-  ]);
+    /its verb is ListIdentifiers, not ListRecords/,
+  );
 });

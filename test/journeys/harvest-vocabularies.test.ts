@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { ODD_SET, startOddService } from '../support/odd-service.ts';
 import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -146,7 +147,7 @@ describe('a service', () => {
     const [first, second] = await entries(home, 'heslo:predmet_druh');
     if (first === undefined || second === undefined)
       throw new Error('the seed has no object types');
-    await service.control('POST', '/clock', { advance_ms: 3_600_000 });
+    await service.clock({ advance_ms: 3_600_000 });
     await service.control('POST', '/records', {
       ident: first.id,
       changes: { heslo: { '@xml:lang': 'cs', '#': 'přejmenováno' } },
@@ -213,13 +214,8 @@ describe('harvested vocabularies', () => {
     expect(
       readFileSync(join(home.folder, 'all.csv'), 'utf8').match(/^HES-/gm)?.length,
     ).toBeGreaterThan(listed.length);
-    expect(await home.pas('vocab', 'export', '--out', 'all.csv')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('--force'),
-    });
-    expect(await home.pas('vocab', 'export', '--out', 'no/such/folder.csv')).toMatchObject({
-      code: 2,
-    });
+    await expectEnded(home.pas('vocab', 'export', '--out', 'all.csv'), 2, '--force');
+    await expectEnded(home.pas('vocab', 'export', '--out', 'no/such/folder.csv'), 2);
   });
 
   test('global flags may precede the command', async () => {
@@ -257,9 +253,7 @@ describe('harvested vocabularies', () => {
     ['a mistyped set', ['vocab', 'search', 'spona', '--set', 'heslo:obdoby'], /Nothing of the set/],
     ['a limit of nothing', ['vocab', 'search', 'spona', '--limit', '0'], /1 or more/],
   ])('%s is refused with advice', async (_, args, words) => {
-    const run = await home.pas(...args);
-    expect(run.code).toBe(2);
-    expect(run.stderr).toMatch(words);
+    await expectEnded(home.pas(...args), 2, words);
   });
 });
 

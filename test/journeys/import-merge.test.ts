@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -118,7 +119,7 @@ describe('a table that is imported again', () => {
       { id: 'R-2', note: 'table', place: 'les' },
     );
     const { run, report } = await imports(season);
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(report).toMatchObject({ conflicts: 2, updated: 0 });
     expect(report.issues).toContainEqual(
       expect.objectContaining({
@@ -213,7 +214,7 @@ describe('a table that is imported again', () => {
     await home.do('import', season);
     table('season.csv', { id: 'S-11', note: 'přezka' }, { id: 'S-2', note: 'b' });
     const { run, report } = await imports(season);
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(report).toMatchObject({ added: 0, questions: 1, unchanged: 1 });
     expect(report.issues).toContainEqual(
       expect.objectContaining({
@@ -255,7 +256,7 @@ describe('another table with the same local ids', () => {
     );
     const other = table('petrovice.csv', { id: '1', object: 'HES-000693', place: 'Petrovice' });
     const { run, report } = await imports(other);
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(report).toMatchObject({ added: 0, updated: 0, questions: 1 });
     expect(report.issues).toContainEqual(
       expect.objectContaining({
@@ -320,7 +321,7 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   home.file('season.csv', `${header}\n${(text[1] ?? '').replace('pole 1', 'les 1')};A 12/2024\n`);
   const path = join(home.folder, 'season.csv');
   const { run, report } = await imports(path, '--corrections', 'corrections.csv');
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   expect(report).toMatchObject({ already_sent: 1, numbers: 1 });
   expect(JSON.stringify(report)).not.toContain('--corrections');
   const lines = readFileSync(join(home.folder, 'corrections.csv'), 'utf8')
@@ -334,7 +335,7 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   expect((await home.json<Shown>('show', 'K-1')).entries).toContainEqual(
     expect.objectContaining({ kind: 'number', state: 'queued' }),
   );
-  expect((await home.pas('import', path, '--corrections', 'corrections.csv')).code).toBe(2);
+  await expectEnded(home.pas('import', path, '--corrections', 'corrections.csv'), 2);
 });
 
 test('a number that a curator has set since is not replaced, and that of the row is listed as a correction', async () => {

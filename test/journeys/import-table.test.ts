@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -56,7 +57,7 @@ test('an edited row never changes a sent find, and is reported', async () => {
   const sentText = (await home.do('show', 'K-2', '--xml')).stdout;
   edit(table, 'pole 2', 'les 2');
   const run = await home.pas('import', table, '--json');
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   expect(JSON.parse(run.stdout)).toMatchObject({
     already_sent: 1,
     unchanged: 1,
@@ -79,7 +80,7 @@ test('an incomplete find is a draft, is never sent, and is queued once its row i
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, ';HES-000253;', ';;');
   const run = await home.pas('import', table, '--json');
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, drafts: 1 });
   await home.do('push');
   expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'draft' }]);
@@ -93,7 +94,7 @@ test('a refused find shows the service’s words beside the element, and is sent
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, 'HES-000691', 'HES-999999');
   await home.json<Report>('import', table);
-  expect((await home.pas('push')).code).toBe(3);
+  await expectEnded(home.pas('push'), 3);
   const refused = await home.do('show', 'K-1');
   expect(refused.stdout).toMatch(/import: refused/);
   expect(refused.stdout).toMatch(/druh_nalezu/);
@@ -137,12 +138,12 @@ test('commas, tabs, a byte order mark, quoted line breaks and decimal commas are
 test('labels are understood after a harvest of vocabularies, and a wrong one lists similar labels', async () => {
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, 'HES-000691', 'spona');
-  expect((await home.pas('import', table)).code).toBe(3);
+  await expectEnded(home.pas('import', table), 3);
   await home.do('harvest-vocab');
   expect(await home.json<Report>('import', table)).toMatchObject({ added: 1, drafts: 0 });
   edit(table, 'spona', 'sponka');
   const run = await home.pas('import', table);
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   expect(run.stdout).toMatch(/row 2, column druh_nalezu.*spona/s);
 });
 

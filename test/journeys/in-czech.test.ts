@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -66,7 +67,7 @@ test('evidence is shown in the language of the reader, and is the same in every 
   await importSeason(home, 1);
   await mock.service.faults({ endpoint: 'import', fault: '500-before-save' });
   const pushed = await czech.pas('push');
-  expect(pushed.code).toBe(6);
+  await expectEnded(pushed, 6);
   const reconciled = await czech.pas('reconcile');
   expect(reconciled.stdout).toContain('ve sklizni není žádný jiný záznam');
   await home.pas('reconcile');
@@ -80,7 +81,7 @@ test('evidence is shown in the language of the reader, and is the same in every 
 
 test('missing files and finds are refused in Czech, with advice', async () => {
   const nowhere = await czech.pas('import', 'chybi.csv');
-  expect(nowhere).toMatchObject({ code: 2 });
+  await expectEnded(nowhere, 2);
   expect(nowhere.stderr).toMatch(/Soubor .*chybi\.csv neexistuje\./);
   const nobody = await czech.pas('resolve', 'K-9', '--drop');
   expect(nobody.stderr).toContain('Nález K-9 tu není.');

@@ -5,6 +5,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
 import { expectDone, makeHome, PROJECT } from '../support/run-pas.ts';
@@ -55,8 +56,7 @@ describe('pas init --set', () => {
     ['pacing=redis://:planted@127.0.0.1/0', /password/],
   ])('refuses %s with a reason', async (setting, reason) => {
     const run = await makeHome().pas('init', mock.service.base_url, '--set', setting);
-    expect(run.code).toBe(12);
-    expect(run.stderr).toMatch(reason);
+    await expectEnded(run, 12, reason);
     expect(run.stderr).not.toContain('planted');
   });
 });
@@ -189,10 +189,7 @@ describe('pas init with one address of the service', () => {
   test('makes no request to an address without TLS', async () => {
     const home = makeHome();
     const run = await home.pas('init', 'http://finds.invalid/oai');
-    expect([run.code, run.stderr]).toEqual([
-      12,
-      expect.stringContaining('https://finds.invalid does not answer'),
-    ]);
+    await expectEnded(run, 12, 'https://finds.invalid does not answer');
     expect(run.stderr).not.toContain('http://finds.invalid');
   });
 
@@ -200,8 +197,9 @@ describe('pas init with one address of the service', () => {
     const address = await serve(asksForToken);
     const home = makeHome();
     const run = await home.pas('init', address);
-    expect(run.code).toBe(12);
-    expect(run.stderr).toContain(
+    await expectEnded(
+      run,
+      12,
       'address below which the schemas are, production or training instance',
     );
     expect(run.stderr).toContain('--schema-base=ADDRESS --kind=production|training');
@@ -243,19 +241,18 @@ describe('pas init with one address of the service', () => {
       response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Hello</html>');
     });
     const home = makeHome();
-    const run = await home.pas('init', `${address}/a/b`);
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('init', `${address}/a/b`),
       12,
-      expect.stringContaining(`${address} answers, but is not a finds service.`),
-    ]);
+      `${address} answers, but is not a finds service.`,
+    );
     expect(await home.json('profile', 'list')).toEqual([]);
   });
 
   test('gives up an address that does not answer', async () => {
     const address = await serve(() => {});
     const startedAt = performance.now();
-    const run = await makeHome().pas('init', address);
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining('does not answer')]);
+    await expectEnded(makeHome().pas('init', address), 12, 'does not answer');
     expect(performance.now() - startedAt).toBeLessThan(20_000);
   });
 
@@ -263,10 +260,7 @@ describe('pas init with one address of the service', () => {
     'refuses an invalid address: %s',
     async (text) => {
       const run = await makeHome().pas('init', text);
-      expect([run.code, run.stderr]).toEqual([
-        12,
-        expect.stringContaining('This is not an address of a service'),
-      ]);
+      await expectEnded(run, 12, 'This is not an address of a service');
       expect(run.stderr).not.toContain('planted');
     },
   );
@@ -281,7 +275,7 @@ describe('pas init with one address of the service', () => {
     for (const name of ['default', 'file'])
       expect(await home.json('profile', 'show', name)).toMatchObject({ baseUrl: base_url });
     const both = await home.pas('init', address, '--from', 'finds.toml');
-    expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('not both')]);
+    await expectEnded(both, 2, 'not both');
   });
 });
 

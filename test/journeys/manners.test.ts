@@ -5,6 +5,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
 import { displayWidth } from '../../src/text/characters.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';
 import { type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
@@ -44,7 +45,7 @@ test.each([
 ])('a mistyped %j suggests the intended one', async (args, suggestion) => {
   const run = await home.pas(...args);
   expect(run.stderr).toMatch(suggestion);
-  expect(run.code).toBe(2);
+  await expectEnded(run, 2);
 });
 
 test.each([
@@ -55,7 +56,7 @@ test.each([
 ])('%j shows the help of that command', async (args, page) => {
   const run = await home.pas(...args);
   expect(run.stdout).toMatch(page);
-  expect(run.code).toBe(0);
+  await expectEnded(run, 0);
 });
 
 test.each([[['--lang', 'en']], [['help']], [['--help']]])(
@@ -164,18 +165,16 @@ test('the language in config.toml applies if nothing else names one, and is kept
   const before = readFileSync(file, 'utf8');
   try {
     writeFileSync(file, `lang = "cs"\n${before}`);
-    expect((await unsaid.pas('profile', 'use', 'field')).code).toBe(0);
+    await expectEnded(unsaid.pas('profile', 'use', 'field'), 0);
     expect(readFileSync(file, 'utf8')).toContain('lang = "cs"');
     expect((await unsaid.pas('list', '--help')).stdout).toMatch(/^Použití: /);
     expect((await unsaid.pas('list', '--help', '--lang', 'en')).stdout).toMatch(/^Usage: /);
     writeFileSync(file, `lang = "čeština"\n${before}`);
-    const run = await unsaid.pas('list');
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      unsaid.pas('list'),
       12,
-      expect.stringMatching(
-        /config\.toml: lang is a language that pas does not have.*\n.*Choose from en, cs\./,
-      ),
-    ]);
+      /config\.toml: lang is a language that pas does not have.*\n.*Choose from en, cs\./,
+    );
   } finally {
     writeFileSync(file, before);
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, PROJECT, signedIn, withVocabularies } from '../support/run-pas.ts';
 import { shareMock } from '../support/use-mock.ts';
 
@@ -78,7 +79,7 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
     expect({ added, left }).toEqual({ added: 0, left: readMuseumTerms(MUSEUM_TERMS).length });
 
     const run = await home.pas('import', home.file('museum.csv', makeTable(terms)), '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
     const finds = new Map((await home.json<Listed[]>('list')).map((find) => [find.local_id, find]));
     const refused = new Set(issues.map(({ find }) => find));
@@ -160,13 +161,13 @@ describe('a reviewed mapping', () => {
     );
 
     await moveEntry('obdobi');
-    expect((await home.pas('validate')).code).toBe(0);
+    await expectEnded(home.pas('validate'), 0);
     await mock.service.control('POST', '/records/HES-000286/delete');
     await home.do('harvest-vocab', 'heslo');
     await reported('mapping-deleted', /HES-000286.*was deleted from periods \(heslo:obdobi\)/);
 
     const again = await home.pas('import', table('laten'), '--json');
-    expect(again.code).toBe(3);
+    await expectEnded(again, 3);
     const { issues } = JSON.parse(again.stdout) as { issues: Issue[] };
     expect(issues).toMatchObject([{ rule: 'term-mapping-conflict', row: 2, element: 'obdobi' }]);
 
@@ -191,7 +192,7 @@ describe('a reviewed mapping', () => {
    */
   async function reported(rule: string, message: RegExp): Promise<void> {
     const run = await home.pas('validate', '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
     expect(issues.find((issue) => issue.rule === rule)).toMatchObject({
       severity: 'warning',
@@ -216,7 +217,7 @@ describe('a reviewed mapping', () => {
     ];
     const file = home.file('wrong.csv', ['set;term;id;label;note;confirmed', ...rows].join('\n'));
     const run = await home.pas('vocab', 'map', 'import', file, '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     const { added, issues } = JSON.parse(run.stdout) as { added: number; issues: Issue[] };
     expect(added).toBe(0);
     expect(issues.map(({ rule, row }) => [rule, row])).toEqual([
@@ -229,7 +230,7 @@ describe('a reviewed mapping', () => {
       ['obdobi', 'nesmysl'],
       ['okres!', 'HES-000283'],
     ] as const) {
-      expect((await home.pas('vocab', 'map', 'set', set, 'x', entry)).code).toBe(2);
+      await expectEnded(home.pas('vocab', 'map', 'set', set, 'x', entry), 2);
     }
     expect(readFileSync(join(home.folder, 'pas', 'mapping.csv'), 'utf8')).toBe(before);
   });
@@ -239,10 +240,12 @@ describe('a reviewed mapping', () => {
     const before = readFileSync(join(home.folder, path), 'utf8');
     const damaged = `${before}obdobi;halštat;HES-000283;doba halštatská;;perhaps\n`;
     home.file(path, damaged);
-    expect((await home.pas('import', table('doba halštatská'))).code).toBe(3);
-    const run = await home.pas('vocab', 'map', 'set', 'obdobi', 'x', 'HES-000283');
-    expect(run.code).toBe(2);
-    expect(run.stderr).toMatch(/mapping\.csv, row 3: confirmed is "perhaps"/);
+    await expectEnded(home.pas('import', table('doba halštatská')), 3);
+    await expectEnded(
+      home.pas('vocab', 'map', 'set', 'obdobi', 'x', 'HES-000283'),
+      2,
+      /mapping\.csv, row 3: confirmed is "perhaps"/,
+    );
     expect(readFileSync(join(home.folder, path), 'utf8')).toBe(damaged);
     home.file(path, before);
   });
@@ -269,9 +272,7 @@ describe('a reviewed mapping', () => {
 
 test('nothing is proposed without harvested vocabularies', async () => {
   const fresh = await signedIn(mock.service);
-  const run = await fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS);
-  expect(run.code).toBe(2);
-  expect(run.stderr).toMatch(/harvest-vocab/);
+  await expectEnded(fresh.pas('vocab', 'map', 'suggest', MUSEUM_TERMS), 2, /harvest-vocab/);
 });
 
 test('proposals can be piped', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
@@ -46,7 +47,7 @@ describe('a draft', () => {
       '--set',
       'okolnosti=HES-000560',
     );
-    expect(half.code).toBe(3);
+    await expectEnded(half, 3);
     expect(half.stdout).toMatch(/hloubka: – → 20/);
     expect(half.stdout).toMatch(/D 1 stays a draft until/);
     const whole = await home.do(
@@ -110,7 +111,7 @@ describe('a draft', () => {
     async (setting) => {
       const [name = ''] = setting.split('=');
       const byFlag = await home.pas('edit', 'D 1', '--set', setting);
-      expect(byFlag.code).toBe(3);
+      await expectEnded(byFlag, 3);
       expect(byFlag.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
       const inEditor = await editor(`$ a ${setting}`).pas('edit', 'D 1');
       expect(inEditor.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
@@ -120,20 +121,18 @@ describe('a draft', () => {
 
   test('is not changed by an element that is given twice', async () => {
     const twice = await home.pas('edit', 'D 1', '--set', 'hloubka=3', '--set', 'depth_cm=4');
-    expect(twice.code).toBe(2);
-    expect(twice.stderr).toMatch(/hloubka is given twice\. Keep one\./);
+    await expectEnded(twice, 2, /hloubka is given twice\. Keep one\./);
   });
 
   test('loses no typed text if a value cannot be read, or the editor fails', async () => {
     const wrong = await editor(
       's/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/',
     ).pas('edit', 'D 1');
-    expect(wrong.code).toBe(3);
+    await expectEnded(wrong, 3);
     expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
     expect(wrong.stderr).toMatch(/Your text is in/);
     const killed = await home.with({ EDITOR: 'false' }).pas('edit', 'D 1');
-    expect(killed.code).toBe(2);
-    expect(killed.stderr).toMatch(/Continuing an unfinished edit/);
+    await expectEnded(killed, 2, /Continuing an unfinished edit/);
     const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
     expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
     expect(LEFT()).toEqual([]);
@@ -147,7 +146,7 @@ describe('a draft', () => {
 test('a refused find is shown with its element, corrected and sent', async () => {
   await importSeason(home, 2);
   await home.do('edit', 'K-2', '--set', 'lon=20.5', '--set', 'lat=50.1');
-  expect((await home.pas('push')).code).toBe(3);
+  await expectEnded(home.pas('push'), 3);
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'refused' });
   const shown = await home.do('show', 'K-2');
   expect(shown.stdout).toMatch(/next: pas edit K-2/);
@@ -158,11 +157,11 @@ test('a refused find is shown with its element, corrected and sent', async () =>
   await home.do('edit', 'K-2', '--set', 'lon=14.45', '--set', 'lat=50.08');
   await home.do('push');
   expect(await states()).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
-  const late = await home.pas('edit', 'K-2', '--set', 'depth_cm=1');
-  expect([late.code, late.stderr]).toEqual([
+  await expectEnded(
+    home.pas('edit', 'K-2', '--set', 'depth_cm=1'),
     2,
-    expect.stringMatching(/was sent as C-202400101-N\d+.*\n.*pas number set K-2/),
-  ]);
+    /was sent as C-202400101-N\d+.*\n.*pas number set K-2/,
+  );
 });
 
 describe('removing', () => {
@@ -171,11 +170,11 @@ describe('removing', () => {
   test('deletes unsent finds with their photographs, after a confirmation', async () => {
     await importSeason(home, 3, { photos: true });
     await home.do('photo', 'add', 'K-2', home.file('same.png', tinyPng(0)));
-    const firstRun = await home.pas('remove', 'K-1', 'K-2');
-    expect([firstRun.code, firstRun.stderr]).toEqual([
+    await expectEnded(
+      home.pas('remove', 'K-1', 'K-2'),
       2,
-      expect.stringMatching(/K-1, K-2 \(3 photographs, 0 numbers\).*\n.*--yes/),
-    ]);
+      /K-1, K-2 \(3 photographs, 0 numbers\).*\n.*--yes/,
+    );
     expect(copies()).toHaveLength(3);
     // A copy that has just been made may be of a photograph that is being added.
     for (const path of copies()) utimesSync(path, new Date(0), new Date(0));
@@ -216,8 +215,7 @@ describe('removing', () => {
     });
     await home.pas('push', '--limit', '2');
     const run = await home.pas('remove', 'K-1', 'K-2', 'K-3', '--yes');
-    expect(run.code).toBe(3);
-    expect(run.stderr).toMatch(/K-1 cannot be removed\. It was sent, and the service has it as C-/);
+    await expectEnded(run, 3, /K-1 cannot be removed\. It was sent, and the service has it as C-/);
     expect(run.stderr).toMatch(
       /K-2 cannot be removed\. The service may have it\. Find out first: pas reconcile K-2/,
     );
@@ -242,15 +240,15 @@ test('photographs of a dropped find are not left waiting silently', async () => 
 
 test('a record that is not a find here can be shown, pushed and reconciled by its identifier, or is reported as untouched', async () => {
   const ident = 'C-202400101-N00005';
-  const untouched = await home.pas('push', ident);
-  expect([untouched.code, untouched.stderr]).toEqual([
+  await expectEnded(
+    home.pas('push', ident),
     2,
-    expect.stringMatching(/not stored here.*\n.*pas number set C-202400101-N00005/),
-  ]);
+    /not stored here.*\n.*pas number set C-202400101-N00005/,
+  );
   await importSeason(home, 1);
   await home.do('number', 'set', ident, 'MB 77');
   // It has a number, which no home has seen yet.
-  expect((await home.pas('push', ident)).code).toBe(6);
+  await expectEnded(home.pas('push', ident), 6);
   expect((await home.pas('status')).stdout).toMatch(
     /the record has the number KH 13\/2024; MB 77 is to replace it/,
   );
@@ -265,11 +263,11 @@ test('a record that is not a find here can be shown, pushed and reconciled by it
 
 test('a profile with unsent entries is removed only with confirmation', async () => {
   await importSeason(home, 2);
-  const firstRun = await home.pas('profile', 'remove', 'mock');
-  expect([firstRun.code, firstRun.stderr]).toEqual([
+  await expectEnded(
+    home.pas('profile', 'remove', 'mock'),
     2,
-    expect.stringMatching(/2 entries of profile mock are not sent.*\n.*--yes/),
-  ]);
+    /2 entries of profile mock are not sent.*\n.*--yes/,
+  );
   const file = outboxFile(home);
   await home.do('profile', 'remove', 'mock', '--yes');
   expect(existsSync(file)).toBe(true);

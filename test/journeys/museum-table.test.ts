@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
 import { shareMock } from '../support/use-mock.ts';
 
@@ -53,7 +54,7 @@ describe('the example of a museum', () => {
     ]);
     expect(read('made.toml')).toBe(read('nalezy.map.toml'));
     expect(read('nalezy.terms.csv')).toContain('specifikace;ker.');
-    expect((await home.pas(...args)).code).toBe(2);
+    await expectEnded(home.pas(...args), 2);
   });
 
   test('without required elements writes the map, and the exit code says that it is incomplete', async () => {
@@ -66,7 +67,7 @@ describe('the example of a museum', () => {
       'open.toml',
       '--json',
     );
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({
       map: 'open.toml',
       undecided: ['projekt', 'pristupnost'],
@@ -129,7 +130,7 @@ describe('the example of a museum', () => {
     });
     expect(elements['datum_nalezu']).toBeUndefined();
 
-    expect((await home.pas('push', '--accept-new-people')).code).toBe(0);
+    await expectEnded(home.pas('push', '--accept-new-people'), 0);
     expect(await home.json<Numbers>('number', 'import', 'numbers.csv', '--dry-run')).toMatchObject({
       queued: 12,
     });
@@ -138,7 +139,7 @@ describe('the example of a museum', () => {
       unchanged: 0,
       issues: [],
     });
-    expect((await home.pas('push')).code).toBe(0);
+    await expectEnded(home.pas('push'), 0);
     expect(await home.json<Numbers>('number', 'import', 'numbers.csv')).toMatchObject({
       queued: 0,
       replaced: 0,
@@ -202,7 +203,7 @@ test('text that looks like a formula stays text in the copy, and is read back un
     'version = 1\n[columns]\n"č." = "local_id"\npopis = "poznamka"\nY = "ignore"\n',
   );
   const args = ['import', 'formula.csv', '--map', 'formula.toml', '--dry-run', '--issues-to'];
-  expect((await home.pas(...args, 'formula-issues.csv')).code).toBe(3);
+  await expectEnded(home.pas(...args, 'formula-issues.csv'), 3);
   const [, first = '', second = ''] = read('formula-issues.csv').split('\r\n');
   expect(second).toMatch(/;1;"'=HYPERLINK\(""http:\/\/x""\)";-694201,69$/);
   expect(first).toMatch(/^"✗ Rows 2 and 3 .*;1;'\+420 1;-5$/);
@@ -213,9 +214,11 @@ test('a broken map, or a copy that cannot be written, stops before anything is c
     'broken.toml',
     'version = 1\n[columns]\n"inv. č." = "lokal_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n',
   );
-  const run = await home.pas('import', 'nalezy.csv', '--map', 'broken.toml');
-  expect(run.code).toBe(2);
-  expect(run.stderr).toContain('There is no element lokal_id. Did you mean local_id?');
+  await expectEnded(
+    home.pas('import', 'nalezy.csv', '--map', 'broken.toml'),
+    2,
+    'There is no element lokal_id. Did you mean local_id?',
+  );
   home.file(
     'fixed.toml',
     'version = 1\n[columns]\n"inv. č." = "local_id"\n[fixed]\nstav = "9"\nprojekt = "a b"\n',
@@ -230,7 +233,7 @@ test('a broken map, or a copy that cannot be written, stops before anything is c
     2,
     readFileSync(join(EXAMPLE, 'nalezy.csv'), 'utf8'),
   ]);
-  expect((await home.pas('import', 'nalezy.csv', '--map', 'missing.toml')).code).toBe(2);
+  await expectEnded(home.pas('import', 'nalezy.csv', '--map', 'missing.toml'), 2);
   expect(existsSync(join(home.folder, 'x.csv'))).toBe(false);
 });
 
@@ -242,7 +245,10 @@ test('a copy of a file that is not a spreadsheet is refused before any find is q
     properties,
   };
   home.file('walk.geojson', JSON.stringify({ type: 'FeatureCollection', features: [walk] }));
-  const run = await home.pas('import', 'walk.geojson', '--issues-to', 'walk.csv');
-  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('walk.geojson is neither')]);
-  expect((await home.pas('show', 'W-1')).code).toBe(2);
+  await expectEnded(
+    home.pas('import', 'walk.geojson', '--issues-to', 'walk.csv'),
+    2,
+    'walk.geojson is neither',
+  );
+  await expectEnded(home.pas('show', 'W-1'), 2);
 });

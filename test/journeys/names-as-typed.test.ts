@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
@@ -120,10 +121,7 @@ test('a find cannot be added beside one whose local id differs in capitals only'
   const run = await home
     .copy()
     .pas('add', '--draft', '--set', 'local_id=k-1', '--set', 'poznamka=nic');
-  expect(run).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('There is already a find K-1.'),
-  });
+  await expectEnded(run, 2, 'There is already a find K-1.');
 });
 
 describe('registration numbers of a CSV table', () => {
@@ -247,10 +245,11 @@ describe('a workbook whose first sheet is a cover', () => {
 
 describe('a mistyped set of own terms', () => {
   test('is named with the nearest one when a term is mapped', async () => {
-    expect(await home.pas('vocab', 'map', 'set', 'xx', 'laten', 'nic')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('No element of a find has entries of "xx"'),
-    });
+    await expectEnded(
+      home.pas('vocab', 'map', 'set', 'xx', 'laten', 'nic'),
+      2,
+      'No element of a find has entries of "xx"',
+    );
     const { stderr } = await home.pas('vocab', 'map', 'set', 'heslo:obdobii', 'laten', 'nic');
     expect(stderr).toMatch(
       /Nothing of the set heslo:obdobii was harvested.*\n?.*Did you mean heslo:obdobi\?/s,

@@ -5,6 +5,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { freePort } from '../support/free-port.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import {
@@ -70,11 +71,11 @@ describe('a service behind a proxy', () => {
       https_proxy: address,
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     });
-    const refused = await untrusting.pas('login');
-    expect([refused.code, refused.stderr]).toEqual([
+    await expectEnded(
+      untrusting.pas('login'),
       5,
-      expect.stringMatching(/authority that this computer does not know[\s\S]*ca_file/),
-    ]);
+      /authority that this computer does not know[\s\S]*ca_file/,
+    );
   });
 
   test('gets each request of a push by http from the proxy of config.toml', async () => {
@@ -117,19 +118,18 @@ describe('a service behind a proxy', () => {
       const home = makeHome({ PAS_PASSWORD: 'a', HTTPS_PROXY: `http://${proxy.host}` });
       const address = `https://${HIDDEN_HOST}`;
       await home.init(serviceAt(address), '--username', 'a');
-      const run = await home.pas('login');
-      expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
+      await expectEnded(home.pas('login'), 5, says);
     },
   );
 
   test('names the proxy that wants a password, also for http', async () => {
     await using proxy = await startProxy({ account: 'eva:planted' });
     const home = await homeBehind(mock.service, PLAIN, { HTTP_PROXY: proxy.host });
-    const run = await home.pas('login');
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('login'),
       5,
-      expect.stringMatching(/the proxy http:\S+ failed: it wants a user name and a password/),
-    ]);
+      /the proxy http:\S+ failed: it wants a user name and a password/,
+    );
   });
 });
 
@@ -152,11 +152,7 @@ describe('a page of a firewall', () => {
       const home = makeHome({ PAS_PASSWORD: 'a' });
       await home.init(serviceAt(address), '--username', 'a');
       for (const command of [['login'], ['harvest-vocab', 'obdobi']]) {
-        const run = await home.pas(...command);
-        expect([run.code, run.stderr]).toEqual([
-          5,
-          expect.stringMatching(/web page|overloaded|failing/),
-        ]);
+        await expectEnded(home.pas(...command), 5, /web page|overloaded|failing/);
       }
       expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(2);
     },
@@ -204,7 +200,7 @@ describe('a connection that TLS refuses', () => {
     const trust = ['--set', `ca_file=${pem('authority')}`];
     await home.init(serviceAt(address), '--username', 'a', ...trust);
     const run = await home.pas('login');
-    expect([run.code, run.stderr]).toEqual([5, expect.stringMatching(says)]);
+    await expectEnded(run, 5, says);
     expect(run.stderr).not.toContain('SSL routines');
   });
 });
@@ -218,8 +214,7 @@ test.each([
   const address = 'https://127.0.0.1:9';
   const trust = ['--set', `ca_file=${join(home.folder, name)}`];
   await home.init(serviceAt(address), '--username', 'a', ...trust);
-  const run = await home.pas('login');
-  expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(says)]);
+  await expectEnded(home.pas('login'), 12, says);
 });
 
 // A newer Node reads that file itself.
@@ -232,9 +227,6 @@ test.skipIf('getCACertificates' in tls)(
     await home.init(serviceAt(address), '--username', 'a', ...trust);
     const missing = join(home.folder, 'missing.pem');
     const run = await home.with({ NODE_EXTRA_CA_CERTS: missing }).pas('login');
-    expect([run.code, run.stderr]).toEqual([
-      12,
-      expect.stringMatching(/missing\.pem cannot be read[\s\S]*NODE_EXTRA_CA_CERTS/),
-    ]);
+    await expectEnded(run, 12, /missing\.pem cannot be read[\s\S]*NODE_EXTRA_CA_CERTS/);
   },
 );

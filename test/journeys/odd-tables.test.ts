@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { openZip, readAllParts } from '../../src/tables/zip-entries.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -72,7 +73,7 @@ test('many errors are counted by kind, with the first rows of each, and --issues
   );
   homeCopy.file('season.csv', ['local_id;datum_nalezu;hloubka', ...rows.reverse()].join('\n'));
   const run = await homeCopy.pas('import', 'season.csv');
-  expect(run.code).toBe(3);
+  await expectEnded(run, 3);
   expect(run.stdout).toContain('✗ 40 × date (datum_nalezu): rows 22, 23, 24, 25, 26 …');
   expect(run.stdout).toContain('✗ 50 × integer (hloubka): rows 12, 13, 14, 15, 16 …');
   expect(run.stdout.indexOf('50 × integer')).toBeLessThan(run.stdout.indexOf('40 × date'));
@@ -95,7 +96,7 @@ test('the workbook with issues keeps days as days, and its columns fit their con
     ['M-1', { day: 45444 }, 'x', 'dlouhá poznámka o tom, kde nález ležel a co leželo kolem'],
   ] as const;
   homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
-  expect((await homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx')).code).toBe(3);
+  await expectEnded(homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx'), 3);
   const parts = await readAllParts('mend.xlsx', await openZip(join(homeCopy.folder, 'mend.xlsx')));
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.bytes.toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
@@ -125,7 +126,7 @@ test('map links and full plus codes are points, in tables, in pas add and in pas
     'L-3': 'POINT (14.4208 50.0871)',
   });
   const link = 'https://mapy.cz/zakladni?source=coor&id=15.5%2C49.5&x=15&y=49&z=17';
-  expect((await homeCopy.pas('edit', 'L-1', '--point', link)).code).toBe(0);
+  await expectEnded(homeCopy.pas('edit', 'L-1', '--point', link), 0);
   expect(
     (await homeCopy.pas('edit', 'L-2', '--point', 'https://mapy.cz/zakladni?x=15.5&y=49.5')).code,
   ).toBe(3);
@@ -139,7 +140,7 @@ test('map links and full plus codes are points, in tables, in pas add and in pas
     '--set',
     'pristupnost=HES-000865',
   ];
-  expect((await homeCopy.pas('add', ...flags, '--point', 'geo:49.5,15.5')).code).toBe(0);
+  await expectEnded(homeCopy.pas('add', ...flags, '--point', 'geo:49.5,15.5'), 0);
   expect(Object.fromEntries(await points())).toMatchObject({
     'L-1': 'POINT (15.5 49.5)',
     'L-2': 'POINT (14.4208125 50.0870625)',
@@ -152,7 +153,7 @@ test('the numbers of a register are imported by a column map that the wizard wri
   homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
   await homeCopy.json<Report>('import', 'season.csv');
   homeCopy.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
-  expect((await homeCopy.pas('number', 'import', 'register.csv', '--dry-run')).code).toBe(0);
+  await expectEnded(homeCopy.pas('number', 'import', 'register.csv', '--dry-run'), 0);
   const looked = await homeCopy.pas(
     'number',
     'import',

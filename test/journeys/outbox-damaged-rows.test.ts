@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
@@ -116,7 +117,7 @@ test.each([
 
 test('If the drive changed the account in the header, nothing is sent, and the repair finds it.', async () => {
   damage(`update header set account = 'U-9'`);
-  expect((await home.pas('push')).code).toBe(12);
+  await expectEnded(home.pas('push'), 12);
   await home.do('doctor', '--offline', '--repair');
   await pushAll();
 });

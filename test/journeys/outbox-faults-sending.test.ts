@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { accountFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
@@ -63,12 +64,12 @@ describe('While a push runs,', () => {
     const own = join(home.folder, 'own.sqlite');
     await importSeason(home, 8);
     await home.do('backup', own);
-    await training.service.control('PUT', '/settings', { latency_ms: 400 });
+    await training.service.settings({ latency_ms: 400 });
     const push = home.start('push', '--json');
     await push.until(({ stdout }) => stdout.includes('"attempt"'));
     const refused = await home.pas('restore', own, '--replace');
     expect([refused.code, push.child.exitCode], refused.stderr).toEqual([11, null]);
-    expect((await push.ended).code).toBe(0);
+    await expectEnded(push.ended, 0);
     expect(await training.made()).toMatchObject({ finds: 8 });
   });
 
@@ -88,7 +89,7 @@ describe('While a push runs,', () => {
       );
     await rests(1);
     await home.do('restore', own, '--replace');
-    expect((await home.pas('restore', ofMuseum, '--replace')).code).toBe(12);
+    await expectEnded(home.pas('restore', ofMuseum, '--replace'), 12);
     await home.do('restore', ofMuseum, '--replace', ...MUSEUM);
     await home.do('import', writeSeason(home, 3), ...MUSEUM);
     await importSeason(home, 2);
@@ -108,7 +109,7 @@ test('A find corrected under one profile is sent corrected under another profile
   await home.init(production.service, '--name', 'twin', '--username', 'archaeologist');
   await importSeason(home, 1);
   await production.service.faults({ endpoint: 'import', fault: '503', times: 1 });
-  expect((await home.pas('push')).code).toBe(5);
+  await expectEnded(home.pas('push'), 5);
   await home.do('edit', 'K-1', '--set', 'hloubka=35', '--profile', 'twin');
   await home.do('push', 'K-1');
   const { ident_cely, elements } = await listed(home, 'K-1');
@@ -134,8 +135,7 @@ test('A photograph is added only to the outbox that has the find, and is sent th
   const photo = home.file('K-1.png', tinyPng(1));
   await importSeason(home, 1);
   await home.do('push');
-  const refused = await home.pas('photo', 'add', 'K-1', photo, ...MUSEUM);
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('K-1')]);
+  await expectEnded(home.pas('photo', 'add', 'K-1', photo, ...MUSEUM), 2, 'K-1');
   await home.do('import', writeSeason(home, 1), ...MUSEUM);
   await home.do('photo', 'add', 'K-1', photo, ...MUSEUM);
   for (const _again of [1, 2]) await home.do('push', 'K-1', '--yes', ...MUSEUM);
@@ -153,7 +153,7 @@ test('A find that is corrected during validation keeps the correction, and is se
     await home.do('edit', `K-${number}`, '--set', 'hloubka=77');
     edited.push(`K-${number}`);
   }
-  expect((await checking.ended).code).toBe(0);
+  await expectEnded(checking.ended, 0);
   expect(edited.length).toBeGreaterThan(1);
   for (const find of edited)
     expect((await home.do('show', find, '--xml')).stdout).toContain('<svc:hloubka>77<');
@@ -199,8 +199,7 @@ describe('A draft with a photograph and a number', () => {
       expect(JSON.parse(imported.stdout), imported.stderr).toMatchObject({ added: 1, drafts: 1 });
       await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
       await home.do('number', 'set', 'K-1', 'X 1');
-      const run = await home.pas('push', ...names);
-      expect([run.code, run.stderr]).toEqual([3, expect.stringContaining('K-1')]);
+      await expectEnded(home.pas('push', ...names), 3, 'K-1');
       expect(await production.made()).toMatchObject({ finds: 0, photos: 0 });
       expect(await findStates(home)).toEqual({ 'K-1': 'draft' });
     },

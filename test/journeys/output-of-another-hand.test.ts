@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import { served } from '../support/whole-harvest.ts';
@@ -96,10 +97,7 @@ describe('a JSON lines file', () => {
   ])('that %s between two runs is written again in full, with a message', async (_, change) => {
     change(at('out.jsonl'));
     const run = await harvest('out.jsonl');
-    expect([run.code, run.stderr]).toEqual([
-      0,
-      expect.stringMatching(/out\.jsonl is missing or empty.*again/),
-    ]);
+    await expectEnded(run, 0, /out\.jsonl is missing or empty.*again/);
     expectWholeLines('out.jsonl');
     expect((await harvest('out.jsonl')).stderr).toBe('');
   });
@@ -142,7 +140,7 @@ describe('a JSON lines file', () => {
     expect(readFileSync(at('out.jsonl'))).toEqual(changed);
     expect((await harvest('out.jsonl', '--full')).code).toBe(2);
     const mended = await harvest('out.jsonl', '--verify');
-    expect([mended.code, mended.stderr]).toEqual([0, expect.stringMatching(/written again/)]);
+    await expectEnded(mended, 0, /written again/);
     expect(mended.stdout).toContain(`${expected.size} repaired`);
     expectWholeLines('out.jsonl');
     expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
@@ -167,7 +165,7 @@ describe('a JSON lines file', () => {
   // The last one: its record changes at the service.
   test('that is newer than its state file is not truncated', async () => {
     copyFileSync(at('out.jsonl.harvest'), at('old-notes'));
-    await mock.control('POST', '/clock', { advance_ms: 3600_000 });
+    await mock.clock({ advance_ms: 3600_000 });
     await mock.control('POST', '/records', {
       ident: 'HES-000253',
       changes: { heslo: { '@lang': 'cs', '#': 'paleolit' } },
@@ -192,7 +190,7 @@ describe('while a JSON lines file is written,', () => {
       () => existsSync(at('out.jsonl')) && readLines('out.jsonl').length,
     ).toBeGreaterThan(7);
     change(at('out.jsonl'));
-    await mock.control('PUT', '/faults', []);
+    await mock.faults();
     const run = await running.ended;
     expectRefusal(run, words);
     const again = await harvest('out.jsonl');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
 import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
@@ -290,9 +291,7 @@ test('a photograph with another extension or letter case is found if one file al
   expect(added.stdout).toContain(
     'There is no photograph "IMG_0001.jpg"; pas uses IMG_0001.JPG, the only file that matches',
   );
-  expect(await home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg'))).toMatchObject({
-    code: 3,
-  });
+  await expectEnded(home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg')), 3);
   const table = home.file('more.csv', 'local_id;photos\nK-2;img_0002.JPG\n');
   const imported = await home.json<{ photos: number; issues: { rule: string }[] }>('import', table);
   expect(imported.photos).toBe(1);
@@ -329,7 +328,7 @@ test('a folder without photographs, and a path that is not a folder, are reporte
     code: 0,
     stdout: expect.stringContaining('There are no files in this folder.'),
   });
-  expect(await home.pas('photo', 'match', 'nowhere')).toMatchObject({ code: 2 });
+  await expectEnded(home.pas('photo', 'match', 'nowhere'), 2);
 });
 
 test('truncated, empty and too large photographs are named, and the others are queued', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { makeHome, serviceAt, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -18,7 +19,7 @@ test('an uncertain find has a one-sentence summary, and its evidence on request'
     /It is not known yet whether the service has this find; pas checks again after (\S+ )?\d\d:\d\d\./;
   const reason = /[Ii]nternal processing failed|Vnitřní zpracování selhalo/;
   const pushed = await home.pas('push');
-  expect(pushed).toMatchObject({ code: 6, stderr: expect.stringMatching(plain) });
+  await expectEnded(pushed, 6, plain);
   expect(pushed.stderr).not.toMatch(reason);
   expect(pushed.stderr.match(new RegExp(plain, 'g'))).toHaveLength(1);
   for (const command of [['status'], ['show', 'K-2']]) {
@@ -50,8 +51,7 @@ test.each([
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'archaeologist' });
   await home.init(serviceAt(address));
   for (const command of ['login', 'whoami']) {
-    const run = await home.pas(command);
-    expect(run).toMatchObject({ code: 5, stderr: expect.stringMatching(words) });
+    await expectEnded(home.pas(command), 5, words);
   }
 });
 
@@ -59,10 +59,7 @@ test('a refused sign-in says what to check, and does not advise to sign in', asy
   const home = makeHome({ PAS_USERNAME: 'archaeologist', PAS_PASSWORD: 'mistyped' });
   await home.init(mock.service);
   const run = await home.pas('login');
-  expect(run).toMatchObject({
-    code: 4,
-    stderr: expect.stringContaining('Check the user name and the password.'),
-  });
+  await expectEnded(run, 4, 'Check the user name and the password.');
   expect(run.stderr).not.toContain('pas login');
 });
 
@@ -71,10 +68,7 @@ test('a sent find cannot be removed, and the message comes before any question',
   await importSeason(home, 1);
   await home.do('push');
   const run = await home.pas('remove', 'K-1');
-  expect(run).toMatchObject({
-    code: 3,
-    stderr: expect.stringMatching(/K-1 cannot be removed\. It was sent, .* as C-/),
-  });
+  await expectEnded(run, 3, /K-1 cannot be removed\. It was sent, .* as C-/);
   expect(run.stderr).not.toContain('--yes');
 });
 

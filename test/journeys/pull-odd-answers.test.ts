@@ -1,6 +1,7 @@
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { expectDone, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -58,11 +59,7 @@ test('a pull that gets a record without its content exits 3, names the find and 
   const ident = first?.ident_cely ?? '';
   await mock.service.control('POST', '/records', { ident, changes: { poznamka: 'changed' } });
   rewrite = withoutContent(ident);
-  const run = await home.pas('pull');
-  expect([run.code, run.stderr]).toEqual([
-    3,
-    expect.stringContaining(`their local copies were not changed: K-1 (${ident})`),
-  ]);
+  await expectEnded(home.pas('pull'), 3, `their local copies were not changed: K-1 (${ident})`);
   expect(await home.json('list')).toMatchObject([
     { at_service: { standing: 'shown', stav: 1 } },
     {},

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { accountFlags, type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -197,11 +198,11 @@ describe('finds that an archaeologist sent', () => {
     expect((await pull()).finds[0]).toMatchObject({ photos: [expect.any(String)] });
     await service.control('POST', `/records/${idents[1]}/delete`);
     await pull();
-    const refused = await home.pas('photo', 'add', 'K-2', join(home.folder, 'photo-1.png'));
-    expect(refused).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining(`${idents[1]} was deleted in the service`),
-    });
+    await expectEnded(
+      home.pas('photo', 'add', 'K-2', join(home.folder, 'photo-1.png')),
+      2,
+      `${idents[1]} was deleted in the service`,
+    );
   });
 
   test('that were deleted at the service are reported, and keep their last known content', async () => {
@@ -236,10 +237,10 @@ describe('finds that an archaeologist sent', () => {
   );
 
   test('are requested from the start of the last pull, by the server’s clock, with a margin', async () => {
-    await service.control('POST', '/clock', { advance_ms: 7 * 24 * 3600 * 1000 });
+    await service.clock({ advance_ms: 7 * 24 * 3600 * 1000 });
     await move(1, 'submit');
     const first = await pull();
-    await service.control('POST', '/clock', { advance_ms: 3600 * 1000 });
+    await service.clock({ advance_ms: 3600 * 1000 });
     await move(2, 'submit');
     const second = await pull();
     const serverNowMs = Date.now() + 7 * 24 * 3600 * 1000;
@@ -261,20 +262,20 @@ describe('finds that an archaeologist sent', () => {
       ms: 600_000,
       times: 100,
     });
-    const run = await home.pas('pull', '--deadline', '1s');
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('pull', '--deadline', '1s'),
       5,
-      expect.stringContaining('The deadline of 1s (--deadline) has passed.'),
-    ]);
+      'The deadline of 1s (--deadline) has passed.',
+    );
     await service.faults();
     expect((await news()).map(({ find }) => find)).toEqual(['K-1']);
   });
 
   test('are all checked again, with a message, if the service’s clock turns out to have been ahead', async () => {
     const all = await pull('--full');
-    await service.control('PUT', '/settings', { response_date_shifts_ms: [86_400_000] });
+    await service.settings({ response_date_shifts_ms: [86_400_000] });
     await pull();
-    await service.control('PUT', '/settings', { response_date_shifts_ms: [] });
+    await service.settings({ response_date_shifts_ms: [] });
     const run = await home.pas('pull', '--json');
     expect(run.stderr).toMatch(
       /the service's clock went back from .*, so everything is read again/,
@@ -284,11 +285,11 @@ describe('finds that an archaeologist sent', () => {
 
   test('that a person settled as created are found, however old they are', async () => {
     await pull();
-    await service.control('POST', '/clock', { advance_ms: 30 * 24 * 3600 * 1000 });
+    await service.clock({ advance_ms: 30 * 24 * 3600 * 1000 });
     await pull();
     await importSeason(home, 6, { photos: true });
     await service.faults({ endpoint: 'import', when: { every: 1 }, fault: '500-before-save' });
-    expect((await home.pas('push', '--yes')).code).toBe(6);
+    await expectEnded(home.pas('push', '--yes'), 6);
     await service.faults();
     // An older record of the seed, that the list of changes does not show any more.
     await home.do('resolve', 'K-6', '--created', 'C-202400101-N00001', '--yes');
@@ -388,11 +389,7 @@ describe('a training instance', () => {
     await useService('--training');
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await initTraining();
-    const run = await home.pas('pull');
-    expect([run.code, run.stderr]).toEqual([
-      12,
-      expect.stringMatching(/training instance without harvesting/),
-    ]);
+    await expectEnded(home.pas('pull'), 12, /training instance without harvesting/);
   });
 
   test('with production’s harvesting address shows none of its finds, not even one with the same identifier', async () => {
@@ -415,11 +412,11 @@ describe('a training instance', () => {
           .then((all) => all.map(({ ident_cely }) => ident_cely));
       expect(await listIdents(home)).toEqual(await listIdents(colleague));
 
-      const run = await home.pas('pull');
-      expect([run.code, run.stderr]).toEqual([
+      await expectEnded(
+        home.pas('pull'),
         2,
-        expect.stringMatching(/shows none of the 3 finds.*training instance has no harvesting/s),
-      ]);
+        /shows none of the 3 finds.*training instance has no harvesting/s,
+      );
       expect(await home.json('list')).toMatchObject([
         { at_service: null },
         { at_service: null },

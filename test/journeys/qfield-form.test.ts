@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
 import { expectDone, type Home, makeHome, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -142,24 +143,28 @@ describe('the folder of a QField form', () => {
   test('cannot be made without vocabularies, and names the command that harvests them', async () => {
     const bare = makeHome();
     await bare.init(mock.service, '--name', 'bare', '--username', 'archaeologist');
-    const run = await bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield');
-    expect(run.code).toBe(2);
-    expect(run.stderr).toContain('pas harvest-vocab');
+    await expectEnded(
+      bare.pas('field', 'make', join(bare.folder, 'form'), '--for', 'qfield'),
+      2,
+      'pas harvest-vocab',
+    );
     expect(existsSync(join(bare.folder, 'form'))).toBe(false);
   });
 
   test('cannot be made with an invalid default value', async () => {
-    const run = await home.pas(
-      'field',
-      'make',
-      join(home.folder, 'odd'),
-      '--for',
-      'qfield',
-      '--set',
-      'obdobi=no such period',
+    await expectEnded(
+      home.pas(
+        'field',
+        'make',
+        join(home.folder, 'odd'),
+        '--for',
+        'qfield',
+        '--set',
+        'obdobi=no such period',
+      ),
+      2,
+      'no such period',
     );
-    expect(run.code).toBe(2);
-    expect(run.stderr).toContain('no such period');
     expect(existsSync(join(home.folder, 'odd'))).toBe(false);
   });
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Home, INIT_OFFLINE, makeHome } from '../support/run-pas.ts';
+import { expectEnded } from '../support/expect-ended.ts';
+import { type Home, INIT_OFFLINE, makeHome, setFlags } from '../support/run-pas.ts';
 
 type Report = {
   readonly drafts: number;
@@ -20,7 +21,7 @@ beforeEach(async () => {
 });
 
 const FIXED = ['projekt=C-202400101', 'stav=1', 'geom_system=4326', 'pristupnost=HES-000865'];
-const SET = FIXED.flatMap((setting) => ['--set', setting]);
+const SET = setFlags(...FIXED);
 
 async function report(...words: string[]): Promise<Report> {
   return JSON.parse((await home.pas(...words, '--json')).stdout) as Report;
@@ -68,11 +69,11 @@ describe('a registration number of two finds', () => {
       '3 A 1 is also the number of K-3. Give each find its own.',
       '4 A 1 is also the number of K-2. Give each find its own.',
     ]);
-    const set = await home.pas('number', 'set', 'K-3', 'A 2', '--replace');
-    expect([set.code, set.stderr]).toEqual([
+    await expectEnded(
+      home.pas('number', 'set', 'K-3', 'A 2', '--replace'),
       2,
-      expect.stringContaining('A 2 is also the number of K-1'),
-    ]);
+      'A 2 is also the number of K-1',
+    );
   });
 });
 
@@ -109,7 +110,7 @@ describe('a character of a number that a person may not see', () => {
         expect(listErrors(await report(...words))).toEqual([
           expect.stringMatching(/^2 The number contains the invisible character U\+\w+ after A\./),
         ]);
-      expect((await home.pas('number', 'set', 'K-1', `A${unseen}7`)).code).toBe(2);
+      await expectEnded(home.pas('number', 'set', 'K-1', `A${unseen}7`), 2);
     },
   );
 
@@ -134,7 +135,7 @@ describe('the columns of a table of numbers', () => {
     const file = home.file('n.csv', text);
     expect((await report('number', 'import', file, '--dry-run')).numbers).toHaveLength(count);
     const wizard = await home.pas('number', 'import', file, '--wizard', '--yes');
-    expect(wizard.code).toBe(0);
+    await expectEnded(wizard, 0);
   });
 
   test.each([

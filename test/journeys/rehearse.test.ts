@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { configFile } from '../support/outbox-files.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
@@ -33,11 +34,7 @@ test('copies of queued finds are tried at the training instance, any number of t
   await importSeason(home, 2, { photos: true });
   const outboxes = (): string[] => readdirSync(join(home.folder, 'pas', 'outboxes'));
   const before = outboxes();
-  const firstRun = await home.pas('rehearse');
-  expect([firstRun.code, firstRun.stderr]).toEqual([
-    2,
-    expect.stringMatching(/records of 2 finds in the training instance.*--yes/s),
-  ]);
+  await expectEnded(home.pas('rehearse'), 2, /records of 2 finds in the training instance.*--yes/s);
   expect(await mock.made()).toMatchObject({ finds: 0 });
   expect(await home.json<Result>('rehearse', '--yes')).toEqual({
     sent: 2,
@@ -78,11 +75,11 @@ test('nothing is rehearsed at an instance that is not for training, or that anot
     /not a training profile. Nothing was sent/,
   );
   await home.init(mock.service, '--name', 'real', '--kind', 'production');
-  const refused = await home.pas('rehearse', '--to', 'mock', '--yes');
-  expect([refused.code, refused.stderr]).toEqual([
+  await expectEnded(
+    home.pas('rehearse', '--to', 'mock', '--yes'),
     2,
-    expect.stringMatching(/as production, so pas does not rehearse there/),
-  ]);
+    /as production, so pas does not rehearse there/,
+  );
   expect(await mock.made()).toMatchObject({ finds: 0 });
   expect(existsSync(join(home.folder, 'pas', 'rehearsals'))).toBe(false);
 });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -38,10 +39,7 @@ type Imported = {
 describe('a number that the service has', () => {
   test('is replaced by the advised command alone, which shows the old and the new number', async () => {
     const refused = await home.pas('number', 'set', 'K-1', 'B 2');
-    expect([refused.code, refused.stderr]).toEqual([
-      2,
-      expect.stringMatching(/K-1 has the number A 1, which B 2 would replace/),
-    ]);
+    await expectEnded(refused, 2, /K-1 has the number A 1, which B 2 would replace/);
     expect(await home.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
     const replaced = await home.do(...advised(refused));
     expect(replaced.stderr).toContain('K-1: A 1 → B 2');
@@ -103,8 +101,7 @@ describe('a number that the service has', () => {
     );
     expect(answer.status).toBe(200);
     await home.do('pull');
-    const refused = await home.pas('number', 'set', 'K-2', 'A 2');
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('CURATOR')]);
+    await expectEnded(home.pas('number', 'set', 'K-2', 'A 2'), 2, 'CURATOR');
   });
 });
 
@@ -136,11 +133,11 @@ describe('a row in a table of numbers', () => {
       3,
       expect.stringMatching(/AB-1 is ambiguous: it may be any of (ab-1, Ab-1|Ab-1, ab-1)/),
     ]);
-    const set = await home.pas('number', 'set', 'AB-1', 'A 8');
-    expect([set.code, set.stderr]).toEqual([
+    await expectEnded(
+      home.pas('number', 'set', 'AB-1', 'A 8'),
       2,
-      expect.stringMatching(/any of (ab-1, Ab-1|Ab-1, ab-1)/),
-    ]);
+      /any of (ab-1, Ab-1|Ab-1, ab-1)/,
+    );
   });
 });
 
@@ -153,8 +150,7 @@ test('a researcher is told offline that the service refuses numbers from that ro
     ['import', file],
     ['import', file, '--dry-run'],
   ]) {
-    const run = await homeCopy.pas('number', ...args);
-    expect([run.code, run.stderr]).toEqual([2, expect.stringMatching(/researcher.*may not set/)]);
+    await expectEnded(homeCopy.pas('number', ...args), 2, /researcher.*may not set/);
   }
   expect(await homeCopy.json('status')).toMatchObject({ entries: { number: { queued: 0 } } });
 });
@@ -168,16 +164,14 @@ test('nothing is queued for a record that a pull has shown as deleted', async ()
     ['number', 'set', first, 'A 9'],
     ['photo', 'add', 'K-1', home.file('p.png', tinyPng(1))],
   ]) {
-    const run = await home.pas(...args);
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas(...args),
       2,
-      expect.stringMatching(
-        new RegExp(
-          `(record ${first} was deleted|no longer lists the record ${first}).*pas pull`,
-          's',
-        ),
+      new RegExp(
+        `(record ${first} was deleted|no longer lists the record ${first}).*pas pull`,
+        's',
       ),
-    ]);
+    );
   }
   const run = await home.pas('number', 'import', table('K-1;A 1\nK-2;A 2'), '--json');
   expect([run.code, JSON.parse(run.stdout)]).toMatchObject([

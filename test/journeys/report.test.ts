@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
@@ -89,7 +90,7 @@ describe('a report', () => {
     expect(stdout).toMatch(/^<!doctype html>\n<!-- pas report -->\n<html lang="cs">/);
     expect(stdout.trimEnd()).toMatch(/<\/html>$/);
     expect(stdout).toContain('Co dál');
-    expect((await home.pas('report', '-', '--json')).code).toBe(2);
+    await expectEnded(home.pas('report', '-', '--json'), 2);
   });
 
   test('names missing photographs, and is written all the same', async () => {
@@ -112,8 +113,7 @@ describe('an existing file', () => {
   test('is replaced if it is a report, kept if it is anything else, and replaced with --force', async () => {
     writeFileSync(path('other.html'), '<!doctype html>\n<title>Mine</title>');
     const refused = await home.pas('report', path('other.html'));
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('is not a report of pas');
+    await expectEnded(refused, 2, 'is not a report of pas');
     expect(refused.stderr).toContain('--force');
     expect(text('other.html')).toContain('Mine');
     await home.do('report', path('other.html'), 'KH24-001', '--force');
@@ -129,8 +129,7 @@ describe('an existing file', () => {
       [home.folder, 'is not a file'],
       [join(home.folder, 'nowhere', 'a.html'), 'does not exist'],
     ] as const) {
-      const { code, stderr } = await home.pas('report', target, '--force', '--no-photos');
-      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
+      await expectEnded(home.pas('report', target, '--force', '--no-photos'), 2, words);
     }
     expect(statSync(outbox).size).toBe(before);
   });

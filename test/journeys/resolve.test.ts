@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
@@ -54,24 +55,23 @@ describe('a record that a person names for a find', () => {
     ['hello', 'is not an identifier of a find'],
     ['C-209900101-N00001', 'is a find of another project'],
   ])('is refused if it is written %s', async (ident, output) => {
-    const run = await home.pas('resolve', 'K-2', '--created', ident, '--yes');
-    expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(output)]);
+    await expectEnded(home.pas('resolve', 'K-2', '--created', ident, '--yes'), 2, output);
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
   test('is refused if the service does not have it', async () => {
-    const run = await home.pas('resolve', 'K-2', '--created', next(await newest(), 40), '--yes');
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('resolve', 'K-2', '--created', next(await newest(), 40), '--yes'),
       2,
-      expect.stringContaining('The service does not list'),
-    ]);
+      'The service does not list',
+    );
     expect((await findStates(home))['K-2']).toBe('uncertain');
   });
 
   test('is shown beside the find, with what speaks against it', async () => {
     const ident = await anothers();
     const run = await home.pas('resolve', 'K-2', '--created', ident);
-    expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('Add --yes if it is.') });
+    await expectEnded(run, 2, 'Add --yes if it is.');
     expect(run.stderr).toMatch(/created by the account U-\d+, which did not send this find/);
     expect(run.stderr).toMatch(/It differs in .*poznamka, lokalizace/);
     expect(run.stdout).toMatch(new RegExp(`ELEMENT +K-2 +${ident}`));
@@ -115,11 +115,11 @@ describe('a decision', () => {
     await mock.service.faults();
     await home.do('resolve', 'K-2', '--resend');
     await home.do('push');
-    const run = await home.pas('undo');
-    expect([run.code, run.stderr]).toEqual([
+    await expectEnded(
+      home.pas('undo'),
       3,
-      expect.stringContaining('K-2 was not undone: part of it has been sent or attempted since.'),
-    ]);
+      'K-2 was not undone: part of it has been sent or attempted since.',
+    );
     expect((await findStates(home))['K-2']).toBe('accepted');
     expect(await mock.made()).toMatchObject({ finds: 3, photos: 1 });
   });
@@ -130,9 +130,9 @@ test('a displayed command can be typed as it is', async () => {
   type Status = { needs_person: { find: string; command: string }[] };
   const { needs_person } = await home.json<Status>('status');
   expect(needs_person).toMatchObject([{ find: 'K-2', command: 'pas resolve K-2' }]);
-  const run = await home.pas('resolve', 'K-2');
-  expect(run.code).toBe(2);
-  expect(run.stderr).toMatch(
+  await expectEnded(
+    home.pas('resolve', 'K-2'),
+    2,
     /Decide about K-2:[\s\S]*pas resolve K-2 --created IDENT\n {5}\S.*pas resolve K-2 --resend\n {5}\S.*pas resolve K-2 --drop/,
   );
   expect((await findStates(home))['K-2']).toBe('uncertain');

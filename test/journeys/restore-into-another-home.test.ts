@@ -4,6 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { openSqlite } from '../../src/store/database.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
@@ -26,7 +27,7 @@ test('a restored backup learns from the ledger what was sent since', async () =>
   await home.do('backup', copy);
   await importSeason(home, 4);
   await home.do('push');
-  expect((await home.pas('restore', copy)).code).toBe(2);
+  await expectEnded(home.pas('restore', copy), 2);
   expect(await home.json('restore', copy, '--replace')).toMatchObject({
     finds: 4,
     ledger_finds: 1,
@@ -62,7 +63,7 @@ test('a backup of another home is restored in place of the outbox, which is set 
     'import',
     other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-')),
   );
-  expect((await other.pas('restore', copy)).code).toBe(2);
+  await expectEnded(other.pas('restore', copy), 2);
   await other.do('restore', copy, '--replace');
   expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
   expect(asides(outboxFolder(other))).toHaveLength(1);
@@ -89,7 +90,7 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   database.close();
   const folder = join(home.folder, 'pas', 'outboxes');
   const before = readFileSync(outboxFile(home));
-  for (const _ of [1, 2]) expect((await home.pas('restore', copy, '--replace')).code).toBe(12);
+  for (const _ of [1, 2]) await expectEnded(home.pas('restore', copy, '--replace'), 12);
   expect(readdirSync(folder)).toEqual([getOutboxName(home)]);
   expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([
     [],
@@ -107,11 +108,7 @@ test('a file that is not a backup of this service is refused', async () => {
   await home.do('backup', copy);
   const other = home.with({});
   await other.init(serviceAt('http://127.0.0.1:9'), '--name', 'far');
-  const refused = await other.pas('restore', copy, '--profile', 'far');
-  expect([refused.code, refused.stderr]).toEqual([
-    12,
-    expect.stringMatching(/is from an outbox for /),
-  ]);
+  await expectEnded(other.pas('restore', copy, '--profile', 'far'), 12, /is from an outbox for /);
 });
 
 test('nothing is restored while a push holds the outbox', async () => {
@@ -126,11 +123,7 @@ test('nothing is restored while a push holds the outbox', async () => {
   });
   try {
     for (const args of [['restore', copy, '--replace'], ['push']]) {
-      const refused = await home.pas(...args);
-      expect([refused.code, refused.stderr]).toEqual([
-        11,
-        expect.stringContaining('process 17 on office'),
-      ]);
+      await expectEnded(home.pas(...args), 11, 'process 17 on office');
     }
   } finally {
     lock.release();

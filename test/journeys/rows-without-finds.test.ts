@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -14,9 +14,7 @@ beforeAll(async () => {
 type Issue = { rule: string; severity: string; row: number | null; message: string };
 type Report = { added: number; invalid: number; drafts: number; issues: Issue[] };
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
-  (each) => ['--set', each],
-);
+const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 const FINDS = ['Z-1;spona;2024-06-01;5;', 'Z-2;nůž;2024-06-01;12;'];
 const season = (...rows: readonly string[]): string =>
   ['local_id;druh_nalezu;datum_nalezu;hloubka;poznamka', ...rows].join('\n');

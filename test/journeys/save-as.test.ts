@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -63,7 +64,7 @@ describe('a table that was saved under another name', () => {
     await home.do('import', table('nalezy v1.csv', THREE));
     await home.do('push');
     const run = await home.pas('import', table('nalezy v2.csv', CORRECTED), '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({ added: 0, already_sent: 1, unchanged: 2 });
     expect(Object.keys(await listNotes())).toEqual(['1', '2', '3']);
   });
@@ -88,7 +89,7 @@ describe('a table without numbers that is corrected and saved again', () => {
     await home.do('import', table('a.csv', UNNUMBERED));
     const corrected = table('b.csv', [{ note: 'a' }, { note: 'b2' }, { note: 'c' }]);
     const run = await home.pas('import', corrected, '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({ added: 0, unchanged: 2, questions: 1 });
     expect(Object.values(await listNotes())).toEqual(['a', 'b', 'c']);
     const [asked] = await listAsked();
@@ -97,7 +98,7 @@ describe('a table without numbers that is corrected and saved again', () => {
       answers: ['same', 'new'],
     });
     expect(asked?.command).toBe(`pas resolve ${asked?.find}`);
-    expect((await home.pas('push')).code).toBe(6);
+    await expectEnded(home.pas('push'), 6);
     await home.do('resolve', '--all', 'same');
     expect(Object.values(await listNotes())).toEqual(['a', 'b2', 'c']);
     expect(await listAsked()).toEqual([]);
@@ -109,7 +110,7 @@ describe('a table without numbers that is corrected and saved again', () => {
     await home.do('import', table('a.csv', UNNUMBERED));
     await home.do('push');
     const corrected = table('b.csv', [{ note: 'a' }, { note: 'b2' }, { note: 'c' }]);
-    expect((await home.pas('import', corrected)).code).toBe(3);
+    await expectEnded(home.pas('import', corrected), 3);
     expect(await listAsked()).toHaveLength(1);
     await home.do('resolve', '--all', 'new');
     expect(Object.values(await listNotes())).toEqual(['a', 'b', 'c', 'b2']);
@@ -150,7 +151,7 @@ describe('the number that a person wrote', () => {
   test('is asked about where the same project has it, and keeps the prefix of a person', async () => {
     await home.do('import', table('a.csv', THREE));
     const other = table('b.csv', OTHERS);
-    expect((await home.pas('import', other)).code).toBe(3);
+    await expectEnded(home.pas('import', other), 3);
     expect(await home.json('import', other, '--id-prefix', 'B-')).toMatchObject({ added: 3 });
     expect(await listAsked()).toEqual([]);
     const again = table('b2.csv', [...OTHERS, { number: '4', note: 'y' }]);
@@ -165,7 +166,7 @@ test('of two tables with the same numbers and days, none overwrites the other', 
   const rest = 'C-202400101;1;HES-000867;4326;HES-000691;15.1703;49.84230;2024-06-01;pole;\n';
   await home.do('import', home.file('n.csv', `${finder('Novák, Jan')}${rest}`));
   const other = home.file('m.csv', `${finder('Malina, Petr')}${rest}`);
-  expect((await home.pas('import', other)).code).toBe(3);
+  await expectEnded(home.pas('import', other), 3);
 });
 
 describe('a find that was changed here and in its table', () => {
@@ -198,7 +199,7 @@ describe('a find that was changed here and in its table', () => {
       { number: '3' },
     ]);
     const run = await home.pas('import', changed, '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({ conflicts: 1, questions: 1 });
     expect((await listAsked())[0]?.held?.answers).toEqual(['table', 'mine']);
     await home.do('resolve', '2', answer);

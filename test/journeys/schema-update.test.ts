@@ -3,6 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { type Home, makeHome, PROJECT, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
@@ -155,8 +156,7 @@ describe('the deployment’s own schema', () => {
         'https://schema.example.org/svc.xsd',
       ]) {
         answer = (response) => response.writeHead(302, { location }).end();
-        const run = await home.pas('schema', '--update');
-        expect([run.code, run.stderr]).toEqual([15, expect.stringMatching(/another service/)]);
+        await expectEnded(home.pas('schema', '--update'), 15, /another service/);
       }
     } finally {
       neighbour.close();
@@ -242,7 +242,7 @@ describe('an invalid schema is refused, and the old one stays:', () => {
 
   test('out of reach', async () => {
     answer = (response) => response.destroy();
-    expect((await home.pas('schema', '--update')).code).toBe(5);
+    await expectEnded(home.pas('schema', '--update'), 5);
     expect(await home.json('schema')).toMatchObject({ in_use: 'bundled' });
   });
 
@@ -255,7 +255,7 @@ describe('an invalid schema is refused, and the old one stays:', () => {
     const run = await home.pas('validate', home.file('a.xml', document('poznamka')));
     expect(run.stderr).toMatch(/was changed since it was fetched.*pas schema --update/s);
     expect(await accepts('poznamka')).toBe(true);
-    expect((await home.pas('schema')).code).toBe(12);
+    await expectEnded(home.pas('schema'), 12);
     expect(await home.json('schema', '--update')).toMatchObject({ in_use: 'own' });
     expect(readdirSync(join(file ?? '', '..'))).toHaveLength(2);
   });

@@ -1,15 +1,14 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { expectEnded } from '../support/expect-ended.ts';
+import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 let home: Home;
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
-  (each) => ['--set', each],
-);
+const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 type Listed = { local_id: string };
 const listIds = async (of: Home) =>
   (await of.json<Listed[]>('list')).map(({ local_id }) => local_id);
@@ -26,12 +25,11 @@ test('an unreadable table among several is named and left out, a lock file passe
     copy.file('a.csv', 'local_id;lokalizace\nA-1;Pole\n'),
   ];
   const run = await copy.pas('import', ...files, ...SET);
-  expect(run.code).toBe(3);
-  expect(run.stderr).toMatch(/~\$a\.xlsx is the lock file/);
+  await expectEnded(run, 3, /~\$a\.xlsx is the lock file/);
   expect(run.stderr).toMatch(/broken\.xlsx is not a workbook/);
   expect(await listIds(copy)).toEqual(['A-1']);
   const locked = await copy.pas('import', files[0] ?? '', files[2] ?? '', ...SET);
-  expect(locked.code).toBe(0);
+  await expectEnded(locked, 0);
 });
 
 test.each([';', ' | ', ', ', '\n'])(

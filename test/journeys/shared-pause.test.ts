@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -22,7 +23,7 @@ async function throttledFor(seconds: number): Promise<{ readonly stderr: string 
     times: 1,
   });
   const ended = await home.pas('push');
-  expect(ended.code).toBe(5);
+  await expectEnded(ended, 5);
   return ended;
 }
 
@@ -38,7 +39,7 @@ test('a pause requested by the mock.service is shown by status and doctor, and h
     checks: { name: string; level: string }[];
   };
   expect(doctor.checks.find(({ name }) => name === 'pause')).toMatchObject({ level: 'warning' });
-  expect((await home.pas('push')).code).toBe(5);
+  await expectEnded(home.pas('push'), 5);
   expect(await mock.service.state()).toMatchObject({ finds: before.finds });
 });
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeDbf, makeShp, WGS_84 } from '../support/make-shapefile.ts';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -25,9 +25,7 @@ type Issue = {
 type Report = { added: number; invalid: number; issues: Issue[] };
 type Listed = { local_id: string; elements: Record<string, unknown> };
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326'].flatMap(
-  (each) => ['--set', each],
-);
+const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 
 /** Styles: 1 a day, 2 five digits, 3 two decimals, 4 a month with its year, 5 a year. */
 const STYLES = `<styleSheet><numFmts><numFmt numFmtId="164" formatCode="00000"/><numFmt numFmtId="165" formatCode="yyyy"/></numFmts><cellStyleXfs><xf/></cellStyleXfs>

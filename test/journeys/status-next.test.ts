@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { freePort } from '../support/free-port.ts';
 import { serveMock } from '../support/mock-process.ts';
 import { type Home, jsonLines, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
@@ -34,11 +35,7 @@ describe('pas status advises the next step with working commands', () => {
 
   test('from an empty outbox until everything is sent', async () => {
     const home = makeHome();
-    const nothing = await home.pas('status');
-    expect([nothing.code, nothing.stderr]).toEqual([
-      12,
-      expect.stringContaining('pas init ADDRESS'),
-    ]);
+    await expectEnded(home.pas('status'), 12, 'pas init ADDRESS');
     await home.do('init', mock.service.base_url, '--username', 'archaeologist', ...WITHOUT_PAUSES);
     expect(await readNext(home)).toEqual(['pas login', 'pas harvest-vocab', 'pas add']);
     await home.with({ PAS_PASSWORD: 'archaeologist' }).do('login');

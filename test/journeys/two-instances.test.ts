@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { accountFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
@@ -73,7 +74,7 @@ test('a table exported from the training instance is refused with its records, a
   await home.do('push', ...training);
   const { stdout } = await home.do('export', '--format', 'csv', ...training);
   const refused = await home.pas('import', home.file('trained.csv', stdout), '--json');
-  expect(refused.code).toBe(3);
+  await expectEnded(refused, 3);
   const { issues } = JSON.parse(refused.stdout) as { issues: { rule: string; message: string }[] };
   expect(issues.map(({ rule }) => rule)).toEqual(['already-recorded', 'already-recorded']);
   const before = await production.state();
@@ -89,11 +90,11 @@ describe('a push that watches', () => {
     await importSeason(home, 1);
     const watching = home.start('push', '--watch', '--yes', '--json');
     await watching.until(({ stdout }) => stdout.includes('"for":"entries"'));
-    await production.control('PUT', '/settings', { access_mode: 'closed' });
+    await production.settings({ access_mode: 'closed' });
     await importSeason(home, 3);
     await watching.until(({ stdout }) => stdout.includes('"for":"service"'));
-    expect((await home.pas('push', '--yes')).code).toBe(5);
-    await production.control('PUT', '/settings', { access_mode: 'open' });
+    await expectEnded(home.pas('push', '--yes'), 5);
+    await production.settings({ access_mode: 'open' });
     await watching.until(
       ({ stdout }) =>
         jsonLines(stdout).filter(({ type, state }) => type === 'settled' && state === 'accepted')
@@ -102,22 +103,18 @@ describe('a push that watches', () => {
     expect((await production.state()).finds).toBe(before.finds + 3);
     watching.child.kill('SIGINT');
     const run = await watching.ended;
-    expect(run.code).toBe(0);
+    await expectEnded(run, 0);
     expect(jsonLines(run.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 3, queued: 0 });
   });
 
   test('ends with 130 if it is stopped with something queued', async () => {
-    await production.control('PUT', '/settings', { access_mode: 'closed' });
+    await production.settings({ access_mode: 'closed' });
     await importSeason(home, 1);
-    const closed = await home.pas('push', '--yes');
-    expect([closed.code, closed.stderr]).toEqual([
-      5,
-      expect.stringMatching(/Stopped: [^.]+\. Entries/),
-    ]);
+    await expectEnded(home.pas('push', '--yes'), 5, /Stopped: [^.]+\. Entries/);
     const watching = home.start('push', '--watch', '--yes');
     await watching.until(({ stderr }) => stderr.includes('Waiting for the service'));
     watching.child.kill('SIGINT');
-    expect((await watching.ended).code).toBe(130);
-    await production.control('PUT', '/settings', { access_mode: 'open' });
+    await expectEnded(watching.ended, 130);
+    await production.settings({ access_mode: 'open' });
   });
 });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type Home, type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -56,7 +57,7 @@ describe('pas undo', () => {
     const undone = await home.json<{ undone: string; finds: number; kept: unknown[] }>('undo');
     expect(undone).toEqual({ undone: expect.any(String), finds: 2, kept: [] });
     expect(await list()).toEqual([]);
-    expect((await home.pas('undo')).code).toBe(2);
+    await expectEnded(home.pas('undo'), 2);
   });
 
   test('of an import whose find was edited since can be repeated once the edit is undone', async () => {
@@ -86,7 +87,7 @@ describe('pas undo', () => {
     await home.do('import', season);
     await home.do('push', 'K-1');
     const run = await home.pas('undo', '--json');
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({ finds: 1, kept: ['K-1'] });
     expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
   });
@@ -171,7 +172,7 @@ describe('pas edit of several finds', () => {
     const season = writeSeason(home, 3);
     await home.do('import', season);
     const firstRun = await home.pas('edit', 'K-1', 'K-2', '--set', 'pocet=2');
-    expect(firstRun.code).toBe(2);
+    await expectEnded(firstRun, 2);
     expect(firstRun.stdout).toMatch(/K-1.*pocet: – → 2.*K-2/s);
     expect(firstRun.stderr).toMatch(/--yes/);
     await home.do('edit', 'K-1', 'K-2', '--set', 'pocet=2', '--yes');
@@ -213,7 +214,7 @@ describe('pas edit of several finds', () => {
       '--yes',
       '--json',
     );
-    expect(run.code).toBe(3);
+    await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({
       changed: [{ find: 'K-2' }],
       refused: [{ find: 'K-1' }],

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { type Home, setFlags, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -9,10 +9,7 @@ beforeEach(async () => {
   home = await signedIn(mock.service);
 });
 
-const SET = ['projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865'].flatMap((setting) => [
-  '--set',
-  setting,
-]);
+const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865');
 
 type Shown = { readonly elements: Readonly<Record<string, unknown>> };
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { configFile, getOutboxName, outboxFolder } from '../support/outbox-files.ts';
 import {
@@ -80,10 +81,7 @@ describe('an outbox that nobody has signed in for is not bound to a user other t
   ])('of %s', async (name, make) => {
     const other = await make();
     const refused = await other.pas('push');
-    expect([refused.code, refused.stderr]).toEqual([
-      12,
-      expect.stringMatching(new RegExp(`is for the user archaeologist.*${name}`, 's')),
-    ]);
+    await expectEnded(refused, 12, new RegExp(`is for the user archaeologist.*${name}`, 's'));
     expect(await readAccount()).toBe(null);
     expect(await mock.made()).toMatchObject({ finds: 0 });
     await sendFromAdvisedProfile(refused, other);
@@ -109,7 +107,7 @@ describe('an outbox bound to one account', () => {
     async (_name, make) => {
       const other = await make();
       const refused = await other.pas('push');
-      expect(refused.code).toBe(12);
+      await expectEnded(refused, 12);
       await sendFromAdvisedProfile(refused, other);
       expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'queued' });
     },
@@ -125,10 +123,7 @@ describe('an outbox bound to one account', () => {
     const renamed = await home
       .with({ PAS_PASSWORD: 'archivist' })
       .pas(...advised(refused, 'login'));
-    expect([renamed.code, renamed.stderr]).toEqual([
-      12,
-      expect.stringContaining('sends as the account'),
-    ]);
+    await expectEnded(renamed, 12, 'sends as the account');
     await home.do('push');
   });
 
@@ -138,10 +133,7 @@ describe('an outbox bound to one account', () => {
     const folder = outboxFolder(home);
     writeFileSync(file, text.replace('username = "archaeologist"', 'username = "archivist"'));
     const other = await home.with({ PAS_PASSWORD: 'archivist' }).pas('push');
-    expect([other.code, other.stderr]).toEqual([
-      0,
-      expect.stringContaining(`no profile uses ${folder}`),
-    ]);
+    await expectEnded(other, 0, `no profile uses ${folder}`);
     writeFileSync(file, text);
     await home.do('push');
     expect(await findStates(home)).toEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });

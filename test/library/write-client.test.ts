@@ -51,12 +51,12 @@ test('a find is created, numbered and photographed, each request in its slot', a
 });
 
 test('an expired token is renewed, and the request is repeated with the new one', async () => {
-  await mock.control('POST', '/clock', { advance_ms: 25 * 3600 * 1000 });
+  await mock.clock({ advance_ms: 25 * 3600 * 1000 });
   expect(await client.importFind(Buffer.from(document()))).toMatchObject({ kind: 'accepted' });
 });
 
 test('an error that may hide a success is uncertain, and nothing is repeated', async () => {
-  await mock.control('PUT', '/faults', [{ endpoint: 'import', fault: '500-after-save', times: 1 }]);
+  await mock.faults({ endpoint: 'import', fault: '500-after-save', times: 1 });
   await mock.control('DELETE', '/journal');
   expect(await client.importFind(Buffer.from(document()))).toMatchObject({ kind: 'uncertain' });
   const { value } = await mock.control('GET', '/journal');

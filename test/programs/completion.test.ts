@@ -8,6 +8,7 @@ import { makeSuggestions, splitCommandLine } from '../../src/commands/setup/comp
 import { makeOutboxName } from '../../src/context/places.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
+import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, PROJECT, serviceAt } from '../support/run-pas.ts';
 
@@ -254,10 +255,7 @@ test('completion leaves no trace in the data home, and is silent if the home is 
 
 test('the script of each shell is printed; an unknown shell is refused with the known ones', async () => {
   expect((await home.do('completion', 'bash')).stdout).toContain('complete -F _pas pas');
-  expect(await home.pas('completion', 'tcsh')).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('bash, zsh, fish'),
-  });
+  await expectEnded(home.pas('completion', 'tcsh'), 2, 'bash, zsh, fish');
   const czech = await home.with({ PAS_LANG: 'cs' }).pas('completion', 'tcsh');
   expect(czech.stderr).toContain(
     '„tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.',
@@ -270,8 +268,7 @@ test.each([
   [['vocab', 'map', 'sugest'], /suggest/],
   [['push', '--dryrun'], /--dry-run/],
 ])('%j is refused with the probable intention', async (args, meant) => {
-  const { code, stderr } = await home.pas(...args);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(meant)]);
+  await expectEnded(home.pas(...args), 2, meant);
 });
 
 test.each([

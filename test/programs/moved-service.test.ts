@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
 import { configFile, outboxFolder } from '../support/outbox-files.ts';
@@ -40,11 +41,11 @@ const ALL_SENT = { 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' };
 
 test('a profile with a new address goes on with its outbox, once a person says that it is the same service', async () => {
   const { finds } = await mock.state();
-  const refused = await home.pas('profile', 'set', `base_url=${moved}`);
-  expect([refused.code, refused.stderr]).toEqual([
+  await expectEnded(
+    home.pas('profile', 'set', `base_url=${moved}`),
     12,
-    expect.stringContaining(`pas profile set --profile mock base_url=${moved} --yes`),
-  ]);
+    `pas profile set --profile mock base_url=${moved} --yes`,
+  );
   await using terminal = await startTerminal(['profile', 'set', `base_url=${moved}`], home, {
     columns: 200,
   });
@@ -66,11 +67,7 @@ test('a profile whose address was changed in config.toml says where its finds ar
   };
   const folder = outboxFolder(home);
   change(mock.base_url, moved);
-  const list = await home.pas('list');
-  expect([list.code, list.stderr]).toEqual([
-    0,
-    expect.stringContaining(`no profile uses ${folder}`),
-  ]);
+  await expectEnded(home.pas('list'), 0, `no profile uses ${folder}`);
   change(moved, mock.base_url);
   await home.do('profile', 'set', `base_url=${moved}`, '--yes');
   await home.do('push');
@@ -83,11 +80,7 @@ test('a new profile at a new address is asked about at its first push, and what 
   const flags = initFlags('new').map((flag) => (flag === mock.base_url ? moved : flag));
   await home.do(...flags, '--oai-base', mock.oai_base);
   await home.do('import', writeSeason(home, 3), '--profile', 'new');
-  const refused = await home.pas('push', '--profile', 'new');
-  expect([refused.code, refused.stderr]).toEqual([
-    2,
-    expect.stringContaining('Push once on a terminal'),
-  ]);
+  await expectEnded(home.pas('push', '--profile', 'new'), 2, 'Push once on a terminal');
   await using terminal = await startTerminal(['push', '--profile', 'new'], home, { columns: 200 });
   await terminal.expect('the same service, at a new address?');
   await terminal.type('y');

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type RunningMock, serveMock } from '../support/mock-process.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
+import { shareMock } from '../support/use-mock.ts';
 
-let service: RunningMock;
+const mock = shareMock();
 let home: Home;
 
 beforeAll(async () => {
-  if (whyNoTerminal !== undefined) return;
-  service = await serveMock('--min-interval', '1');
-  home = await signedIn(service);
-  await home.do('harvest-vocab');
+  home = await withVocabularies(mock.service);
 });
-afterAll(() => service?.stop());
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 test('an issue with an answer wraps between words on a narrow terminal', async () => {

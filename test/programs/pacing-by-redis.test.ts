@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../support/redis-process.ts';
 import { type Home, jsonLines, makeHome, signedIn } from '../support/run-pas.ts';
@@ -23,32 +24,29 @@ const readPacing = async (home: Home, ...flags: string[]) =>
 test('an address with a password is refused with 12, in a flag and in the file, and is not repeated', async () => {
   const home = makeHome();
   const flag = await home.pas('init', ...PLACES, '--set', `pacing=redis://:${SECRET}@127.0.0.1/0`);
-  expect(flag).toMatchObject({ code: 12, stderr: expect.stringContaining('contains a password') });
+  await expectEnded(flag, 12, 'contains a password');
   await home.do('init', ...PLACES, '--set', 'pacing=redis://127.0.0.1/0');
   const file = join(home.folder, 'pas', 'config.toml');
   const sound = readFileSync(file, 'utf8');
   writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`));
   const inFile = await home.pas('status');
-  expect(inFile).toMatchObject({
-    code: 12,
-    stderr: expect.stringContaining('PAS_PACING_PASSWORD'),
-  });
+  await expectEnded(inFile, 12, 'PAS_PACING_PASSWORD');
   writeFileSync(file, sound.replace('redis://', `redis://eva:${SECRET}@`).replace('/0"', '/0'));
   const malformed = await home.pas('profile', 'show', '--json');
-  expect(malformed).toMatchObject({ code: 12 });
+  await expectEnded(malformed, 12);
   expect(JSON.stringify([flag, inFile, malformed])).not.toContain(SECRET);
-  const nonsense = await makeHome().pas('init', ...PLACES, '--set', 'pacing=everywhere');
-  expect(nonsense).toMatchObject({
-    code: 12,
-    stderr: expect.stringContaining('must be local or the address of a Redis'),
-  });
+  await expectEnded(
+    makeHome().pas('init', ...PLACES, '--set', 'pacing=everywhere'),
+    12,
+    'must be local or the address of a Redis',
+  );
 });
 
 test('a password for pacing without Redis is refused', async () => {
   const home = makeHome();
   await home.do('init', ...PLACES);
   const run = await home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password');
-  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('local') });
+  await expectEnded(run, 2, 'local');
 });
 
 describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () => {
@@ -71,8 +69,8 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
     const wrong = await home
       .with({ PAS_PACING_PASSWORD: 'sesame-shut' })
       .pas('push', '--json', '--verbose');
-    expect(none).toMatchObject({ code: 12, stderr: expect.stringContaining('NOAUTH') });
-    expect(wrong).toMatchObject({ code: 12, stderr: expect.stringContaining('WRONGPASS') });
+    await expectEnded(none, 12, 'NOAUTH');
+    await expectEnded(wrong, 12, 'WRONGPASS');
     expect(jsonLines(wrong.stderr).at(-1)).toMatchObject({ type: 'exit', code: 12 });
     expect(JSON.stringify(wrong)).not.toContain('sesame');
     expect((await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'))).toEqual(
@@ -81,7 +79,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
     const run = await home
       .with({ PAS_PACING_PASSWORD: 'sesame-shut' })
       .pas('login', '--pacing-password');
-    expect(run.code).toBe(12);
+    await expectEnded(run, 12);
     expect(await readPacing(home)).toMatchObject({
       level: 'problem',
       message: expect.stringContaining('refuses'),

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { expectEnded } from '../support/expect-ended.ts';
 import { startMockProcess } from '../support/mock-process.ts';
 import { makeHome } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
@@ -112,22 +113,16 @@ describe('a profile handed out by an institution', () => {
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const home = makeHome();
     await home.do('init', '--from', `${address}/profile.toml`);
-    const moved = await home.pas('init', '--name', 'other', '--from', `${address}/moved`);
-    expect([moved.code, moved.stderr]).toEqual([
+    await expectEnded(
+      home.pas('init', '--name', 'other', '--from', `${address}/moved`),
       12,
-      expect.stringContaining('answered with status 302'),
-    ]);
-    const plain = await home.pas(
-      'init',
-      '--name',
-      'other',
-      '--from',
-      'http://museum.example.org/profile.toml',
+      'answered with status 302',
     );
-    expect([plain.code, plain.stderr]).toEqual([
+    await expectEnded(
+      home.pas('init', '--name', 'other', '--from', 'http://museum.example.org/profile.toml'),
       12,
-      expect.stringContaining('not protected by TLS'),
-    ]);
+      'not protected by TLS',
+    );
     server.close();
   });
 
@@ -137,8 +132,7 @@ describe('a profile handed out by an institution', () => {
     ['no TOML', '<html>', 'it is not valid TOML'],
   ])('is refused with %s, and no profile is made', async (_, text, output) => {
     const home = makeHome();
-    const run = await home.pas('init', '--from', home.file('profile.toml', text));
-    expect([run.code, run.stderr]).toEqual([12, expect.stringContaining(output)]);
+    await expectEnded(home.pas('init', '--from', home.file('profile.toml', text)), 12, output);
     expect(await home.json('profile', 'list')).toEqual([]);
   });
 });

@@ -19,6 +19,8 @@ export type RunningMock = AsyncDisposable & {
   readonly control_url: string;
   control<T>(method: 'GET' | 'PUT' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T>;
   faults(...rules: readonly Record<string, unknown>[]): Promise<void>;
+  settings(changes: Readonly<Record<string, unknown>>): Promise<void>;
+  clock(change: Readonly<Record<string, unknown>>): Promise<void>;
   state(): Promise<MockState>;
   journal(): Promise<JournalEntry[]>;
   stop(): Promise<void>;
@@ -115,6 +117,8 @@ function runningMock(addresses: Addresses, stop: () => Promise<void>): RunningMo
     faults: async (...rules) => {
       await control('PUT', '/faults', rules);
     },
+    settings: (changes) => control('PUT', '/settings', changes),
+    clock: (change) => control('POST', '/clock', change),
     state: async () => (await control<{ counts: MockState }>('GET', '/state')).counts,
     journal: async () => {
       const journal = await control<JournalEntry[] | { entries: JournalEntry[] }>(

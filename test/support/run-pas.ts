@@ -77,6 +77,11 @@ export function accountFlags(user = 'archaeologist'): string[] {
   return ['--username', user, '--oai-auth', 'basic'];
 }
 
+/** Flags that set a value in every find. */
+export function setFlags(...settings: readonly string[]): string[] {
+  return settings.flatMap((setting) => ['--set', setting]);
+}
+
 /** Arguments of `pas init` for a training profile of this service. */
 export function initArgs({ base_url, oai_base, schema_base }: Addresses): string[] {
   const harvesting = oai_base === undefined ? [] : ['--oai-base', oai_base];

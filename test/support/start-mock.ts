@@ -21,6 +21,9 @@ export type TestMock = AsyncDisposable & {
     path: string,
     body?: unknown,
   ): Promise<ControlAnswer>;
+  faults(...rules: readonly Readonly<Record<string, unknown>>[]): Promise<unknown>;
+  settings(changes: Readonly<Record<string, unknown>>): Promise<unknown>;
+  clock(change: Readonly<Record<string, unknown>>): Promise<unknown>;
   /** Back to the seed, with these settings changed. */
   reset(settings?: Readonly<Record<string, unknown>>): Promise<void>;
   close(): Promise<void>;
@@ -46,13 +49,17 @@ export async function startMock(options: MockServerOptions = {}): Promise<TestMo
     if (fault !== undefined) throw new Error(fault);
     return { status, value: JSON.parse(text) };
   };
+  const settings: TestMock['settings'] = (changes) => control('PUT', '/settings', changes);
   return {
     server,
     url: server.base_url,
     control,
-    reset: async (settings) => {
+    faults: (...rules) => control('PUT', '/faults', rules),
+    settings,
+    clock: (change) => control('POST', '/clock', change),
+    reset: async (changes) => {
       await control('POST', '/reset');
-      if (settings !== undefined) await control('PUT', '/settings', settings);
+      if (changes !== undefined) await settings(changes);
     },
     close: server.close,
     [Symbol.asyncDispose]: server.close,

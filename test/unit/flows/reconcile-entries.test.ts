@@ -92,24 +92,19 @@ describe('a lookup of uncertain entries', () => {
     ]);
   });
 
-  test('starts a day before the uncertain entries', async () => {
+  test.each([
+    ['a day before the uncertain entries', ['accepted', 'uncertain']],
+    [
+      'with the uncertain entries if they are older than all accepted ones',
+      ['uncertain', 'accepted'],
+    ],
+  ] as const)('starts %s', async (_when, states) => {
     using scene = lookScene();
     const beganMs = scene.clock.now();
-    await scene.find('K-0', 'accepted');
-    await scene.clock.advance(10 * DAY_MS);
-    await scene.find('K-1', 'uncertain');
-    await scene.look();
-    expect(
-      scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom),
-    ).toEqual([beganMs - DAY_MS]);
-  });
-
-  test('starts with the uncertain entries if they are older than all accepted ones', async () => {
-    using scene = lookScene();
-    const beganMs = scene.clock.now();
-    await scene.find('K-1', 'uncertain');
-    await scene.clock.advance(10 * DAY_MS);
-    await scene.find('K-0', 'accepted');
+    for (const [nth, state] of states.entries()) {
+      if (nth > 0) await scene.clock.advance(10 * DAY_MS);
+      await scene.find(`K-${nth}`, state);
+    }
     await scene.look();
     expect(
       scene.service.asked.filter((query) => query.includes('ListRecords')).map(parseFrom),
