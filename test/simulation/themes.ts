@@ -48,6 +48,26 @@ const answering = (machine: MachineName = 'laptop', account: Profile = 'archaeol
   machine,
   account,
 });
+const atLaptop = (
+  kind: 'backup' | 'keep-copy' | 'keep-machine' | 'lose-home' | 'roll-back',
+): Step => ({ kind, machine: 'laptop' });
+const photographing = (random: Random, find: string): Step => ({
+  kind: 'photo',
+  machine: 'laptop',
+  find,
+  shade: random.between(0, 40_000),
+});
+const numbering = (random: Random, find: string): Step => ({
+  kind: 'number',
+  machine: 'laptop',
+  find,
+  value: getNumber(random),
+});
+const importingAgain = (find: string): Step => ({ kind: 'import-again', machine: 'laptop', find });
+const commanding = (random: Random, find: string, ...among: readonly Doing[]): Step => ({
+  kind: 'does',
+  ...doing(random, 'laptop', find, among),
+});
 const waiting = (random: Random, ...minutes: readonly number[]): Step => ({
   kind: 'wait',
   ms: random.pick(minutes) * MINUTE_MS,
@@ -78,20 +98,20 @@ function meeting(...fates: readonly Fate[]): { readonly writes: Fates } {
   return { writes: fates.map((fate, nth) => [nth, fate] as const) };
 }
 
-/** Finds with all that may be said of them, as an archaeologist enters them. */
+function pushingPerhapsInDoubt(random: Random, probability: number): Step {
+  return pushingWith(random.chance(probability) ? doubtful(random) : {});
+}
+
+/** Finds with all that may be said of them. */
 function entering(
   random: Random,
   finds: PlannedFind[],
   machine: MachineName = 'laptop',
   least = 1,
   most = 2,
+  account: Account = 'archaeologist',
 ): Step {
-  return {
-    kind: 'import',
-    machine,
-    account: 'archaeologist',
-    finds: someFinds(random, finds, least, most),
-  };
+  return { kind: 'import', machine, account, finds: someFinds(random, finds, least, most) };
 }
 
 function someFinds(random: Random, finds: PlannedFind[], least = 1, most = 2): PlannedFind[] {
@@ -108,13 +128,11 @@ const getLast = (finds: readonly PlannedFind[]): string => finds.at(-1)?.id ?? '
 export const THEMES: Readonly<Record<string, Theme>> = {
   'an outbox is put back': {
     tell: (random, finds) => [
-      { kind: 'keep-copy', machine: 'laptop' },
+      atLaptop('keep-copy'),
       ...(random.chance(0.5) ? importing(random, finds, 'laptop') : []),
       pushingWith(random.pick([{}, {}, doubtful(random), meeting('dies')])),
       { kind: 'put-copy-back', machine: 'laptop', withLog: random.chance(0.5) },
-      ...(random.chance(0.6)
-        ? [{ kind: 'import-again', machine: 'laptop', find: random.pick(finds).id } as const]
-        : []),
+      ...(random.chance(0.6) ? [importingAgain(random.pick(finds).id)] : []),
       pushingWith(random.chance(0.5) ? { fates: [[0, 'lost']] } : {}),
       pushing(),
       ...(random.chance(0.3)
@@ -128,7 +146,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a home goes to another machine': {
     tell: (random) => [
-      pushingWith(random.chance(0.5) ? doubtful(random) : {}),
+      pushingPerhapsInDoubt(random, 0.5),
       { kind: 'copy-home', from: 'laptop', to: 'office' },
       // Requests from the old place must have reached the index, and from then on none are sent.
       ...(random.chance(0.4) ? [pushingWith(meeting(random.pick(UNKNOWN)))] : []),
@@ -152,12 +170,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       pushing(),
       entering(random, finds),
-      {
-        kind: 'import',
-        machine: 'laptop',
-        account: 'researcher',
-        finds: someFinds(random, finds, 1, 1),
-      },
+      entering(random, finds, 'laptop', 1, 1, 'researcher'),
       { kind: 'copy-home', from: 'laptop', to: 'second' },
       // Once the copy is known for one, both may push.
       ...(random.chance(0.5)
@@ -168,16 +181,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
             pushing('laptop', 'researcher'),
           ]
         : []),
-      ...(random.chance(0.5)
-        ? [
-            {
-              kind: 'import',
-              machine: 'second',
-              account: 'researcher',
-              finds: someFinds(random, finds, 1, 1),
-            } as const,
-          ]
-        : []),
+      ...(random.chance(0.5) ? [entering(random, finds, 'second', 1, 1, 'researcher')] : []),
       random.chance(0.8)
         ? {
             kind: 'both-push',
@@ -349,10 +353,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'what waits for a find that is in doubt': {
     tell: (random, finds) => {
       const find = getLast(finds);
-      const later: Step[] = [
-        { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
-        { kind: 'number', machine: 'laptop', find, value: getNumber(random) },
-      ];
+      const later: Step[] = [photographing(random, find), numbering(random, find)];
       return [
         ...later.filter(() => random.chance(0.7)),
         pushingWith(meeting('answer-lost', ...(random.chance(0.3) ? [random.pick(UNKNOWN)] : []))),
@@ -455,9 +456,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.6) ? [photo()] : []),
         pushingWith(meeting(fate(), fate())),
         ...(random.chance(0.5) ? [photo()] : []),
-        ...(random.chance(0.5)
-          ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const]
-          : []),
+        ...(random.chance(0.5) ? [numbering(random, find)] : []),
         ...(random.chance(0.5) ? [waiting(random, 0.1, 1, 3, 26)] : []),
         pushing(),
         looking(),
@@ -481,12 +480,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
     tell: (random, finds) => [
       { kind: 'new-home' },
       entering(random, finds, 'laptop', 2, 5),
-      {
-        kind: 'import',
-        machine: 'second',
-        account: 'researcher',
-        finds: someFinds(random, finds, 2, 4),
-      },
+      entering(random, finds, 'second', 2, 4, 'researcher'),
       {
         kind: 'both-push',
         second: 'second',
@@ -529,7 +523,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a disk is full': {
     tell: (random, finds) => [
       entering(random, finds, 'laptop', 1, 3),
-      { kind: 'photo', machine: 'laptop', find: getLast(finds), shade: random.between(0, 40_000) },
+      photographing(random, getLast(finds)),
       pushingWith({
         disk: {
           kind: random.pick(['full', 'broken'] as const),
@@ -562,12 +556,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...(random.chance(0.7) ? [pushing()] : []),
         { kind: 'keep-service' },
         ...(random.chance(0.7) ? [entering(random, finds)] : []),
-        {
-          kind: 'photo',
-          machine: 'laptop',
-          find: getLast(finds),
-          shade: random.between(0, 40_000),
-        },
+        photographing(random, getLast(finds)),
         pushingWith(
           random.chance(0.5) ? meeting('arrives', random.pick(['closed', ...UNKNOWN])) : {},
         ),
@@ -602,7 +591,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const find = random.pick(finds).id;
       return [
         pushing(),
-        { kind: 'number', machine: 'laptop', find, value: getNumber(random) },
+        numbering(random, find),
         pushingWith(
           meeting(
             random.pick(['dies', 'dies', 'lost', 'unanswered', 'answer-lost', 'bad-gateway-after']),
@@ -631,33 +620,19 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         ...(random.chance(0.5) ? [pushing(), entering(random, finds), photo()] : [photo()]),
         ...(random.chance(0.4) ? [photo('photo.png')] : []),
-        ...(random.chance(0.3)
-          ? [{ kind: 'number', machine: 'laptop', find, value: getNumber(random) } as const]
-          : []),
-        { kind: 'keep-machine', machine: 'laptop' },
+        ...(random.chance(0.3) ? [numbering(random, find)] : []),
+        atLaptop('keep-machine'),
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
         ...(random.chance(0.3) ? [photo('photo.png')] : []),
         pushingWith(random.chance(0.3) ? meeting('arrives', random.pick(UNKNOWN)) : {}),
         // The index has had its time.
         waiting(random, 40, 130, 3000),
-        { kind: 'roll-back', machine: 'laptop' },
-        ...(random.chance(0.3)
-          ? [{ kind: 'does', ...doing(random, 'laptop', random.pick(finds).id, ['edit']) } as const]
-          : []),
-        ...(random.chance(0.5)
-          ? [
-              {
-                kind: 'import-again',
-                machine: 'laptop',
-                find: (finds[findCount] ?? finds[0])?.id ?? '',
-              } as const,
-            ]
-          : []),
+        atLaptop('roll-back'),
+        ...(random.chance(0.3) ? [commanding(random, random.pick(finds).id, 'edit')] : []),
+        ...(random.chance(0.5) ? [importingAgain((finds[findCount] ?? finds[0])?.id ?? '')] : []),
         pushing(),
         answering(),
-        ...(random.chance(0.3)
-          ? [{ kind: 'roll-back', machine: 'laptop' } as const, pushing()]
-          : []),
+        ...(random.chance(0.3) ? [atLaptop('roll-back'), pushing()] : []),
       ];
     },
   },
@@ -697,21 +672,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a home is lost': {
     tell: (random, finds) => {
-      const again = (): Step => ({
-        kind: 'import-again',
-        machine: 'laptop',
-        find: finds[0]?.id ?? '',
-      });
+      const again = (): Step => importingAgain(finds[0]?.id ?? '');
       return [
         ...(random.chance(0.3) ? [entering(random, finds)] : []),
-        {
-          kind: 'photo',
-          machine: 'laptop',
-          find: getLast(finds),
-          shade: random.between(0, 40_000),
-        },
+        photographing(random, getLast(finds)),
         pushingWith(random.chance(0.6) ? doubtful(random) : meeting('dies')),
-        { kind: 'lose-home', machine: 'laptop' },
+        atLaptop('lose-home'),
         ...(random.chance(0.5) ? [entering(random, finds)] : []),
         again(),
         pushing(),
@@ -724,7 +690,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'two outboxes of one account on one machine': {
     tell: (random, finds) => [
       { kind: 'new-home' },
-      pushingWith(random.chance(0.5) ? doubtful(random) : {}),
+      pushingPerhapsInDoubt(random, 0.5),
       { kind: 'import-again', machine: 'second', find: random.pick(finds).id, elsewhere: true },
       ...(random.chance(0.5) ? [entering(random, finds, 'second')] : []),
       pushing('second'),
@@ -746,13 +712,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
               places: Array.from({ length: random.between(1, 8) }, () => random.next()),
             };
       return [
-        pushingWith(random.chance(0.5) ? doubtful(random) : {}),
-        ...(random.chance(0.4) ? [{ kind: 'keep-copy', machine: 'laptop' } as const] : []),
+        pushingPerhapsInDoubt(random, 0.5),
+        ...(random.chance(0.4) ? [atLaptop('keep-copy')] : []),
         entering(random, finds),
-        pushingWith(random.chance(0.5) ? doubtful(random) : {}),
+        pushingPerhapsInDoubt(random, 0.5),
         harm(),
         entering(random, finds),
-        pushingWith(random.chance(0.3) ? doubtful(random) : {}),
+        pushingPerhapsInDoubt(random, 0.3),
         pushing(),
         ...(random.chance(0.5)
           ? [{ kind: 'put-copy-back', machine: 'laptop', withLog: true } as const, pushing()]
@@ -763,24 +729,17 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   },
   'a backup is restored': {
     tell: (random, finds) => {
-      const restoring: Step = { kind: 'does', ...doing(random, 'laptop', '', ['restore']) };
+      const restoring: Step = commanding(random, '', 'restore');
       return [
-        ...(random.chance(0.6) ? [pushingWith(random.chance(0.4) ? doubtful(random) : {})] : []),
-        { kind: 'backup', machine: 'laptop' },
+        ...(random.chance(0.6) ? [pushingPerhapsInDoubt(random, 0.4)] : []),
+        atLaptop('backup'),
         entering(random, finds),
-        {
-          kind: 'photo',
-          machine: 'laptop',
-          find: getLast(finds),
-          shade: random.between(0, 40_000),
-        },
+        photographing(random, getLast(finds)),
         pushingWith(random.pick([doubtful(random), meeting('dies'), meeting('arrives', 'dies')])),
-        ...(random.chance(0.2) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+        ...(random.chance(0.2) ? [atLaptop('lose-home')] : []),
         restoring,
-        ...(random.chance(0.5)
-          ? [{ kind: 'import-again', machine: 'laptop', find: getLast(finds) } as const]
-          : []),
-        pushingWith(random.chance(0.4) ? doubtful(random) : {}),
+        ...(random.chance(0.5) ? [importingAgain(getLast(finds))] : []),
+        pushingPerhapsInDoubt(random, 0.4),
         ...(random.chance(0.3) ? [restoring, pushing()] : []),
       ];
     },
@@ -788,17 +747,12 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a photograph is given up, and wanted again': {
     tell: (random, finds) => {
       const find = random.pick(finds).id;
-      const photo: Step = {
-        kind: 'photo',
-        machine: 'laptop',
-        find,
-        shade: random.between(0, 40_000),
-      };
+      const photo: Step = photographing(random, find);
       return [
         pushing(),
         photo,
         pushingWith(meeting(random.pick(['dies', 'lost', 'late', 'astray', 'closed']))),
-        { kind: 'does', ...doing(random, 'laptop', find, ['drop']) },
+        commanding(random, find, 'drop'),
         photo,
         ...(random.chance(0.5) ? [waiting(random, 1, 26)] : []),
         pushing(),
@@ -834,13 +788,8 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       };
       return [
         entering(random, finds, 'laptop', 1, 4),
-        {
-          kind: 'photo',
-          machine: 'laptop',
-          find: getLast(finds),
-          shade: random.between(0, 40_000),
-        },
-        ...(random.chance(0.4) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+        photographing(random, getLast(finds)),
+        ...(random.chance(0.4) ? [atLaptop('backup')] : []),
         ...besidePushes(
           beside(
             'edit',
@@ -878,20 +827,11 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...doing(random, 'laptop', random.pick(finds).id, [does]),
       });
       return [
-        ...(random.chance(0.5)
-          ? [
-              {
-                kind: 'number',
-                machine: 'laptop',
-                find: getLast(finds),
-                value: getNumber(random),
-              } as const,
-            ]
-          : []),
+        ...(random.chance(0.5) ? [numbering(random, getLast(finds))] : []),
         ...(random.chance(0.5)
           ? [by('rehearse')]
           : [by('train'), pushing('laptop', 'training', doubtful(random))]),
-        pushingWith(random.chance(0.3) ? doubtful(random) : {}),
+        pushingPerhapsInDoubt(random, 0.3),
         ...(random.chance(0.5) ? [by('train'), pushing('laptop', 'training')] : []),
         entering(random, finds),
         ...(random.chance(0.5) ? [by('rehearse')] : []),
@@ -911,15 +851,13 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const find = getLast(finds);
       return [
         set(),
-        { kind: 'photo', machine: 'laptop', find, shade: random.between(0, 40_000) },
-        { kind: 'backup', machine: 'laptop' },
+        photographing(random, find),
+        atLaptop('backup'),
         set(),
-        pushingWith(random.chance(0.6) ? doubtful(random) : {}),
+        pushingPerhapsInDoubt(random, 0.6),
         set(),
-        ...(random.chance(0.5)
-          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore', 'edit']) } as const]
-          : []),
-        { kind: 'import-again', machine: 'laptop', find },
+        ...(random.chance(0.5) ? [commanding(random, find, 'restore', 'edit')] : []),
+        importingAgain(find),
         set(),
         pushing(),
         ...(random.chance(0.5) ? [waiting(random, 1, 26), looking()] : []),
@@ -934,10 +872,8 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       const values = [getNumber(random), getNumber(random)];
       const changing = (nth: number): Step[] => [
         { kind: 'number', machine: 'laptop', find, value: values[nth % 2] ?? '' },
-        ...(random.chance(0.2)
-          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['take-back', 'redo']) } as const]
-          : []),
-        ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+        ...(random.chance(0.2) ? [commanding(random, find, 'take-back', 'redo')] : []),
+        ...(random.chance(0.2) ? [atLaptop('backup')] : []),
         ...(random.chance(0.8)
           ? [
               pushingWith(
@@ -947,19 +883,15 @@ export const THEMES: Readonly<Record<string, Theme>> = {
               ),
             ]
           : []),
-        ...(random.chance(0.15)
-          ? [{ kind: 'does', ...doing(random, 'laptop', find, ['restore']) } as const]
-          : []),
+        ...(random.chance(0.15) ? [commanding(random, find, 'restore')] : []),
       ];
       return [pushing(), ...[0, 1, 2, 3].flatMap(changing), waiting(random, 1, 26), pushing()];
     },
   },
   'people undo what they did': {
     tell: (random, finds) => {
-      const by = (...among: readonly Doing[]): Step => ({
-        kind: 'does',
-        ...doing(random, 'laptop', random.pick(finds).id, among),
-      });
+      const by = (...among: readonly Doing[]): Step =>
+        commanding(random, random.pick(finds).id, ...among);
       const trying = (): Step[] =>
         random.chance(0.5)
           ? [
@@ -976,7 +908,7 @@ export const THEMES: Readonly<Record<string, Theme>> = {
         ...Array.from({ length: random.between(2, 4) }, () => [
           ...(random.chance(0.3) ? [entering(random, finds)] : []),
           by('remove', 'drop', 'decide', 'number-import', 'photo', 'edit', 'import-again'),
-          ...(random.chance(0.2) ? [{ kind: 'backup', machine: 'laptop' } as const] : []),
+          ...(random.chance(0.2) ? [atLaptop('backup')] : []),
           ...trying(),
           by('take-back'),
           ...(random.chance(0.4) ? [by('redo')] : []),
@@ -991,8 +923,8 @@ export const THEMES: Readonly<Record<string, Theme>> = {
   'a table comes again under other local ids': {
     alone: true,
     tell: (random, finds) => [
-      ...(random.chance(0.8) ? [pushingWith(random.chance(0.3) ? doubtful(random) : {})] : []),
-      ...(random.chance(0.6) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
+      ...(random.chance(0.8) ? [pushingPerhapsInDoubt(random, 0.3)] : []),
+      ...(random.chance(0.6) ? [atLaptop('lose-home')] : []),
       { kind: 'import-again', machine: 'laptop', find: random.pick(finds).id, renamed: true },
       pushing(),
       answering(),
@@ -1007,9 +939,9 @@ export const THEMES: Readonly<Record<string, Theme>> = {
       return [
         ...(random.chance(0.5) ? [pushing()] : []),
         { kind: 'import', machine: 'laptop', account: 'archaeologist', finds: near },
-        ...(random.chance(0.4) ? [{ kind: 'lose-home', machine: 'laptop' } as const] : []),
-        { kind: 'import-again', machine: 'laptop', find: near[0]?.id ?? '' },
-        pushingWith(random.chance(0.4) ? doubtful(random) : {}),
+        ...(random.chance(0.4) ? [atLaptop('lose-home')] : []),
+        importingAgain(near[0]?.id ?? ''),
+        pushingPerhapsInDoubt(random, 0.4),
         answering(),
       ];
     },
