@@ -78,6 +78,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'csv-parse': /^src\/tables\/csv-table\.ts$/,
   'file-type': /^src\/photo\/photograph\.ts$/,
   'smol-toml': /^src\/store\/toml\.ts$/,
+  chalk: /^src\/ui\/terminal\.ts$/,
   commander: /^src\/(main|commands\/[\w/-]+)\.ts$/,
 };
 

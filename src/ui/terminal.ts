@@ -1,3 +1,4 @@
+import { Chalk } from 'chalk';
 import { UsageError } from '../base/errors.ts';
 import { formatIssuePlace, type Issue } from '../base/issue.ts';
 import { escapeLineBreaks, t } from '../base/language.ts';
@@ -28,6 +29,7 @@ type TerminalOptions = {
   readonly elementName: Terminal['getElementName'];
 };
 
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 /** Styles a text, which a method of the terminal then prints. */
 type Paint = (text: Message) => string;
 
@@ -37,7 +39,7 @@ type Paint = (text: Message) => string;
  */
 export type Terminal = {
   readonly json: boolean;
-  readonly color: Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow', Paint>>;
+  readonly color: Readonly<Record<Style, Paint>>;
   readonly interactive: boolean;
   readonly columns: number;
   /** Returns an element's name for people beside its own. */
@@ -59,36 +61,31 @@ export type Terminal = {
 
 /** Stands for the beginning of a colour code until it is printed; no foreign text has it. */
 const MARK = `{colour ${Math.random()}}`;
-
-/** Makes a style of two codes. It begins again where one within it ends, and in each line. */
-function makePaint(begin: number, end: number): Paint {
-  const on = `${MARK}${begin}m`;
-  const off = `${MARK}${end}m`;
-  return (text) => {
-    const inner = String(text)
-      .replaceAll(off, off + on)
-      .replaceAll('\n', `${off}\n${on}`);
-    return inner === '' ? '' : `${on}${inner}${off}`;
-  };
-}
-
-const COLOURS = {
-  bold: makePaint(1, 22),
-  dim: makePaint(2, 22),
-  red: makePaint(31, 39),
-  green: makePaint(32, 39),
-  yellow: makePaint(33, 39),
-};
-const NO_COLOURS = { bold: String, dim: String, red: String, green: String, yellow: String };
+const CODE = '\u001b[';
 
 /** Escapes everything but the colour codes of pas. */
-function makeSafe(text: string): string {
-  return toPrintable(text).replaceAll(MARK, '\u001b[');
+function makeSafe(text: Message): string {
+  return toPrintable(text).replaceAll(MARK, CODE);
+}
+
+function makePaints(isColored: boolean): Terminal['color'] {
+  const chalk = new Chalk({ level: isColored ? 1 : 0 });
+  const makePaint =
+    (style: Style): Paint =>
+    (text) =>
+      chalk[style](makeSafe(text)).replaceAll(CODE, MARK);
+  return {
+    bold: makePaint('bold'),
+    dim: makePaint('dim'),
+    red: makePaint('red'),
+    green: makePaint('green'),
+    yellow: makePaint('yellow'),
+  };
 }
 
 /** Makes the output of a command: results to stdout, notes to stderr. */
 export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
-  const color = options.color ? COLOURS : NO_COLOURS;
+  const color = makePaints(options.color);
   let bar: Bar | undefined;
   // Output to a file or another program is not wrapped.
   const write = (stream: NodeJS.WriteStream, text: string): void => {

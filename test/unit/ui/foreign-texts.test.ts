@@ -23,14 +23,6 @@ test('a text from outside that has the code of a colour is escaped, while the co
   expect(getWritten()).toBe('\u001b[1mK-\\u001b[31m017\u001b[22m: \\u001b[8mhidden\n');
 });
 
-test('a colour continues behind another one that ends within it, and ends before each line break', () => {
-  const { terminal, getWritten } = listen({ json: false, color: true });
-  terminal.printLine(terminal.color.yellow(`${terminal.color.red('✗')} a\nb`));
-  expect(getWritten()).toBe(
-    '\u001b[33m\u001b[31m✗\u001b[39m\u001b[33m a\u001b[39m\n\u001b[33mb\u001b[39m\n',
-  );
-});
-
 test('JSON can be read back when it has an invisible character beyond the first 65,536', () => {
   const { terminal, getWritten } = listen({ json: true, color: false });
   terminal.printValue({ note: 'flag \u{1f3f4}\u{e0067}\u{e007f}' });
