@@ -3,9 +3,9 @@ import { smallestFind } from '../support/contract-find.ts';
 import { fetchToken, rawAnswer, setNumber } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, send, token } = useMock();
+const { mock, send, token } = await useMock();
 
-const settings = (value: Record<string, unknown>) => mock().control('PUT', '/settings', value);
+const settings = (value: Record<string, unknown>) => mock.control('PUT', '/settings', value);
 const rule = (rule_type: string, value: string, active?: boolean) => ({
   rule_type,
   value,
@@ -18,7 +18,7 @@ const sendFrom = (forwardedFor: string) =>
 
 describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
   test('the seed’s blocked account is refused with 403', async () => {
-    expectDetail(await send(smallestFind(), { token: await fetchToken(mock(), 'blocked') }), 403);
+    expectDetail(await send(smallestFind(), { token: await fetchToken(mock, 'blocked') }), 403);
   });
 
   test('in open mode, ignores white lists and applies black lists', async () => {
@@ -76,12 +76,12 @@ describe('Access modes and lists (A-GATE-1, A-GATE-8, A-GATE-9)', () => {
       '/api/pas/nalez/X/upload-foto',
     ]) {
       for (const method of ['GET', 'POST', 'PATCH']) {
-        const answer = await rawAnswer(await fetch(mock().url + path, { method }));
+        const answer = await rawAnswer(await fetch(mock.url + path, { method }));
         expectDetail(answer, 503);
         expect(answer.headers.get('retry-after')).toBeNull();
       }
     }
-    const info = await fetch(`${mock().url}/api/uzivatel-info/`, {
+    const info = await fetch(`${mock.url}/api/uzivatel-info/`, {
       headers: { authorization: `Bearer ${token()}` },
     });
     expect(info.status).toBe(200);
@@ -130,7 +130,7 @@ describe('The client address behind proxies (A-GATE-10)', () => {
 
 describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   const bare = async (init: RequestInit) =>
-    rawAnswer(await fetch(`${mock().url}/api/pas/import-xml`, init));
+    rawAnswer(await fetch(`${mock.url}/api/pas/import-xml`, init));
   const signed = () => ({ authorization: `Bearer ${token()}` });
 
   test('closed comes before everything', async () => {
@@ -149,7 +149,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   });
 
   test('the lists come before throttling: a refused request consumes no interval', async () => {
-    await mock().clock({ frozen: true });
+    await mock.clock({ frozen: true });
     await settings({
       access_rules: [rule('user_blacklist', ME)],
       min_request_intervals: { user_ms: 1000, ip_ms: 1000 },
@@ -160,7 +160,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
   });
 
   test('throttling comes before the method: a wrong method consumes the interval', async () => {
-    await mock().clock({ frozen: true });
+    await mock.clock({ frozen: true });
     await settings({ min_request_intervals: { user_ms: 1000, ip_ms: 1000 } });
     expect((await bare({ headers: signed() })).status).toBe(405);
     expect((await bare({ headers: signed() })).status).toBe(429);
@@ -181,7 +181,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
       ['PATCH', 'upload-foto'],
       ['POST', 'evidencni-cislo'],
     ] as const) {
-      const response = await fetch(`${mock().url}/api/pas/nalez/C-202400101-N00001/${path}`, {
+      const response = await fetch(`${mock.url}/api/pas/nalez/C-202400101-N00001/${path}`, {
         method,
         headers: signed(),
       });
@@ -195,7 +195,7 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
       '/api/pas/nalez/X/upload-foto/',
       '/api/pas/nalez/X/evidencni-cislo/',
     ]) {
-      const answer = await fetch(mock().url + path, { method: 'POST', headers: signed() });
+      const answer = await fetch(mock.url + path, { method: 'POST', headers: signed() });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([
         404,
         expect.stringMatching(/^text\/html/),
@@ -225,7 +225,7 @@ describe('The Accept header (A-GATE-7)', () => {
   );
 
   test('a client that prefers HTML gets errors as an HTML page', async () => {
-    const answer = await setNumber(mock(), 'X', '', token());
+    const answer = await setNumber(mock, 'X', '', token());
     expect(answer.headers.get('content-type')).toBe('application/json');
     const page = await send('', { headers: { accept: 'text/html' } });
     expect(page.status).toBe(400);

@@ -7,7 +7,7 @@ import { ask, parseError, parseToken } from '../support/raw-harvest.ts';
 import type { TestMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, control, send } = useMock();
+const { mock, control, send } = await useMock();
 
 const LIST = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 const next = async (at: TestMock) =>
@@ -39,22 +39,22 @@ describe('a setting as the deployed service takes it', () => {
 describe('a resumption token', () => {
   test('is unknown to another tenant', async () => {
     const { value } = await control('POST', '/tenants', {});
-    const tenant = { ...mock(), server: value as TestMock['server'] };
+    const tenant = { ...mock, server: value as TestMock['server'] };
     expect(parseError((await ask(tenant, await next(tenant))).text)).toBeUndefined();
-    expect(parseError((await ask(tenant, await next(mock()))).text)).toBe('badResumptionToken');
+    expect(parseError((await ask(tenant, await next(mock))).text)).toBe('badResumptionToken');
   });
 
   test('meets its fault, which requests without one do not use up', async () => {
     const faults = [{ endpoint: 'oai', fault: 'bad-resumption-token', when: { nth: 1 } }];
     await control('PUT', '/faults', faults);
-    expect(parseError((await ask(mock(), LIST)).text)).toBeUndefined();
-    expect(parseError((await ask(mock(), await next(mock()))).text)).toBe('badResumptionToken');
+    expect(parseError((await ask(mock, LIST)).text)).toBeUndefined();
+    expect(parseError((await ask(mock, await next(mock))).text)).toBe('badResumptionToken');
   });
 });
 
 test('headers are spelled as in the contract', async () => {
   const { rawHeaders } = await new Promise<{ rawHeaders: string[] }>((resolve) => {
-    request(`${mock().url}/api/uzivatel-info/`, resolve).end();
+    request(`${mock.url}/api/uzivatel-info/`, resolve).end();
   });
   expect(rawHeaders.filter((_, at) => at % 2 === 0)).toEqual(
     expect.arrayContaining(['Content-Type', 'Content-Length', 'WWW-Authenticate', 'Date']),
@@ -65,7 +65,7 @@ describe('a web page of another site', () => {
   const askFrom = async (site: string, path: string, method = 'GET', mode = 'no-cors') => {
     const answer = await new Promise<{ statusCode?: number; resume(): void }>((resolve) => {
       const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': mode };
-      request(`${mock().server.control_url}${path}`, { method, headers }, resolve).end();
+      request(`${mock.server.control_url}${path}`, { method, headers }, resolve).end();
     });
     answer.resume();
     return answer.statusCode;

@@ -3,7 +3,7 @@ import { smallestFind } from '../support/contract-find.ts';
 import { fetchToken, setNumber } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, control, record, send, token } = useMock();
+const { mock, control, record, send, token } = await useMock();
 
 describe('Clock', () => {
   test('can be advanced, set and stopped; the Date header and datestamps follow', async () => {
@@ -13,7 +13,7 @@ describe('Clock', () => {
       frozen: true,
     });
     await control('POST', '/clock', { advance_ms: 1000 });
-    const renewed = await fetchToken(mock(), 'archaeologist');
+    const renewed = await fetchToken(mock, 'archaeologist');
     const answer = await send(smallestFind(), { token: renewed });
     expect(answer.headers.get('date')).toBe('Mon, 03 Feb 2031 04:05:07 GMT');
     expect((await record(answer.headers.get('x-record-id') ?? '')).datestamp).toBe(
@@ -62,8 +62,8 @@ describe('Journal', () => {
   test('holds every request with user, status and the gaps since the last write of the same user and address', async () => {
     await control('DELETE', '/journal');
     await control('POST', '/clock', { frozen: true });
-    const archivist = await fetchToken(mock(), 'archivist');
-    const knock = (as: string) => setNumber(mock(), 'X', '', as);
+    const archivist = await fetchToken(mock, 'archivist');
+    const knock = (as: string) => setNumber(mock, 'X', '', as);
     await knock(token());
     await control('POST', '/clock', { advance_ms: 120.5 });
     await knock(archivist);
@@ -94,7 +94,7 @@ describe('Journal', () => {
 
   test('measures real requests that are a few milliseconds apart in fractions', async () => {
     await control('DELETE', '/journal');
-    for (let count = 0; count < 3; count += 1) await setNumber(mock(), 'X', '', token());
+    for (let count = 0; count < 3; count += 1) await setNumber(mock, 'X', '', token());
     const gaps = (await journal()).slice(1).map((entry) => entry.gap_ms ?? 0);
     expect(gaps.every((gap) => gap > 0 && gap < 60_000)).toBe(true);
     expect(gaps.some((gap) => !Number.isInteger(gap))).toBe(true);
@@ -103,8 +103,8 @@ describe('Journal', () => {
   test('holds refused and unanswered requests too, but none of the control interface', async () => {
     await control('DELETE', '/journal');
     await control('PUT', '/faults', [{ endpoint: 'number', fault: 'reset-before-save' }]);
-    await setNumber(mock(), 'C-202400101-N00007', '?evidencni_cislo=Z', token()).catch(() => {});
-    await fetch(`${mock().url}/nowhere`);
+    await setNumber(mock, 'C-202400101-N00007', '?evidencni_cislo=Z', token()).catch(() => {});
+    await fetch(`${mock.url}/nowhere`);
     expect((await journal()).map((entry) => entry.status)).toEqual([0, 404]);
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import type { MockServerOptions } from '../../mock-server/server.ts';
 import { makeDocument } from '../support/contract-find.ts';
 import {
@@ -7,7 +7,7 @@ import {
   type RawAnswer,
   type WriteOptions,
 } from '../support/contract-requests.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { type TestMock, useTestMock } from '../support/start-mock.ts';
 
 type ShownRecord = {
   readonly stav: number;
@@ -19,7 +19,7 @@ type ShownRecord = {
 
 /** Tools of a test file: one mock, reset before every test, and a signed-in account. */
 export type Suite = {
-  mock(): TestMock;
+  readonly mock: TestMock;
   readonly control: TestMock['control'];
   /** A record as the control interface shows it. */
   record(ident: string): Promise<ShownRecord>;
@@ -33,29 +33,19 @@ export type Suite = {
 };
 
 /** Starts one mock for the file and resets it before each test. */
-export function useMock(options: MockServerOptions = {}): Suite {
-  let mock: TestMock | undefined;
+export async function useMock(options: MockServerOptions = {}): Promise<Suite> {
+  const mock = await useTestMock(options);
+  const { control } = mock;
   let token = '';
-  const running = (): TestMock => {
-    if (mock === undefined) throw new Error('the mock has not started');
-    return mock;
-  };
-  beforeAll(async () => {
-    mock = await startMock(options);
-  });
   beforeEach(async () => {
-    await running().reset();
-    token = await fetchToken(running(), 'archaeologist');
+    token = await fetchToken(mock, 'archaeologist');
   });
-  afterAll(() => mock?.close());
-  const control: TestMock['control'] = (...request) => running().control(...request);
   return {
-    mock: running,
+    mock,
     control,
     record: async (ident) => (await control('GET', `/records/${ident}`)).value as ShownRecord,
     token: () => token,
-    send: (content, write) =>
-      importXml(running(), makeDocument(running(), content), { token, ...write }),
+    send: (content, write) => importXml(mock, makeDocument(mock, content), { token, ...write }),
     finds: async () =>
       ((await control('GET', '/state')).value as { counts: { finds: number } }).counts.finds,
   };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   ask,
   fetchPages,
@@ -7,7 +7,7 @@ import {
   parseHeaders,
   parseRecords,
 } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // Histories and clocks that the control interface can set: a service should not have them, and
 // sometimes has.
@@ -18,16 +18,9 @@ const OLD = '2019-03-04T05:06:07.000Z';
 describe.each([
   ['by default', false],
   ['as deployed', true],
-] as const)('%s', (_mode, deployed) => {
-  let mock: TestMock;
-  beforeAll(async () => {
-    mock = await startMock({ deployed });
-  });
-  afterAll(() => mock.close());
-  beforeEach(async () => {
-    await mock.reset();
-    await mock.clock({ set: NOW, frozen: true });
-  });
+] as const)('%s', async (_mode, deployed) => {
+  const mock = await useTestMock({ deployed });
+  beforeEach(() => mock.clock({ set: NOW, frozen: true }));
 
   const list = (query = '', as = 'anonymous') =>
     listAll(mock, `verb=ListIdentifiers&metadataPrefix=oai_dc&set=osoba${query}`, { as });

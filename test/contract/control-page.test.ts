@@ -1,17 +1,12 @@
 import { request } from 'node:http';
 import { createConnection } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument } from '../support/contract-find.ts';
 import { fetchToken, importXml, postFile } from '../support/contract-requests.ts';
 import { tinyPng } from '../support/season.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-beforeEach(() => mock.reset());
-afterAll(() => mock?.close());
+const mock = await useTestMock();
 
 type Find = {
   ident: string;

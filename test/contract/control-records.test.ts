@@ -4,7 +4,7 @@ import { jpeg } from '../support/contract-photographs.ts';
 import { postFile } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, control, record, send, token } = useMock();
+const { mock, control, record, send, token } = await useMock();
 
 const getError = (value: unknown) => (value as { error: string }).error;
 
@@ -67,7 +67,7 @@ describe('Moves outside the write interface (A-STATE-6, A-STATE-8, A-HISTORY-3)'
     });
   const upload = (ident: string) =>
     postFile(
-      mock(),
+      mock,
       `/api/pas/nalez/${ident}/upload-foto`,
       { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined) },
       { token: token() },

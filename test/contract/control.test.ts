@@ -5,7 +5,7 @@ import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, control, send, finds } = useMock();
+const { mock, control, send, finds } = await useMock();
 
 const getError = (value: unknown) => (value as { error: string }).error;
 
@@ -22,7 +22,7 @@ const IN_PLACE_OF_A_TERM = {
 };
 
 async function allRecords(): Promise<ReadonlyMap<string, string>> {
-  const pages = await fetchPages(mock(), 'verb=ListRecords&metadataPrefix=oai_svc', {
+  const pages = await fetchPages(mock, 'verb=ListRecords&metadataPrefix=oai_svc', {
     as: 'admin',
   });
   return parseRecords(pages.join(''));
@@ -35,12 +35,10 @@ describe('Health, state and reset', () => {
 
   test('whatever can be read with GET also answers HEAD', async () => {
     for (const path of ['/health', '/state', '/', '/openapi.json']) {
-      const head = await fetch(`${mock().server.control_url}${path}`, { method: 'HEAD' });
+      const head = await fetch(`${mock.server.control_url}${path}`, { method: 'HEAD' });
       expect([path, head.status, await head.text()]).toEqual([path, 200, '']);
     }
-    expect((await fetch(`${mock().server.control_url}/reset`, { method: 'HEAD' })).status).toBe(
-      405,
-    );
+    expect((await fetch(`${mock.server.control_url}/reset`, { method: 'HEAD' })).status).toBe(405);
   });
 
   test('state counts finds, numbers and photographs, and lists who may import where', async () => {
@@ -53,7 +51,7 @@ describe('Health, state and reset', () => {
         finds_with_number: 11,
         photos: 9,
       },
-      addresses: { base_url: mock().url, control_url: mock().server.control_url },
+      addresses: { base_url: mock.url, control_url: mock.server.control_url },
       training: false,
       deployed: false,
     });
@@ -164,7 +162,7 @@ describe('Settings', () => {
   });
 
   test('a body that is not JSON is refused', async () => {
-    const response = await fetch(`${mock().server.control_url}/settings`, {
+    const response = await fetch(`${mock.server.control_url}/settings`, {
       method: 'PUT',
       body: '{',
     });

@@ -4,11 +4,11 @@ import { fetchToken, importXml, rawAnswer, setNumber } from '../support/contract
 import { eventually } from '../support/eventually.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, send, token, finds } = useMock();
+const { mock, send, token, finds } = await useMock();
 
 const MINE = 'C-202400101-N00007';
-const faults = (...rules: Record<string, unknown>[]) => mock().control('PUT', '/faults', rules);
-const number = (value: string) => setNumber(mock(), MINE, `?evidencni_cislo=${value}`, token());
+const faults = (...rules: Record<string, unknown>[]) => mock.control('PUT', '/faults', rules);
+const number = (value: string) => setNumber(mock, MINE, `?evidencni_cislo=${value}`, token());
 const statuses = async (count: number) => {
   const seenStatuses: number[] = [];
   for (let index = 0; index < count; index += 1)
@@ -17,9 +17,9 @@ const statuses = async (count: number) => {
 };
 /** Imports, and takes what comes as it comes. */
 const sendRaw = async (signal?: AbortSignal) => {
-  const xml = makeDocument(mock(), smallestFind());
+  const xml = makeDocument(mock, smallestFind());
   const { multipart, contentDigest } = await import('../support/contract-requests.ts');
-  return fetch(`${mock().url}/api/pas/import-xml`, {
+  return fetch(`${mock.url}/api/pas/import-xml`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${token()}`,
@@ -57,7 +57,7 @@ describe('When a fault applies', () => {
   test('ident limits a fault to one record', async () => {
     await faults({ endpoint: 'number', fault: '503', when: { ident: MINE } });
     expect(
-      (await setNumber(mock(), 'C-202400101-N00006', '?evidencni_cislo=Z1', token())).status,
+      (await setNumber(mock, 'C-202400101-N00006', '?evidencni_cislo=Z1', token())).status,
     ).toBe(200);
     expect((await number('Z1')).status).toBe(503);
   });
@@ -71,7 +71,7 @@ describe('When a fault applies', () => {
   test('GET /faults shows how often a rule matched and applied', async () => {
     await faults({ endpoint: 'import', fault: '503', when: { every: 2 } });
     await statuses(3);
-    expect((await mock().control('GET', '/faults')).value).toMatchObject([
+    expect((await mock.control('GET', '/faults')).value).toMatchObject([
       { fault: '503', seen: 3, struck: 1 },
     ]);
   });
@@ -79,7 +79,7 @@ describe('When a fault applies', () => {
   test('the journal names the fault', async () => {
     await faults({ endpoint: 'import', fault: '503', times: 1 });
     await statuses(2);
-    const { value } = await mock().control('GET', '/journal');
+    const { value } = await mock.control('GET', '/journal');
     expect((value as { fault: string | null }[]).slice(-2).map((entry) => entry.fault)).toEqual([
       '503',
       null,
@@ -118,7 +118,7 @@ describe('What faults do', () => {
     const answer = sendRaw(leaving.signal);
     // An ended request without an answer will not be answered.
     const last = async () =>
-      ((await mock().control('GET', '/journal')).value as { status: number | null }[]).at(-1);
+      ((await mock.control('GET', '/journal')).value as { status: number | null }[]).at(-1);
     await eventually(last).toMatchObject({ status: 0 });
     expect(await finds()).toBe(stored);
     leaving.abort();
@@ -182,18 +182,15 @@ describe('What faults do', () => {
     await faults({ endpoint: 'import', fault: 'token-expired', times: 1 });
     expectDetail(await send(smallestFind()), 401);
     expectDetail(await send(smallestFind()), 401);
-    const renewed = await fetchToken(mock(), 'archaeologist');
+    const renewed = await fetchToken(mock, 'archaeologist');
     expect(renewed).not.toBe(token());
     expect((await send(smallestFind(), { token: renewed })).status).toBe(201);
   });
 
   test('token-expired at the token endpoint issues a token that has already expired', async () => {
     await faults({ endpoint: 'token', fault: 'token-expired', times: 1 });
-    const stale = await fetchToken(mock(), 'archaeologist');
-    expectDetail(
-      await importXml(mock(), makeDocument(mock(), smallestFind()), { token: stale }),
-      401,
-    );
+    const stale = await fetchToken(mock, 'archaeologist');
+    expectDetail(await importXml(mock, makeDocument(mock, smallestFind()), { token: stale }), 401);
   });
 
   test('a number that was saved before the connection was cut is stored', async () => {
@@ -213,7 +210,7 @@ describe('What faults do', () => {
       { endpoint: 'token', fault: '503' },
     );
     const info = await rawAnswer(
-      await fetch(`${mock().url}/api/uzivatel-info/`, {
+      await fetch(`${mock.url}/api/uzivatel-info/`, {
         headers: { authorization: `Bearer ${token()}` },
       }),
     );
@@ -221,7 +218,7 @@ describe('What faults do', () => {
       500,
       'text/html; charset=utf-8',
     ]);
-    const login = await fetch(`${mock().url}/api/token-auth/`, {
+    const login = await fetch(`${mock.url}/api/token-auth/`, {
       method: 'POST',
       body: new URLSearchParams({ username: 'a', password: 'b' }),
     });
@@ -250,7 +247,7 @@ describe('A fault', () => {
   );
 
   test('also applies to the download of a photograph', async () => {
-    const address = `${mock().url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock().url}/id/C-202400101-N00005`;
+    const address = `${mock.url}/2.2/oai?verb=GetRecord&metadataPrefix=oai_svc&identifier=${mock.url}/id/C-202400101-N00005`;
     const url = /<svc:url>(.*?)<\/svc:url>/.exec(await (await fetch(address)).text())?.[1] ?? '';
     const whole = await (await fetch(url)).arrayBuffer();
     await faults({
@@ -266,7 +263,7 @@ describe('A fault', () => {
     );
     expect([(await fetch(url)).status, (await fetch(url)).status]).toEqual([503, 409]);
     expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(whole.byteLength);
-    const { value } = await mock().control('GET', '/journal');
+    const { value } = await mock.control('GET', '/journal');
     expect((value as { fault: string | null }[]).slice(-4).map(({ fault }) => fault)).toEqual([
       'truncate',
       '503',
@@ -295,9 +292,9 @@ describe('Invalid fault rules are refused with the reason', () => {
     [[{ endpoint: 'import', fault: '502', ms: 5 }], /"ms" means nothing/],
   ])('%j', async (rules, reason) => {
     await faults({ endpoint: 'import', fault: '503' });
-    const { status, value } = await mock().control('PUT', '/faults', rules);
+    const { status, value } = await mock.control('PUT', '/faults', rules);
     expect(status).toBe(400);
     expect((value as { error: string }).error).toMatch(reason);
-    expect((await mock().control('GET', '/faults')).value).toHaveLength(1);
+    expect((await mock.control('GET', '/faults')).value).toHaveLength(1);
   });
 });

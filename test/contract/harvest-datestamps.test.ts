@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ask,
   listAll,
@@ -7,16 +7,11 @@ import {
   parseRecords,
   type RawHeader,
 } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // `from` and `until` (B-DATE-1), deleted records (B-DATE-3), and what moves a datestamp (B-DATE-2).
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-afterEach(() => mock.reset());
-afterAll(() => mock.close());
+const mock = await useTestMock();
 
 const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 const asArchivist = { as: 'archivist' } as const;

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { QUIRKS } from '../../mock-server/rules/quirks.ts';
 import {
   ask,
@@ -10,17 +10,12 @@ import {
   parseRecords,
   parseToken,
 } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // With --deployed: one test for each quirk of the list, and the facts' own account of a harvest
 // (section 9).
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock({ deployed: true });
-});
-afterEach(() => mock.reset());
-afterAll(() => mock.close());
+const mock = await useTestMock({ deployed: true });
 
 const LIST = 'verb=ListRecords&metadataPrefix=oai_dc';
 const askDeployed = async (

@@ -1,18 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask, parseError } from '../support/raw-harvest.ts';
 import { answerValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // OAI-PMH 2.0, section 3.6: every condition under which an answer is an error. noSetHierarchy and
 // noMetadataFormats cannot arise here: there are sets, and every record is disseminated in both
 // formats.
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-afterAll(() => mock.close());
+const mock = await useTestMock();
 
 const KNOWN = (): string => `${mock.server.oai_base}/id/HES-000253`;
 const LIST = 'verb=ListRecords&metadataPrefix=oai_dc';
@@ -199,7 +195,6 @@ describe('badResumptionToken, when', () => {
     expect(parseError((await ask(mock, `verb=ListRecords&resumptionToken=${good}`)).text)).toBe(
       'badResumptionToken',
     );
-    await mock.reset();
   });
 
   test('a fault rule makes it invalid', async () => {
@@ -295,6 +290,5 @@ describe('every answer', () => {
         ]).toEqual([200, []]);
       }),
     );
-    await mock.reset();
   });
 });

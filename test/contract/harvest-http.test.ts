@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   ask,
   basic,
@@ -9,16 +9,11 @@ import {
   parseRecords,
   parseToken,
 } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // Addresses, methods, credentials and encodings of the harvesting interface.
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-afterEach(() => mock.reset());
-afterAll(() => mock.close());
+const mock = await useTestMock();
 
 const USERS = 'verb=ListRecords&metadataPrefix=oai_dc&set=uzivatel';
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Body } from '../../mock-server/state/records/record.ts';
 import { toVersion } from '../../mock-server/state/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // Content of `metadata`: the native format in each version (S-DIFF-1 to S-DIFF-4), and Dublin Core
 // (B-DC-1, B-DC-2).
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-afterAll(() => mock.close());
+const mock = await useTestMock();
 
 async function metadata(ident: string, format: string, version = '2.2'): Promise<string> {
   const identifier = `${mock.server.oai_base}/id/${ident}`;
@@ -123,7 +119,6 @@ describe('the native format', () => {
     expect(await metadata('C-202400101-N00005', 'oai_dc')).toContain(
       `Poznámka: ${expected}</dc:description>`,
     );
-    await mock.reset();
   });
 });
 

@@ -1,17 +1,12 @@
 import * as fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SLOW_RUNS } from '../support/property-runs.ts';
 import { ask, fetchPages, listAll, parseHeaders, parseToken } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { startMock, useTestMock } from '../support/start-mock.ts';
 
 // B-TOKEN-1 to B-TOKEN-5, and OAI-PMH 2.0, section 3.5.
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-afterEach(() => mock.reset());
-afterAll(() => mock.close());
+const mock = await useTestMock();
 
 const ALL = 'verb=ListIdentifiers&metadataPrefix=oai_dc';
 

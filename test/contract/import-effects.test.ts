@@ -3,10 +3,10 @@ import { findLines, smallestFind } from '../support/contract-find.ts';
 import { elementText, fetchToken, type RawAnswer } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, record, send } = useMock();
+const { mock, record, send } = await useMock();
 
 const persons = async () =>
-  ((await mock().control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
+  ((await mock.control('GET', '/state')).value as { counts: { persons: number } }).counts.persons;
 const finder = (text: string) => `<svc:nalezce id=":tba">${text}</svc:nalezce>`;
 const getFinder = (answer: RawAnswer) =>
   /<svc:nalezce id="(OS-\d{6})">([^<]*)</.exec(answer.text)?.slice(1);
@@ -101,8 +101,8 @@ describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
   });
 
   test('the time is the mock clock’s', async () => {
-    await mock().clock({ set: '2031-02-03T04:05:06Z', frozen: true });
-    const token = await fetchToken(mock(), 'archaeologist');
+    await mock.clock({ set: '2031-02-03T04:05:06Z', frozen: true });
+    const token = await fetchToken(mock, 'archaeologist');
     expect(elementText((await send(findLines(1), { token })).text, 'datum_zmeny')).toMatch(
       /^2031-02-03T04:05:06/,
     );
@@ -111,7 +111,7 @@ describe('History of an imported find (A-HISTORY-1, A-HISTORY-2)', () => {
 
 describe('The project record (A-HISTORY-4, S-ACCESS-3)', () => {
   test('an import moves its datestamp and adds the find to its list', async () => {
-    await mock().clock({ advance_ms: 60_000 });
+    await mock.clock({ advance_ms: 60_000 });
     const before = await record('C-202400101');
     const ident = (await send(smallestFind())).headers.get('x-record-id');
     const after = await record('C-202400101');
@@ -134,16 +134,16 @@ describe('Identifiers (A-ASSIGN-2, A-ASSIGN-3)', () => {
   test('the number after the highest is assigned; a deleted highest number is reassigned, a gap is not filled', async () => {
     const first = (await send(smallestFind())).headers.get('x-record-id');
     const second = (await send(smallestFind())).headers.get('x-record-id');
-    await mock().control('POST', `/records/${second}/delete`);
+    await mock.control('POST', `/records/${second}/delete`);
     expect((await send(smallestFind())).headers.get('x-record-id')).toBe(second);
-    await mock().control('POST', `/records/${first}/delete`);
+    await mock.control('POST', `/records/${first}/delete`);
     expect((await send(smallestFind())).headers.get('x-record-id')).toBe('C-202400101-N00011');
   });
 
   test('a reassigned number belongs to the account that imported it last', async () => {
     const ident = (await send(smallestFind())).headers.get('x-record-id');
-    await mock().control('POST', `/records/${ident}/delete`);
-    await send(smallestFind(), { token: await fetchToken(mock(), 'researcher') });
+    await mock.control('POST', `/records/${ident}/delete`);
+    await send(smallestFind(), { token: await fetchToken(mock, 'researcher') });
     expect(await record(ident ?? '')).toMatchObject({
       creator: 'U-000102',
       organisation: 'ORG-000001',

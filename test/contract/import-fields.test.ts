@@ -3,7 +3,7 @@ import { findLines, makeDocument, smallestFind } from '../support/contract-find.
 import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { expectDetail, expectEntries, expectInvalid, useMock } from './contract-import.ts';
 
-const { mock, send } = useMock();
+const { mock, send } = await useMock();
 
 describe('Import: fields (A-FIELD-5, A-FIELD-7, A-FIELD-18, A-FIELD-21, A-POINT-4, A-POINT-6)', () => {
   /** Line 2 is the root, line 3 the find, line 4 its first child. */
@@ -45,21 +45,21 @@ describe('Import: project and role (A-PROJECT-1 to A-PROJECT-7)', () => {
     smallestFind({ projekt: `<svc:projekt id="${ident}">x</svc:projekt>` });
 
   test('a Researcher without active cooperation answers 403', async () => {
-    await mock().control('POST', '/records', {
+    await mock.control('POST', '/records', {
       ident: 'U-000102',
       changes: { spoluprace_nadrizeni: null },
     });
-    const researcher = await fetchToken(mock(), 'researcher');
+    const researcher = await fetchToken(mock, 'researcher');
     expectDetail(
-      await importXml(mock(), makeDocument(mock(), smallestFind()), { token: researcher }),
+      await importXml(mock, makeDocument(mock, smallestFind()), { token: researcher }),
       403,
     );
   });
 
   test('an Archivist may import into a survey of any organisation and state', async () => {
-    const archivist = await fetchToken(mock(), 'archivist');
+    const archivist = await fetchToken(mock, 'archivist');
     for (const project of ['M-202300316', 'C-202200058', 'C-202400303']) {
-      const answer = await importXml(mock(), makeDocument(mock(), inProject(project)), {
+      const answer = await importXml(mock, makeDocument(mock, inProject(project)), {
         token: archivist,
       });
       expect(answer.status, answer.text).toBe(201);

@@ -3,25 +3,25 @@ import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { contentDigest, importXml, rawAnswer } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, token } = useMock();
+const { mock, token } = await useMock();
 
 describe('Import: gates (A-AUTH-1, A-GATE-14)', () => {
   test.each([
     ['no token', undefined],
     ['an unknown token', '0000000000000000000000000000000000000000'],
   ])('%s answers 401 with a challenge', async (_, bad) => {
-    const answer = await importXml(mock(), makeDocument(mock(), smallestFind()), { token: bad });
+    const answer = await importXml(mock, makeDocument(mock, smallestFind()), { token: bad });
     expectDetail(answer, 401);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   test('a body that is no multipart form answers 415', async () => {
-    const xml = makeDocument(mock(), smallestFind());
+    const xml = makeDocument(mock, smallestFind());
     for (const [type, body] of [
       ['application/xml', xml],
       ['application/x-www-form-urlencoded', new URLSearchParams({ file: xml })],
     ] as const) {
-      const response = await fetch(`${mock().url}/api/pas/import-xml`, {
+      const response = await fetch(`${mock.url}/api/pas/import-xml`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token()}`, 'content-type': type },
         body,
@@ -37,14 +37,14 @@ describe('Import: bodies made to exhaust', () => {
     ['fields', Array.from({ length: 3000 }, () => ({ name: 'x', bytes: 'x' }))],
   ])('thousands of %s in one form answer 400', async (_, parts) => {
     expectDetail(
-      await importXml(mock(), makeDocument(mock(), smallestFind()), { token: token(), parts }),
+      await importXml(mock, makeDocument(mock, smallestFind()), { token: token(), parts }),
       400,
     );
   });
 
   test('a geometry with two million blanks is refused at once', async () => {
     const geom_wkt = `<svc:geom_wkt EPSG="4326">POINT${' '.repeat(2_000_000)}x</svc:geom_wkt>`;
-    const answer = await importXml(mock(), makeDocument(mock(), smallestFind({ geom_wkt })), {
+    const answer = await importXml(mock, makeDocument(mock, smallestFind({ geom_wkt })), {
       token: token(),
     });
     expect([answer.status, answer.text]).toEqual([422, expect.stringContaining('geom_wkt: ')]);
@@ -53,12 +53,12 @@ describe('Import: bodies made to exhaust', () => {
 
 describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPORT-8, A-IMPORT-11)', () => {
   test('a part named file without a file name is a field, whatever type it declares', async () => {
-    const bytes = Buffer.from(makeDocument(mock(), smallestFind()));
+    const bytes = Buffer.from(makeDocument(mock, smallestFind()));
     const parts = [{ name: 'file', type: 'application/octet-stream', bytes }];
-    expectDetail(await importXml(mock(), bytes.toString(), { token: token(), parts }), 400);
+    expectDetail(await importXml(mock, bytes.toString(), { token: token(), parts }), 400);
     const beside = [...parts, { name: 'file', fileName: 'find.xml', bytes }];
     expect(
-      (await importXml(mock(), bytes.toString(), { token: token(), parts: beside })).status,
+      (await importXml(mock, bytes.toString(), { token: token(), parts: beside })).status,
     ).toBe(201);
   });
 
@@ -71,8 +71,8 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     ['an open end', () => 'sha-512=:'],
     ['bare Base64', (xml: string) => contentDigest(xml).slice('sha-512=:'.length, -1)],
   ])('a Content-Digest of %s answers 400', async (_, spoil) => {
-    const xml = makeDocument(mock(), smallestFind());
-    expectDetail(await importXml(mock(), xml, { token: token(), digest: spoil(xml) }), 400);
+    const xml = makeDocument(mock, smallestFind());
+    expectDetail(await importXml(mock, xml, { token: token(), digest: spoil(xml) }), 400);
   });
 
   test.each([
@@ -81,6 +81,6 @@ describe('Import: file and digest (A-DIGEST-1 to A-DIGEST-3, A-IMPORT-7, A-IMPOR
     ['an undefined entity', '<a>&nope;</a>'],
     ['a wrong encoding', '<?xml version="1.0" encoding="UTF-16"?><a/>'],
   ])('%s answers 400', async (_, xml) => {
-    expectDetail(await importXml(mock(), xml, { token: token() }), 400);
+    expectDetail(await importXml(mock, xml, { token: token() }), 400);
   });
 });

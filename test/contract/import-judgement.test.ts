@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { useMock } from './contract-import.ts';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from './judged-finds.ts';
 
-const { send, finds } = useMock();
+const { send, finds } = await useMock();
 
 describe('Import: documents typed by hand (A-FIELD-2, A-POINT-4, A-VALUE-1 to A-VALUE-6)', () => {
   test.each(

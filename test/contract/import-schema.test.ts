@@ -3,11 +3,11 @@ import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { importXml } from '../support/contract-requests.ts';
 import { expectAgainstSchema, expectDetail, expectInvalid, useMock } from './contract-import.ts';
 
-const { mock, token, send } = useMock();
+const { mock, token, send } = await useMock();
 
 describe('Import: schema declaration (A-DECLARE-1 to A-DECLARE-4, A-IMPORT-10)', () => {
   const document = (replace: (xml: string) => string) =>
-    importXml(mock(), replace(makeDocument(mock(), smallestFind())), { token: token() });
+    importXml(mock, replace(makeDocument(mock, smallestFind())), { token: token() });
 
   test.each([
     [
@@ -50,14 +50,14 @@ describe('Import: schema declaration (A-DECLARE-1 to A-DECLARE-4, A-IMPORT-10)',
   });
 
   test('a version that the deployment does not allow answers 422', async () => {
-    await mock().settings({ allowed_schema_versions: ['2.1'] });
+    await mock.settings({ allowed_schema_versions: ['2.1'] });
     expectDetail(await send(smallestFind()), 422);
-    await mock().settings({ allowed_schema_versions: ['2.1', '2.2'] });
+    await mock.settings({ allowed_schema_versions: ['2.1', '2.2'] });
     expect((await send(smallestFind())).status).toBe(201);
   });
 
   test('a schema file that cannot be loaded answers 422 without a line', async () => {
-    await mock().settings({ schema_reachable: false });
+    await mock.settings({ schema_reachable: false });
     const [entry] = expectInvalid(await send(smallestFind()));
     expect(entry?.line).toBeNull();
   });
@@ -68,11 +68,11 @@ describe('Import: schema and root (A-DECLARE-5, A-IMPORT-2, A-IMPORT-9, A-IMPORT
     'a reference to an entity (%s) is not resolved',
     async (entity) => {
       const content = smallestFind({ poznamka: '<svc:poznamka>&e;</svc:poznamka>' });
-      const xml = makeDocument(mock(), content).replace(
+      const xml = makeDocument(mock, content).replace(
         '?>',
         `?><!DOCTYPE svc [<!ENTITY e ${entity}>]>`,
       );
-      expectAgainstSchema(await importXml(mock(), xml, { token: token() }));
+      expectAgainstSchema(await importXml(mock, xml, { token: token() }));
     },
   );
 

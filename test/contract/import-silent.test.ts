@@ -11,11 +11,11 @@ import { expectDetail, useMock } from './contract-import.ts';
 
 // The mock follows the deployed service where the contract is silent.
 
-const { mock, send, token, control } = useMock();
+const { mock, send, token, control } = await useMock();
 
 /** An import whose body is typed by hand. */
 async function sendBody(body: Buffer, digestText: string) {
-  const response = await fetch(`${mock().url}/api/pas/import-xml`, {
+  const response = await fetch(`${mock.url}/api/pas/import-xml`, {
     method: 'POST',
     headers: {
       'content-type': 'multipart/form-data; boundary=xYzZY',
@@ -29,10 +29,10 @@ async function sendBody(body: Buffer, digestText: string) {
 
 describe('A document', () => {
   test('that declares the namespace twice is judged by the last declaration', async () => {
-    const xml = makeDocument(mock(), smallestFind());
+    const xml = makeDocument(mock, smallestFind());
     const pair = /xsi:schemaLocation="(\S+) (\S+)"/;
     const twice = (first: string, last: string) =>
-      importXml(mock(), xml.replace(pair, `xsi:schemaLocation="$1 ${first} $1 ${last}"`), {
+      importXml(mock, xml.replace(pair, `xsi:schemaLocation="$1 ${first} $1 ${last}"`), {
         token: token(),
       });
     expect((await twice('http://else.test/x.xsd', '$2')).status).toBe(201);
@@ -68,7 +68,7 @@ describe('A part of a form', () => {
   test.each(['', '.', '..', '/', 'a/..', 'C:\\', '\u200b', '..\u0085'])(
     'named %j is not a file',
     async (fileName) => {
-      const xml = makeDocument(mock(), smallestFind());
+      const xml = makeDocument(mock, smallestFind());
       const answer = await send('', {
         parts: [{ name: 'file', fileName, bytes: xml }],
         digest: contentDigest(xml),
@@ -78,7 +78,7 @@ describe('A part of a form', () => {
   );
 
   test('is accepted as it is, in Base64 or with a long header', async () => {
-    const xml = makeDocument(mock(), smallestFind());
+    const xml = makeDocument(mock, smallestFind());
     const withHead = (line: string, text: string) =>
       Buffer.from(
         multipart([{ name: 'file', fileName: 'a.xml', bytes: text }])
@@ -104,7 +104,7 @@ describe('The other requests of the write interface', () => {
   test('blanks around a user name are ignored, but those of a password count', async () => {
     const signIn = async (username: string, password: string) =>
       (
-        await fetch(`${mock().url}/api/token-auth/`, {
+        await fetch(`${mock.url}/api/token-auth/`, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ username, password }),
@@ -118,7 +118,7 @@ describe('The other requests of the write interface', () => {
   test('without a body are read as a form without fields, whatever its type', async () => {
     const post = async (path: string, type: string) => {
       const headers = { authorization: `Bearer ${token()}`, 'content-type': type };
-      return rawAnswer(await fetch(mock().url + path, { method: 'POST', headers }));
+      return rawAnswer(await fetch(mock.url + path, { method: 'POST', headers }));
     };
     for (const type of ['text/plain', 'multipart/form-data; boundary=x']) {
       expectDetail(await post('/api/pas/import-xml', type), 400);
@@ -133,8 +133,8 @@ describe('The other requests of the write interface', () => {
   });
 
   test('user information is available by GET alone', async () => {
-    const headers = { authorization: `Bearer ${await fetchToken(mock(), 'researcher')}` };
-    const { status, headers: answerHeaders } = await fetch(`${mock().url}/api/uzivatel-info/`, {
+    const headers = { authorization: `Bearer ${await fetchToken(mock, 'researcher')}` };
+    const { status, headers: answerHeaders } = await fetch(`${mock.url}/api/uzivatel-info/`, {
       method: 'HEAD',
       headers,
     });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findLines, smallestFind } from '../support/contract-find.ts';
 import { expectDetail, expectInvalid, useMock } from './contract-import.ts';
 
-const { mock, send, finds } = useMock();
+const { mock, send, finds } = await useMock();
 
 describe('Import: what the states require (A-POINT-1, A-POINT-10, A-POINT-11, A-STATE-10 to A-STATE-12)', () => {
   test('state 3 without number and organisation answers 422 with one entry that names both', async () => {
@@ -37,7 +37,7 @@ describe('Import: what the states require (A-POINT-1, A-POINT-10, A-POINT-11, A-
 
 describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IMPORT-20)', () => {
   test('if two imports get the same number, the loser answers 422 and stores nothing', async () => {
-    await mock().faults({ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' });
+    await mock.faults({ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' });
     const answers = await Promise.all([send(smallestFind()), send(smallestFind())]);
     const [won, lost] = answers.sort((a, b) => a.status - b.status);
     expect(won?.status).toBe(201);
@@ -46,7 +46,7 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
   });
 
   test('if two imports create the same person, the loser answers 422', async () => {
-    await mock().faults({ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' });
+    await mock.faults({ endpoint: 'import', fault: 'slow', ms: 1000, at: 'save' });
     const nalezce = '<svc:nalezce id=":tba">Souběžná, Anna</svc:nalezce>';
     const other = '<svc:projekt id="M-202400202">x</svc:projekt>';
     const answers = await Promise.all([
@@ -66,7 +66,7 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
     ['before saving answers 500 and stores nothing', '500-before-save', 21],
     ['after saving answers 500, and the record exists', '500-after-save', 22],
   ])('a failure %s', async (_what, fault, stored) => {
-    await mock().faults({ endpoint: 'import', fault, when: { nth: 1 } });
+    await mock.faults({ endpoint: 'import', fault, when: { nth: 1 } });
     expectDetail(await send(smallestFind()), 500);
     expect(await finds()).toBe(stored);
   });

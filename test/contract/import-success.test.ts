@@ -3,7 +3,7 @@ import { findLines, smallestFind } from '../support/contract-find.ts';
 import { elementText, fetchToken } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, send } = useMock();
+const { mock, send } = await useMock();
 
 /** Everything between two tags, without indentation. */
 const flat = (xml: string) => xml.replace(/>\s+</g, '><').trim();
@@ -11,7 +11,7 @@ const flat = (xml: string) => xml.replace(/>\s+</g, '><').trim();
 describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
   test('the document declares its namespaces and names the schema of the service alone', async () => {
     const { text } = await send(smallestFind());
-    const base = mock().server.schema_base;
+    const base = mock.server.schema_base;
     expect(text.startsWith("<?xml version='1.0' encoding='utf-8'?>\n<svc:svc ")).toBe(true);
     expect(text).toContain(`xmlns:svc="${base}/2.2/"`);
     expect(text).toContain('xmlns:gml="http://www.opengis.net/gml/3.2"');
@@ -57,7 +57,7 @@ describe('Import answer (A-ANSWER-1 to A-ANSWER-8)', () => {
   });
 
   test('the caller sees the protected part in full, whatever its accessibility', async () => {
-    const researcher = await fetchToken(mock(), 'researcher');
+    const researcher = await fetchToken(mock, 'researcher');
     const { text, status } = await send(findLines(1), { token: researcher });
     expect(status).toBe(201);
     expect(elementText(text, 'lokalizace')).toBe('Pole u lesa');

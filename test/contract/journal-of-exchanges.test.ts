@@ -5,7 +5,7 @@ import { smallestFind } from '../support/contract-find.ts';
 import { setNumber } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, control, send, token } = useMock();
+const { mock, control, send, token } = await useMock();
 
 type Message = {
   headers: Record<string, string>;
@@ -53,7 +53,7 @@ describe('An entry of the journal, requested by its id', () => {
   });
 
   test('names the rule that refused a request, and the clause of the contract by id and text', async () => {
-    await setNumber(mock(), 'M-202400202-N00003', '', token());
+    await setNumber(mock, 'M-202400202-N00003', '', token());
     expect((await newest()).rules).toEqual([
       {
         rule: 'number-missing',
@@ -80,7 +80,7 @@ describe('An entry of the journal, requested by its id', () => {
 
   test('contains no password and no token', async () => {
     const credentials = { username: 'archaeologist', password: 'archaeologist' };
-    const address = `${mock().server.base_url}/api/token-auth/`;
+    const address = `${mock.server.base_url}/api/token-auth/`;
     const headers = { 'content-type': 'application/json', cookie: 'sessionid=secret' };
     await fetch(address, { method: 'POST', headers, body: JSON.stringify(credentials) });
     const signIn = await newest();
@@ -102,27 +102,27 @@ describe('An entry of the journal, requested by its id', () => {
       body: new URLSearchParams({ username: 'a b', password: 'secret' }),
     });
     expect((await newest()).request.body).toBe('username=a+b&password=%E2%80%A2%E2%80%A2%E2%80%A2');
-    await setNumber(mock(), 'X', '', token());
+    await setNumber(mock, 'X', '', token());
     const { request } = await newest();
     expect(request.headers['authorization']).toBe('Bearer •••');
     expect(JSON.stringify(await newest())).not.toContain(token());
   });
 
   test('shows the beginning of a harvested page as text, whatever its compression', async () => {
-    const address = `${mock().server.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_dc`;
+    const address = `${mock.server.oai_base}/2.2/oai?verb=ListRecords&metadataPrefix=oai_dc`;
     await (await fetch(address, { headers: { 'accept-encoding': 'gzip' } })).text();
     const { answer } = await newest();
     expect(answer?.headers['content-encoding']).toBe('gzip');
     expect(answer?.body).toMatch(/^<\?xml/);
     expect(answer).toMatchObject({ cut: true });
-    await (await fetch(`${mock().server.oai_base}/2.2/oai?verb=Nothing`)).text();
+    await (await fetch(`${mock.server.oai_base}/2.2/oai?verb=Nothing`)).text();
     expect((await newest()).rules).toEqual([
       { rule: 'badVerb', clause: 'OAI-PMH 2.0, 3.6', clause_id: 'B-ERROR-2' },
     ]);
   });
 
   test('shows a body as received if it is only declared as compressed', async () => {
-    const address = `${mock().server.base_url}/api/pas/import-xml`;
+    const address = `${mock.server.base_url}/api/pas/import-xml`;
     const headers = {
       authorization: `Bearer ${token()}`,
       'content-type': 'multipart/form-data; boundary=b',
@@ -144,8 +144,8 @@ describe('The journal, filtered', () => {
   test('lists entries by find, by status, or by the rule that refused them', async () => {
     await control('DELETE', '/journal');
     const ident = (await send(smallestFind())).headers.get('x-record-id') ?? '';
-    await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
-    await setNumber(mock(), 'M-202400202-N00003', '', token());
+    await setNumber(mock, ident, '?evidencni_cislo=A1', token());
+    await setNumber(mock, 'M-202400202-N00003', '', token());
     const statuses = async (query: string) => (await entries(query)).map(({ status }) => status);
     expect(await statuses(`?find=${ident}`)).toEqual([201, 200]);
     expect(await statuses('?status=400')).toEqual([400]);

@@ -70,15 +70,15 @@ test('a seed file may have a byte order mark', async () => {
   expect((await mock.control('GET', '/state')).status).toBe(200);
 });
 
-describe('the control interface', () => {
-  const { mock, control, send } = useMock();
+describe('the control interface', async () => {
+  const { mock, control, send } = await useMock();
 
   test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__'])(
     'refuses the key "%s"',
     async (key) => {
       const body = `{${JSON.stringify(key)}: 1}`;
       for (const path of ['/settings', '/clock', '/verify', '/tenants']) {
-        const answer = await fetch(mock().server.control_url + path, {
+        const answer = await fetch(mock.server.control_url + path, {
           method: path === '/settings' ? 'PUT' : 'POST',
           body,
         });
@@ -95,7 +95,7 @@ describe('the control interface', () => {
     'refuses a change of a child "%s" that no record has',
     async (name) => {
       const body = `{"ident": "HES-000253", "changes": {"${name}": "x"}}`;
-      const answer = await fetch(`${mock().server.control_url}/records`, { method: 'POST', body });
+      const answer = await fetch(`${mock.server.control_url}/records`, { method: 'POST', body });
       expect([answer.status, await answer.text()]).toEqual([422, expect.stringContaining(name)]);
     },
   );
@@ -108,18 +108,18 @@ describe('the control interface', () => {
   });
 
   const imported = async (name: string) =>
-    (await send(smallestFind(), { token: await fetchToken(mock(), name) })).status;
+    (await send(smallestFind(), { token: await fetchToken(mock, name) })).status;
 
   test('accepts a user name in rules as well as an e-mail address', async () => {
     for (const value of ['Archaeologist', 'archaeologist@example.org']) {
-      await mock().reset({ access_rules: [{ rule_type: 'user_blacklist', value }] });
+      await mock.reset({ access_rules: [{ rule_type: 'user_blacklist', value }] });
       expect([await imported('archaeologist'), await imported('archivist')]).toEqual([403, 201]);
-      await mock().reset({
+      await mock.reset({
         access_mode: 'whitelist_only',
         access_rules: [{ rule_type: 'user_whitelist', value }],
       });
       expect([await imported('archaeologist'), await imported('archivist')]).toEqual([201, 403]);
-      await mock().reset({ rate_limits: [{ scope: 'user', value, rate: '1/h' }] });
+      await mock.reset({ rate_limits: [{ scope: 'user', value, rate: '1/h' }] });
       expect([await imported('archaeologist'), await imported('archaeologist')]).toEqual([
         201, 429,
       ]);

@@ -4,7 +4,7 @@ import { GPS_VALUE, jpeg, png, tiff } from '../support/contract-photographs.ts';
 import { elementText, postFile, rawAnswer } from '../support/contract-requests.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, token } = useMock();
+const { mock, token } = await useMock();
 const ARCHIVED = 'C-202400101-N00006';
 
 /** Uploads to an archived find, whose photographs are public, and fetches what was stored. */
@@ -14,7 +14,7 @@ async function stored(bytes: Buffer): Promise<{
   readonly size: string | undefined;
 }> {
   const answer = await postFile(
-    mock(),
+    mock,
     `/api/pas/nalez/${ARCHIVED}/upload-foto`,
     { name: 'file', fileName: 'a.tif', bytes },
     { token: token() },
@@ -75,7 +75,7 @@ describe('GPS of photographs (A-FILE-3)', () => {
     ],
   ])('%s is stored without harm', async (_, bytes) => {
     expect((await stored(bytes)).bytes.length).toBe(bytes.length);
-    expect((await rawAnswer(await fetch(`${mock().server.control_url}/health`))).status).toBe(200);
+    expect((await rawAnswer(await fetch(`${mock.server.control_url}/health`))).status).toBe(200);
   });
 });
 

@@ -11,7 +11,7 @@ import {
 } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, token } = useMock();
+const { mock, token } = await useMock();
 
 const MINE = 'C-202400101-N00007';
 const _RESEARCHERS = 'C-202400101-N00001';
@@ -28,13 +28,13 @@ const upload = (bytes: Buffer, options: WriteOptions & { name?: string; find?: s
     type: 'image/jpeg',
     bytes,
   };
-  return postFile(mock(), `/api/pas/nalez/${options.find ?? MINE}/upload-foto`, file, {
+  return postFile(mock, `/api/pas/nalez/${options.find ?? MINE}/upload-foto`, file, {
     token: token(),
     ...options,
   });
 };
 const photos = async () =>
-  ((await mock().control('GET', '/state')).value as { counts: { photos: number } }).counts.photos;
+  ((await mock.control('GET', '/state')).value as { counts: { photos: number } }).counts.photos;
 const names = (xml: string) => [...xml.matchAll(/<svc:nazev>([^<]*)</g)].map((match) => match[1]);
 
 describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11, A-PHOTO-17)', () => {
@@ -62,7 +62,7 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
   });
 
   test('400: malformed multipart', async () => {
-    const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/upload-foto`, {
+    const response = await fetch(`${mock.url}/api/pas/nalez/${MINE}/upload-foto`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token()}`,
@@ -85,7 +85,7 @@ describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11
 
 describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test('422: larger than the limit, checked before type and digest', async () => {
-    await mock().settings({ photo_max_bytes: 1000 });
+    await mock.settings({ photo_max_bytes: 1000 });
     expect(
       (await upload(jpeg(undefined, 'x'.repeat(1000 - PHOTO.length + 'picture'.length)))).status,
     ).toBe(201);
@@ -93,7 +93,7 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   });
 
   test('the default limit is 262,144,000 bytes', async () => {
-    expect((await mock().control('GET', '/settings')).value).toMatchObject({
+    expect((await mock.control('GET', '/settings')).value).toMatchObject({
       photo_max_bytes: 262_144_000,
     });
   });
@@ -140,18 +140,18 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   test('422: the antivirus test string at any position; accepted with the scanner off', async () => {
     const infected = jpeg(undefined, `${'x'.repeat(1_048_560)}${EICAR}`);
     expectDetail(await upload(infected), 422);
-    await mock().settings({ antivirus: false });
+    await mock.settings({ antivirus: false });
     expect((await upload(infected)).status).toBe(201);
   });
 
   test('500 and nothing stored: the scanner cannot run', async () => {
-    await mock().faults({ endpoint: 'photo', fault: 'antivirus-down', times: 1 });
+    await mock.faults({ endpoint: 'photo', fault: 'antivirus-down', times: 1 });
     expectDetail(await upload(PHOTO), 500);
     expect(await photos()).toBe(9);
   });
 
   test('422: the scanner reports malware', async () => {
-    await mock().faults({ endpoint: 'photo', fault: 'virus', times: 1 });
+    await mock.faults({ endpoint: 'photo', fault: 'virus', times: 1 });
     expectDetail(await upload(PHOTO), 422);
   });
 
@@ -163,10 +163,10 @@ describe('Upload: the file (A-PHOTO-2, A-PHOTO-12, A-PHOTO-19)', () => {
   );
 
   test('429 without Retry-After: the record lock is held', async () => {
-    await mock().settings({
+    await mock.settings({
       record_lock_params: { retry_delay_ms: 5, max_retries: 2 },
     });
-    await mock().control('POST', `/records/${MINE}/lock`, { ms: 60_000 });
+    await mock.control('POST', `/records/${MINE}/lock`, { ms: 60_000 });
     const answer = await upload(PHOTO);
     expectDetail(answer, 429);
     expect(answer.headers.get('retry-after')).toBeNull();
@@ -195,7 +195,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     const answer = await upload(PHOTO, { name: 'Fotka č. 1.JPG' });
     expect(answer.headers.get('content-type')).toBe('application/xml');
     expect(answer.headers.get('x-record-id')).toBe(MINE);
-    expect(answer.headers.get('location')).toBe(`${mock().server.oai_base}/id/${MINE}`);
+    expect(answer.headers.get('location')).toBe(`${mock.server.oai_base}/id/${MINE}`);
     const file = /<svc:soubor>([\s\S]*)<\/svc:soubor>/.exec(answer.text)?.[1] ?? '';
     expect([...file.matchAll(/<svc:(\w+)[ >]/g)].map((match) => match[1]).slice(0, 10)).toEqual([
       'id',
@@ -244,7 +244,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
       sha_512: 'a',
       url: 'http://x/',
     };
-    await mock().control('POST', '/records', { ident: MINE, changes: { soubor: [file] } });
+    await mock.control('POST', '/records', { ident: MINE, changes: { soubor: [file] } });
     expectDetail(await upload(PHOTO), 422);
   });
 
@@ -270,7 +270,7 @@ describe('Upload: success (A-PHOTO-8, A-FILE-1, A-FILE-5)', () => {
     ['an Archaeologist elsewhere', 'outsider', MINE, 403],
     ['an Archivist', 'archivist', 'M-202300316-N00003', 201],
   ])('%s', async (_, username, find, status) => {
-    expect((await upload(PHOTO, { find, token: await fetchToken(mock(), username) })).status).toBe(
+    expect((await upload(PHOTO, { find, token: await fetchToken(mock, username) })).status).toBe(
       status,
     );
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument } from '../support/contract-find.ts';
 import { jpeg } from '../support/contract-photographs.ts';
 import { fetchToken, importXml, postFile, setNumber } from '../support/contract-requests.ts';
@@ -9,16 +9,12 @@ import {
   SCHEMA_BASE,
   SCHEMA_VERSIONS,
 } from '../support/schema-validators.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // The deployment's own prefix (S-NAME-3): it sets the root element, the namespace's last segment,
 // the schema's file name and the native format.
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock({ prefix: 'amcr' });
-});
-afterAll(() => mock.close());
+const mock = await useTestMock({ prefix: 'amcr' });
 
 /** A document typed for `svc`, in the deployment's spelling. */
 const inPrefix = (xml: string) =>

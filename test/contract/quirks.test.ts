@@ -18,12 +18,12 @@ const twoFiles = [1, 2].map((number) => ({
   bytes: '<x/>',
 }));
 
-describe('Quirks of the deployed service (--deployed)', () => {
-  const { mock, send, token } = useMock({ deployed: true });
+describe('Quirks of the deployed service (--deployed)', async () => {
+  const { mock, send, token } = await useMock({ deployed: true });
 
   const QUIRK_TESTS: Readonly<Record<WriteQuirk, () => Promise<void>>> = {
     'import-repeated-file-part': async () => {
-      const xml = makeDocument(mock(), smallestFind());
+      const xml = makeDocument(mock, smallestFind());
       const last = { name: 'file', fileName: 'b.xml', bytes: xml };
       const answer = await send('', {
         parts: [...twoFiles, last, { name: 'other', fileName: 'c.xml', bytes: 'c' }],
@@ -32,14 +32,14 @@ describe('Quirks of the deployed service (--deployed)', () => {
       expect(answer.status, answer.text).toBe(201);
     },
     'proxy-limit': async () => {
-      expect((await mock().control('GET', '/settings')).value).toMatchObject({
+      expect((await mock.control('GET', '/settings')).value).toMatchObject({
         body_max_bytes: 262_144_000,
         photo_max_bytes: 262_144_000,
       });
-      await mock().settings({ body_max_bytes: 5000, photo_max_bytes: 5000 });
+      await mock.settings({ body_max_bytes: 5000, photo_max_bytes: 5000 });
       const bytes = jpeg(undefined, 'x'.repeat(4900));
       const answer = await postFile(
-        mock(),
+        mock,
         '/api/pas/nalez/C-202400101-N00007/upload-foto',
         { name: 'file', fileName: 'a.jpg', bytes },
         { token: token() },
@@ -47,8 +47,8 @@ describe('Quirks of the deployed service (--deployed)', () => {
       expect([bytes.length < 5000, answer.status]).toEqual([true, 413]);
     },
     'millisecond-rates': async () => {
-      await mock().clock({ frozen: true });
-      await mock().settings({
+      await mock.clock({ frozen: true });
+      await mock.settings({
         rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
       });
       for (let count = 0; count < 3; count += 1)
@@ -80,8 +80,8 @@ describe('Quirks of the deployed service (--deployed)', () => {
   });
 });
 
-describe('The same by the contract', () => {
-  const { mock, send } = useMock();
+describe('The same by the contract', async () => {
+  const { mock, send } = await useMock();
 
   test('exactly one file is accepted on import', async () => {
     expect((await send('', { parts: twoFiles })).status).toBe(400);
@@ -100,21 +100,21 @@ describe('The same by the contract', () => {
   });
 
   test('a user rule matches in any letter case', async () => {
-    await mock().settings({
+    await mock.settings({
       access_rules: [{ rule_type: 'user_blacklist', value: 'Archaeologist@EXAMPLE.org' }],
     });
     expect((await send(smallestFind())).status).toBe(403);
   });
 
   test('the largest allowed photograph passes the proxy with its multipart boundaries', async () => {
-    const { body_max_bytes, photo_max_bytes } = (await mock().control('GET', '/settings'))
+    const { body_max_bytes, photo_max_bytes } = (await mock.control('GET', '/settings'))
       .value as Record<string, number>;
     expect(body_max_bytes).toBeGreaterThan((photo_max_bytes ?? 0) + 1000);
   });
 
   test('a rate per ms is a rate', async () => {
-    await mock().clock({ frozen: true });
-    await mock().settings({
+    await mock.clock({ frozen: true });
+    await mock.settings({
       rate_limits: [{ scope: 'user', value: 'archaeologist@example.org', rate: '1/ms' }],
     });
     expect([(await send(smallestFind())).status, (await send(smallestFind())).status]).toEqual([

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { elementText, fetchToken, rawAnswer, setNumber } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, record, token } = useMock();
+const { mock, record, token } = await useMock();
 
 const MINE = 'C-202400101-N00007';
 const ARCHIVED = 'C-202400101-N00006';
 const set = (ident: string, value: string, as = token()) =>
-  setNumber(mock(), ident, `?evidencni_cislo=${encodeURIComponent(value)}`, as);
+  setNumber(mock, ident, `?evidencni_cislo=${encodeURIComponent(value)}`, as);
 const histories = (xml: string) =>
   [...xml.matchAll(/<svc:historie>([\s\S]*?)<\/svc:historie>/g)].map((match) => match[1] ?? '');
 
 describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   test('400: a body is not read', async () => {
-    const response = await fetch(`${mock().url}/api/pas/nalez/${MINE}/evidencni-cislo`, {
+    const response = await fetch(`${mock.url}/api/pas/nalez/${MINE}/evidencni-cislo`, {
       method: 'PATCH',
       headers: {
         authorization: `Bearer ${token()}`,
@@ -32,14 +32,14 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
   });
 
   test('403: an Archaeologist without part in the record', async () => {
-    expectDetail(await set(MINE, 'A 1', await fetchToken(mock(), 'outsider')), 403);
+    expectDetail(await set(MINE, 'A 1', await fetchToken(mock, 'outsider')), 403);
     expectDetail(await set('M-202300316-N00003', 'A 1'), 403);
   });
 
   test('500: nothing changes when saving fails, and everything is saved when only the answer fails', async () => {
-    await mock().faults({ endpoint: 'number', fault: '500-before-save', times: 1 });
+    await mock.faults({ endpoint: 'number', fault: '500-before-save', times: 1 });
     expectDetail(await set(MINE, 'A 1'), 500);
-    await mock().faults({ endpoint: 'number', fault: '500-after-save', times: 1 });
+    await mock.faults({ endpoint: 'number', fault: '500-after-save', times: 1 });
     expectDetail(await set(MINE, 'A 1'), 500);
     expectDetail(await set(MINE, 'A 1'), 422);
   });
@@ -57,7 +57,7 @@ describe('PATCH evidencni-cislo: refusals (A-NUMBER-8 to A-NUMBER-16)', () => {
 describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-NUMBER-17 to A-NUMBER-19)', () => {
   test('when repeated, the last value counts; plus signs and Czech letters are decoded', async () => {
     const answer = await setNumber(
-      mock(),
+      mock,
       MINE,
       '?evidencni_cislo=x&evidencni_cislo=P%C5%99+1%2B2',
       token(),
@@ -91,11 +91,11 @@ describe('PATCH evidencni-cislo: success (A-NUMBER-2, A-NUMBER-3, A-NUMBER-7, A-
     ['an Archivist', 'archivist', 'M-202300316-N00003'],
     ['an Administrator', 'admin', 'M-202300316-N00003'],
   ])('%s may', async (_, username, ident) => {
-    expect((await set(ident, 'A 1', await fetchToken(mock(), username))).status).toBe(200);
+    expect((await set(ident, 'A 1', await fetchToken(mock, username))).status).toBe(200);
   });
 
   test('an Archaeologist of the receiving organisation may', async () => {
-    await mock().control('POST', '/records', {
+    await mock.control('POST', '/records', {
       ident: 'M-202300316-N00003',
       changes: { predano_organizace: { '@lang': 'cs', '@id': 'ORG-000091', '#': 'x' } },
     });

@@ -6,14 +6,14 @@ import { useMock } from './contract-import.ts';
 
 // Details that HTTP clients hide: raw targets, and bodies that wait to be asked for.
 
-const { mock, token, control } = useMock();
+const { mock, token, control } = await useMock();
 
 /**
  * Sends bytes as they are; `more` is sent when the server asks for the body.
  * @returns all that came back until it went quiet
  */
 async function exchange(head: readonly string[], more?: Buffer): Promise<string> {
-  const { hostname, port } = new URL(mock().url);
+  const { hostname, port } = new URL(mock.url);
   const socket = connect(Number(port), hostname);
   let text = '';
   return new Promise((resolve) => {
@@ -32,7 +32,7 @@ const parseStatuses = (text: string) =>
 
 describe('A request target', () => {
   test('in absolute form is answered like any other, with its host as the one that the client used', async () => {
-    const { port } = new URL(mock().url);
+    const { port } = new URL(mock.url);
     const used = `http://localhost:${port}`;
     const text = await exchange([
       `GET ${used}/2.2/oai?verb=Identify HTTP/1.1`,
@@ -94,7 +94,7 @@ describe('A body announced with Expect: 100-continue', () => {
     `Content-Length: ${changes.length ?? body().length}`,
     'Expect: 100-continue',
   ];
-  const document = () => makeDocument(mock(), smallestFind());
+  const document = () => makeDocument(mock, smallestFind());
   const body = () => multipart([{ name: 'file', fileName: 'find.xml', bytes: document() }]);
 
   test('is requested if nothing in the head forbids it', async () => {
@@ -145,7 +145,7 @@ describe('A body that is longer than its Content-Length', () => {
 
   /** @returns all that comes back until the server ends the connection */
   function readWhole(head: string, body: string): Promise<string> {
-    const { hostname, port } = new URL(mock().url);
+    const { hostname, port } = new URL(mock.url);
     const socket = connect(Number(port), hostname, () => socket.write(`${head}\r\n\r\n${body}`));
     let text = '';
     socket.on('data', (chunk) => {
@@ -179,7 +179,7 @@ describe('The addresses that a client gets', () => {
     const used = 'http://finds.test:32768';
     const schema = `${used}/schema/svc`;
     expect(await importedAt([], 'finds.test:32768', schema)).toEqual([201, used, schema]);
-    const schemaBase = mock().server.schema_base;
+    const schemaBase = mock.server.schema_base;
     expect(await importedAt([], 'finds.test:32768', schemaBase)).toEqual([201, used, schemaBase]);
     expect((await importedAt([], 'finds.test:32768', 'http://else.test/schema/svc'))[0]).toBe(422);
     const served = await exchange([
@@ -198,7 +198,7 @@ describe('The addresses that a client gets', () => {
 
   test('are those that a trusted proxy reports', async () => {
     const reported = ['X-Forwarded-Host: finds.example.org', 'X-Forwarded-Proto: https'];
-    const schemaBase = mock().server.schema_base;
+    const schemaBase = mock.server.schema_base;
     expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe('http://inner:8080');
     await control('PUT', '/settings', { trusted_proxies: ['127.0.0.1'] });
     expect((await importedAt(reported, 'inner:8080', schemaBase))[1]).toBe(
@@ -207,7 +207,7 @@ describe('The addresses that a client gets', () => {
   });
 
   test('are the server’s own if the Host header is invalid', async () => {
-    const schemaBase = mock().server.schema_base;
-    expect((await importedAt([], '"><x', schemaBase))[1]).toBe(mock().url);
+    const schemaBase = mock.server.schema_base;
+    expect((await importedAt([], '"><x', schemaBase))[1]).toBe(mock.url);
   });
 });

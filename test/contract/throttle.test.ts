@@ -3,14 +3,14 @@ import { smallestFind } from '../support/contract-find.ts';
 import { fetchToken, setNumber } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, send, token } = useMock();
+const { mock, send, token } = await useMock();
 
 const FIND = 'C-202400101-N00001';
-const settings = (value: Record<string, unknown>) => mock().control('PUT', '/settings', value);
-const advance = (advance_ms: number) => mock().control('POST', '/clock', { advance_ms });
-const freeze = () => mock().control('POST', '/clock', { frozen: true });
+const settings = (value: Record<string, unknown>) => mock.control('PUT', '/settings', value);
+const advance = (advance_ms: number) => mock.control('POST', '/clock', { advance_ms });
+const freeze = () => mock.control('POST', '/clock', { frozen: true });
 /** The cheapest write request: it fails behind the gates with 400. */
-const knock = (as = token()) => setNumber(mock(), FIND, '', as);
+const knock = (as = token()) => setNumber(mock, FIND, '', as);
 const intervals = (user_ms: number, ip_ms: number) =>
   settings({ min_request_intervals: { user_ms, ip_ms } });
 
@@ -57,14 +57,14 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     await freeze();
     await intervals(0, 100);
     await knock();
-    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(429);
+    expect((await knock(await fetchToken(mock, 'archivist'))).status).toBe(429);
   });
 
   test('each account has its own interval', async () => {
     await freeze();
     await intervals(100, 0);
     await knock();
-    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
+    expect((await knock(await fetchToken(mock, 'archivist'))).status).toBe(400);
     expect((await knock()).status).toBe(429);
   });
 
@@ -88,7 +88,7 @@ describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-
     await advance(90);
     expect((await knock()).status).toBe(429);
     await advance(10);
-    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
+    expect((await knock(await fetchToken(mock, 'archivist'))).status).toBe(400);
   });
 
   test('all write endpoints share the clocks', async () => {
@@ -138,7 +138,7 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
     await limit({ scope: 'user', value: ME, rate: '1/h' });
     await knock();
     expect((await knock()).status).toBe(429);
-    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(400);
+    expect((await knock(await fetchToken(mock, 'archivist'))).status).toBe(400);
   });
 
   test('an address rule counts each address of its block separately', async () => {
@@ -158,9 +158,9 @@ describe('Rate limits (A-RATE-4, A-RATE-13 to A-RATE-18)', () => {
   test('a record rule is shared by all callers of PATCH and upload, and does not apply to import', async () => {
     await limit({ scope: 'record', rate: '1/m' });
     await knock();
-    expect((await knock(await fetchToken(mock(), 'archivist'))).status).toBe(429);
-    expect((await setNumber(mock(), 'C-202400101-N00002', '', token())).status).toBe(400);
-    const upload = await fetch(`${mock().url}/api/pas/nalez/${FIND}/upload-foto`, {
+    expect((await knock(await fetchToken(mock, 'archivist'))).status).toBe(429);
+    expect((await setNumber(mock, 'C-202400101-N00002', '', token())).status).toBe(400);
+    const upload = await fetch(`${mock.url}/api/pas/nalez/${FIND}/upload-foto`, {
       method: 'POST',
       headers: { authorization: `Bearer ${token()}` },
     });

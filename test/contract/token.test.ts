@@ -3,13 +3,13 @@ import { smallestFind } from '../support/contract-find.ts';
 import { elementText, fetchToken, rawAnswer } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
-const { mock, send } = useMock();
+const { mock, send } = await useMock();
 
 const ask = async (init: RequestInit, path = '/api/token-auth/') =>
-  rawAnswer(await fetch(mock().url + path, { method: 'POST', redirect: 'manual', ...init }));
+  rawAnswer(await fetch(mock.url + path, { method: 'POST', redirect: 'manual', ...init }));
 const askJson = (body: string) => ask({ headers: { 'content-type': 'application/json' }, body });
 const userInfo = async (headers: Record<string, string>, method = 'GET') =>
-  rawAnswer(await fetch(`${mock().url}/api/uzivatel-info/`, { method, headers }));
+  rawAnswer(await fetch(`${mock.url}/api/uzivatel-info/`, { method, headers }));
 const HOUR_MS = 3_600_000;
 
 describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
@@ -61,29 +61,29 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
   });
 
   test('another method answers 405', async () => {
-    expectDetail(await rawAnswer(await fetch(`${mock().url}/api/token-auth/`)), 405);
+    expectDetail(await rawAnswer(await fetch(`${mock.url}/api/token-auth/`)), 405);
   });
 
   test('the path without its trailing slash is redirected, so that the body is lost', async () => {
     const answer = await ask({ body: '{}' }, '/api/token-auth');
     expect(answer.status).toBe(301);
-    expect(answer.headers.get('location')).toBe(`${mock().url}/api/token-auth/`);
+    expect(answer.headers.get('location')).toBe(`${mock.url}/api/token-auth/`);
   });
 
   test('an account has one token: requested again, it is the same, with its old age', async () => {
-    const first = await fetchToken(mock(), 'researcher');
-    await mock().clock({ advance_ms: 23 * HOUR_MS });
-    expect(await fetchToken(mock(), 'researcher')).toBe(first);
-    await mock().clock({ advance_ms: HOUR_MS });
+    const first = await fetchToken(mock, 'researcher');
+    await mock.clock({ advance_ms: 23 * HOUR_MS });
+    expect(await fetchToken(mock, 'researcher')).toBe(first);
+    await mock.clock({ advance_ms: HOUR_MS });
     expectDetail(await send(smallestFind(), { token: first }), 401);
-    const second = await fetchToken(mock(), 'researcher');
+    const second = await fetchToken(mock, 'researcher');
     expect(second).not.toBe(first);
     expect((await send(smallestFind(), { token: second })).status).toBe(201);
     expectDetail(await send(smallestFind(), { token: first }), 401);
   });
 
   test('a deactivated account gets a token that does not work', async () => {
-    const token = await fetchToken(mock(), 'inactive');
+    const token = await fetchToken(mock, 'inactive');
     expect(token).toMatch(/^[0-9a-f]{40}$/);
     expectDetail(await send(smallestFind(), { token }), 401);
   });
@@ -93,13 +93,13 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
       access_mode: 'closed',
       min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 },
     };
-    await mock().settings(settings);
+    await mock.settings(settings);
     for (let count = 0; count < 3; count += 1)
       expect((await askJson('{"username":"blocked","password":"blocked"}')).status).toBe(200);
   });
 
   test('during a planned outage it answers 503 with a page', async () => {
-    await mock().settings({ outage: true });
+    await mock.settings({ outage: true });
     const answer = await askJson('{"username":"researcher","password":"researcher"}');
     expect(answer.status).toBe(503);
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
@@ -109,14 +109,14 @@ describe('POST /api/token-auth/ (A-AUTH-2 to A-AUTH-13)', () => {
 
 describe('Bearer use (A-AUTH-1, A-AUTH-14)', () => {
   test.each(['Bearer', 'bearer', 'BEARER'])('the scheme %s is accepted', async (scheme) => {
-    const token = await fetchToken(mock(), 'archaeologist');
+    const token = await fetchToken(mock, 'archaeologist');
     expect((await userInfo({ authorization: `${scheme} ${token}` })).status).toBe(200);
   });
 
   test.each(['Token {}', 'Basic {}', '{}', 'Bearer', 'Bearer {} x'])(
     'the header "%s" counts as no credentials',
     async (header) => {
-      const token = await fetchToken(mock(), 'archaeologist');
+      const token = await fetchToken(mock, 'archaeologist');
       const answer = await userInfo({ authorization: header.replace('{}', token) });
       expectDetail(answer, 401);
       expect(answer.headers.get('www-authenticate')).toBe('Bearer');
@@ -132,7 +132,7 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
     ['admin', 'U-000001', 'Administrátor'],
   ])('%s receives its account', async (username, ident, group) => {
     const answer = await userInfo({
-      authorization: `Bearer ${await fetchToken(mock(), username)}`,
+      authorization: `Bearer ${await fetchToken(mock, username)}`,
     });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/xml; charset=utf-8');
@@ -144,15 +144,15 @@ describe('GET /api/uzivatel-info/ (A-USER-1 to A-USER-4)', () => {
   });
 
   test('it returns XML only, and its errors are JSON', async () => {
-    const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
+    const authorization = `Bearer ${await fetchToken(mock, 'archivist')}`;
     expectDetail(await userInfo({ authorization, accept: 'application/json' }), 406);
     expect((await userInfo({ authorization, accept: 'application/xml' })).status).toBe(200);
     expectDetail(await userInfo({ accept: 'application/xml' }), 401);
   });
 
   test('only GET is served, and never throttled', async () => {
-    const authorization = `Bearer ${await fetchToken(mock(), 'archivist')}`;
-    await mock().settings({
+    const authorization = `Bearer ${await fetchToken(mock, 'archivist')}`;
+    await mock.settings({
       min_request_intervals: { user_ms: 60_000, ip_ms: 60_000 },
     });
     expectDetail(await userInfo({ authorization }, 'POST'), 405);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
 import { useMock } from './contract-import.ts';
 
-describe('Training instance (S-SERVICE-7)', () => {
-  const { mock, send } = useMock({ training: true });
+describe('Training instance (S-SERVICE-7)', async () => {
+  const { mock, send } = await useMock({ training: true });
 
   test('the write interface works as on production', async () => {
     expect((await send(smallestFind())).status).toBe(201);
@@ -11,9 +11,9 @@ describe('Training instance (S-SERVICE-7)', () => {
 
   test('there is no harvesting interface', async () => {
     for (const path of ['/oai?verb=Identify', '/2.2/oai?verb=Identify', '/2.0/oai?verb=ListSets']) {
-      expect((await fetch(mock().server.oai_base + path)).status, path).toBe(404);
+      expect((await fetch(mock.server.oai_base + path)).status, path).toBe(404);
     }
-    expect((await mock().control('GET', '/state')).value).toMatchObject({
+    expect((await mock.control('GET', '/state')).value).toMatchObject({
       training: true,
       addresses: { oai_base: null },
     });

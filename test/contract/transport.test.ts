@@ -13,13 +13,13 @@ import { eventually } from '../support/eventually.ts';
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, send, token, finds } = useMock();
+const { mock, send, token, finds } = await useMock();
 
 const MINE = '/api/pas/nalez/C-202400101-N00007/upload-foto';
 
 /** A connection on which bytes are typed by hand. */
 async function dial(): Promise<{ socket: Socket; answer: Promise<string> }> {
-  const { hostname, port } = new URL(mock().url);
+  const { hostname, port } = new URL(mock.url);
   const socket = connect(Number(port), hostname);
   let text = '';
   const answer = new Promise<string>((resolve) => {
@@ -37,7 +37,7 @@ async function dial(): Promise<{ socket: Socket; answer: Promise<string> }> {
 const head = (path: string, fields: Record<string, string | number>) =>
   [
     `POST ${path} HTTP/1.1`,
-    `Host: ${new URL(mock().url).host}`,
+    `Host: ${new URL(mock.url).host}`,
     `Authorization: Bearer ${token()}`,
     'Content-Type: multipart/form-data; boundary=xYzZY',
     ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
@@ -47,7 +47,7 @@ const head = (path: string, fields: Record<string, string | number>) =>
 
 /** Progress of the server with the last request. */
 const lastRequest = async () =>
-  ((await mock().control('GET', '/journal')).value as { path: string; status: number | null }[]).at(
+  ((await mock.control('GET', '/journal')).value as { path: string; status: number | null }[]).at(
     -1,
   );
 
@@ -58,10 +58,10 @@ const expectPage = (answer: RawAnswer) => {
 
 describe('Bodies that are too large (A-WIRE-2)', () => {
   test('413 with an HTML page: a body above the proxy’s limit', async () => {
-    await mock().settings({ body_max_bytes: 5000 });
+    await mock.settings({ body_max_bytes: 5000 });
     expectPage(
       await postFile(
-        mock(),
+        mock,
         MINE,
         { name: 'file', fileName: 'a.jpg', bytes: jpeg(undefined, 'x'.repeat(5000)) },
         { token: token() },
@@ -80,7 +80,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
   });
 
   test('413 before anything that the service itself would refuse, as the proxy stands in front of it', async () => {
-    await mock().settings({ access_mode: 'closed' });
+    await mock.settings({ access_mode: 'closed' });
     for (const path of [MINE, '/api/pas/import-xml', '/api/pas/elsewhere', '/api/token-auth/']) {
       const { socket, answer } = await dial();
       socket.write(head(path, { 'Content-Length': 300_000_000 }).replace(token(), 'unknown'));
@@ -90,7 +90,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
   });
 
   test('413 for an endless body, and the server keeps running', async () => {
-    await mock().settings({ body_max_bytes: 1_000_000 });
+    await mock.settings({ body_max_bytes: 1_000_000 });
     const { socket, answer } = await dial();
     socket.write(head(MINE, { 'Transfer-Encoding': 'chunked' }));
     const block = Buffer.alloc(65_536, 'x');
@@ -123,7 +123,7 @@ describe('Bodies that are too large (A-WIRE-2)', () => {
 describe('Incomplete bodies', () => {
   test('a connection that breaks off saves nothing and leaves nothing on the disk', async () => {
     const bytes = multipart([
-      { name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) },
+      { name: 'file', fileName: 'find.xml', bytes: makeDocument(mock, smallestFind()) },
     ]);
     const { socket } = await dial();
     socket.write(
@@ -168,9 +168,9 @@ describe('Incomplete bodies', () => {
 
   test('a slow body does not hold up others', async () => {
     const bytes = multipart([
-      { name: 'file', fileName: 'find.xml', bytes: makeDocument(mock(), smallestFind()) },
+      { name: 'file', fileName: 'find.xml', bytes: makeDocument(mock, smallestFind()) },
     ]);
-    const digest = contentDigest(makeDocument(mock(), smallestFind()));
+    const digest = contentDigest(makeDocument(mock, smallestFind()));
     const { socket, answer } = await dial();
     socket.write(
       head('/api/pas/import-xml', { 'Content-Length': bytes.length, 'Content-Digest': digest }),
@@ -202,14 +202,14 @@ describe('Malformed requests', () => {
 
   test('invalid percent encoding does not crash the server', async () => {
     const response = await fetch(
-      `${mock().url}/api/pas/nalez/%E0%A4%A/evidencni-cislo?evidencni_cislo=%E0%A4%A`,
+      `${mock.url}/api/pas/nalez/%E0%A4%A/evidencni-cislo?evidencni_cislo=%E0%A4%A`,
       {
         method: 'PATCH',
         headers: { authorization: `Bearer ${token()}` },
       },
     );
     expect(response.status).toBe(404);
-    expect((await fetch(`${mock().server.control_url}/records/%E0%A4%A`)).status).toBeLessThan(500);
+    expect((await fetch(`${mock.server.control_url}/records/%E0%A4%A`)).status).toBeLessThan(500);
   });
 
   test('unknown paths answer 404', async () => {
@@ -221,7 +221,7 @@ describe('Malformed requests', () => {
       '/schema/svc/9.9/svc.xsd',
       '/id/x/file/y',
     ]) {
-      expect((await fetch(mock().url + path)).status, path).toBe(404);
+      expect((await fetch(mock.url + path)).status, path).toBe(404);
     }
   });
 
@@ -234,7 +234,7 @@ describe('Malformed requests', () => {
     ['an external DTD', '<!DOCTYPE a SYSTEM "http://127.0.0.1:9/none.dtd"><a/>'],
   ])('%s is refused and never followed', async (_, xml) => {
     const { importXml } = await import('../support/contract-requests.ts');
-    const answer = await importXml(mock(), xml, { token: token() });
+    const answer = await importXml(mock, xml, { token: token() });
     expect([400, 422]).toContain(answer.status);
     expect(answer.text).not.toContain('root:');
   });
@@ -244,10 +244,10 @@ describe('Schemas that documents name', () => {
   test.each(['2.0', '2.1', '2.2'])(
     'the schema of version %s is served with its own addresses',
     async (version) => {
-      const response = await fetch(`${mock().server.schema_base}/${version}/svc.xsd`);
+      const response = await fetch(`${mock.server.schema_base}/${version}/svc.xsd`);
       const text = await response.text();
       expect(response.status).toBe(200);
-      expect(text).toContain(`targetNamespace="${mock().server.schema_base}/${version}/"`);
+      expect(text).toContain(`targetNamespace="${mock.server.schema_base}/${version}/"`);
       expect(text).toContain('<xs:element name="svc">');
       const location = /schemaLocation="([^"]+)"/.exec(text)?.[1] ?? '';
       expect((await fetch(location)).status).toBe(200);
@@ -261,7 +261,7 @@ function multipartStart(): string {
 }
 
 test('a request whose client disconnected before it was read ends, and creates nothing', async () => {
-  await mock().settings({ latency_ms: 3000 });
+  await mock.settings({ latency_ms: 3000 });
   const before = await finds();
   const body =
     '--xYzZY\r\nContent-Disposition: form-data; name="file"; filename="find.xml"\r\n\r\nx\r\n--xYzZY--\r\n';

@@ -8,7 +8,7 @@ import { fetchToken, postFile, setNumber } from '../support/contract-requests.ts
 import { startMock } from '../support/start-mock.ts';
 import { useMock } from './contract-import.ts';
 
-const { mock, control, send, token } = useMock();
+const { mock, control, send, token } = await useMock();
 
 const find = (note: string) => smallestFind({ poznamka: `<svc:poznamka>${note}</svc:poznamka>` });
 const IMPORT = { method: 'post', path: '/api/pas/import-xml' };
@@ -23,8 +23,8 @@ describe('An assertion about requests', () => {
     await control('DELETE', '/journal');
     const ident = (await send(find('first'))).headers.get('x-record-id') ?? '';
     await send(find('second'));
-    await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
-    await setNumber(mock(), ident, '', token());
+    await setNumber(mock, ident, '?evidencni_cislo=A1', token());
+    await setNumber(mock, ident, '', token());
     const countMatches = async (request: unknown, count?: unknown) =>
       (await verify({ request, count })).status;
     expect(await countMatches(IMPORT, 2)).toBe(200);
@@ -83,7 +83,7 @@ describe('An assertion about requests', () => {
   test('checks the order: such requests, each after the previous one', async () => {
     await control('DELETE', '/journal');
     const ident = (await send(find('one'))).headers.get('x-record-id') ?? '';
-    await setNumber(mock(), ident, '?evidencni_cislo=A1', token());
+    await setNumber(mock, ident, '?evidencni_cislo=A1', token());
     const number = { method: 'PATCH', find: ident };
     expect(await verify({ order: [IMPORT, number] })).toMatchObject({
       status: 200,
@@ -121,7 +121,7 @@ describe('An assertion about requests', () => {
     [{ request: { request_body: [{ xpath: '//[', equals: 'x' }], ...IMPORT } }, 400],
   ])('%j is refused', async (question, status) => {
     await send(find('one'));
-    await setNumber(mock(), 'X', '', token());
+    await setNumber(mock, 'X', '', token());
     expect((await verify(question)).status).toBe(status);
   });
 
@@ -173,9 +173,9 @@ describe('An assertion about bodies', () => {
     ],
   ])('reads a document in %s', async (_, encoded) => {
     await control('DELETE', '/journal');
-    const bytes = encoded(makeDocument(mock(), find('žito')));
+    const bytes = encoded(makeDocument(mock, find('žito')));
     const answer = await postFile(
-      mock(),
+      mock,
       IMPORT.path,
       { name: 'file', fileName: 'a.xml', bytes },
       { token: token() },
@@ -188,7 +188,7 @@ describe('An assertion about bodies', () => {
 
   test('knows who signs in, but no secret', async () => {
     await control('DELETE', '/journal');
-    await fetchToken(mock(), 'researcher');
+    await fetchToken(mock, 'researcher');
     const signIn = { path: '/api/token-auth/' };
     const named = (json: string, equals: string) => ({
       request: { ...signIn, request_body: [{ json, equals }] },
@@ -252,7 +252,7 @@ describe('An assertion about bodies', () => {
 
   test('is answered although a client disconnected before it sent the body of a refused request', async () => {
     await control('DELETE', '/journal');
-    const { hostname, port } = new URL(mock().server.base_url);
+    const { hostname, port } = new URL(mock.server.base_url);
     const client = connect(Number(port), hostname);
     client.write(
       'POST /api/pas/import-xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer none\r\nContent-Length: 2000\r\n\r\n',

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ask, fetchPages, parseRecords } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // B-MASK-1 to B-MASK-7, and B-SEE-4 on projekt/oznamovatel.
 
@@ -32,11 +32,7 @@ const ROWS: ReadonlyArray<readonly [ident: string, governing: string, protectedE
     ['C-202100007-N00001', 'pristupnost', 1],
   ];
 
-let mock: TestMock;
-beforeAll(async () => {
-  mock = await startMock();
-});
-afterAll(() => mock.close());
+const mock = await useTestMock();
 
 async function metadata(ident: string, as: string, format = 'oai_svc'): Promise<string> {
   const identifier = `${mock.server.oai_base}/id/${ident}`;
@@ -107,7 +103,6 @@ describe('masking', () => {
     );
     await govern('P-1334-100021', 'pristupnost_pom', 'HES-000868');
     expect(await metadata('P-1334-100021', 'anonymous')).toContain('<svc:zm10>');
-    await mock.reset();
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   ask,
   fetchPages,
@@ -8,7 +8,7 @@ import {
   parseRecords,
   ROLES,
 } from '../support/raw-harvest.ts';
-import { startMock, type TestMock } from '../support/start-mock.ts';
+import { useTestMock } from '../support/start-mock.ts';
 
 // B-SEE-3 to B-SEE-18: one test for each row and role. The table is typed again here, over
 // what an archivist, who sees everything, reads in the records themselves.
@@ -55,13 +55,12 @@ const TABLE: Readonly<Record<string, readonly [a: Cell, b: Cell, c: Cell, d: Cel
 /** An administrator reads what an archivist reads (S-ROLE-2). */
 const COLUMN = { anonymous: 0, researcher: 1, archaeologist: 2, archivist: 3, admin: 3 } as const;
 
-let mock: TestMock;
+const mock = await useTestMock();
 /** Live records of every set, as an archivist reads them. */
 const records = new Map<string, Map<string, Seen>>();
 const readers = new Map<string, Reader>([['anonymous', { user: '', organisation: '' }]]);
 
 beforeAll(async () => {
-  mock = await startMock();
   const users = await liveRecords('uzivatel');
   const organisationByName = new Map(
     [...users].map(([ident, xml]) => [ident, idIn(xml, 'organizace')]),
@@ -88,7 +87,6 @@ beforeAll(async () => {
     records.set(set, new Map(seen));
   }
 });
-afterAll(() => mock.close());
 
 async function liveRecords(set: string): Promise<Map<string, string>> {
   const pages = await fetchPages(mock, `verb=ListRecords&metadataPrefix=oai_svc&set=${set}`, {
@@ -221,7 +219,6 @@ describe('an account', () => {
     const records = async (as: string) =>
       (await fetchPages(mock, query, { as })).flatMap((page) => [...parseRecords(page)]);
     expect(await records('researcher')).toEqual(await records('anonymous'));
-    await mock.reset();
   });
 
   test('on the write interface’s black list may still harvest', async () => {

@@ -1,3 +1,4 @@
+import { afterAll, beforeEach } from 'vitest';
 import {
   type MockServer,
   type MockServerOptions,
@@ -64,4 +65,12 @@ export async function startMock(options: MockServerOptions = {}): Promise<TestMo
     close: server.close,
     [Symbol.asyncDispose]: server.close,
   };
+}
+
+/** One for the tests of a file or of a block, as new before each of them. */
+export async function useTestMock(options: MockServerOptions = {}): Promise<TestMock> {
+  const mock = await startMock(options);
+  beforeEach(() => mock.reset());
+  afterAll(mock.close);
+  return mock;
 }
