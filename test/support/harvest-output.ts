@@ -34,3 +34,11 @@ export function cutAfter(repository: FakeRepository, pages: number): Exchange {
     return repository.exchange(request);
   };
 }
+
+/** Answers that say another text for one. */
+export function replacing(repository: FakeRepository, from: string, to: string): Exchange {
+  return async (request) => {
+    const response = await repository.exchange(request);
+    return { ...response, body: Buffer.from(response.body.toString().replaceAll(from, to)) };
+  };
+}

@@ -36,6 +36,13 @@ export const EVA: KnownAccount = {
   namespace: '',
 };
 
+export const PHOTOGRAPH: Photograph = {
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
+
 export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), 'pas-test-'));
 }

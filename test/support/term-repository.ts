@@ -9,8 +9,6 @@ export function aRepository(count: number, habits: Partial<RepositoryHabits> = {
   return repository;
 }
 
-export const sorted = (map: Map<string, string>): [string, string][] => [...map].sort();
-
 export const HABITS: readonly (readonly [string, Partial<RepositoryHabits>])[] = [
   [
     'as deployed: newest first, ended by an empty page',

@@ -5,14 +5,13 @@ import type { RejectedMatch } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Candidate, type Knowledge, mayLeave, NOTHING_KNOWN } from '../../../src/push/gate.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
-import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
-
-const PHOTOGRAPH = {
-  name: 'a.jpg',
-  mediaType: 'image/jpeg',
-  sha512: Buffer.alloc(64, 1),
-  sizeBytes: 3,
-};
+import {
+  PHOTOGRAPH,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 function makeEntries(): Entry[] {
   using outbox = tempOutbox();

@@ -20,7 +20,7 @@ import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import {
   aComputer,
   findService,
@@ -642,12 +642,7 @@ describe('with thousands of records and entries', () => {
         );
         const identCely = service.make(getInnerText(index % 10 === 0 ? 'sherd' : `A-${index}`));
         acceptEntry(outbox, entryId, identCely);
-        const photograph = {
-          name: `${index}.jpg`,
-          mediaType: 'image/jpeg',
-          sha512: Buffer.alloc(64, index),
-          sizeBytes: 3,
-        };
+        const photograph = { ...PHOTOGRAPH, name: `${index}.jpg`, sha512: Buffer.alloc(64, index) };
         queuePhoto(outbox, findId, photograph);
         queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
       }

@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { findService, PROJECT, queueFind } from './find-service.ts';
 
 const OTHER = `${PROJECT}-N00002`;
-const photograph = {
-  name: 'K-1.jpg',
-  mediaType: 'image/jpeg',
-  sha512: Buffer.alloc(64, 1),
-  sizeBytes: 3,
-};
+const photograph = { ...PHOTOGRAPH, name: 'K-1.jpg' };
 
 async function damagedQueue(damage: string) {
   const clock = manualClock();

@@ -3,6 +3,7 @@ import { UnavailableError } from '../../../src/base/errors.ts';
 import { makeDeadlineSignal } from '../../../src/context/context.ts';
 import { type Exchange, TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
+import { replacing } from '../../support/harvest-output.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import {
@@ -15,7 +16,7 @@ import {
   scripted,
 } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
-import { aRepository, sorted } from '../../support/term-repository.ts';
+import { aRepository } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
 /** A service that answers what is asked beside its list, and `list` for that. */
@@ -80,20 +81,12 @@ describe('a service that violates the protocol', () => {
     const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
-    const renaming: Exchange = async (request) => {
-      const response = await repository.exchange(request);
-      return {
-        ...response,
-        body: Buffer.from(
-          response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:example.org:'),
-        ),
-      };
-    };
+    const renaming = replacing(repository, `${OAI_BASE}/id/`, 'oai:example.org:');
     const notes: string[] = [];
     expect(
       await harvest(repository, vocabulary, { full: true, exchange: renaming, notes }),
     ).toMatchObject([{ vanished: 0 }]);
-    expect(sorted(stored(vocabulary))).toEqual(sorted(repository.alive()));
+    expect(stored(vocabulary)).toEqual(repository.alive());
     expect(notes.join()).toMatch(
       /in another form \(oai:example\.org:HES-\d+\), so no record is marked as vanished/,
     );

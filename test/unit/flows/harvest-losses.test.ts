@@ -5,7 +5,7 @@ import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
 import { answer, OAI_BASE, oaiError } from '../../support/scripted-oai.ts';
 import { tempVocabulary } from '../../support/temp-vocabulary.ts';
-import { aRepository, ident, sorted } from '../../support/term-repository.ts';
+import { aRepository, ident } from '../../support/term-repository.ts';
 import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
 
 const CAUTIOUS = { acceptLosses: false } as const;
@@ -115,8 +115,8 @@ describe('many losses', () => {
     expect(scene.held()).toEqual([0, 0]);
     for (const [name, label] of all) scene.repository.putBack(name, label, longAgoMs);
     expect(await scene.run()).toMatchObject({ records: { pass: 'full' }, terms: { pass: 'full' } });
-    expect(sorted(labels(scene.place))).toEqual(sorted(scene.repository.alive()));
-    expect(sorted(stored(scene.vocabulary))).toEqual(sorted(scene.repository.alive()));
+    expect(labels(scene.place)).toEqual(scene.repository.alive());
+    expect(stored(scene.vocabulary)).toEqual(scene.repository.alive());
   });
 });
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { RecordOutput } from '../../../src/flows/harvest/outputs.ts';
-import { labels, repetitions } from '../../support/harvest-output.ts';
+import { labels, repetitions, replacing } from '../../support/harvest-output.ts';
 import { type HarvestPlace, harvestPlace, SET } from '../../support/record-harvest.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { aRepository, HABITS, ident, sorted } from '../../support/term-repository.ts';
+import { aRepository, HABITS, ident } from '../../support/term-repository.ts';
 
 const line = (n: number) => ({
   identifier: `${OAI_BASE}/id/${ident(n)}`,
@@ -66,7 +66,7 @@ describe('a record that the service no longer lists', () => {
       vanished: 0,
       written: 1,
     });
-    expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+    expect(labels(place)).toEqual(repository.alive());
   });
 
   test.each(HABITS)(
@@ -79,7 +79,7 @@ describe('a record that the service no longer lists', () => {
         url.includes('resumptionToken') && repository.forget(ident(met));
       await place.run(repository.exchange);
       await place.run(repository.exchange, { full: true });
-      expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+      expect(labels(place)).toEqual(repository.alive());
       expect(repetitions(place)).toEqual([]);
     },
   );
@@ -106,14 +106,11 @@ describe('a record that the service no longer lists', () => {
       await place.run(repository.exchange);
       const [from, to] =
         where === 'text' ? ['věc 4<', 'věc & 4<'] : [`/id/${ident(4)}<`, '/id/& <'];
-      const breaking: typeof repository.exchange = async (request) => {
-        const response = await repository.exchange(request);
-        return { ...response, body: Buffer.from(response.body.toString().replaceAll(from, to)) };
-      };
+      const breaking = replacing(repository, from, to);
       expect(await place.run(breaking, { full: true, skipBroken: true })).toMatchObject({
         vanished: 0,
       });
-      expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+      expect(labels(place)).toEqual(repository.alive());
     },
   );
 
@@ -122,13 +119,7 @@ describe('a record that the service no longer lists', () => {
     const notes = [] as string[];
     const repository = aRepository(5);
     await place.run(repository.exchange);
-    const renaming: typeof repository.exchange = async (request) => {
-      const response = await repository.exchange(request);
-      return {
-        ...response,
-        body: Buffer.from(response.body.toString().replaceAll(`${OAI_BASE}/id/`, 'oai:finds:')),
-      };
-    };
+    const renaming = replacing(repository, `${OAI_BASE}/id/`, 'oai:finds:');
     expect(await place.run(renaming, { full: true, notes })).toMatchObject({ vanished: 0 });
     expect(notes).toEqual([expect.stringContaining('oai:finds:')]);
   });
@@ -180,5 +171,5 @@ test('a harvest killed while it marks losses marks each of them once', async () 
   expect(marked.toSorted()).toEqual(
     Array.from({ length: 250 }, (_, n) => `${OAI_BASE}/id/${ident(n + 1)}`),
   );
-  expect(sorted(labels(place))).toEqual(sorted(repository.alive()));
+  expect(labels(place)).toEqual(repository.alive());
 });

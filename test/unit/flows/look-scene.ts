@@ -8,7 +8,7 @@ import { reconcile } from '../../../src/push/reconcile-entries.ts';
 import type { ReconciledEntry } from '../../../src/push/verdict.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { findService, getInnerText, queueFind } from './find-service.ts';
 
 type Ended = 'accepted' | 'uncertain' | 'refused' | 'lost';
@@ -87,10 +87,9 @@ export function lookScene({ tellsTime = true } = {}) {
       findId: string | null = null,
     ) =>
       queuePhoto(outbox, findId ?? makeRecordSubject(identCely ?? ''), {
+        ...PHOTOGRAPH,
         name,
-        mediaType: 'image/jpeg',
         sha512: Buffer.alloc(64, byte),
-        sizeBytes: 3,
       }),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       queueNumber(outbox, makeRecordSubject(identCely), value, expects),

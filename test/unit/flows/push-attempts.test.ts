@@ -12,7 +12,13 @@ import { attemptEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, queuePhoto, type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  PHOTOGRAPH,
+  queueImport,
+  queuePhoto,
+  type TempOutbox,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 import { aComputer, findService, PROJECT, queueFind } from './find-service.ts';
 import { answer, count, created, isCreate, obeyed, queuedScene, scene } from './push-scene.ts';
 
@@ -110,14 +116,8 @@ describe('an attempt', () => {
 test('a photograph whose record is taken back while it waits for its time is not sent, and stops nothing', async () => {
   const clock = manualClock();
   using outbox = tempOutbox(clock);
-  const photograph = {
-    name: 'a.jpg',
-    mediaType: 'image/jpeg',
-    sha512: Buffer.alloc(64, 1),
-    sizeBytes: 3,
-  };
   const { findId, entryId } = queueImport(outbox, 'K-1', PROJECT);
-  const photo = queuePhoto(outbox, findId, photograph);
+  const photo = queuePhoto(outbox, findId, PHOTOGRAPH);
   attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'no answer' });
   outbox.command.words = 'resolve';
   resolveEntries(outbox, 'K-1', { kind: 'created', identCely: N1 }, entryId, true);

@@ -5,7 +5,13 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  PHOTOGRAPH,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 import { answer, count, created, LATENCY_MS, obeyed, queuedScene, scene } from './push-scene.ts';
 
 test('a slow service does not slow the queue: requests depart every 100 ms while others wait for their answers', async () => {
@@ -58,12 +64,7 @@ test('what is on its way to a record that the service gives to another find is u
   expect(await run(outbox)).toMatchObject({ accepted: 1 });
   // Until the service has answered, one request is under way at a time.
   queueImport(outbox, 'K-0');
-  queuePhoto(outbox, findId, {
-    name: 'a.jpg',
-    mediaType: 'image/jpeg',
-    sha512: Buffer.alloc(64),
-    sizeBytes: 3,
-  });
+  queuePhoto(outbox, findId, PHOTOGRAPH);
   queueImport(outbox, 'K-2');
   expect(await run(outbox)).toMatchObject({ accepted: 1 });
   expect(
@@ -91,12 +92,7 @@ test('entries of one record are sent one after the other, the photograph after i
   const { findId } = queueImport(outbox, 'K-1');
   const target = findId;
   queueNumber(outbox, target, 'A 1', null);
-  queuePhoto(outbox, target, {
-    name: 'a.jpg',
-    mediaType: 'image/jpeg',
-    sha512: Buffer.alloc(64),
-    sizeBytes: 3,
-  });
+  queuePhoto(outbox, target, PHOTOGRAPH);
   const { run, asked } = scene(clock, obeyed);
   expect(await run(outbox)).toMatchObject({ accepted: 3 });
   expect(asked.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);

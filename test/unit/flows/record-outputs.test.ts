@@ -14,6 +14,7 @@ import {
 } from '../../../src/xml/element.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
+import { replacing } from '../../support/harvest-output.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
 
@@ -131,13 +132,7 @@ test('of several copies in an XML stream the last one is the current version', a
 test('a broken page ends the harvest with nothing lost, and can be skipped record by record', async () => {
   const place = harvestPlace();
   const repository = aRepository();
-  const damaged: Exchange = async (request) => {
-    const response = await repository.exchange(request);
-    return {
-      ...response,
-      body: Buffer.from(response.body.toString().replace('věc A-2', 'věc & A-2')),
-    };
-  };
+  const damaged = replacing(repository, 'věc A-2', 'věc & A-2');
   await expect(place.run(damaged)).rejects.toMatchObject({
     oaiCode: 'malformed',
     exitCode: 14,

@@ -17,7 +17,7 @@ import { findRecordProblem, lookUpRecord } from '../../../src/push/compare-recor
 import { type Decision, openDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
-import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { getInnerText, PROJECT } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
@@ -93,10 +93,9 @@ function addChange(outbox: Outbox, subject: string, kind: Given[0], nth: number)
 }
 
 const photograph = (nth: number) => ({
+  ...PHOTOGRAPH,
   name: `${nth}.jpg`,
-  mediaType: 'image/jpeg',
   sha512: Buffer.alloc(64, nth),
-  sizeBytes: 3,
 });
 
 function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): void {

@@ -15,7 +15,7 @@ import { ANYONE, EVA_SAID } from '../../support/account-service.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import { makePartsBesideDepartures } from './find-service.ts';
 
 export type Told = Outcome;
@@ -131,12 +131,7 @@ export function aPush() {
     aNumber: (value = 'INV 1', identCely = RECORD) =>
       queueNumber(outbox, makeRecordSubject(identCely), value, null),
     aPhotograph: (identCely = RECORD) =>
-      queuePhoto(outbox, makeRecordSubject(identCely), {
-        name: 'a.jpg',
-        mediaType: 'image/jpeg',
-        sha512: Buffer.alloc(64, 1),
-        sizeBytes: 3,
-      }),
+      queuePhoto(outbox, makeRecordSubject(identCely), PHOTOGRAPH),
     anImportOf: (lines: readonly string[]): number =>
       queueDocument('K-1', 'C-202400101', lines.join('\n')),
     triedInVain: (id: number, times: number, outcome: AttemptOutcome = 'busy') => {

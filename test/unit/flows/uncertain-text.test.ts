@@ -11,7 +11,13 @@ import { releaseClaims } from '../../../src/outbox/unite.ts';
 import { explainUncertain } from '../../../src/push/uncertain-text.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  PHOTOGRAPH,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const MINUTE_MS = 60_000;
@@ -83,15 +89,9 @@ test('an entry that was never sent waits for nothing', () => {
 test('numbers and photographs are named as such', () => {
   const { outbox } = inDoubt();
   const target = makeRecordSubject(IDENT);
-  const photograph = {
-    name: 'a.jpg',
-    mediaType: 'image/jpeg',
-    sha512: Buffer.alloc(64, 1),
-    sizeBytes: 3,
-  };
   const getSentence = (entryId: number) => explainUncertain(outbox, entryId, SETTLE_MS)[0];
   expect(getSentence(queueNumber(outbox, target, 'A 1', null))).toContain('has this number;');
-  expect(getSentence(queuePhoto(outbox, target, photograph))).toContain('has this photograph;');
+  expect(getSentence(queuePhoto(outbox, target, PHOTOGRAPH))).toContain('has this photograph;');
 });
 
 test('a person decides once a lookup can tell no more', async () => {

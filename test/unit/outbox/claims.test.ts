@@ -34,6 +34,7 @@ import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,
+  PHOTOGRAPH,
   queueImport,
   queueNumber,
   queuePhoto,
@@ -58,12 +59,6 @@ const POST: Departure = {
 };
 const IDENT = 'C-202400101-N00001';
 const RECORD = makeRecordSubject(IDENT);
-const PHOTOGRAPH = {
-  name: 'a.jpg',
-  mediaType: 'image/jpeg',
-  sha512: Buffer.alloc(64, 1),
-  sizeBytes: 3,
-};
 const LOST: Settlement = { state: 'uncertain', reason: 'no answer' };
 const REFUSED: Settlement = {
   state: 'refused',

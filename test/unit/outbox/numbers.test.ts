@@ -10,7 +10,7 @@ import {
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const OTHER = 'C-202400101-N00002';
@@ -32,15 +32,7 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   expect(findLastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
   expect(findLastNumber(outbox, target, ['dropped', 'queued'])).toBeUndefined();
   expect(listEffectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
-  const photo = findEntryById(
-    outbox,
-    queuePhoto(outbox, target, {
-      name: 'a.jpg',
-      mediaType: 'image/jpeg',
-      sha512: Buffer.alloc(64),
-      sizeBytes: 1,
-    }),
-  );
+  const photo = findEntryById(outbox, queuePhoto(outbox, target, PHOTOGRAPH));
   const entry = findEntryById(outbox, add(outbox, 'THREE')) as NumberEntry;
   if (photo === undefined) throw new Error('the entry is gone');
   expect(

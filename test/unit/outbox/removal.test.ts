@@ -13,15 +13,15 @@ import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
-import { queueImport, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  PHOTOGRAPH,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
-const PHOTOGRAPH = {
-  name: 'a.jpg',
-  mediaType: 'image/jpeg',
-  sha512: Buffer.alloc(64, 1),
-  sizeBytes: 3,
-};
 const REFUSED = { state: 'refused', reason: 'no', issues: [] } as const;
 
 function queued(outbox: Outbox) {
