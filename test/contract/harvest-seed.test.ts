@@ -126,8 +126,14 @@ describe('the empty seed', () => {
 
 describe('a folder', () => {
   type Rows = Record<string, unknown>[];
+  type Spoil = (rows: Rows) => unknown;
+  /** A key that is undefined is not written. */
+  const change =
+    (index: number, changes: Record<string, unknown>): Spoil =>
+    (rows) =>
+      rows.with(index, { ...rows[index], ...changes });
   const BROKEN: ReadonlyArray<
-    readonly [title: string, file: string, spoil: (rows: Rows) => unknown, message: RegExp]
+    readonly [title: string, file: string, spoil: Spoil, message: RegExp]
   > = [
     ['is no JSON', 'finds.json', () => '[{]', /^finds\.json: cannot be read as JSON/],
     ['is no list', 'finds.json', () => ({}), /^finds\.json: must hold a list/],
@@ -140,49 +146,49 @@ describe('a folder', () => {
     [
       'has an unknown key',
       'finds.json',
-      (rows) => change(rows, 0, { depth: 3 }),
+      change(0, { depth: 3 }),
       /^finds\.json, entry 1 \(C-.*\): .*unknown key "depth"/,
     ],
     [
       'lacks a key',
       'persons.json',
-      (rows) => change(rows, 1, { prijmeni: undefined }),
+      change(1, { prijmeni: undefined }),
       /^persons\.json, entry 2 \(OS-001507\): prijmeni: must be a text/,
     ],
     [
       'has a state out of range',
       'finds.json',
-      (rows) => change(rows, 0, { stav: 9 }),
+      change(0, { stav: 9 }),
       /^finds\.json, entry 1 .*stav: must be at most 4/,
     ],
     [
       'refers to an entry that is not there',
       'finds.json',
-      (rows) => change(rows, 2, { obdobi: 'HES-999999' }),
+      change(2, { obdobi: 'HES-999999' }),
       /^finds\.json, entry 3 .*obdobi: refers to HES-999999/,
     ],
     [
       'has coordinates the wrong way round',
       'finds.json',
-      (rows) => change(rows, 0, { point: [49.8, 15.1] }),
+      change(0, { point: [49.8, 15.1] }),
       /^finds\.json, entry 1 .*point: lies outside the range/,
     ],
     [
       'has a place in no area',
       'finds.json',
-      (rows) => change(rows, 0, { point: [11, 50] }),
+      change(0, { point: [11, 50] }),
       /^finds\.json, entry 1 .*point: lies in no cadastral area/,
     ],
     [
       'names a photograph that is not there',
       'finds.json',
-      (rows) => change(rows, 0, { photographs: ['x.jpg'] }),
+      change(0, { photographs: ['x.jpg'] }),
       /x\.jpg is not in the folder photographs/,
     ],
     [
       'names a photograph elsewhere',
       'finds.json',
-      (rows) => change(rows, 0, { photographs: ['../../x.jpg'] }),
+      change(0, { photographs: ['../../x.jpg'] }),
       /must be the name of a \.jpg or \.png file/,
     ],
     [
@@ -194,37 +200,40 @@ describe('a folder', () => {
     [
       'has elements in the wrong order',
       'sources.json',
-      (rows) => change(rows, 0, { doi: undefined }, { doi: '10.1/x' }),
+      (rows) => {
+        const { doi, ...rest } = rows[0] ?? {};
+        return rows.with(0, { ...rest, doi });
+      },
       /^sources\.json, entry 1 \(BIB-0000101\): Element 'doi': This element is not expected/,
     ],
     [
       'has a date that is none',
       'finds.json',
-      (rows) => change(rows, 0, { datum_nalezu: '3. 5. 2024' }),
+      change(0, { datum_nalezu: '3. 5. 2024' }),
       /^finds\.json, entry 1 .*not a valid value/,
     ],
     [
       'has a time that is none',
       'finds.json',
-      (rows) => change(rows, 0, { datestamp: 'yesterday' }),
+      change(0, { datestamp: 'yesterday' }),
       /^finds\.json, entry 1 .*datestamp: must be a time/,
     ],
     [
       'has a boundary that does not close',
       'cadastral-areas.json',
-      (rows) => change(rows, 0, { boundary: 'POLYGON((1 2, 3 4, 5 6, 7 8))' }),
+      change(0, { boundary: 'POLYGON((1 2, 3 4, 5 6, 7 8))' }),
       /^cadastral-areas\.json, entry 1 .*boundary: every ring/,
     ],
     [
       'has half an account',
       'accounts.json',
-      (rows) => change(rows, 0, { password: undefined }),
+      change(0, { password: undefined }),
       /^accounts\.json, entry 1 .*password: is missing/,
     ],
     [
       'dates a period by two years',
       'vocabularies/obdobi.json',
-      (rows) => change(rows, 0, { datace: [1, 2] }),
+      change(0, { datace: [1, 2] }),
       /^vocabularies\/obdobi\.json, entry 1 .*datace: needs four years/,
     ],
     [
@@ -275,24 +284,6 @@ describe('a folder', () => {
       /is a file: a seed is a folder/,
     );
   });
-
-  function change(rows: Rows, index: number, ...changes: Record<string, unknown>[]): Rows {
-    return rows.map((row, at) =>
-      at === index ? changes.reduce((value, some) => merged(value, some), row) : row,
-    );
-  }
-
-  function merged(
-    row: Record<string, unknown>,
-    some: Record<string, unknown>,
-  ): Record<string, unknown> {
-    const { ...copy } = row;
-    for (const [key, value] of Object.entries(some)) {
-      delete copy[key];
-      if (value !== undefined) copy[key] = value;
-    }
-    return copy;
-  }
 });
 
 describe('synthetic finds', () => {

@@ -1,13 +1,13 @@
 import { findLines, smallestFind } from '../support/contract-find.ts';
 
 /** A find typed by hand, and what the contract says of it (A-FIELD, A-VALUE, A-POINT). */
-type JudgedFind = {
-  readonly title: string;
-  /** The content of the root. */
-  readonly content: string;
+type JudgedFind = readonly [
+  title: string,
   /** Answer to an import of it. */
-  readonly status: 201 | 403 | 404 | 422;
-};
+  status: 201 | 403 | 404 | 422,
+  /** The content of the root. */
+  content: string,
+];
 
 const vocabulary = (name: string, id: string, lang = 'cs') =>
   `<svc:${name} id="${id}" xml:lang="${lang}">x</svc:${name}>`;
@@ -33,159 +33,103 @@ const REFERENCES: readonly JudgedFind[] = [
             .split('\n')
             .find((line) => line.startsWith(`<svc:${name} `)) ?? '',
         ) ?? [];
-      return {
-        title: `${name} with blanks round its id`,
-        content: findLines(2, { [name]: vocabulary(name, ` ${id} `) }),
-        status: 422,
-      };
+      return [
+        `${name} with blanks round its id`,
+        422,
+        findLines(2, { [name]: vocabulary(name, ` ${id} `) }),
+      ];
     },
   ),
-  {
-    title: 'an id with a no-break space',
-    content: findLines(2, { obdobi: vocabulary('obdobi', 'HES-000253\u00a0') }),
-    status: 422,
-  },
-  {
-    title: 'an id with a line break',
-    content: findLines(2, { obdobi: vocabulary('obdobi', 'HES-000253&#10;') }),
-    status: 422,
-  },
-  {
-    title: 'an id of blanks alone',
-    content: smallestFind({ obdobi: vocabulary('obdobi', '  ') }),
-    status: 422,
-  },
-  {
-    title: 'an empty id in state 1',
-    content: smallestFind({ obdobi: vocabulary('obdobi', '') }),
-    status: 201,
-  },
-  {
-    title: 'an empty id in state 2',
-    content: findLines(2, { obdobi: vocabulary('obdobi', '') }),
-    status: 422,
-  },
-  {
-    title: 'an id in small letters',
-    content: findLines(2, { obdobi: vocabulary('obdobi', 'hes-000253') }),
-    status: 422,
-  },
-  {
-    title: 'an address for an id',
-    content: findLines(2, { obdobi: vocabulary('obdobi', 'https://example.org/id/HES-000253') }),
-    status: 422,
-  },
-  {
-    title: 'an accessibility without an id',
-    content: smallestFind({ pristupnost: vocabulary('pristupnost', '') }),
-    status: 422,
-  },
-  {
-    title: 'a label for an id',
-    content: findLines(2, { obdobi: vocabulary('obdobi', 'paleolit') }),
-    status: 422,
-  },
-  {
-    title: 'an entry of another vocabulary',
-    content: findLines(2, { obdobi: vocabulary('obdobi', 'HES-000691') }),
-    status: 422,
-  },
-  {
-    title: 'an organisation with a blank behind its id',
-    content: findLines(3, { predano_organizace: vocabulary('predano_organizace', 'ORG-000091 ') }),
-    status: 422,
-  },
-  {
-    title: 'an organisation in small letters',
-    content: findLines(3, { predano_organizace: vocabulary('predano_organizace', 'org-000091') }),
-    status: 422,
-  },
-  {
-    title: 'a finder with a blank before the id',
-    content: smallestFind(person(' OS-001507')),
-    status: 404,
-  },
-  { title: 'a finder in small letters', content: smallestFind(person('os-001507')), status: 404 },
-  {
-    title: 'a new finder with a blank before :tba',
-    content: smallestFind(person(' :tba', 'Novák, Jan')),
-    status: 404,
-  },
-  {
-    title: 'a finder without an id in state 1',
-    content: smallestFind(person('', 'Novák, Jan')),
-    status: 201,
-  },
-  {
-    title: 'a finder without an id in state 2',
-    content: findLines(2, person('', 'Novák, Jan')),
-    status: 422,
-  },
-  {
-    title: 'a new finder without a comma',
-    content: smallestFind(person(':tba', 'Novák Jan')),
-    status: 422,
-  },
-  {
-    title: 'a new finder of a no-break space',
-    content: smallestFind(person(':tba', 'Novák, \u00a0')),
-    status: 422,
-  },
-  {
-    title: 'a new finder with a second comma',
-    content: smallestFind(person(':tba', 'Novák, Jan, ml.')),
-    status: 201,
-  },
-  {
-    title: 'a new finder behind a comment',
-    content: smallestFind(person(':tba', '<!-- x -->Novák, Jan')),
-    status: 422,
-  },
-  {
-    title: 'a new finder with a name of 60 letters, each of two units',
-    content: smallestFind(person(':tba', `${'𐐀'.repeat(60)}, Jan`)),
-    status: 201,
-  },
-  {
-    title: 'a project with blanks round its id',
-    content: smallestFind(project(' C-202400101 ')),
-    status: 404,
-  },
-  { title: 'a project of blanks alone', content: smallestFind(project('  ')), status: 404 },
-  { title: 'a project without an id', content: smallestFind(project('')), status: 422 },
+  [
+    'an id with a no-break space',
+    422,
+    findLines(2, { obdobi: vocabulary('obdobi', 'HES-000253\u00a0') }),
+  ],
+  [
+    'an id with a line break',
+    422,
+    findLines(2, { obdobi: vocabulary('obdobi', 'HES-000253&#10;') }),
+  ],
+  ['an id of blanks alone', 422, smallestFind({ obdobi: vocabulary('obdobi', '  ') })],
+  ['an empty id in state 1', 201, smallestFind({ obdobi: vocabulary('obdobi', '') })],
+  ['an empty id in state 2', 422, findLines(2, { obdobi: vocabulary('obdobi', '') })],
+  ['an id in small letters', 422, findLines(2, { obdobi: vocabulary('obdobi', 'hes-000253') })],
+  [
+    'an address for an id',
+    422,
+    findLines(2, { obdobi: vocabulary('obdobi', 'https://example.org/id/HES-000253') }),
+  ],
+  [
+    'an accessibility without an id',
+    422,
+    smallestFind({ pristupnost: vocabulary('pristupnost', '') }),
+  ],
+  ['a label for an id', 422, findLines(2, { obdobi: vocabulary('obdobi', 'paleolit') })],
+  [
+    'an entry of another vocabulary',
+    422,
+    findLines(2, { obdobi: vocabulary('obdobi', 'HES-000691') }),
+  ],
+  [
+    'an organisation with a blank behind its id',
+    422,
+    findLines(3, { predano_organizace: vocabulary('predano_organizace', 'ORG-000091 ') }),
+  ],
+  [
+    'an organisation in small letters',
+    422,
+    findLines(3, { predano_organizace: vocabulary('predano_organizace', 'org-000091') }),
+  ],
+  ['a finder with a blank before the id', 404, smallestFind(person(' OS-001507'))],
+  ['a finder in small letters', 404, smallestFind(person('os-001507'))],
+  ['a new finder with a blank before :tba', 404, smallestFind(person(' :tba', 'Novák, Jan'))],
+  ['a finder without an id in state 1', 201, smallestFind(person('', 'Novák, Jan'))],
+  ['a finder without an id in state 2', 422, findLines(2, person('', 'Novák, Jan'))],
+  ['a new finder without a comma', 422, smallestFind(person(':tba', 'Novák Jan'))],
+  ['a new finder of a no-break space', 422, smallestFind(person(':tba', 'Novák, \u00a0'))],
+  ['a new finder with a second comma', 201, smallestFind(person(':tba', 'Novák, Jan, ml.'))],
+  ['a new finder behind a comment', 422, smallestFind(person(':tba', '<!-- x -->Novák, Jan'))],
+  [
+    'a new finder with a name of 60 letters, each of two units',
+    201,
+    smallestFind(person(':tba', `${'𐐀'.repeat(60)}, Jan`)),
+  ],
+  ['a project with blanks round its id', 404, smallestFind(project(' C-202400101 '))],
+  ['a project of blanks alone', 404, smallestFind(project('  '))],
+  ['a project without an id', 422, smallestFind(project(''))],
 ];
 
 /** `xml:lang` says a language; which one is no matter. */
 const LANGUAGES: readonly JudgedFind[] = [
   ...(['cs', 'en', 'de-AT'] as const).map(
-    (lang): JudgedFind => ({
-      title: `xml:lang="${lang}"`,
-      content: smallestFind({ pristupnost: vocabulary('pristupnost', 'HES-000865', lang) }),
-      status: 201,
-    }),
+    (lang): JudgedFind => [
+      `xml:lang="${lang}"`,
+      201,
+      smallestFind({ pristupnost: vocabulary('pristupnost', 'HES-000865', lang) }),
+    ],
   ),
   ...(['', ' ', 'c s'] as const).map(
-    (lang): JudgedFind => ({
-      title: `xml:lang="${lang}"`,
-      content: smallestFind({ pristupnost: vocabulary('pristupnost', 'HES-000865', lang) }),
-      status: 422,
-    }),
+    (lang): JudgedFind => [
+      `xml:lang="${lang}"`,
+      422,
+      smallestFind({ pristupnost: vocabulary('pristupnost', 'HES-000865', lang) }),
+    ],
   ),
-  {
-    title: 'an empty xml:lang of an area that is ignored',
-    content: smallestFind({ katastr: vocabulary('katastr', 'ruian-672424', '') }),
-    status: 422,
-  },
-  {
-    title: 'lang without its prefix',
-    content: smallestFind({
+  [
+    'an empty xml:lang of an area that is ignored',
+    422,
+    smallestFind({ katastr: vocabulary('katastr', 'ruian-672424', '') }),
+  ],
+  [
+    'lang without its prefix',
+    422,
+    smallestFind({
       pristupnost: '<svc:pristupnost id="HES-000865" lang="cs">x</svc:pristupnost>',
     }),
-    status: 422,
-  },
+  ],
 ];
 
-const WKT: readonly (readonly [wkt: string, status: JudgedFind['status']])[] = [
+const WKT: readonly (readonly [wkt: string, status: JudgedFind[1]])[] = [
   [`POINT (${LONGITUDE} ${LATITUDE})`, 201],
   [`point(${LONGITUDE} ${LATITUDE})`, 201],
   [`Point  (  ${LONGITUDE}   ${LATITUDE} )`, 201],
@@ -221,68 +165,56 @@ const WKT: readonly (readonly [wkt: string, status: JudgedFind['status']])[] = [
 ];
 
 const GEOMETRIES: readonly JudgedFind[] = [
-  {
-    title: 'a selected geometry of blanks in state 1',
-    content: smallestFind(point(' \n ')),
-    status: 422,
-  },
-  {
-    title: 'a selected geometry without anything in state 1',
-    content: smallestFind(point('')),
-    status: 422,
-  },
-  {
-    title: 'a blank geometry in state 1 that is not selected',
-    content: smallestFind({
+  ['a selected geometry of blanks in state 1', 422, smallestFind(point(' \n '))],
+  ['a selected geometry without anything in state 1', 422, smallestFind(point(''))],
+  [
+    'a blank geometry in state 1 that is not selected',
+    201,
+    smallestFind({
       geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>',
     }),
-    status: 201,
-  },
+  ],
   ...WKT.map(
-    ([wkt, status]): JudgedFind => ({
-      title: `geometry ${JSON.stringify(wkt)}`,
-      content: findLines(2, point(wkt)),
+    ([wkt, status]): JudgedFind => [
+      `geometry ${JSON.stringify(wkt)}`,
       status,
-    }),
+      findLines(2, point(wkt)),
+    ],
   ),
-  {
-    title: 'an attribute EPSG of the other system',
-    content: findLines(2, point('POINT (15.1700002 49.84)', '5514')),
-    status: 422,
-  },
-  {
-    title: 'an attribute EPSG with a zero before it',
-    content: findLines(2, point('POINT (15.1700002 49.84)', '04326')),
-    status: 201,
-  },
-  {
-    title: 'an attribute EPSG of letters',
-    content: findLines(2, point('POINT (15.1700002 49.84)', 'WGS84')),
-    status: 422,
-  },
-  {
-    title: 'nonsense in the geometry that is not selected',
-    content: findLines(2, {
+  [
+    'an attribute EPSG of the other system',
+    422,
+    findLines(2, point('POINT (15.1700002 49.84)', '5514')),
+  ],
+  [
+    'an attribute EPSG with a zero before it',
+    201,
+    findLines(2, point('POINT (15.1700002 49.84)', '04326')),
+  ],
+  ['an attribute EPSG of letters', 422, findLines(2, point('POINT (15.1700002 49.84)', 'WGS84'))],
+  [
+    'nonsense in the geometry that is not selected',
+    201,
+    findLines(2, {
       geom_sjtsk_wkt: '<svc:geom_sjtsk_wkt EPSG="1">x</svc:geom_sjtsk_wkt>',
     }),
-    status: 201,
-  },
+  ],
   ...['693174.81 1077354.27', '15.17 49.84'].map(
-    (numbers): JudgedFind => ({
-      title: `S-JTSK of ${numbers}`,
-      content: findLines(2, {
+    (numbers): JudgedFind => [
+      `S-JTSK of ${numbers}`,
+      422,
+      findLines(2, {
         ...text('geom_system', '5514'),
         geom_wkt: undefined,
         geom_sjtsk_wkt: `<svc:geom_sjtsk_wkt EPSG="5514">POINT (${numbers})</svc:geom_sjtsk_wkt>`,
       }),
-      status: 422,
-    }),
+    ],
   ),
-  {
-    title: 'a geometry in the element that is not selected',
-    content: findLines(2, text('geom_system', '5514')),
-    status: 422,
-  },
+  [
+    'a geometry in the element that is not selected',
+    422,
+    findLines(2, text('geom_system', '5514')),
+  ],
 ];
 
 const VALUES: readonly JudgedFind[] = [
@@ -329,54 +261,42 @@ const VALUES: readonly JudgedFind[] = [
       ['evidencni_cislo', 'č'.repeat(300), 201],
     ] as const
   ).map(
-    ([name, value, status]): JudgedFind => ({
-      title: `${name} ${JSON.stringify(value.slice(0, 40))}`,
-      content: findLines(2, text(name, value)),
+    ([name, value, status]): JudgedFind => [
+      `${name} ${JSON.stringify(value.slice(0, 40))}`,
       status,
-    }),
+      findLines(2, text(name, value)),
+    ],
   ),
-  {
-    title: 'a blank number in state 3',
-    content: findLines(3, text('evidencni_cislo', ' \u00a0 ')),
-    status: 422,
-  },
-  { title: 'no handover in state 3', content: findLines(3, { predano: undefined }), status: 422 },
-  {
-    title: 'a comment between elements',
-    content: findLines(2).replace('<svc:hloubka>', '<!-- x --><svc:hloubka>'),
-    status: 201,
-  },
-  { title: 'a comment beside the find', content: `<!-- x -->${findLines(2)}`, status: 422 },
-  { title: 'an instruction beside the find', content: `<?note x?>${findLines(2)}`, status: 422 },
-  {
-    title: 'a section beside the find that looks like a comment',
-    content: `<![CDATA[<!-- x -->]]>${findLines(2)}`,
-    status: 201,
-  },
-  { title: 'text beside the find', content: `x ${findLines(2)}`, status: 201 },
-  {
-    title: 'text between the elements of the find',
-    content: findLines(2).replace('<svc:hloubka>', 'x <svc:hloubka>'),
-    status: 422,
-  },
+  ['a blank number in state 3', 422, findLines(3, text('evidencni_cislo', ' \u00a0 '))],
+  ['no handover in state 3', 422, findLines(3, { predano: undefined })],
+  [
+    'a comment between elements',
+    201,
+    findLines(2).replace('<svc:hloubka>', '<!-- x --><svc:hloubka>'),
+  ],
+  ['a comment beside the find', 422, `<!-- x -->${findLines(2)}`],
+  ['an instruction beside the find', 422, `<?note x?>${findLines(2)}`],
+  [
+    'a section beside the find that looks like a comment',
+    201,
+    `<![CDATA[<!-- x -->]]>${findLines(2)}`,
+  ],
+  ['text beside the find', 201, `x ${findLines(2)}`],
+  [
+    'text between the elements of the find',
+    422,
+    findLines(2).replace('<svc:hloubka>', 'x <svc:hloubka>'),
+  ],
 ];
 
 /** Projects of the demo seed that the archaeologist may import into. */
 const PROJECTS: readonly JudgedFind[] = [
-  { title: 'another survey', content: smallestFind(project('M-202400202')), status: 201 },
-  {
-    title: 'a project in small letters',
-    content: smallestFind(project('c-202400101')),
-    status: 404,
-  },
-  { title: 'a rescue project', content: smallestFind(project('C-202300715')), status: 403 },
-  { title: 'a closed project', content: smallestFind(project('C-202200058')), status: 403 },
-  { title: 'an archived project', content: smallestFind(project('C-202100007')), status: 403 },
-  {
-    title: 'a project that is in no list',
-    content: smallestFind(project('C-209999999')),
-    status: 404,
-  },
+  ['another survey', 201, smallestFind(project('M-202400202'))],
+  ['a project in small letters', 404, smallestFind(project('c-202400101'))],
+  ['a rescue project', 403, smallestFind(project('C-202300715'))],
+  ['a closed project', 403, smallestFind(project('C-202200058'))],
+  ['an archived project', 403, smallestFind(project('C-202100007'))],
+  ['a project that is in no list', 404, smallestFind(project('C-209999999'))],
 ];
 
 export const JUDGED_FINDS: readonly JudgedFind[] = [
@@ -392,14 +312,6 @@ export const JUDGED_FINDS: readonly JudgedFind[] = [
  * another organisation a partner.
  */
 export const DOUBTFUL_PROJECTS: readonly JudgedFind[] = [
-  {
-    title: 'a project of another organisation',
-    content: smallestFind(project('M-202300316')),
-    status: 403,
-  },
-  {
-    title: 'a project that had not started',
-    content: smallestFind(project('C-202400303')),
-    status: 403,
-  },
+  ['a project of another organisation', 403, smallestFind(project('M-202300316'))],
+  ['a project that had not started', 403, smallestFind(project('C-202400303'))],
 ];

@@ -107,16 +107,6 @@ describe('every documented status of the service occurs', () => {
     });
     const ownUser = { username: 'archaeologist', password: 'archaeologist' };
 
-    // Behaviour of a client.
-    expect(await ask(mock, 'token', json(ownUser))).toBe(200);
-    expect(await ask(mock, 'token', json({ ...ownUser, password: 'x' }))).toBe(400);
-    expect(await ask(mock, 'token', json({}))).toBe(400);
-    expect(await ask(mock, 'token', { method: 'GET' })).toBe(405);
-    expect(await ask(mock, 'token', json({ ...ownUser, more: 'x'.repeat(70_000) }))).toBe(413);
-    expect(await ask(mock, 'token', { headers: { 'content-type': 'text/plain' }, body: 'x' })).toBe(
-      415,
-    );
-    expect(await ask(mock, 'info', as(bearer, {}))).toBe(200);
     const imported = await importXml(mock, makeDocument(mock, smallestFind()), {
       token: bearer.authorization.slice(7),
     });
@@ -126,68 +116,61 @@ describe('every documented status of the service occurs', () => {
       query: `?evidencni_cislo=${value}`,
     });
     const photoPath = { path: `/api/pas/nalez/${ident}/upload-foto` };
-    expect(await ask(mock, 'import', as(bearer, find()))).toBe(201);
-    expect(await ask(mock, 'number', as(bearer, number('A1')))).toBe(200);
-    expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(201);
-    expect(await ask(mock, 'import', as(bearer, form(undefined)))).toBe(400);
-    expect(await ask(mock, 'number', as(bearer, { ...number('A1'), query: '' }))).toBe(400);
-    expect(await ask(mock, 'photo', as(bearer, { ...form(undefined), ...photoPath }))).toBe(400);
-    expect(await ask(mock, 'import', as(researcher, find(findLines(3))))).toBe(403);
-    expect(await ask(mock, 'number', as(researcher, number('A2')))).toBe(403);
-    expect(await ask(mock, 'photo', as(researcher, { ...form(photo), ...photoPath }))).toBe(403);
-    const unknown = smallestFind({ projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' });
-    expect(await ask(mock, 'import', as(bearer, find(unknown)))).toBe(404);
-    expect(
-      await ask(
-        mock,
-        'number',
-        as(bearer, { path: '/api/pas/nalez/X/evidencni-cislo', query: '?evidencni_cislo=1' }),
-      ),
-    ).toBe(404);
-    expect(
-      await ask(
-        mock,
-        'photo',
-        as(bearer, { ...form(photo), path: '/api/pas/nalez/X/upload-foto' }),
-      ),
-    ).toBe(404);
-    expect(
-      await ask(mock, 'import', as(bearer, find(smallestFind({ stav: '<svc:stav>9</svc:stav>' })))),
-    ).toBe(422);
-    expect(await ask(mock, 'import', as(bearer, find('<svc:samostatny_nalez/>')))).toBe(422);
-    expect(await ask(mock, 'number', as(bearer, number('')))).toBe(422);
-    expect(
-      await ask(mock, 'photo', as(bearer, { ...form({ ...photo, bytes: 'text' }), ...photoPath })),
-    ).toBe(422);
-    for (const name of ['import', 'photo'] as const)
-      expect(
-        await ask(
-          mock,
-          name,
-          as(bearer, {
-            headers: { 'content-type': 'text/plain' },
-            body: 'x',
-            ...(name === 'photo' ? photoPath : {}),
-          }),
-        ),
-      ).toBe(415);
-    for (const name of ['info', 'import', 'number', 'photo'] as const) {
-      expect(await ask(mock, name, {})).toBe(401);
-      expect(await ask(mock, name, as(bearer, { method: 'DELETE' }))).toBe(405);
-      const accept = name === 'info' ? 'application/json' : 'application/xml';
-      expect(await ask(mock, name, as(bearer, { headers: { accept } }))).toBe(406);
-      expect(
-        await ask(mock, name, {
-          method: METHODS[name],
-          headers: { accept: name === 'info' ? '*/*' : 'text/html' },
-        }),
-      ).toBe(401);
-    }
+    const sound: Record<Name, Asking> = {
+      token: json(ownUser),
+      info: as(bearer, {}),
+      import: as(bearer, find()),
+      number: as(bearer, number('A9')),
+      photo: as(bearer, { ...form(photo), ...photoPath }),
+    };
+    const inNoProject = smallestFind({ projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' });
+    const inNoState = smallestFind({ stav: '<svc:stav>9</svc:stav>' });
+    const plain = { headers: { 'content-type': 'text/plain' }, body: 'x' };
+
+    const ofClient: readonly (readonly [status: number, name: Name, asking: Asking])[] = [
+      [200, 'token', sound.token],
+      [400, 'token', json({ ...ownUser, password: 'x' })],
+      [400, 'token', json({})],
+      [405, 'token', { method: 'GET' }],
+      [413, 'token', json({ ...ownUser, more: 'x'.repeat(70_000) })],
+      [415, 'token', plain],
+      [200, 'info', sound.info],
+      [201, 'import', sound.import],
+      [200, 'number', as(bearer, number('A1'))],
+      [201, 'photo', sound.photo],
+      [400, 'import', as(bearer, form(undefined))],
+      [400, 'number', { ...sound.number, query: '' }],
+      [400, 'photo', as(bearer, { ...form(undefined), ...photoPath })],
+      [403, 'import', as(researcher, find(findLines(3)))],
+      [403, 'number', as(researcher, number('A2'))],
+      [403, 'photo', as(researcher, sound.photo)],
+      [404, 'import', as(bearer, find(inNoProject))],
+      [404, 'number', { ...sound.number, path: '/api/pas/nalez/X/evidencni-cislo' }],
+      [404, 'photo', { ...sound.photo, path: '/api/pas/nalez/X/upload-foto' }],
+      [422, 'import', as(bearer, find(inNoState))],
+      [422, 'import', as(bearer, find('<svc:samostatny_nalez/>'))],
+      [422, 'number', as(bearer, number(''))],
+      [422, 'photo', as(bearer, { ...form({ ...photo, bytes: 'text' }), ...photoPath })],
+      [415, 'import', as(bearer, plain)],
+      [415, 'photo', as(bearer, { ...plain, ...photoPath })],
+      ...(['info', 'import', 'number', 'photo'] as const).flatMap((name) => {
+        const served = name === 'info' ? '*/*' : 'text/html';
+        const notServed = name === 'info' ? 'application/json' : 'application/xml';
+        return [
+          [401, name, {}],
+          [405, name, as(bearer, { method: 'DELETE' })],
+          [406, name, as(bearer, { headers: { accept: notServed } })],
+          [401, name, { headers: { accept: served } }],
+        ] as const;
+      }),
+    ];
+    for (const [status, name, asking] of ofClient)
+      expect([name, asking, await ask(mock, name, asking)]).toEqual([name, asking, status]);
 
     // Behaviour of an operator, or a gateway.
     await mock.settings({ body_max_bytes: 10 });
-    expect(await ask(mock, 'import', as(bearer, find()))).toBe(413);
-    expect(await ask(mock, 'photo', as(bearer, { ...form(photo), ...photoPath }))).toBe(413);
+    expect(await ask(mock, 'import', sound.import)).toBe(413);
+    expect(await ask(mock, 'photo', sound.photo)).toBe(413);
     await mock.settings({ body_max_bytes: 10_000_000 });
     const endpoints = {
       token: 'token',
@@ -196,13 +179,6 @@ describe('every documented status of the service occurs', () => {
       number: 'number',
       photo: 'photo',
     } as const;
-    const sound: Record<Name, Asking> = {
-      token: json(ownUser),
-      info: as(bearer, {}),
-      import: as(bearer, find()),
-      number: as(bearer, number('A9')),
-      photo: as(bearer, { ...form(photo), ...photoPath }),
-    };
     for (const fault of ['throttle', '500-before-save', '502', '503', '504'])
       for (const name of NAMES) {
         await mock.faults({ endpoint: endpoints[name], fault, times: 1 });
@@ -211,7 +187,7 @@ describe('every documented status of the service occurs', () => {
       }
     await mock.faults();
     await mock.control('POST', `/records/${await fetchUser(mock, 'archaeologist')}/delete`, {});
-    expect(await ask(mock, 'info', as(bearer, {}))).toBe(404);
+    expect(await ask(mock, 'info', sound.info)).toBe(404);
     const left = service.all().filter((described) => !service.met.has(described));
     expect(left).toEqual([]);
   });

@@ -19,7 +19,7 @@ let issues: readonly Judged[];
 beforeAll(async () => {
   home = await withVocabularies(mock.service);
   await home.do('harvest-vocab', 'projekt');
-  const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(({ content }, index) =>
+  const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(([, , content], index) =>
     home.file(getFile(index), makeDocument({ server: mock.service }, content)),
   );
   issues = (await home.json<{ issues: readonly Judged[] }>('validate', ...files)).issues;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 const getFile = (index: number) => `judged-${index}.xml`;
 
 describe('a hand-written document is judged offline as the mock.service judges it', () => {
-  test.each(JUDGED_FINDS.map(({ title, status }, index) => [title, status, index] as const))(
+  test.each(JUDGED_FINDS.map(([title, status], index) => [title, status, index] as const))(
     '%s, where the mock.service answers %i',
     (_, status, index) => {
       const errors = issues.filter(
@@ -43,7 +43,7 @@ describe('a hand-written document is judged offline as the mock.service judges i
 
 test.each(
   DOUBTFUL_PROJECTS.map(
-    ({ title, status }, index) => [title, status, JUDGED_FINDS.length + index] as const,
+    ([title, status], index) => [title, status, JUDGED_FINDS.length + index] as const,
   ),
 )('%s, where the mock.service answers %i, is pointed out', (_, __, index) => {
   const ofFile = issues.filter(({ file }) => file.endsWith(`/${getFile(index)}`));
