@@ -177,13 +177,17 @@ function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
       return handleUndetailedRefusal(state, facts, outcome.detail);
     case 'refused-by-intermediary':
       return settled(
-        requeue(facts, msg`refused by a proxy between pas and the service: ${outcome.detail}`),
+        requeue(
+          facts,
+          msg`refused by a proxy between pas and the service: ${outcome.detail}`,
+          facts.now + slowBackoffMs(facts.failuresBefore + 1),
+        ),
       );
     case 'forbidden':
       return handleForbidden(state, facts, outcome);
     case 'unauthorised':
       return {
-        ...settled(requeue(facts, msg`the token had expired`)),
+        ...settled(requeue(facts, msg`the token had expired`, facts.now)),
         asks: 'token',
       };
     case 'content-changed':
@@ -212,30 +216,19 @@ function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
 }
 
 /**
- * Requeues the entry for the time in the outcome's row of the table; the reason of frequent
- * failures has their number.
+ * Requeues the entry: after the backoff of its consecutive failures, and before all others where
+ * the outcome is no failure of it. The reason of frequent failures has their number.
  */
-function requeue(facts: AttemptFacts, reason: Message): Settlement {
+function requeue(facts: AttemptFacts, reason: Message, notBeforeAt?: number): Settlement {
   const failures = facts.failuresBefore + 1;
-  const isOften =
-    OUTCOMES[facts.outcome.kind].countsAsFailure === true &&
-    failures >= RETRY_POLICY.entry.slowAfter;
-  const text = isOften ? msg`${reason} (tried ${failures} times)` : reason;
-  return { state: 'queued', reason: text, notBeforeAt: getNotBefore(facts, failures) };
-}
-
-function getNotBefore({ now, outcome }: AttemptFacts, failures: number): WallMs {
-  switch (OUTCOMES[outcome.kind].retry) {
-    case 'never':
-    case 'first':
-      return asWallMs(0);
-    case 'in-turn':
-      return now;
-    case 'backoff':
-      return asWallMs(now + computeEntryBackoffMs(failures));
-    case 'slow-backoff':
-      return asWallMs(now + slowBackoffMs(failures));
-  }
+  const isFailure = OUTCOMES[facts.outcome.kind].countsAsFailure === true;
+  const isOften = isFailure && failures >= RETRY_POLICY.entry.slowAfter;
+  const backoffEndsAt = isFailure ? facts.now + computeEntryBackoffMs(failures) : 0;
+  return {
+    state: 'queued',
+    reason: isOften ? msg`${reason} (tried ${failures} times)` : reason,
+    notBeforeAt: notBeforeAt ?? backoffEndsAt,
+  };
 }
 
 /** Accepts a number that the service can have refused only because the record has it. */
