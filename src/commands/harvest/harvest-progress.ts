@@ -1,28 +1,9 @@
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
-import type { SetProgress } from '../../flows/harvest/service-lists.ts';
 import type { UnconfirmedLosses } from '../../oai/losses.ts';
 import { withoutFullStop } from '../../text/characters.ts';
-import type { Progress, Terminal } from '../../ui/terminal.ts';
-
-/** Shows one bar per set, with the rate and the remaining time. */
-export function makeProgressPerSet(terminal: Terminal): {
-  update(progress: SetProgress): void;
-  end(): void;
-} {
-  let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
-  return {
-    update: ({ setSpec, done: doneCount, total, perSecond }) => {
-      if (current?.setSpec !== setSpec) {
-        current?.bar.end();
-        current = { setSpec, bar: terminal.startProgress(setSpec) };
-      }
-      current.bar.update(doneCount, total, perSecond);
-    },
-    end: () => current?.bar.end(),
-  };
-}
+import type { Terminal } from '../../ui/terminal.ts';
 
 /** Describes a record that `--skip-broken` leaves out. */
 export function formatLeftOut(identifier: string | null | undefined, sentence: string): string {

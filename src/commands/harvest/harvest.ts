@@ -3,20 +3,9 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  installSignalHandlers,
-  makeDeadlineSignal,
-} from '../../context/context.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openOutput } from '../../context/harvest-output.ts';
-import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
-import {
-  fetchHarvestingAccount,
-  getHarvestAccount,
-  getHarvestBase,
-  openHarvestClient,
-} from '../../context/open-service.ts';
+import { getHarvestAccount, getHarvestBase } from '../../context/open-service.ts';
 import {
   formatSetName,
   harvestRecords,
@@ -31,7 +20,8 @@ import {
 } from '../../flows/harvest/outputs.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatRecordCount } from '../result-texts.ts';
-import { formatLeftOut, makeProgressPerSet, warnOfUnconfirmedLosses } from './harvest-progress.ts';
+import { formatLeftOut, warnOfUnconfirmedLosses } from './harvest-progress.ts';
+import { runHarvest } from './run-harvest.ts';
 
 type HarvestOptions = GlobalOptions & {
   readonly format?: string;
@@ -92,44 +82,28 @@ export function register(program: Command, run: Runner): void {
     .action(run(harvest));
 }
 
-/**
- * Harvests sets into an output until done, Ctrl-C or `--deadline`; the bytes of a malformed answer
- * are saved.
- */
+/** Harvests sets into an output, as {@link runHarvest}. */
 export async function harvest(
   context: Context,
   setArguments: readonly string[],
   options: HarvestOptions,
 ): Promise<ExitReason> {
-  const { terminal, clock } = context;
   // Most objects of a harvest live for one page; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=200');
   const sets = parseSets(setArguments, options.all === true);
   const subject = parseSubject(context, sets, options);
-  const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
-  const show = makeProgressPerSet(terminal);
-  const { account, waitedMs } = await fetchHarvestingAccount(context);
-  const result = await harvestRecords({
-    client: await openHarvestClient(context, subject.version, waitedMs),
-    verb: subject.verb,
-    clock,
-    openOutput: (opening) => openOutput(context, options.out, subject, opening),
-    sets,
-    metadataPrefix: subject.format,
-    from: options.from,
-    until: options.until,
-    skipBroken: options.skipBroken === true,
-    full: options.full === true,
-    verify: options.verify === true,
-    acceptLosses: options.acceptLosses === true,
-    rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
-    indexAllowanceMs: context.getProfile().indexAllowanceMs,
-    onNote: terminal.note,
-    onProgress: show.update,
-    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
-  })
-    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
-    .finally(show.end);
+  const result = await runHarvest(context, subject.version, options, (request) =>
+    harvestRecords({
+      ...request,
+      verb: subject.verb,
+      openOutput: (opening) => openOutput(context, options.out, subject, opening),
+      sets,
+      metadataPrefix: subject.format,
+      from: options.from,
+      until: options.until,
+      verify: options.verify === true,
+    }),
+  );
   return report(context, subject, options, result);
 }
 

@@ -2,31 +2,16 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  installSignalHandlers,
-  makeDeadlineSignal,
-} from '../../context/context.ts';
-import { saveMalformedAnswer } from '../../context/malformed-answer.ts';
-import {
-  fetchHarvestingAccount,
-  getHarvestAccount,
-  getHarvestBase,
-  listEntriesInUse,
-  openHarvestClient,
-} from '../../context/open-service.ts';
+import type { Context, GlobalOptions } from '../../context/context.ts';
+import { getHarvestAccount, getHarvestBase, listEntriesInUse } from '../../context/open-service.ts';
 import {
   DEFAULT_SETS,
   harvestVocabulary,
   type SetHarvest,
 } from '../../flows/harvest/harvest-vocabulary.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import {
-  formatLeftOut,
-  makeProgressPerSet,
-  warnOfUnconfirmedLosses,
-} from '../harvest/harvest-progress.ts';
+import { formatLeftOut, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
+import { runHarvest } from '../harvest/run-harvest.ts';
 
 const MAX_NAMED = 20;
 
@@ -58,31 +43,19 @@ export async function harvestVocab(
   sets: readonly string[],
   options: HarvestVocabOptions,
 ): Promise<ExitReason> {
-  const { terminal, clock } = context;
+  const { terminal } = context;
   const profile = context.getProfile();
   const store = await context.openVocabulary();
-  const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
-  const show = makeProgressPerSet(terminal);
-  const { account, waitedMs } = await fetchHarvestingAccount(context);
-  const results = await harvestVocabulary({
-    client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
-    vocabulary: store.openSource(getHarvestBase(profile)),
-    clock,
-    sets: sets.length === 0 ? DEFAULT_SETS : sets,
-    metadataPrefix: `oai_${profile.prefix}`,
-    full: options.full === true,
-    skipBroken: options.skipBroken === true,
-    acceptLosses: options.acceptLosses === true,
-    inUse: () => listEntriesInUse(context),
-    subject: `${profile.schemaVersion} ${getHarvestAccount(profile)}`,
-    rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
-    indexAllowanceMs: profile.indexAllowanceMs,
-    onNote: terminal.note,
-    onProgress: show.update,
-    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
-  })
-    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
-    .finally(show.end);
+  const results = await runHarvest(context, profile.schemaVersion, options, (request) =>
+    harvestVocabulary({
+      ...request,
+      vocabulary: store.openSource(getHarvestBase(profile)),
+      sets: sets.length === 0 ? DEFAULT_SETS : sets,
+      metadataPrefix: `oai_${profile.prefix}`,
+      inUse: () => listEntriesInUse(context),
+      subject: `${profile.schemaVersion} ${getHarvestAccount(profile)}`,
+    }),
+  );
   await terminal.printTable(
     [t`SET`, t`PASS`, t`RECORDS`, t`DELETED`, t`VANISHED`],
     results.map(formatHarvestRow),

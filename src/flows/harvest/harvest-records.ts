@@ -23,7 +23,7 @@ import {
   assertKnownSets,
   computeOverlapMs,
   fetchServiceClock,
-  type HarvestedService,
+  type HarvestRequest,
   makeProgressReport,
   type ServiceClock,
 } from './service-lists.ts';
@@ -33,7 +33,7 @@ export { formatSetName };
 /** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
 
-type HarvestRecordsOptions = HarvestedService & {
+type HarvestRecordsOptions = HarvestRequest & {
   /** Called once the sets are known to exist, so that a mistyped one creates no file. */
   readonly openOutput: (opening: Opening) => Promise<OpenedOutput>;
   /** Empty: all records of the service, in one list. */
@@ -45,19 +45,8 @@ type HarvestRecordsOptions = HarvestedService & {
   /** Bounds as the user gave them, UTC dates or times; both inclusive. */
   readonly from?: string | undefined;
   readonly until?: string | undefined;
-  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
-  readonly skipBroken: boolean;
-  /** Requests all records, not only those changed since the last harvest. */
-  readonly full?: boolean;
   /** Requests all records, compares them with the output, and repairs it. */
   readonly verify?: boolean;
-  /** Treats all unlisted records as deleted, however many there are. */
-  readonly acceptLosses?: boolean;
-  /** Any text that changes with the rights of the account; undefined where they are unknown. */
-  readonly rights?: string | undefined;
-  /** Maximum time until a new record appears in a harvest. */
-  readonly indexAllowanceMs: number;
-  readonly onNote?: (text: string) => void;
 };
 
 type Figures = {

@@ -27,7 +27,7 @@ import {
   assertKnownSets,
   computeOverlapMs,
   fetchServiceClock,
-  type HarvestedService,
+  type HarvestRequest,
   makeProgressReport,
   type ServiceClock,
 } from './service-lists.ts';
@@ -52,32 +52,18 @@ export function isNeededByImports(setSpec: string): boolean {
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
 }
 
-type HarvestVocabularyOptions = HarvestedService & {
+type HarvestVocabularyOptions = HarvestRequest & {
   readonly vocabulary: Vocabulary;
   readonly sets: readonly string[];
   /** The native format, such as `oai_svc`. */
   readonly metadataPrefix: string;
-  /** Requests all entries, and marks those that are no longer listed. */
-  readonly full: boolean;
-  /** Treats all unlisted entries as deleted, however many there are. */
-  readonly acceptLosses?: boolean;
   /** Identifiers of entries used by unsent finds or by the mapping. */
   readonly inUse?: () => Promise<ReadonlySet<string>>;
-  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
-  readonly skipBroken: boolean;
   /**
    * `{version} {account}`, with an empty account for an anonymous harvest. A change causes a full
    * pass.
    */
   readonly subject: string;
-  /**
-   * Role and organisation of the account; undefined where they are unknown. A change causes a full
-   * pass.
-   */
-  readonly rights?: string | undefined;
-  /** Maximum time until a new record appears in a harvest. */
-  readonly indexAllowanceMs: number;
-  readonly onNote?: (text: string) => void;
 };
 
 export type SetHarvest = {

@@ -28,6 +28,24 @@ export type HarvestedService = ListedService & {
   readonly onProgress?: (progress: SetProgress) => void;
 };
 
+/** Options of a harvest of sets that hold for records and vocabularies. */
+export type HarvestRequest = HarvestedService & {
+  /** Requests all records, not only those changed since the last harvest. */
+  readonly full?: boolean;
+  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
+  readonly skipBroken: boolean;
+  /** Treats all unlisted records as deleted, however many there are. */
+  readonly acceptLosses?: boolean;
+  /**
+   * Any text that changes with the rights of the account, which causes a full pass; undefined where
+   * they are unknown.
+   */
+  readonly rights?: string | undefined;
+  /** Maximum time until a new record appears in a harvest. */
+  readonly indexAllowanceMs: number;
+  readonly onNote?: (text: string) => void;
+};
+
 /** Makes a function that reports the progress after a page, at the rate of this run. */
 export function makeProgressReport(
   setSpec: string,
