@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 import { type Entry, fromBufferPromise, openPromise } from 'yauzl';
 import { FileError } from '../base/errors.ts';
+import { memoize } from '../base/memoize.ts';
 import { msg } from '../base/message.ts';
 import {
   type Attachments,
@@ -11,7 +12,7 @@ import {
   makeDamagedFileError,
 } from './table.ts';
 
-/** Limit for all unpacked parts of one archive; a single part may have no more than a table. */
+/** Limit for all parts read of one archive; a single part may have no more than a table. */
 const MAX_UNPACKED_BYTES = 128 * 1024 * 1024;
 /**
  * Maximum compression: workbooks pack to a tenth or a fiftieth, decompression bombs far more. Small
@@ -59,7 +60,11 @@ export function assertNotNested(file: string, paths: Iterable<string>): void {
 type ZipFile = {
   readonly paths: readonly string[];
   readonly packedBytes: number;
-  /** @throws FileError where the part is damaged, encrypted, or larger than a table may be */
+  /**
+   * Reads a part, once.
+   * @throws FileError where the part is damaged, encrypted, or larger than a table may be, or all
+   * parts read so far are too large together
+   */
   read(path: string): Promise<Buffer>;
   /**
    * Unpacks a part to a new file.
@@ -73,7 +78,7 @@ type ZipFile = {
 export type ArchiveSource = {
   readonly file: string;
   readonly archive: ZipFile;
-  /** Reads all its parts, within the limits. */
+  /** Reads all its parts. */
   readAll(): Promise<ReadonlyMap<string, ZipEntry>>;
   /** Its bytes, where it is not on disk. */
   readonly bytes?: Buffer;
@@ -97,12 +102,29 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   const packedBytes = bytes?.length ?? statSync(file).size;
   const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS);
   let unpackedBytes = 0;
+  const mostRead = Math.min(
+    MAX_UNPACKED_BYTES,
+    Math.max(ALWAYS_UNPACKED_BYTES, packedBytes * MAX_TIMES_PACKED),
+  );
+  let readBytes = 0;
   const openStream = async (path: string, maxBytes: number) => {
     const entry = entries.get(path);
     if (entry === undefined) throw makeDamagedError(file);
     if (entry.isEncrypted()) throw makePasswordError(file);
     if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
     return { entry, pieces: await archive.openReadStreamPromise(entry) };
+  };
+  const readPart = async (path: string): Promise<Buffer> => {
+    try {
+      const { entry, pieces } = await openStream(path, MAX_INPUT_BYTES);
+      readBytes += entry.uncompressedSize;
+      if (readBytes > mostRead) throw makeTooLargeError(file, mostRead);
+      const part = Buffer.concat(await pieces.toArray());
+      if (crc32(part) !== entry.crc32) throw makeDamagedError(file);
+      return part;
+    } catch (thrown) {
+      throw asZipError(thrown);
+    }
   };
   try {
     assertPartCount(file, { parts: archive.entryCount });
@@ -117,16 +139,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   return {
     paths: [...entries.keys()],
     packedBytes,
-    async read(path) {
-      try {
-        const { entry, pieces } = await openStream(path, MAX_INPUT_BYTES);
-        const part = Buffer.concat(await pieces.toArray());
-        if (crc32(part) !== entry.crc32) throw makeDamagedError(file);
-        return part;
-      } catch (thrown) {
-        throw asZipError(thrown);
-      }
-    },
+    read: memoize(readPart),
     async unpack(path, to, maxBytes) {
       const { entry, pieces } = await openStream(path, maxBytes).catch((thrown: unknown) => {
         throw asZipError(thrown);
@@ -152,9 +165,8 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
 }
 
 /**
- * Reads all parts of an archive, within the limits.
- * @throws FileError where a part is damaged or encrypted, or all unpack to more than a table may
- * have
+ * Reads all parts of an archive.
+ * @throws FileError as {@link ZipFile.read}, or where the archive is larger than a table may be
  */
 export async function readAllParts(
   file: string,
@@ -162,17 +174,7 @@ export async function readAllParts(
 ): Promise<ReadonlyMap<string, ZipEntry>> {
   assertInputSize(file, packedBytes);
   const parts = new Map<string, ZipEntry>();
-  const maxBytes = Math.min(
-    MAX_UNPACKED_BYTES,
-    Math.max(ALWAYS_UNPACKED_BYTES, packedBytes * MAX_TIMES_PACKED),
-  );
-  let total = 0;
-  for (const name of paths) {
-    const bytes = await read(name);
-    total += bytes.length;
-    if (total > maxBytes) throw makeTooLargeError(file, maxBytes);
-    parts.set(name, { name, bytes });
-  }
+  for (const name of paths) parts.set(name, { name, bytes: await read(name) });
   return parts;
 }
 

@@ -116,6 +116,16 @@ describe('an export of ODK Central', () => {
     }
   });
 
+  test('is refused where its tables unpack to far more than it has, on the disk as elsewhere', async () => {
+    const content = `${header.join(',')}\n${`${'x'.repeat(1000)}\n`.repeat(6000)}`;
+    const names = ['walk.csv', 'walk-photos.csv', 'walk-places.csv'];
+    const bytes = makeZip(names.map((name) => ({ name, content })));
+    const archive = join(tempFolder(), 'walk.zip');
+    writeFileSync(archive, bytes);
+    await expect(readTable(archive)).rejects.toThrow('unpacks to more than');
+    await expect(parseTableBytes('walk.zip', bytes)).rejects.toThrow('unpacks to more than');
+  });
+
   test('leaves out, by name, what a reviewer rejected, what is encrypted, and what belongs to no form', async () => {
     const folder = writeFolder({
       'walk.csv': csv(
