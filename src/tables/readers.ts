@@ -180,8 +180,7 @@ const FORMATS: readonly Format[] = [...FILE_READERS, ...ARCHIVE_READERS];
  * @throws FileError where no format fits, or the extension is of another one
  */
 function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
-  const ending = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
-  const named = FORMATS.find(({ extensions }) => extensions.includes(ending));
+  const named = FORMATS.find((format) => isNamedAs(format, file));
   const reader = detectReaderOfBytes(file, bytes, named);
   if (reader === READERS.csv && named?.called !== undefined && bytes.length > 0)
     throw makeDamagedFileError(
@@ -189,6 +188,10 @@ function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
       msg`${file} is not ${named.called}, although its name says so: its first bytes differ.`,
     );
   return reader;
+}
+
+function isNamedAs({ extensions }: Format, file: string): boolean {
+  return extensions.includes(/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '');
 }
 
 /** First bytes of containers of several formats. */
@@ -400,7 +403,8 @@ async function readBytes(source: FileSource): Promise<Table> {
 }
 
 /**
- * Reads an archive in the first format of whose parts it has a table.
+ * Reads an archive in the first format of whose parts it has a table, before all in that of its
+ * name.
  * @param bytes otherwise it stays on disk, so it may have any size
  * @throws FileError where the archive is damaged, or no format fits
  */
@@ -409,7 +413,8 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   const archive = await openZip(file, bytes);
   const readAll = () => readAllParts(file, archive);
   try {
-    for (const reader of ARCHIVE_READERS) {
+    const named = ARCHIVE_READERS.filter((reader) => isNamedAs(reader, file));
+    for (const reader of new Set([...named, ...ARCHIVE_READERS])) {
       if (!archive.paths.some((path) => reader.part.test(path))) continue;
       const table = await reader.read({ ...options, file, archive, readAll, bytes });
       if (table === undefined) continue;

@@ -198,6 +198,11 @@ describe('an archive of KML', () => {
     await expect(readTable(file)).rejects.toThrow(message);
   });
 
+  test('is read beside a table that cannot be read', async () => {
+    const table = { name: 'places.csv', content: Buffer.from('a;m\xedsto\n1;\xe8\n', 'latin1') };
+    expect(await parseTableBytes('walk.kmz', makeZip([doc, table]))).toMatchObject({ rowCount: 1 });
+  });
+
   test('refuses an option of other formats', async () => {
     const reading = parseTableBytes('walk.kmz', makeZip([doc]), { encoding: 'cp1250' });
     await expect(reading).rejects.toThrow('--encoding does not apply to the format of walk.kmz');
