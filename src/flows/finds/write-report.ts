@@ -1,5 +1,6 @@
 import { FileError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
+import { memoize } from '../../base/memoize.ts';
 import { getPackageVersion } from '../../base/package-root.ts';
 import type { FindElements } from '../../find/fields.ts';
 import { findKnownAccount } from '../../outbox/bound-account.ts';
@@ -239,22 +240,14 @@ function findSources({
   ownTerms,
   vocabulary,
 }: ReportRequest): FindSources {
-  const memoizeByIdent = <T>(look: (ident: string) => T): ((ident: string) => T) => {
-    const valuesByIdent = new Map<string, { readonly value: T }>();
-    return (ident) => {
-      const memo = valuesByIdent.get(ident) ?? { value: look(ident) };
-      valuesByIdent.set(ident, memo);
-      return memo.value;
-    };
-  };
   return {
     outbox,
     recordBase,
     places,
     ownTerms,
-    findTerm: memoizeByIdent((ident) => findTermByIdent(vocabulary, ident)),
-    findDistrict: memoizeByIdent(
-      (area) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,
+    findTerm: memoize((ident: string) => findTermByIdent(vocabulary, ident)),
+    findDistrict: memoize(
+      (area: string) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,
     ),
     lookupArea: makeAreaLookup(vocabulary),
   };
