@@ -169,7 +169,7 @@ function reportDoubts(
     if (doubt === undefined) continue;
     const element = isElementName(name) ? name : undefined;
     report(doubt, name, element);
-    if (doubt.severity === 'error') unfit.add(name);
+    if (doubt.severity !== 'warning') unfit.add(name);
   }
   return unfit;
 }
