@@ -5,6 +5,7 @@ import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { findNumberDoubt } from '../find/value-rules.ts';
 import { getDisplayedText, type RowCells } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
+import { NUMBER_COLUMNS } from './column-rule.ts';
 
 /** Detects a text in the place of a value: a mark for the value above, or a word for none. */
 export function findStandIn(text: string, above: string | undefined): Doubt | undefined {
@@ -27,7 +28,7 @@ export function findCellDoubt(text: string, name: ColumnName): Doubt | undefined
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
     return { severity: 'warning', rule: 'cell-shortened', problem };
   }
-  const isOfFind = NAMES_OF_FINDS.includes(name);
+  const isOfFind = NUMBER_COLUMNS.includes(name);
   if (FORMULA.test(text)) {
     const problem = msg`"${text}" is a formula instead of its result. Save the table with the results, or write the value.`;
     return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
@@ -46,8 +47,6 @@ export function findCellDoubt(text: string, name: ColumnName): Doubt | undefined
 
 /** Formula with a cell or a function: `=B2&"x"`, `=CONCAT(A1;"-")`. */
 const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
-
-const NAMES_OF_FINDS: readonly ColumnName[] = ['local_id', 'evidencni_cislo', 'ident_cely'];
 
 export function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): Doubt {
   const stored = row.cells[index] ?? '';

@@ -56,6 +56,9 @@ export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_
 /** Joined elements whose parts may have a label. */
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
+/** Columns with the number of a find: its own, the service's and the museum's. */
+export const NUMBER_COLUMNS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cislo'];
+
 /** Column in the template of a local id. */
 export const TEMPLATE_PART = /\{([^{}]+)\}/g;
 

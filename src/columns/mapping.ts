@@ -104,8 +104,7 @@ function parseRow(
   if (!YES.has(answer) && !NO.has(answer))
     return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
   const confirmed = YES.has(answer);
-  if (confirmed && getCell('id') === '' && getCell('label') === '')
-    return msg`"${term}" is confirmed, but no entry is given.`;
+  if (confirmed && isEmpty) return msg`"${term}" is confirmed, but no entry is given.`;
   return {
     row,
     set,

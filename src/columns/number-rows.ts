@@ -7,9 +7,9 @@ import { quoteTomlString } from '../store/toml.ts';
 import { getHeaderPlace, getRowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
 import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
-import type { ColumnMap, ColumnRule } from './column-rule.ts';
+import { type ColumnMap, type ColumnRule, NUMBER_COLUMNS } from './column-rule.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
-import type { ColumnQuestion } from './propose-columns.ts';
+import type { ColumnQuestion, TableProposal } from './propose-columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 export type NumberRow = {
@@ -20,17 +20,10 @@ export type NumberRow = {
   readonly place: RowPlace;
 };
 
-const NUMBER_COLUMNS = ['local_id', 'ident_cely', 'evidencni_cislo'] as const;
-export type NumberColumn = (typeof NUMBER_COLUMNS)[number];
-
-/** Columns of a table of registration numbers. */
-export type NumberColumns = {
+/** Columns of a table of registration numbers; either identifier names a find. */
+export type NumberColumns = Pick<TableProposal, 'questions' | 'undecided'> & {
   /** Meanings of the columns that were found; the others are ignored. */
   readonly map: ColumnMap;
-  /** Columns between which a person must choose. */
-  readonly questions: readonly (ColumnQuestion & { readonly element: NumberColumn })[];
-  /** Elements without a column; either identifier names a find. */
-  readonly undecided: readonly NumberColumn[];
 };
 
 /** Tells what the text of a cell names. */
@@ -52,8 +45,8 @@ export function findNumberColumns(
   const own = listColumnRules(table, given);
   const profiles = profileColumns(table);
   const rules = new Map<string, ColumnRule>(profiles.map(({ key }) => [key, { kind: 'ignored' }]));
-  const found = new Set<NumberColumn>(given?.localId === undefined ? [] : ['local_id']);
-  const take = (element: NumberColumn, { key }: ColumnProfile, rule?: ColumnRule): void => {
+  const found = new Set<ColumnName>(given?.localId === undefined ? [] : ['local_id']);
+  const take = (element: ColumnName, { key }: ColumnProfile, rule?: ColumnRule): void => {
     if (found.has(element)) return;
     found.add(element);
     rules.set(key, rule ?? { kind: 'read', element });
@@ -63,9 +56,9 @@ export function findNumberColumns(
     const element = NUMBER_COLUMNS.find((each) => rule?.kind === 'read' && rule.element === each);
     if (element !== undefined) take(element, profile, rule);
   }
-  const questions: NumberColumns['questions'][number][] = [];
+  const questions: ColumnQuestion[] = [];
   const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
-  const claim = (element: NumberColumn, claims: readonly ColumnProfile[], isSure = true): void => {
+  const claim = (element: ColumnName, claims: readonly ColumnProfile[], isSure = true): void => {
     const [only, another] = claims;
     if (only === undefined) return;
     if (another === undefined && isSure) take(element, only);
@@ -100,7 +93,7 @@ export function findNumberColumns(
 }
 
 /** Returns the columns that are called so, only those with the name itself where there are any. */
-function listNamed(columns: readonly ColumnProfile[], element: NumberColumn): ColumnProfile[] {
+function listNamed(columns: readonly ColumnProfile[], element: ColumnName): ColumnProfile[] {
   const matches = columns.map((column) => ({
     column,
     match: findNamedColumns(column.header).get(element),
@@ -110,17 +103,17 @@ function listNamed(columns: readonly ColumnProfile[], element: NumberColumn): Co
   return named.map(({ column }) => column);
 }
 
-function makeQuestion(element: NumberColumn, columns: readonly ColumnProfile[]) {
+function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): ColumnQuestion {
   const keys = columns.map(({ key }) => key);
   const all = keys.join(', ');
   const problem = msg`${element} may be any of these columns: ${all}.`;
-  return { asks: 'column', element, keys, problem } as const;
+  return { asks: 'column', element, keys, problem };
 }
 
 /** Answers a question about the columns. */
 export function chooseNumberColumn(
   { map, questions, undecided }: NumberColumns,
-  element: NumberColumn,
+  element: ColumnName,
   key: string,
 ): NumberColumns {
   return {

@@ -86,13 +86,19 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
   return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
 }
 
-function makePointReading(point: PointInSystem): PointReading {
+function makePointReading(
+  point: PointInSystem,
+  columns: readonly ColumnName[] = [],
+  position?: Position,
+): PointReading {
   const element = getPointElement(point.system);
   return {
     value: {
       elements: { geom_system: point.system, [element]: formatPoint(point) },
       element,
-      columns: [],
+      columns,
+      remark: position && makeTurnedRemark(position),
+      change: position?.change,
     },
   };
 }
@@ -178,16 +184,7 @@ function parseSource(
   }
   if (!isReadable(point))
     return makeProblem(point.rule, point.problem, source, getPointElement(system));
-  const element = getPointElement(system);
-  return {
-    value: {
-      elements: { geom_system: system, [element]: formatPoint(point.value) },
-      element,
-      columns: source.columns,
-      remark: position && makeTurnedRemark(position.value),
-      change: position?.value.change,
-    },
-  };
+  return makePointReading({ system, ...point.value }, source.columns, position?.value);
 }
 
 /** Beside columns of degrees, those of metres are S-JTSK. */

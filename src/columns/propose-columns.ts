@@ -13,6 +13,7 @@ import {
   type ColumnRule,
   JOINED,
   LABELLED,
+  NUMBER_COLUMNS,
   OPEN_UNIT,
   type Setting,
 } from './column-rule.ts';
@@ -129,8 +130,6 @@ export function makeColumnProposer(
   };
 }
 
-const NUMBERS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cislo'];
-
 function makeAloneTest({ rows }: Table, profiles: readonly ColumnProfile[]) {
   return (column: ColumnProfile, other: ColumnProfile): boolean => {
     const here = profiles.indexOf(column);
@@ -246,7 +245,7 @@ function listClaims(
  */
 function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly Claim[] {
   const sure = claims.filter(({ meaning }) => meaning.isOnly);
-  const isAsked = JOINED.includes(element) || NUMBERS.includes(element);
+  const isAsked = JOINED.includes(element) || NUMBER_COLUMNS.includes(element);
   return sure.length === 1 && !isAsked ? sure : claims;
 }
 
