@@ -1,6 +1,12 @@
 import { getLanguage } from '../base/language.ts';
 import { formatReferenceCell, type Reference } from '../find/field.ts';
-import { FIELDS, type Field, type FindElements, getPoint } from '../find/fields.ts';
+import {
+  FIELDS,
+  type Field,
+  type FindElements,
+  getPoint,
+  getPointElement,
+} from '../find/fields.ts';
 import type { Change } from '../find/harvested-find.ts';
 import {
   findRangeProblem,
@@ -101,8 +107,7 @@ export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly
 }
 
 /** Digits for a centimetre. */
-const DEGREE_DIGITS = 7;
-const METRE_DIGITS = 2;
+const DIGITS = { '4326': 7, '5514': 2 };
 
 type Wgs84Point = {
   /** Degrees. */
@@ -122,18 +127,15 @@ type Wgs84Point = {
 export function toWgs84Point(point: PointInSystem): Wgs84Point {
   const x = Number(point.x);
   const y = Number(point.y);
+  const exact = { column: getPointElement(point.system), wkt: formatPoint(point) };
   if (point.system === '4326') {
     const isPlain = formatPlainNumber(x) === point.x && formatPlainNumber(y) === point.y;
-    return {
-      longitude: x,
-      latitude: y,
-      exact: isPlain ? undefined : { column: 'geom_wkt', wkt: formatPoint(point) },
-    };
+    return { longitude: x, latitude: y, exact: isPlain ? undefined : exact };
   }
   const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) =>
-    Number(degrees.toFixed(DEGREE_DIGITS)),
+    Number(degrees.toFixed(DIGITS['4326'])),
   );
-  return { longitude, latitude, exact: { column: 'geom_sjtsk_wkt', wkt: formatPoint(point) } };
+  return { longitude, latitude, exact };
 }
 
 /**
@@ -148,11 +150,8 @@ export function toBothSystems({
   const from = [Number(x), Number(y)] as const;
   const ownPoint = { x, y };
   if (findRangeProblem(system, ...from) !== undefined) return { [system]: ownPoint };
-  const [computed, digits] =
-    system === '4326' ? [toSJtsk(from), METRE_DIGITS] : [toWgs84(from), DEGREE_DIGITS];
-  const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(digits));
-  const other = { x: otherX, y: otherY };
-  return system === '4326'
-    ? { '4326': ownPoint, '5514': other }
-    : { '4326': other, '5514': ownPoint };
+  const other = system === '4326' ? '5514' : '4326';
+  const computed = system === '4326' ? toSJtsk(from) : toWgs84(from);
+  const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(DIGITS[other]));
+  return { [system]: ownPoint, [other]: { x: otherX, y: otherY } };
 }

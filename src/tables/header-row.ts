@@ -53,7 +53,7 @@ export function findHeader(
   if (named !== undefined) return getNamedHeader(place, rows, named);
   const [top] = rows;
   if (top === undefined) return undefined;
-  const index = isTitle(rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
+  const index = isTitle(top, rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
   const headerRow = rows[index] ?? top;
   const above = rows[index - 1];
   const below = rows[index + 1];
@@ -103,10 +103,7 @@ function makeDataError({ file }: TablePlace, { last, names }: Omit<Header, 'issu
   );
 }
 
-function makeHeaderNote(
-  place: TablePlace,
-  { first, last, names }: HeaderRows & { readonly names: readonly string[] },
-): Issue {
+function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 'issues'>): Issue {
   const shown = names
     .filter((name) => name !== '')
     .slice(0, 3)
@@ -123,12 +120,10 @@ const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell
 /**
  * Tells if the first row fills at most half of the columns, and none of its cells is a known name.
  */
-function isTitle(rows: readonly TableRow[]): boolean {
-  const [top = { cells: [] }] = rows;
+function isTitle(top: TableRow, rows: readonly TableRow[]): boolean {
   const widest = Math.max(...rows.map(countFilled));
   return (
-    countFilled({ row: 0, ...top }) <= widest / 2 &&
-    top.cells.every((cell) => findColumnMeant(cell) === undefined)
+    countFilled(top) <= widest / 2 && top.cells.every((cell) => findColumnMeant(cell) === undefined)
   );
 }
 
