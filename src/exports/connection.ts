@@ -4,9 +4,9 @@ import { isProtected, normalizeAddress } from '../context/config.ts';
 import { makePlaces } from '../context/places.ts';
 import { withTimeout } from '../http/exchange.ts';
 import { openPaceStore } from '../http/pace-store.ts';
-import { makePace, type Pace } from '../http/pacer.ts';
-import { type Connections, openConnections } from '../http/send.ts';
-import { openSession, type Session } from '../pas-api/session.ts';
+import { makePace } from '../http/pacer.ts';
+import { openConnections } from '../http/send.ts';
+import { openSession } from '../pas-api/session.ts';
 
 /** The write interface of one deployment, and the account that writes. */
 export type ServiceOptions = {
@@ -31,17 +31,10 @@ export type ServiceOptions = {
   readonly allowHttp?: boolean;
 };
 
-export type Connection = {
-  readonly baseUrl: string;
-  readonly answerTimeoutMs: number;
-  readonly send: Connections['send'];
-  readonly session: Session;
-  readonly pace: Pace;
-  close(): Promise<void>;
-};
+export type Connection = ReturnType<typeof openConnection>;
 
 /** @throws ConfigError for an invalid address, or one that would send the password unencrypted */
-export function openConnection(options: ServiceOptions): Connection {
+export function openConnection(options: ServiceOptions) {
   const { username, password, onToken } = options;
   const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
   const { answerTimeoutMs = 120_000 } = options;

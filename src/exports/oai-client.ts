@@ -115,12 +115,7 @@ export function openHarvester(options: HarvesterOptions): Harvester {
   return {
     identify: () => client.identify(),
     formats: (identifier) => client.listMetadataFormats(identifier),
-    sets: () =>
-      fetchItems(
-        (args, signal) => client.listSets(args, signal),
-        undefined,
-        ({ setSpec }) => setSpec,
-      ),
+    sets: () => fetchItems(client.listSets, {}, ({ setSpec }) => setSpec),
     headers: async function* (list) {
       for await (const { header } of fetchItems(client.listHeaders, list, mark)) yield header;
     },
@@ -141,10 +136,9 @@ function mark({ header }: OaiRecord): string {
 
 async function* fetchItems<Item>(
   fetchPage: FetchPage<Item>,
-  list: ListOptions | undefined,
+  { signal, ...start }: Partial<ListOptions>,
   getMark: (item: Item) => string,
 ): AsyncGenerator<Item> {
-  const { signal, ...start } = list ?? {};
   const pages = listPages({
     fetchPage,
     start,
