@@ -77,16 +77,15 @@ function lookUpByName(
   cell: string,
   listSmallSet: (setSpec: string) => readonly Term[],
 ): TermLookup {
-  const named = findTermsByName(vocabulary, cell).filter((term) => isInSet(term.setSpec, setSpec));
+  const called = findTermsByName(vocabulary, cell);
+  const named = called.filter((term) => isInSet(term.setSpec, setSpec));
   // Two terms that differ only in an accent are distinguished by a cell that has the accent.
   const exact = named.filter((term) => term.label === cell || term.labelEn === cell);
   const lookup = chooseNamed(named, exact, toCandidate);
   if (lookup !== undefined) return lookup;
   if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
   if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
-  const elsewhere = findTermsByName(vocabulary, cell).filter(
-    (term) => term.gone === null && isVocabulary(term.setSpec),
-  );
+  const elsewhere = called.filter((term) => term.gone === null && isVocabulary(term.setSpec));
   const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(
     ({ term }) => term,
   );

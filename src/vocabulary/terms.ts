@@ -72,18 +72,14 @@ export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
  * Returns the terms of a set in its own order, else alphabetically; deleted and vanished ones only
  * on request.
  */
-export function listTermsOfSet(
-  vocabulary: Vocabulary,
-  setSpec: string,
-  gone: 'without-gone' | 'with-gone' = 'without-gone',
-): Term[] {
+export function listTermsOfSet(vocabulary: Vocabulary, setSpec: string, withGone = false): Term[] {
   return vocabulary
     .sql(
       `select ${COLUMNS} from terms
        where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
        order by ident`,
     )
-    .all({ source: vocabulary.source, set: setSpec, gone: gone === 'with-gone' ? 1 : 0 })
+    .all({ source: vocabulary.source, set: setSpec, gone: Number(withGone) })
     .map(parseTermRow)
     .sort((a, b) => compareTexts(a.setSpec, b.setSpec) || compareInSet(a, b))
     .map(toTerm);

@@ -55,7 +55,7 @@ const MAX_FOUND = 20;
 /** @throws UsageError for a set that was not harvested */
 export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
   assertHarvested(vocabulary, set);
-  return listTermsOfSet(vocabulary, set, gone ? 'with-gone' : 'without-gone');
+  return listTermsOfSet(vocabulary, set, gone);
 }
 
 export type TermInPlace = {

@@ -82,7 +82,7 @@ describe('a term that is deleted', () => {
       goneAtMs: MARCH,
     });
     expect(listTermsOfSet(vocabulary, 'heslo')).toEqual([]);
-    expect(listTermsOfSet(vocabulary, 'heslo', 'with-gone')).toHaveLength(1);
+    expect(listTermsOfSet(vocabulary, 'heslo', true)).toHaveLength(1);
   });
 
   test.each([
