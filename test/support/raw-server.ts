@@ -1,10 +1,30 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-export type RawServer = AsyncDisposable & {
-  readonly url: string;
+type SocketServer = AsyncDisposable & {
+  readonly port: number;
   /** Connections so far. */
   connections(): number;
 };
+export type RawServer = Omit<SocketServer, 'port'> & { readonly url: string };
+
+/** Listens on a port of its own, and cuts all connections when it is disposed of. */
+export async function startSocketServer(accept: (socket: Socket) => void): Promise<SocketServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    accept(socket);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => sockets.size,
+    [Symbol.asyncDispose]: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((done) => server.close(() => done()));
+    },
+  };
+}
 
 /**
  * A server that writes to the wire what it likes, which no HTTP library would. `answer` is called
@@ -16,12 +36,9 @@ export async function startRawServer(
   answer: (socket: Socket, nth: number, head: string) => void,
   onBytes: (bytes: Buffer) => void = () => {},
 ): Promise<RawServer> {
-  const sockets = new Set<Socket>();
   let requests = 0;
-  const server = createServer((socket) => {
-    sockets.add(socket);
+  const server = await startSocketServer((socket) => {
     let waiting = Buffer.alloc(0);
-    socket.on('error', () => {});
     socket.on('data', (chunk) => {
       onBytes(chunk);
       waiting = Buffer.concat([waiting, chunk]);
@@ -32,15 +49,7 @@ export async function startRawServer(
       }
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: () => sockets.size,
-    [Symbol.asyncDispose]: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((done) => server.close(() => done()));
-    },
-  };
+  return { ...server, url: `http://127.0.0.1:${server.port}` };
 }
 
 function endOfRequest(bytes: Buffer): number | undefined {

@@ -155,11 +155,9 @@ describe('a record returned for an import', () => {
   });
 
   test('that belongs to another find leaves both uncertain', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
-    const { run, events } = scene(clock, () => answer(201, { 'x-record-id': N1 }));
-    await run(outbox);
+    using push = queuedScene(2, () => answer(201, { 'x-record-id': N1 }));
+    const { outbox, run, events } = push;
+    await run();
     expect(listAllEntries(outbox)).toMatchObject([
       { state: 'uncertain', identCely: null },
       { state: 'uncertain', identCely: null },
@@ -167,9 +165,9 @@ describe('a record returned for an import', () => {
     const lines = events.flatMap((event) =>
       event.type === 'settled' ? [`${event.find} ${event.state}`] : [],
     );
-    expect(lines).toEqual(['K-1 accepted', 'K-1 uncertain', 'K-2 uncertain']);
+    expect(lines).toEqual(['K-0 accepted', 'K-0 uncertain', 'K-1 uncertain']);
     const told = inWords(events).flatMap((event) =>
-      event.type === 'settled' && event.find === 'K-1' ? [event.reason] : [],
+      event.type === 'settled' && event.find === 'K-0' ? [event.reason] : [],
     );
     expect(told.at(-1)).toBe(String(listAllEntries(outbox)[0]?.reason));
   });

@@ -116,11 +116,14 @@ export function scene(
 export function queuedScene(
   finds: number,
   reply: Parameters<typeof scene>[1],
-  connect?: () => Promise<void>,
+  {
+    connect,
+    getProject,
+  }: { connect?: () => Promise<void>; getProject?: (at: number) => string } = {},
 ) {
   const clock = manualClock();
   const outbox = tempOutbox(clock);
-  for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
+  for (let at = 0; at < finds; at += 1) queueImport(outbox, `K-${at}`, getProject?.(at));
   const { run, start, ...rest } = scene(clock, reply, connect);
   return {
     ...rest,

@@ -9,10 +9,8 @@ import {
 } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { openSession, type Session } from '../../../src/pas-api/session.ts';
-import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, count, created, obeyed, queuedScene, scene } from './push-scene.ts';
+import { answer, count, created, obeyed, queuedScene } from './push-scene.ts';
 
 /** A session with a token at hand, whose next sign-ins go as `signIn` says. */
 function sessionWith(
@@ -48,9 +46,6 @@ function ranOut(request: { readonly token: string }): boolean {
 
 describe('an expired token', () => {
   test('requeues the refused entry before a new one is requested, and holds the rest until it is there', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
     let give = (_answer: HttpResponse): void => {};
     const { session, requests } = sessionWith(
       () =>
@@ -59,11 +54,12 @@ describe('an expired token', () => {
         }),
     );
     let sentCount = 0;
-    const { start, asked, events } = scene(clock, (request) => {
+    using push = queuedScene(12, (request) => {
       sentCount += 1;
       return sentCount > 4 && ranOut(request) ? answer(401) : obeyed(request);
     });
-    const running = start(outbox, { session });
+    const { clock, outbox, start, asked, events } = push;
+    const running = start({ session });
     await clock.advance(600_000);
     expect([count(outbox, 'sending'), count(outbox, 'accepted'), requests.length]).toEqual([
       0, 4, 1,
@@ -80,12 +76,9 @@ describe('an expired token', () => {
   });
 
   test('whose renewal hangs does not delay a stop by a person', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
-    const { session } = sessionWith(hanging);
-    const { start, stop } = scene(clock, () => answer(401));
-    const running = start(outbox, { session });
+    using push = queuedScene(12, () => answer(401));
+    const { clock, outbox, start, stop } = push;
+    const running = start({ session: sessionWith(hanging).session });
     await clock.advance(60_000);
     stop.abort();
     await clock.advance(0);
@@ -94,19 +87,17 @@ describe('an expired token', () => {
   });
 
   test('whose renewal gets no answer ends the push with the queue kept', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 12; index += 1) queueImport(outbox, `K-${index}`);
     const { session } = sessionWith(async () => {
       await clock.sleep(30_000);
       throw new TransportError('timeout', true, 'late');
     });
     let sentCount = 0;
-    const { run } = scene(clock, (request) => {
+    using push = queuedScene(12, (request) => {
       sentCount += 1;
       return sentCount > 2 ? answer(401) : obeyed(request);
     });
-    expect(await run(outbox, { session })).toMatchObject({
+    const { clock, outbox, run } = push;
+    expect(await run({ session })).toMatchObject({
       accepted: 2,
       stopCause: { kind: 'unreachable' },
     });
@@ -114,12 +105,10 @@ describe('an expired token', () => {
   });
 
   test('that is issued again unchanged is not requested endlessly', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 3; index += 1) queueImport(outbox, `K-${index}`);
     const { session, requests } = sessionWith(async (_request, nth) => tokenAnswer(`new-${nth}`));
-    const { run } = scene(clock, () => answer(401));
-    expect(await run(outbox, { session })).toMatchObject({ stopCause: { kind: 'not-allowed' } });
+    using push = queuedScene(3, () => answer(401));
+    const { outbox, run } = push;
+    expect(await run({ session })).toMatchObject({ stopCause: { kind: 'not-allowed' } });
     expect(count(outbox, 'queued')).toBe(3);
     // Three renewals for each find at most, and the first token.
     expect(requests.length).toBeLessThanOrEqual(10);
@@ -128,30 +117,23 @@ describe('an expired token', () => {
 
 describe('the first sign-in of a push', () => {
   test('that is refused, or gets no answer, is reported as such', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
+    using push = queuedScene(1, created);
+    const { outbox, start } = push;
     const refused = sessionWith(async () => answer(400), 'none');
-    await expect(scene(clock, created).start(outbox, { session: refused.session })).rejects.toThrow(
-      AuthError,
-    );
+    await expect(start({ session: refused.session })).rejects.toThrow(AuthError);
     const mute = sessionWith(
       () => Promise.reject(new TransportError('timeout', true, 'late')),
       'none',
     );
-    await expect(scene(clock, created).start(outbox, { session: mute.session })).rejects.toThrow(
-      UnavailableError,
-    );
+    await expect(start({ session: mute.session })).rejects.toThrow(UnavailableError);
     expect(count(outbox, 'queued')).toBe(1);
   });
 
   test('that hangs does not delay a stop by a person', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
+    using push = queuedScene(1, created);
+    const { clock, start, stop } = push;
     const { session, requests } = sessionWith(hanging, 'none');
-    const { start, stop } = scene(clock, created);
-    const running = start(outbox, { session });
+    const running = start({ session });
     await clock.advance(1000);
     expect(requests).toHaveLength(1);
     stop.abort();
@@ -207,14 +189,12 @@ describe('a pause of more than two minutes', () => {
   });
 
   test('ends the push of another process that shares the pace', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let index = 0; index < 30; index += 1) queueImport(outbox, `K-${index}`);
+    using push = queuedScene(30, obeyed);
+    const { clock, outbox, start } = push;
     const store = memoryPaceStore(clock);
     const makeTestPace = () => makePace({ clock, scopes: ['address:a'], intervalMs: 100, store });
-    const { start } = scene(clock, obeyed);
     let ended = false;
-    const running = start(outbox, { pace: makeTestPace() }).then((result) => {
+    const running = start({ pace: makeTestPace() }).then((result) => {
       ended = true;
       return result;
     });

@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest';
 import { listAllEntries } from '../../support/list-all-entries.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { answer, count, created, isCreate, obeyed, page, type Reply, scene } from './push-scene.ts';
+import {
+  answer,
+  count,
+  created,
+  isCreate,
+  obeyed,
+  page,
+  queuedScene,
+  type Reply,
+} from './push-scene.ts';
 
 const FINDS = 60;
 
@@ -47,13 +54,11 @@ test.each(
 )(
   'equal refusals by $form end $spread after five each',
   async ({ reply, projects, getProject }) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${getProject(at)}`);
-    const { run, asked } = scene(clock, (request) =>
-      isCreate(request) ? reply() : obeyed(request),
-    );
-    const result = await run(outbox);
+    using push = queuedScene(FINDS, (request) => (isCreate(request) ? reply() : obeyed(request)), {
+      getProject: (at) => `C-${getProject(at)}`,
+    });
+    const { outbox, run, asked } = push;
+    const result = await run();
     expect(asked.filter(isCreate)).toHaveLength(5 * projects);
     expect(result).toMatchObject({ accepted: 0, refused: 5 * projects, stopCause: undefined });
     expect(result.leftOut.map(({ kind, project }) => [kind, project]).sort()).toEqual(
@@ -64,13 +69,14 @@ test.each(
 );
 
 test('a project that is refused leaves the others alone', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let at = 0; at < 40; at += 1) queueImport(outbox, `F-${at}`, `C-${at % 2}`);
-  const { run } = scene(clock, (request) =>
-    isCreate(request) && request.project === 'C-1' ? answer(422, {}, detail) : obeyed(request),
+  using push = queuedScene(
+    40,
+    (request) =>
+      isCreate(request) && request.project === 'C-1' ? answer(422, {}, detail) : obeyed(request),
+    { getProject: (at) => `C-${at % 2}` },
   );
-  expect(await run(outbox)).toMatchObject({
+  const { outbox, run } = push;
+  expect(await run()).toMatchObject({
     accepted: 20,
     refused: 5,
     leftOut: [{ kind: 'import', project: 'C-1' }],
@@ -79,25 +85,22 @@ test('a project that is refused leaves the others alone', async () => {
 });
 
 test('refusals with different texts end nothing', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let at = 0; at < 20; at += 1) queueImport(outbox, `F-${at}`, 'C-1');
-  const { run } = scene(clock, (_request, index) =>
+  using push = queuedScene(20, (_request, index) =>
     answer(422, {}, { detail: `the depth is wrong in ${index}` }),
   );
-  expect(await run(outbox)).toMatchObject({ refused: 20, leftOut: [] });
+  expect(await push.run()).toMatchObject({ refused: 20, leftOut: [] });
 });
 
 test.each([404, 415])(
   'pages with status %i from the way to the service end the push after five, with nothing refused',
   async (status) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let at = 0; at < FINDS; at += 1) queueImport(outbox, `F-${at}`, `C-${at % 4}`);
-    const { run, asked } = scene(clock, (request) =>
-      isCreate(request) ? page(status) : obeyed(request),
+    using push = queuedScene(
+      FINDS,
+      (request) => (isCreate(request) ? page(status) : obeyed(request)),
+      { getProject: (at) => `C-${at % 4}` },
     );
-    expect(await run(outbox)).toMatchObject({
+    const { outbox, run, asked } = push;
+    expect(await run()).toMatchObject({
       accepted: 0,
       refused: 0,
       stopCause: { kind: 'unreachable' },
@@ -108,19 +111,17 @@ test.each([404, 415])(
 );
 
 test('imports that lost their number to a parallel one end nothing: each is sent again, and accepted', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let at = 0; at < 10; at += 1) queueImport(outbox, `F-${at}`, 'C-1');
-  const { run, asked, events } = scene(clock, async (request, index) => {
+  using push = queuedScene(10, async (request, index) => {
     if (!isCreate(request) || index === 0) return obeyed(request);
     // Nine at once: the service gives them all one number, and saves the first.
     if (index > 9) return created(request);
-    await clock.sleep(2000 - 100 * index);
+    await push.clock.sleep(2000 - 100 * index);
     return index === 1
       ? created(request)
       : answer(422, {}, { detail: 'a record with this identifier exists' });
   });
-  expect(await run(outbox)).toMatchObject({ accepted: 10, refused: 0, leftOut: [] });
+  const { run, asked, events } = push;
+  expect(await run()).toMatchObject({ accepted: 10, refused: 0, leftOut: [] });
   expect(events.filter(({ type }) => type === 'left_out')).toEqual([]);
   expect(asked.length).toBeLessThan(25);
 });
@@ -128,18 +129,16 @@ test('imports that lost their number to a parallel one end nothing: each is sent
 test.each([404, 415])(
   'fewer than five finds do not stay refused after a page with status %i',
   async (status) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    for (let at = 0; at < 3; at += 1) queueImport(outbox, `F-${at}`, 'C-1');
     let isThere = false;
-    const { run } = scene(clock, (request) =>
+    using push = queuedScene(3, (request) =>
       isThere || !isCreate(request) ? obeyed(request) : page(status),
     );
-    expect(await run(outbox)).toMatchObject({ accepted: 0, refused: 0 });
+    const { outbox, run } = push;
+    expect(await run()).toMatchObject({ accepted: 0, refused: 0 });
     expect(count(outbox, 'queued')).toBe(3);
     for (const { reason } of listAllEntries(outbox))
       expect(String(reason)).toMatch(/refused by a proxy between pas and the service/);
     isThere = true;
-    expect(await run(outbox)).toMatchObject({ accepted: 3, refused: 0 });
+    expect(await run()).toMatchObject({ accepted: 3, refused: 0 });
   },
 );

@@ -26,15 +26,14 @@ test('a slow service does not slow the queue: requests depart every 100 ms while
 });
 
 test('the preparation of a request does not make it late: it is claimed and connected before its slot', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (let index = 0; index < 60; index += 1) queueImport(outbox, `K-${index}`);
   const claimed: number[] = [];
-  const { run, asked } = scene(clock, created, async () => {
-    claimed.push(listAllEntries(outbox).filter(({ state }) => state !== 'queued').length);
+  const connect = async () => {
+    claimed.push(60 - count(outbox, 'queued'));
     await clock.sleep(1.5);
-  });
-  await run(outbox);
+  };
+  using push = queuedScene(60, created, { connect });
+  const { clock, outbox, run, asked } = push;
+  await run();
   const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
   for (const gap of gaps.slice(-20)) expect(gap).toBeCloseTo(102, 3);
   expect(claimed).toEqual(Array.from({ length: 60 }, (_, index) => index + 1));
@@ -78,11 +77,9 @@ test('what is on its way to a record that the service gives to another find is u
 });
 
 test('a find whose record the service gives to another one in the same push is not counted as accepted', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
-  const { run } = scene(clock, () => answer(201, { 'x-record-id': 'C-202400101-N00007' }));
-  expect(await run(outbox)).toMatchObject({ accepted: 0, requests: 2 });
+  using push = queuedScene(2, () => answer(201, { 'x-record-id': 'C-202400101-N00007' }));
+  const { outbox, run } = push;
+  expect(await run()).toMatchObject({ accepted: 0, requests: 2 });
   expect(count(outbox, 'uncertain')).toBe(2);
 });
 
@@ -107,24 +104,21 @@ describe('after an inconclusive answer', () => {
     ['a cut connection', () => new TransportError('reset', true, 'cut')],
     ['a timeout', () => new TransportError('timeout', true, 'late')],
   ])('such as %s, an import is uncertain and is never sent again', async (_name, reply) => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const { run, asked } = scene(clock, reply);
-    await run(outbox);
-    await run(outbox);
+    using push = queuedScene(1, reply);
+    const { outbox, run, asked } = push;
+    await run();
+    await run();
     expect(count(outbox, 'uncertain')).toBe(1);
     expect(asked).toHaveLength(1);
   });
 
   test('a number is uncertain like any other write, and a later one waits for it', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
+    using push = queuedScene(0, () => answer(500));
+    const { outbox, run, asked } = push;
     queueNumber(outbox, makeRecordSubject('C-1-N00001'), 'A 1', null);
-    const { run, asked } = scene(clock, () => answer(500));
-    await run(outbox);
+    await run();
     queueNumber(outbox, makeRecordSubject('C-1-N00001'), 'A 2', null);
-    expect(await run(outbox)).toMatchObject({ requests: 0 });
+    expect(await run()).toMatchObject({ requests: 0 });
     expect([asked.length, count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 1, 1]);
   });
 });

@@ -10,9 +10,22 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
+const TWO_SCOPES = ['address:a', 'account:b'];
+
 /** The pace of one address, with a departure each 100 ms. */
-function paceOf(clock: ManualClock, store: PaceStore = memoryPaceStore(clock)): Pace {
-  return makePace({ store, clock, scopes: ['address:a'], intervalMs: 100 });
+function paceOf(
+  clock: ManualClock,
+  more: { store?: PaceStore; scopes?: readonly string[]; intervalMs?: number } = {},
+): Pace {
+  const store = memoryPaceStore(clock);
+  return makePace({ store, clock, scopes: ['address:a'], intervalMs: 100, ...more });
+}
+
+/** Processes that share the pace of one address. */
+function sharedPace() {
+  const clock = manualClock();
+  const store = memoryPaceStore(clock);
+  return { clock, of: (scopes = ['address:a']) => paceOf(clock, { store, scopes }) };
 }
 
 /** A request that leaves at once; resolves when its bytes are out. */
@@ -27,10 +40,12 @@ async function departures(
   clock: ManualClock,
   count: number,
   withinMs = 60_000,
+  prepare: (index: number) => Promise<void> = async () => {},
 ): Promise<number[]> {
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < count; index += 1) {
+      await prepare(index);
       await leave(pace);
       times.push(clock.monotonicMs());
     }
@@ -53,12 +68,7 @@ function gaps(times: readonly number[]): number[] {
 
 test('departures are 102 ms apart to the microsecond, despite claiming and connecting', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a', 'account:b'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock, { scopes: TWO_SCOPES });
   const times: number[] = [];
   const all = (async () => {
     for (let index = 0; index < 120; index += 1) {
@@ -85,17 +95,10 @@ test.each([
 ])('%s', async (_, getCommitMs) => {
   const clock = manualClock();
   const pace = paceOf(clock);
-  const times: number[] = [];
-  const all = (async () => {
-    for (let index = 0; index < 90; index += 1) {
-      await pace.waitUntilNear();
-      clock.hold(getCommitMs(index));
-      await leave(pace);
-      times.push(clock.monotonicMs());
-    }
-  })();
-  await clock.advance(60_000);
-  await all;
+  const times = await departures(pace, clock, 90, 60_000, async (index) => {
+    await pace.waitUntilNear();
+    clock.hold(getCommitMs(index));
+  });
   for (const gap of gaps(times).slice(-50)) expect(gap).toBeCloseTo(102, 3);
 });
 
@@ -129,9 +132,7 @@ test('a slot is taken before its time, and leaving blocks the process until then
 });
 
 test('no other process takes the slot of a request that is about to depart', async () => {
-  const clock = manualClock();
-  const store = memoryPaceStore(clock);
-  const of = () => paceOf(clock, store);
+  const { clock, of } = sharedPace();
   await leave(of());
   const slot = await departing(of(), clock);
   let otherMs = 0;
@@ -149,9 +150,7 @@ test('no other process takes the slot of a request that is about to depart', asy
 });
 
 test('a caller stopped shortly before the slot releases it', async () => {
-  const clock = manualClock();
-  const store = memoryPaceStore(clock);
-  const of = () => paceOf(clock, store);
+  const { clock, of } = sharedPace();
   await leave(of());
   const stop = new AbortController();
   const stopped = of().acquire(stop.signal);
@@ -188,7 +187,7 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
   'a caller stopped while a network store is slow is released at once (%s)',
   async (wait) => {
     const clock = manualClock();
-    const pace = paceOf(clock, slowStore(clock));
+    const pace = paceOf(clock, { store: slowStore(clock) });
     const stop = new AbortController();
     const stopped = pace[wait](stop.signal);
     const refused = expect(stopped).rejects.toThrow('stopped');
@@ -201,7 +200,7 @@ test.each(['getWaitMs', 'waitUntilNear', 'acquire'] as const)(
 test('a slot that a network store gives to a stopped caller is released', async () => {
   const clock = manualClock();
   const store = slowStore(clock);
-  const pace = paceOf(clock, store);
+  const pace = paceOf(clock, { store });
   const stop = new AbortController();
   const refused = expect(pace.acquire(stop.signal)).rejects.toThrow('stopped');
   await clock.advance(0);
@@ -241,24 +240,14 @@ test('a throttle that arrives shortly before the slot is obeyed', async () => {
 
 test('an interval of many seconds lets requests depart, and keeps them apart', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 8000,
-  });
+  const pace = paceOf(clock, { intervalMs: 8000 });
   const gapsMs = gaps(await departures(pace, clock, 4));
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(8000);
 });
 
 test('departures are never closer than the interval, and hardly further apart', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a', 'account:b'],
-    intervalMs: 100,
-  });
+  const pace = paceOf(clock, { scopes: TWO_SCOPES });
   const gapsMs = gaps(await departures(pace, clock, 120));
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(100);
   expect(Math.max(...gapsMs.slice(-20))).toBeLessThanOrEqual(104);
@@ -283,9 +272,7 @@ test('a late departure delays the next one', async () => {
 });
 
 test('no other process departs while a request with a slot is connecting, unless that never departs', async () => {
-  const clock = manualClock();
-  const store = memoryPaceStore(clock);
-  const of = () => paceOf(clock, store);
+  const { clock, of } = sharedPace();
   const slow = of();
   const other = of();
   const slot = await slow.acquire();
@@ -307,9 +294,7 @@ test('no other process departs while a request with a slot is connecting, unless
 });
 
 test('a request that took too long to connect may not depart, and does not disturb the holder of the next slot', async () => {
-  const clock = manualClock();
-  const store = memoryPaceStore(clock);
-  const of = () => paceOf(clock, store);
+  const { clock, of } = sharedPace();
   const late = await of().acquire();
   const next = of().acquire();
   await clock.advance(3005);
@@ -331,9 +316,7 @@ test('a request that took too long to connect may not depart, and does not distu
 });
 
 test('a released slot delays others by one interval at most', async () => {
-  const clock = manualClock();
-  const store = memoryPaceStore(clock);
-  const of = () => paceOf(clock, store);
+  const { clock, of } = sharedPace();
   const slot = await of().acquire();
   slot.release();
   expect(slot.depart()).toBe(false);
@@ -342,13 +325,10 @@ test('a released slot delays others by one interval at most', async () => {
 });
 
 test('two accounts at one address share the pace of the address, two addresses share nothing', async () => {
-  const clock = manualClock();
-  const store = memoryPaceStore(clock);
-  const of = (...scopes: string[]) => makePace({ store, clock, scopes, intervalMs: 100 });
-  const eva = of('address:a', 'account:eva');
-  await leave(eva);
-  expect(await of('address:a', 'account:jan').getWaitMs()).toBeGreaterThanOrEqual(100);
-  expect(await of('address:b', 'account:eva at b').getWaitMs()).toBe(0);
+  const { of } = sharedPace();
+  await leave(of(['address:a', 'account:eva']));
+  expect(await of(['address:a', 'account:jan']).getWaitMs()).toBeGreaterThanOrEqual(100);
+  expect(await of(['address:b', 'account:eva at b']).getWaitMs()).toBe(0);
 });
 
 test('after a throttle all requests wait as long as the service asked, then go slower, and slowly recover', async () => {
@@ -415,7 +395,7 @@ test('a clock that was set back, or restarted with its machine, delays requests 
   const before = new Map([
     ['address:a', { ...UNSEEN, lastDepartureMs: 9e12, pausedUntilMs: 9e12 }],
   ]);
-  const pace = paceOf(clock, memoryPaceStore(clock, before));
+  const pace = paceOf(clock, { store: memoryPaceStore(clock, before) });
   const [first = 0, second = 0] = await departures(pace, clock, 2);
   expect(first).toBe(1_000_000 + 102);
   expect(second - first).toBeLessThan(125);
@@ -423,12 +403,7 @@ test('a clock that was set back, or restarted with its machine, delays requests 
 
 test('an interval of 0 disables the pace', async () => {
   const clock = manualClock();
-  const pace = makePace({
-    store: memoryPaceStore(clock),
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 0,
-  });
+  const pace = paceOf(clock, { intervalMs: 0 });
   await leave(pace);
   expect(await pace.getWaitMs()).toBe(0);
 });
@@ -438,8 +413,8 @@ test('processes that open the same file share it', async () => {
   const clock = manualClock();
   const first = openPaceStore(path, clock);
   const second = openPaceStore(path, clock);
-  await leave(paceOf(clock, first));
-  expect(await paceOf(clock, second).getWaitMs()).toBeGreaterThanOrEqual(100);
+  await leave(paceOf(clock, { store: first }));
+  expect(await paceOf(clock, { store: second }).getWaitMs()).toBeGreaterThanOrEqual(100);
   first.close();
   second.close();
 });
@@ -462,7 +437,7 @@ test('a damaged file is replaced silently', async () => {
   writeFileSync(path, 'no database at all, but long enough to be taken for one'.repeat(100));
   const clock = manualClock();
   const store = openPaceStore(path, clock);
-  expect(await paceOf(clock, store).getWaitMs()).toBe(0);
+  expect(await paceOf(clock, { store }).getWaitMs()).toBe(0);
   store.close();
 });
 
@@ -477,7 +452,7 @@ test('invalid times and margins in the file delay requests by an hour at most', 
     requestedUntilMs: odd,
   };
   const states = new Map([['address:a', { ...oddTimes, jitterMs: odd, coldStartMs: odd }]]);
-  const pace = paceOf(clock, memoryPaceStore(clock, states));
+  const pace = paceOf(clock, { store: memoryPaceStore(clock, states) });
   await expect(pace.acquire()).rejects.toThrow(/asked for a pause: nothing is sent until \d{4}-/);
   expect((await pace.readPause()).pausedMs).toBeLessThanOrEqual(3_600_000);
 });
@@ -488,12 +463,7 @@ describe('a pause of more than an hour', () => {
 
   async function asked(ms: number) {
     const clock = manualClock();
-    const pace = makePace({
-      store: memoryPaceStore(clock),
-      clock,
-      scopes: ['address:a', 'account:b'],
-      intervalMs: 100,
-    });
+    const pace = paceOf(clock, { scopes: TWO_SCOPES });
     await leave(pace);
     expect(pace.backOff(clock.monotonicMs(), ms)).toBe(HOUR);
     return { clock, pace };

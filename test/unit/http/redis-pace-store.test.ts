@@ -1,4 +1,3 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -11,6 +10,7 @@ import {
   openRedisPaceStore,
   type RedisPaceStore,
 } from '../../../src/http/redis-pace-store.ts';
+import { startSocketServer } from '../../support/raw-server.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
 
 type FakeRedis = AsyncDisposable & { readonly url: string };
@@ -20,10 +20,7 @@ type FakeRedis = AsyncDisposable & { readonly url: string };
  * @param answer gets a command's words and gives the bytes of the reply
  */
 async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
+  const server = await startSocketServer((socket) => {
     let waiting = '';
     socket.on('data', (chunk) => {
       waiting += chunk.toString('latin1');
@@ -33,14 +30,7 @@ async function startFakeRedis(answer: (words: readonly string[]) => string): Pro
       }
     });
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((done) => server.close(() => done()));
-    },
-  };
+  return { ...server, url: `redis://127.0.0.1:${server.port}` };
 }
 
 /** An array of bulk strings, once it is there as a whole. */
@@ -66,33 +56,40 @@ const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r
 
 const SCOPES = ['address:http://service', 'account:http://service eva@example.org'];
 
+type More = {
+  readonly password?: string;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+};
+
+async function openStore(url: string, more: More): Promise<RedisPaceStore> {
+  const address = parseRedisAddress(url);
+  if (isAddressFault(address)) throw new Error(String(address.message));
+  const { password, clock = systemClock, random = Math.random } = more;
+  return openRedisPaceStore({ address, password, service: 'http://service', clock, random });
+}
+
+/** For how long from now on all scopes are reserved. */
+const getReservedMs = (store: RedisPaceStore): Promise<number> =>
+  store.update(SCOPES, (states, nowMs) => ({
+    result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
+  }));
+
 test('a state is read as it was written, for any numbers', () => {
   const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
   fc.assert(
     fc.property(
-      ms,
-      ms,
-      ms,
-      ms,
-      ms,
-      ms,
-      (
-        lastDepartureMs,
-        reservedUntilMs,
-        pausedUntilMs,
-        requestedUntilMs,
-        jitterMs,
-        coldStartMs,
-      ) => {
+      fc.record({
+        lastDepartureMs: ms,
+        reservedUntilMs: ms,
+        pausedUntilMs: ms,
+        requestedUntilMs: ms,
+        jitterMs: ms,
+        coldStartMs: ms,
+      }),
+      (written) => {
         // Answers are compared as text, so the text must not change on its way through a number.
-        const text = encodeState({
-          lastDepartureMs,
-          reservedUntilMs,
-          pausedUntilMs,
-          requestedUntilMs,
-          jitterMs,
-          coldStartMs,
-        });
+        const text = encodeState(written);
         const state = decodeState(text);
         expect(state === undefined ? undefined : encodeState(state)).toBe(text);
       },
@@ -136,17 +133,8 @@ describe('a server that answers like Redis', () => {
 
   async function said(answers: Readonly<Record<string, string>>): Promise<unknown> {
     await using redis = await startFakeRedis(([word = '']) => answers[word.toLowerCase()] ?? OK);
-    const address = parseRedisAddress(redis.url);
-    if (isAddressFault(address)) throw new Error(String(address.message));
-    const options = {
-      address,
-      password: PASSWORD,
-      service: 'http://service',
-      clock: systemClock,
-      random: Math.random,
-    };
     try {
-      const store = await openRedisPaceStore(options);
+      const store = await openStore(redis.url, { password: PASSWORD });
       const change = store.update(SCOPES, (states) => ({
         result: undefined,
         next: states.map(() => ({ ...UNSEEN, jitterMs: 1 })),
@@ -228,16 +216,7 @@ test('a clock that was set delays all processes, even if another one departs at 
     scope = words.at(-1) ?? '';
     return ':1\r\n';
   });
-  const address = parseRedisAddress(redis.url);
-  if (isAddressFault(address)) throw new Error(String(address.message));
-  const options = {
-    address,
-    password: undefined,
-    service: 'http://service',
-    clock: systemClock,
-    random: () => 0,
-  };
-  const store = await openRedisPaceStore(options);
+  const store = await openStore(redis.url, { random: () => 0 });
   const leavingUntil = () =>
     store.update(SCOPES, (states, nowMs) => ({
       result: states.every(({ reservedUntilMs }) => reservedUntilMs > nowMs),
@@ -261,19 +240,8 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     for (const store of opened.splice(0)) store.close();
   });
 
-  async function open(
-    more: { url?: string; password?: string; clock?: Clock } = {},
-  ): Promise<RedisPaceStore> {
-    const address = parseRedisAddress(more.url ?? redis.url);
-    if (isAddressFault(address)) throw new Error(String(address.message));
-    const { password, clock = systemClock } = more;
-    const store = await openRedisPaceStore({
-      address,
-      password,
-      service: 'http://service',
-      clock,
-      random: Math.random,
-    });
+  async function open({ url = redis.url, ...more }: More & { url?: string } = {}) {
+    const store = await openStore(url, more);
     opened.push(store);
     return store;
   }
@@ -320,10 +288,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
       intervalMs: 100,
     });
     expect(await pace.getWaitMs()).toBeLessThanOrEqual(102);
-    const marks = async (): Promise<number> =>
-      (await open()).update(SCOPES, (states, nowMs) => ({
-        result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
-      }));
+    const marks = async (): Promise<number> => getReservedMs(await open());
     expect(await marks()).toBeGreaterThan(2000);
     await settle(await open());
     expect(await marks()).toBeLessThan(0);
@@ -347,15 +312,11 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     };
     const store = await open({ clock });
     await settle(store);
-    const marks = (): Promise<number> =>
-      store.update(SCOPES, (states, nowMs) => ({
-        result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
-      }));
-    expect(await marks()).toBeLessThan(0);
+    expect(await getReservedMs(store)).toBeLessThan(0);
     aheadMs = ms;
-    expect(await marks()).toBeGreaterThan(2000);
+    expect(await getReservedMs(store)).toBeGreaterThan(2000);
     await settle(store);
-    expect(await marks()).toBeLessThan(0);
+    expect(await getReservedMs(store)).toBeLessThan(0);
   });
 
   test('its keys belong to the service, name no account, and expire after a day', async () => {
