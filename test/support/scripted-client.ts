@@ -1,10 +1,11 @@
+import type { Exchange, HttpResponse } from '../../src/http/exchange.ts';
 import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
 import type { OaiCredentials } from '../../src/oai/send-request.ts';
-import { OAI_BASE, type Script } from './scripted-oai.ts';
+import { OAI_BASE, scripted } from './scripted-oai.ts';
 
 /** A harvesting client whose service says what the script has. */
 export function makeClient(
-  exchange: Script,
+  exchange: Exchange,
   credentials: OaiCredentials = { kind: 'none' },
   endpoint: 'versioned' | 'generic' = 'versioned',
 ): OaiClient {
@@ -17,3 +18,10 @@ export function makeClient(
 }
 
 export const RECORDS = { metadataPrefix: 'oai_svc', set: 'heslo' } as const;
+
+/** The first page of the records, as a client reads it of this answer. */
+export function readPage(
+  answer: HttpResponse | string | Error,
+): ReturnType<OaiClient['listRecords']> {
+  return makeClient(scripted(answer)).listRecords(RECORDS);
+}

@@ -20,6 +20,12 @@ export function tempVocabulary(
   return { ...store, [Symbol.dispose]: () => store.close() };
 }
 
+/** An empty vocabulary of one service, in a file of its own. `using` closes it. */
+export function tempSource(): Vocabulary & { readonly [Symbol.dispose]: () => void } {
+  const store = tempVocabulary();
+  return { ...store.openSource(OAI_BASE), [Symbol.dispose]: store[Symbol.dispose] };
+}
+
 /** A term with a label; the rest by choice. */
 export function aTerm(ident: string, label: string, more: Partial<TermDraft> = {}): TermDraft {
   return {

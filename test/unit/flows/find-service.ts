@@ -10,7 +10,6 @@ import {
 } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
 import { hashSha512 } from '../../../src/http/request-body.ts';
-import { openOaiClient } from '../../../src/oai/client.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
@@ -22,6 +21,7 @@ import type { Push } from '../../../src/push/push-parts.ts';
 import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { makeClient } from '../../support/scripted-client.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
 import { openAt, queuePhoto, tempFolder } from '../../support/temp-outbox.ts';
 
@@ -148,12 +148,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     await habits.beforeHarvest(request);
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
-  const client = openOaiClient({
-    oaiBase: OAI_BASE,
-    version: '2.2',
-    credentials: { kind: 'none' },
-    exchange: harvest,
-  });
+  const client = makeClient(harvest);
   const push = async (outbox: Outbox, more: Partial<Push> = {}, forMs = 60_000) => {
     const running = pushAll({
       outbox,

@@ -15,7 +15,7 @@ import {
   recordXml,
   scripted,
 } from '../../support/scripted-oai.ts';
-import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { tempSource } from '../../support/temp-vocabulary.ts';
 import { aRepository } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
@@ -77,8 +77,7 @@ describe('a service that violates the protocol', () => {
   });
 
   test('by identifiers of another form loses no term', async () => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
+    using vocabulary = tempSource();
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     const renaming = replacing(repository, `${OAI_BASE}/id/`, 'oai:example.org:');

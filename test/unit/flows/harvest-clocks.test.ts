@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
-import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { tempSource } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
@@ -10,9 +9,8 @@ const HOUR_MS = 3_600_000;
 
 describe('a service’s clock that is ahead', () => {
   test('in one answer only hides no later change', async () => {
-    using store = tempVocabulary();
+    using vocabulary = tempSource();
     const place = harvestPlace();
-    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     repository.beforeAnswer = ({ url }) => {
       repository.aheadMs =
@@ -32,9 +30,8 @@ describe('a service’s clock that is ahead', () => {
   });
 
   test('is reported once it is right again, and everything is read again', async () => {
-    using store = tempVocabulary();
+    using vocabulary = tempSource();
     const place = harvestPlace();
-    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     repository.aheadMs = 5 * HOUR_MS;
     await place.run(repository.exchange);
@@ -65,8 +62,7 @@ test('the last second of a requested day is harvested to its last millisecond', 
 });
 
 test('vocabularies harvested by another account are read again', async () => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource(OAI_BASE);
+  using vocabulary = tempSource();
   const repository = aRepository(5);
   const kinds = [];
   for (const account of ['', 'archaeologist', 'archaeologist', '']) {

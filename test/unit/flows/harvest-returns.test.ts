@@ -3,22 +3,14 @@ import type { Exchange } from '../../../src/http/exchange.ts';
 import { findTermByIdent } from '../../../src/vocabulary/terms.ts';
 import { labels } from '../../support/harvest-output.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
-import {
-  answer,
-  listXml,
-  OAI_BASE,
-  oaiError,
-  oaiXml,
-  recordXml,
-} from '../../support/scripted-oai.ts';
-import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { answer, listXml, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { tempSource } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
 import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
 describe('a record that the service restored with its old datestamp', () => {
   test.each(['vanished', 'deleted'] as const)('is a term again after it had %s', async (how) => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
+    using vocabulary = tempSource();
     const repository = aRepository(5);
     const madeMs = repository.nowMs - 3000;
     repository.nowMs += 3_600_000;
@@ -33,9 +25,8 @@ describe('a record that the service restored with its old datestamp', () => {
   });
 
   test('is stored by a full harvest, in vocabularies and files alike', async () => {
-    using store = tempVocabulary();
+    using vocabulary = tempSource();
     const place = harvestPlace();
-    const vocabulary = store.openSource(OAI_BASE);
     const repository = aRepository(5);
     const madeMs = repository.nowMs - 3000;
     repository.nowMs += 3_600_000;

@@ -4,13 +4,12 @@ import type { SetHarvest } from '../../../src/flows/harvest/harvest-vocabulary.t
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { findTermByIdent, isHarvested } from '../../../src/vocabulary/terms.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
-import { tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
 import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
 
 test.each([0, 1, 10])('a list of %i records is harvested completely', async (count) => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource(OAI_BASE);
+  using vocabulary = tempSource();
   const repository = aRepository(count);
   const [result] = await harvest(repository, vocabulary);
   const none = { deleted: 0, vanished: 0, unreadable: [], broken: [] };
@@ -28,8 +27,7 @@ describe('an incomplete list', () => {
   });
 
   test('because of a broken record can be finished without that record, which is named', async () => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
+    using vocabulary = tempSource();
     const repository = aRepository(10);
     repository.put(ident(5), 'sůl & pepř');
     await expect(harvest(repository, vocabulary)).rejects.toMatchObject({
@@ -44,8 +42,7 @@ describe('an incomplete list', () => {
   });
 
   test('because of a record without an identifier marks no other as lost', async () => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
+    using vocabulary = tempSource();
     const repository = aRepository(5);
     await harvest(repository, vocabulary);
     const { exchange } = repository;
@@ -64,8 +61,7 @@ describe('an incomplete list', () => {
   });
 
   test('with a record that is not a term names it in each run, and the rest is stored', async () => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource(OAI_BASE);
+    using vocabulary = tempSource();
     const repository = aRepository(4);
     repository.put(ident(5), '');
     repository.nowMs += 3_600_000;
@@ -83,8 +79,7 @@ describe('an incomplete list', () => {
 });
 
 test('a full disk ends the harvest with the previous page stored', async () => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource(OAI_BASE);
+  using vocabulary = tempSource();
   let changes = 0;
   const filling: Vocabulary = {
     ...vocabulary,
@@ -100,8 +95,7 @@ test('a full disk ends the harvest with the previous page stored', async () => {
 });
 
 test('a second harvest of the same set takes over; the first one stops, and nothing is lost', async () => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource(OAI_BASE);
+  using vocabulary = tempSource();
   const repository = aRepository(12);
   let second: Promise<SetHarvest[]> | undefined;
   repository.beforeAnswer = ({ url }) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { lookUpChanges, lookUpEach } from '../../../src/flows/harvest/look-up-records.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
-import { openOaiClient } from '../../../src/oai/client.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { makeClient } from '../../support/scripted-client.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
 
 const FROM = Date.UTC(2025, 5, 1, 12);
@@ -46,12 +46,7 @@ function service(
         : '';
     return oaiXml(`<ListRecords>${page.join('')}${token}</ListRecords>`);
   };
-  const client = openOaiClient({
-    oaiBase: OAI_BASE,
-    version: '2.2',
-    credentials: { kind: 'none' },
-    exchange,
-  });
+  const client = makeClient(exchange);
   return {
     asked: askedIdents,
     options: { client, format: 'oai_svc', clock: manualClock(), indexAllowanceMs: 0 },

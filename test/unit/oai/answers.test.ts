@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type PasError, UsageError } from '../../../src/base/errors.ts';
 import { type HttpResponse, TransportError, WEB_PAGE_ADVICE } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
-import { makeClient, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
 import {
   answer,
   listXml,
@@ -18,12 +18,10 @@ const ENDPOINT = `${OAI_BASE}/2.2/oai`;
 const PAGE = listXml('ListRecords', [recordXml('A')]);
 
 async function catchFailure(step: HttpResponse | string | Error): Promise<PasError> {
-  const failure = await makeClient(scripted(step))
-    .listRecords(RECORDS)
-    .then(
-      () => undefined,
-      (thrown: unknown) => thrown as PasError,
-    );
+  const failure = await readPage(step).then(
+    () => undefined,
+    (thrown: unknown) => thrown as PasError,
+  );
   if (failure === undefined) throw new Error('it was read');
   return failure;
 }
@@ -260,7 +258,7 @@ describe('an invalid answer', () => {
 
   test('another kind of error stays what it is', async () => {
     const fault = new RangeError('a fault');
-    await expect(makeClient(scripted(fault)).listRecords(RECORDS)).rejects.toBe(fault);
+    await expect(readPage(fault)).rejects.toBe(fault);
   });
 });
 
@@ -274,16 +272,12 @@ describe('the encoding of an answer', () => {
     ['text/xml', 'UTF-8'],
   ])('%s decodes %s', async (type, declared) => {
     const body = named('č').replace('encoding="UTF-8"', `encoding='${declared}'`);
-    expect((await makeClient(scripted(typed(type, body))).listRecords(RECORDS)).items).toHaveLength(
-      1,
-    );
+    expect((await readPage(typed(type, body))).items).toHaveLength(1);
   });
 
   test('the header wins over the declaration', async () => {
     const body = Buffer.from(named('č').replace('č', '\u00e8'), 'latin1');
-    const { items } = await makeClient(
-      scripted(typed('text/xml;charset=iso-8859-2', body)),
-    ).listRecords(RECORDS);
+    const { items } = await readPage(typed('text/xml;charset=iso-8859-2', body));
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
   });
 
@@ -291,10 +285,7 @@ describe('the encoding of an answer', () => {
     '%s declares no encoding',
     async (text) => {
       const body = PAGE.replace(' encoding="UTF-8"', '').replace('?>', `?><!-- ${text} -->`);
-      expect(
-        (await makeClient(scripted(typed('text/xml;charset=us-ascii', body))).listRecords(RECORDS))
-          .items,
-      ).toHaveLength(1);
+      expect((await readPage(typed('text/xml;charset=us-ascii', body))).items).toHaveLength(1);
     },
   );
 
@@ -314,24 +305,20 @@ describe('the encoding of an answer', () => {
       named('\u010d').replace(' encoding="UTF-8"', '').replace('č', '\u00e8'),
       'latin1',
     );
-    const { items } = await makeClient(
-      scripted(typed('text/xml;charset=iso-8859-2', body)),
-    ).listRecords(RECORDS);
+    const { items } = await readPage(typed('text/xml;charset=iso-8859-2', body));
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('č');
   });
 
   test('compressed bytes are recognised by two bytes, and a page may compress well', async () => {
     const large = gzipSync(named('a'.repeat(900_000)));
-    expect((await makeClient(scripted(answer(large))).listRecords(RECORDS)).items).toHaveLength(1);
+    expect((await readPage(answer(large))).items).toHaveLength(1);
     const varied = named(
       Array.from({ length: 60_000 }, (_, nth) => `${(nth * 7919) % 60_013} `)
         .join('')
         .repeat(8),
     );
     expect(varied.length).toBeGreaterThan(2_000_000);
-    expect(
-      (await makeClient(scripted(answer(gzipSync(varied)))).listRecords(RECORDS)).items,
-    ).toHaveLength(1);
+    expect((await readPage(answer(gzipSync(varied)))).items).toHaveLength(1);
     for (const first of [
       [0x1f, 0x20],
       [0x20, 0x8b],
@@ -382,7 +369,7 @@ describe('a request', () => {
         listXml('ListRecords', [recordXml('A', '<x xmlns="urn:x">Stryker was here undefined</x>')]),
       ),
     );
-    const { items } = await makeClient(scripted(packed)).listRecords(RECORDS);
+    const { items } = await readPage(packed);
     expect(items[0]?.element.children[1]?.children[0]?.text).toBe('Stryker was here undefined');
   });
 

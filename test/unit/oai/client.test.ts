@@ -10,7 +10,7 @@ import { TransportError } from '../../../src/http/exchange.ts';
 import { openOaiClient } from '../../../src/oai/client.ts';
 import { MalformedAnswerError } from '../../../src/oai/malformed-error.ts';
 import { findEntity, toIdent } from '../../../src/oai/protocol.ts';
-import { makeClient, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
 import {
   answer,
   listArguments,
@@ -86,9 +86,7 @@ describe('the six verbs', () => {
 
   test('ListRecords, with a deleted record that has no set', async () => {
     const deleted = `<record><header status="deleted" ><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp></header></record>`;
-    const page = await makeClient(
-      scripted(listXml('ListRecords', [recordXml('A'), deleted])),
-    ).listRecords(RECORDS);
+    const page = await readPage(listXml('ListRecords', [recordXml('A'), deleted]));
     expect(
       page.items.map(({ header }) => [
         toIdent(header.identifier),
@@ -105,9 +103,9 @@ describe('the six verbs', () => {
     const header = `<header status=" Deleted "><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp>
       <setSpec> a:b </setSpec></header>`;
     const about = '<about><p xmlns="urn:p"/></about><about><q xmlns="urn:q"/></about>';
-    const { items } = await makeClient(
-      scripted(listXml('ListRecords', [`<record>${header}${about}</record>`])),
-    ).listRecords(RECORDS);
+    const { items } = await readPage(
+      listXml('ListRecords', [`<record>${header}${about}</record>`]),
+    );
     expect(items[0]).toMatchObject({
       header: { deleted: true, setSpecs: ['a:b'] },
       metadata: undefined,
@@ -132,7 +130,7 @@ describe('the six verbs', () => {
     const text = `<o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/"><o:responseDate>2025-01-01T00:00:00Z</o:responseDate><o:ListRecords>
       <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
       <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
-    const { items } = await makeClient(scripted(text)).listRecords(RECORDS);
+    const { items } = await readPage(text);
     expect(items[0] && findEntity(items[0])).toMatchObject({
       name: 'heslo',
       namespace: 'urn:svc/2.1/',
@@ -172,9 +170,7 @@ describe('withheld content', () => {
       false,
     ],
   ])('%s', async (_, metadata, refused) => {
-    const page = await makeClient(
-      scripted(listXml('ListRecords', [recordXml('A', metadata)])),
-    ).listRecords(RECORDS);
+    const page = await readPage(listXml('ListRecords', [recordXml('A', metadata)]));
     expect(page.items[0]?.refused).toBe(refused);
   });
 });
@@ -189,13 +185,13 @@ describe('an error answer of the service', () => {
     'noMetadataFormats',
     'noSetHierarchy',
   ])('the error %s keeps its name', async (code) => {
-    const failure = makeClient(scripted(oaiError(code, 'in words'))).listRecords(RECORDS);
+    const failure = readPage(oaiError(code, 'in words'));
     await expect(failure).rejects.toMatchObject({ oaiCode: code, exitCode: 14 });
     await expect(failure).rejects.toThrow('in words');
   });
 
   test('no records match: an empty list, whose date still counts', async () => {
-    const page = await makeClient(scripted(oaiError('noRecordsMatch'))).listRecords(RECORDS);
+    const page = await readPage(oaiError('noRecordsMatch'));
     expect(page).toMatchObject({
       items: [],
       next: undefined,
@@ -206,9 +202,7 @@ describe('an error answer of the service', () => {
   test.each([404, 400])('no records match, with status %i: the same', async (status) => {
     const exchange = scripted(answer(oaiError('noRecordsMatch'), { status }));
     expect((await makeClient(exchange).listRecords(RECORDS)).items).toEqual([]);
-    const failing = makeClient(scripted(answer(oaiError('badArgument'), { status }))).listRecords(
-      RECORDS,
-    );
+    const failing = readPage(answer(oaiError('badArgument'), { status }));
     await expect(failing).rejects.toMatchObject({ oaiCode: 'badArgument' });
   });
 
@@ -300,9 +294,7 @@ describe('an error answer of the service', () => {
       recordXml('B', '<x>salt & pepper</x>'),
       recordXml('C'),
     ]);
-    const failure = await makeClient(scripted(body))
-      .listRecords(RECORDS)
-      .catch((thrown: unknown) => thrown);
+    const failure = await readPage(body).catch((thrown: unknown) => thrown);
     if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
     expect(failure.record).toBe(`${OAI_BASE}/id/B`);
     expect(failure.byte).toBe(Buffer.from(body).indexOf('& pepper'));
@@ -314,9 +306,7 @@ describe('an error answer of the service', () => {
     const packed = gzipSync(listXml('ListRecords', [recordXml('A')]));
     const labels: Record<string, string>[] = [{ 'content-encoding': 'gzip' }, {}];
     for (const headers of labels) {
-      expect(
-        (await makeClient(scripted(answer(packed, { headers }))).listRecords(RECORDS)).items,
-      ).toHaveLength(1);
+      expect((await readPage(answer(packed, { headers }))).items).toHaveLength(1);
     }
   });
 });

@@ -5,7 +5,7 @@ import {
   MAX_KEPT_BYTES,
   MalformedAnswerError,
 } from '../../../src/oai/malformed-error.ts';
-import { makeClient, RECORDS } from '../../support/scripted-client.ts';
+import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 const PAGE = listXml('ListRecords', [recordXml('A')]);
@@ -16,9 +16,7 @@ describe('what a list reports about itself', () => {
       items: _,
       document: __,
       ...rest
-    } = await makeClient(
-      scripted(listXml('ListRecords', [recordXml('A')], token, attributes)),
-    ).listRecords(RECORDS);
+    } = await readPage(listXml('ListRecords', [recordXml('A')], token, attributes));
     return rest;
   };
 
@@ -50,7 +48,7 @@ describe('what a list reports about itself', () => {
   );
 
   test('is empty without a token', async () => {
-    const page = await makeClient(scripted(PAGE)).listRecords(RECORDS);
+    const page = await readPage(PAGE);
     expect(page).toMatchObject({
       next: undefined,
       completeListSize: undefined,
@@ -143,9 +141,7 @@ describe('single records', () => {
 
   test('that are unusable are reported by their place', async () => {
     const bad = '<record><header><identifier>x</identifier></header></record>';
-    const listed = makeClient(scripted(listXml('ListRecords', [recordXml('A'), bad]))).listRecords(
-      RECORDS,
-    );
+    const listed = readPage(listXml('ListRecords', [recordXml('A'), bad]));
     await expect(listed).rejects.toThrow(
       'The service sent a page with an unreadable record: record 2 has no identifier, an invalid datestamp or an unknown status.',
     );

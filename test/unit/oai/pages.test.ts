@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
 import { type HttpRequest, TransportError } from '../../../src/http/exchange.ts';
-import { listPages, openOaiClient, type PagesOptions } from '../../../src/oai/client.ts';
+import { listPages, type PagesOptions } from '../../../src/oai/client.ts';
 import { type OaiRecord, toIdent } from '../../../src/oai/protocol.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
   listArguments,
   listXml,
-  OAI_BASE,
   oaiError,
   recordXml,
   type Script,
@@ -18,12 +18,7 @@ import {
 type Walk = { readonly idents: string[]; readonly failure: unknown };
 
 async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {}): Promise<Walk> {
-  const client = openOaiClient({
-    oaiBase: OAI_BASE,
-    version: '2.2',
-    exchange,
-    credentials: { kind: 'none' },
-  });
+  const client = makeClient(exchange);
   const clock = manualClock();
   const idents: string[] = [];
   const walking = (async () => {
@@ -71,7 +66,7 @@ describe('the page after next', () => {
       T2: page(['C'], 'T3'),
       T3: page(['D']),
     });
-    const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+    const client = makeClient(exchange);
     const asked: number[] = [];
     const pages = listPages({
       fetchPage: client.listRecords,
@@ -113,7 +108,7 @@ describe('the page after next', () => {
         ? oaiError('badResumptionToken')
         : (pages[token] ?? '');
     });
-    const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+    const client = makeClient(exchange);
     expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual([
       'A',
       'C',
@@ -270,7 +265,7 @@ test('a refusal that may be a temporary failure is tried once more, an expired t
 
 test('a reader that stops early leaves nothing running and gets no later failure', async () => {
   const exchange = scripted(page(['A'], 'T1'), new Error('nobody waits for this'));
-  const client = openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+  const client = makeClient(exchange);
   const pages = listPages({
     fetchPage: client.listRecords,
     start: { metadataPrefix: 'oai_svc' },

@@ -3,7 +3,13 @@ import { parseTerm } from '../../../src/vocabulary/parse-term.ts';
 import { makeProjectLookup } from '../../../src/vocabulary/term-lookup.ts';
 import { saveHidden, saveTerm, saveTombstone } from '../../../src/vocabulary/terms.ts';
 import { parseXml } from '../../../src/xml/parse.ts';
-import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
+import {
+  aTerm,
+  fill,
+  markHarvested,
+  tempSource,
+  tempVocabulary,
+} from '../../support/temp-vocabulary.ts';
 
 const projectXml = (ident: string, type: string): string =>
   `<projekt xmlns="urn:s"><ident_cely>${ident}</ident_cely><stav>3</stav>${type}<organizace id="ORG-000091" xml:lang="cs">Muzeum</organizace><oznamovatel>HTTP/1.1 403 Forbidden</oznamovatel></projekt>`;
@@ -44,8 +50,7 @@ test('a project is known as a survey by its type', () => {
 });
 
 test('hidden, deleted, inaccessible and missing projects are distinguished', () => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource('https://harvest.example.org');
+  using vocabulary = tempSource();
   const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';
   vocabulary.change(() => {
     saveHidden(vocabulary, 'C-202400101', 'projekt', 1);

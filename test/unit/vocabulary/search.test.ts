@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { searchTerms } from '../../../src/vocabulary/search.ts';
 import type { Vocabulary } from '../../../src/vocabulary/term.ts';
 import { saveTerm, saveTombstone } from '../../../src/vocabulary/terms.ts';
-import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aTerm, fill, tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
   return fill(
@@ -104,8 +104,7 @@ test.each(['', '   ', '–', 'qqqqqqqq', '%_*"\'', 'x'.repeat(500)])(
 );
 
 test('among thousands of terms the intended one still comes first', () => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource('https://harvest.example.org');
+  using vocabulary = tempSource();
   const syllables = [
     'spo',
     'na',
@@ -152,8 +151,7 @@ test('among thousands of terms the intended one still comes first', () => {
 });
 
 test('a rare word finds its term among thousands that share the others', () => {
-  using store = tempVocabulary();
-  const vocabulary = store.openSource('https://harvest.example.org');
+  using vocabulary = tempSource();
   vocabulary.change(() => {
     for (let n = 10_000; n < 14_000; n++)
       saveTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);

@@ -18,7 +18,7 @@ import {
 import { openVocabulary } from '../../../src/vocabulary/vocabulary-store.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
-import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+import { aTerm, fill, tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 /** Path of the SQLite of this Node, as `src/store/database.ts` chooses it. */
 const SQLITE = createRequire(import.meta.url).resolve(
@@ -90,8 +90,7 @@ describe('a term that is deleted', () => {
     ['shown', MARCH + 1],
     ['hidden', JANUARY],
   ])('returns when it is listed again, %s, whatever its datestamp', (how, datestampMs) => {
-    using store = tempVocabulary();
-    const vocabulary = store.openSource('https://harvest.example.org');
+    using vocabulary = tempSource();
     vocabulary.change(() =>
       saveTombstone(vocabulary, {
         ident: 'HES-000001',
