@@ -39,8 +39,8 @@ class FallbackStore implements SharedStore {
   #shared: SharedStore | undefined;
   /** Connected again, but without the departures from the local store yet. */
   #found: SharedStore | undefined;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  #isLooking = false;
+  /** Time of the next attempt to reconnect; infinite during one, and until what it found is lost. */
+  #lookAtMs = Number.NEGATIVE_INFINITY;
   #isAlone = false;
   #rejoining: Promise<void> | undefined;
 
@@ -88,20 +88,18 @@ class FallbackStore implements SharedStore {
   #reconnect(): void {
     const { connect, clock } = this.#options;
     const { signal } = this.#closing;
-    if (this.#isLooking || signal.aborted || clock.monotonicMs() - this.#lookedMs < LOOK_AGAIN_MS)
-      return;
-    this.#isLooking = true;
+    if (signal.aborted || clock.monotonicMs() < this.#lookAtMs) return;
+    this.#lookAtMs = Number.POSITIVE_INFINITY;
     connect(signal)
       .then((store) => {
         if (signal.aborted) store.close();
         else this.#found = store;
       })
-      // The next departure tries again.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#isLooking = false;
-        this.#lookedMs = clock.monotonicMs();
-      });
+      .catch(() => this.#lookAgainLater());
+  }
+
+  #lookAgainLater(): void {
+    this.#lookAtMs = this.#options.clock.monotonicMs() + LOOK_AGAIN_MS;
   }
 
   #markLost(lost: SharedStore | undefined, thrown: unknown): void {
@@ -111,8 +109,8 @@ class FallbackStore implements SharedStore {
     this.#shared = undefined;
     this.#isAlone = false;
     // Another server may have replaced it: connects at once.
-    this.#lookedMs =
-      lost === undefined ? this.#options.clock.monotonicMs() : Number.NEGATIVE_INFINITY;
+    if (lost === undefined) this.#lookAgainLater();
+    else this.#lookAtMs = Number.NEGATIVE_INFINITY;
     if (!this.#closing.signal.aborted) this.#options.onLost(thrown.message);
   }
 
@@ -137,7 +135,7 @@ class FallbackStore implements SharedStore {
 
   /** Returns to the shared store once no local slot is taken, and records a departure there. */
   async #rejoin(scopes: readonly string[]): Promise<void> {
-    const { local, clock, onBack } = this.#options;
+    const { local, onBack } = this.#options;
     const back = this.#found;
     if (back === undefined) return;
     const quiet = await local.update(scopes, (states, nowMs) => ({
@@ -157,7 +155,7 @@ class FallbackStore implements SharedStore {
       onBack();
     } catch (thrown) {
       back.close();
-      this.#lookedMs = clock.monotonicMs();
+      this.#lookAgainLater();
       if (!(thrown instanceof PaceStoreError)) throw thrown;
     }
   }

@@ -12,7 +12,7 @@ type Health = 'up' | 'unavailable' | 'rejected';
 /** A shared store whose health can be changed, with its fallback, and a pace on top. */
 async function scene(health: Health = 'up') {
   const clock = manualClock();
-  const state = { health, latencyMs: 0 };
+  const state = { health, latencyMs: 0, connections: 0 };
   const texts: string[] = [];
   const shared = new Map<string, PaceState>();
   const inMemory = memoryPaceStore(clock, shared);
@@ -24,7 +24,14 @@ async function scene(health: Health = 'up') {
   };
   const open = () =>
     openWithFallback({
-      connect: () => failing(async () => ({ update, close: () => undefined })),
+      connect: () =>
+        failing(async () => {
+          state.connections += 1;
+          const close = (): void => {
+            state.connections -= 1;
+          };
+          return { update, close };
+        }),
       local: memoryPaceStore(clock),
       fallbackIntervalMs: 2000,
       clock,
@@ -121,6 +128,20 @@ test('the store is not used again while a request of this machine is about to de
     return texts;
   }).toEqual(['lost: unavailable', 'back']);
   expect(await pace.getWaitMs()).toBeGreaterThan(90);
+});
+
+test('a store that answers again is connected to once, however long a request delays its use', async () => {
+  const { clock, pace, state } = await scene('unavailable');
+  const taking = pace.acquire();
+  await clock.advance(3000);
+  const slot = await taking;
+  state.health = 'up';
+  for (let looks = 0; looks < 4; looks += 1) {
+    await clock.advance(1100);
+    await pace.getWaitMs();
+  }
+  expect(state.connections).toBe(1);
+  slot.release();
 });
 
 test('while the store is being used again, no request of this machine departs without it', async () => {
