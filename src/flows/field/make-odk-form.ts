@@ -24,13 +24,13 @@ import {
   isWrittenToo,
 } from '../../find/form-names.ts';
 import { QUESTIONS, type Question } from '../../find/questions.ts';
-import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
-import { COUNTRY, HANDOVER_REQUIRED } from '../../find/rules.ts';
+import { COUNTRY } from '../../find/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
 import { makeWorkbook } from '../../tables/write-workbook.ts';
 import { formatPlainCsvCell } from '../../text/csv.ts';
 import { formatTargetState } from '../finds/find-texts.ts';
+import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-constraints.ts';
 import {
   type FieldMade,
   type FieldRequest,
@@ -263,17 +263,14 @@ function makeFormRows(
     label: getFormLabel(name),
     hint: question.hint ?? getField(name).gloss,
     ...makeRequired(name),
-    ...CONSTRAINTS[name],
     ...getDefaultAnswer(question, start),
   };
   if (list !== undefined && isWrittenToo(name))
-    return [
-      { ...row, ...ANY_CHOICE },
-      makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined),
-    ];
+    return [row, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
+  const constrained = { ...row, ...makeConstraint(name) };
   return list === undefined || list.groups.length === 0
-    ? [row]
-    : [makeGroupRow(name), { ...row, choiceFilter: getGroupFilter(name) }];
+    ? [constrained]
+    : [makeGroupRow(name), { ...constrained, choiceFilter: getGroupFilter(name) }];
 }
 
 const POINT: FormRow = {
@@ -330,38 +327,19 @@ function makeRequired(name: ElementName): Partial<FormRow> {
     : { required: 'yes', requiredMessage: msg`Fill it in.` };
 }
 
-const ONE_WORD = msg`Write the identifier alone, such as C-202400101.`;
-
-/** Constraints of the rules, as far as a phone can evaluate them. */
-const CONSTRAINTS: Readonly<Partial<Record<ElementName, Partial<FormRow>>>> = {
-  hloubka: {
-    constraint: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
-    constraintMessage: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
-  },
-  datum_nalezu: {
-    constraint: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
-    constraintMessage: msg`The date is in the future or very long ago.`,
-  },
-  evidencni_cislo: {
-    constraint: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
-    constraintMessage: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
-  },
-  predano: { constraint: ". = 'true'", constraintMessage: HANDOVER_REQUIRED },
-  projekt: { constraint: String.raw`regex(., '^[^\s,;]+$')`, constraintMessage: ONE_WORD },
+/** Constraints of values that are typed. */
+const CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
+  hloubka: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
+  datum_nalezu: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
+  evidencni_cislo: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
+  predano: ". = 'true'",
+  nalezce: `regex(., '${NAME_PATTERN}')`,
+  projekt: String.raw`regex(., '^[^\s,;]+$')`,
 };
 
-/** Constraints of a text do not apply to a choice. */
-const ANY_CHOICE = { constraint: '', constraintMessage: '' } as const;
-
-const NAME_PART = `[^,;]{1,${MAX_NAME_LENGTH}}`;
-
-const WRITTEN: Readonly<Record<keyof typeof FORM_WRITTEN, Partial<FormRow>>> = {
-  nalezce: {
-    constraint: `regex(., '^${NAME_PART}, *${NAME_PART}$')`,
-    constraintMessage: msg`Write the surname, a comma and the given name: Novák, Jan.`,
-  },
-  projekt: CONSTRAINTS.projekt ?? {},
-};
+function makeConstraint(name: ElementName): Partial<FormRow> {
+  return { constraint: CONSTRAINTS[name], constraintMessage: CONSTRAINT_TEXTS[name] };
+}
 
 /** Makes the question for a value that the list lacks. */
 function makeWrittenRow(
@@ -377,7 +355,7 @@ function makeWrittenRow(
     required: 'yes',
     requiredMessage: msg`Fill it in.`,
     relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,
-    ...WRITTEN[name],
+    ...makeConstraint(name),
     default: makeCarriedDefault(FORM_WRITTEN[name], value && formatReferenceCell(value)),
   };
 }

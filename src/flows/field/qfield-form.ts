@@ -1,5 +1,4 @@
 import { t } from '../../base/language.ts';
-import { type Message, msg } from '../../base/message.ts';
 import { EARLIEST_YEAR } from '../../find/day-doubt.ts';
 import type { TargetState } from '../../find/field.ts';
 import { type ElementName, FIELDS, type Field, getElementLabel } from '../../find/fields.ts';
@@ -13,13 +12,12 @@ import {
   isWrittenToo,
   type WrittenElement,
 } from '../../find/form-names.ts';
-import { MAX_NAME_LENGTH } from '../../find/resolve-references.ts';
-import { HANDOVER_REQUIRED } from '../../find/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../find/value-rules.ts';
 import { DRAWN_WITHIN_M } from '../../place/geometry.ts';
 import type { Constraint, FormTab, LayerColumn, Widget } from '../../qgis/layer.ts';
 import { getColumnType } from '../../tables/gpkg-layers.ts';
 import { formatTargetState } from '../finds/find-texts.ts';
+import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-constraints.ts';
 
 /** The layer of an element's choices, and the layer that filters it. */
 export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
@@ -231,7 +229,7 @@ function makeConstraint(
   else if (written) requested.push(present);
   const parts = [
     ...requested,
-    ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint.expression})`]),
+    ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint})`]),
   ];
   if (parts.length === 0) return undefined;
   const needed =
@@ -243,29 +241,22 @@ function makeConstraint(
     expression: `coalesce(${parts.join(' and ')}, false)`,
     description: [
       ...(requested.length > 0 ? [needed] : []),
-      ...(ownConstraint === undefined ? [] : [String(ownConstraint.says)]),
+      ...(ownConstraint === undefined ? [] : [getConstraintText(name)]),
     ].join(' '),
   };
 }
 
 /** Constraints of the value itself; absent values are checked by another one. */
-const OWN_CONSTRAINTS: Readonly<
-  Partial<Record<ElementName, { readonly expression: string; readonly says: Message }>>
-> = {
-  hloubka: {
-    expression: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
-    says: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
-  },
-  datum_nalezu: {
-    expression: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
-    says: msg`The date is in the future or very long ago.`,
-  },
-  evidencni_cislo: {
-    expression: `length("evidencni_cislo") <= ${MAX_CHARACTERS}`,
-    says: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
-  },
-  predano: { expression: '"stav" < 3 or "predano"', says: HANDOVER_REQUIRED },
+const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
+  hloubka: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
+  datum_nalezu: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
+  evidencni_cislo: `length("evidencni_cislo") <= ${MAX_CHARACTERS}`,
+  predano: '"stav" < 3 or "predano"',
 };
+
+function getConstraintText(name: ElementName): string {
+  return String(CONSTRAINT_TEXTS[name] ?? '');
+}
 
 function makeFilledTest(name: string): string {
   return `trim(coalesce("${name}", '')) <> ''`;
@@ -304,11 +295,7 @@ function makeMeasuredColumns(): FormField[] {
 
 function makeWrittenColumn(name: WrittenElement): FormField {
   const column = FORM_WRITTEN[name];
-  const part = `[^,;]{1,${MAX_NAME_LENGTH}}`;
-  const [form, description] =
-    name === 'nalezce'
-      ? [`^${part}, *${part}$`, t`Write the surname, a comma and the given name: Novák, Jan.`]
-      : ['^[^ ,;]+$', t`Write the identifier alone, such as C-202400101.`];
+  const pattern = name === 'nalezce' ? NAME_PATTERN : '^[^ ,;]+$';
   return {
     name: column,
     meaning: `written_${name}`,
@@ -317,8 +304,8 @@ function makeWrittenColumn(name: WrittenElement): FormField {
     staysForNext: true,
     label: String(getFormLabel(column)),
     constraint: {
-      expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${form}') > 0`,
-      description,
+      expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${pattern}') > 0`,
+      description: getConstraintText(name),
     },
   };
 }
