@@ -4,7 +4,8 @@ import { findDocument, inPrefix, type Lines, type Terms } from './find-document.
 import { firstPage, getEntity, getIdent, oai, oaiBase, schemaBase } from './harvest.ts';
 import type { Answer, Request } from './line.ts';
 import type { Account, Scene } from './scene.ts';
-import { at, type Element, readXml, textAt } from './xml.ts';
+import { fetchSchema, mustBeValid } from './schema.ts';
+import { at, type Element, readXml, textAt, writeXml } from './xml.ts';
 
 export type Part = { readonly name: string; readonly fileName: string; readonly bytes: Buffer };
 
@@ -310,4 +311,15 @@ async function mustBeNoProduction(scene: Scene, { headers }: Answer): Promise<vo
     throw new NotTraining(
       `${records.ident}, which this run made, can be harvested: ${scene.options.baseUrl} is no training instance`,
     );
+}
+
+/** A write was taken, and its answer is valid by the schema. */
+export async function mustBeValidAnswer(scene: Scene, answer: Answer): Promise<void> {
+  await foundIn(answer, 201);
+  const { prefix, schemaVersion } = scene.options;
+  const schema = await fetchSchema(
+    scene.line,
+    `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`,
+  );
+  await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
 }

@@ -5,7 +5,7 @@ import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send, token } = await useMock();
 
-const settings = (value: Record<string, unknown>) => mock.control('PUT', '/settings', value);
+const { settings } = mock;
 const rule = (rule_type: string, value: string, active?: boolean) => ({
   rule_type,
   value,

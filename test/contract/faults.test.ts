@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
-import { fetchToken, importXml, rawAnswer, setNumber } from '../support/contract-requests.ts';
+import {
+  contentDigest,
+  fetchToken,
+  importXml,
+  multipart,
+  rawAnswer,
+  setNumber,
+} from '../support/contract-requests.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
@@ -18,7 +25,6 @@ const statuses = async (count: number) => {
 /** Imports, and takes what comes as it comes. */
 const sendRaw = async (signal?: AbortSignal) => {
   const xml = makeDocument(mock, smallestFind());
-  const { multipart, contentDigest } = await import('../support/contract-requests.ts');
   return fetch(`${mock.url}/api/pas/import-xml`, {
     method: 'POST',
     headers: {

@@ -62,15 +62,6 @@ describe('Import: saving (A-ASSIGN-3, A-ASSIGN-4, A-IMPORT-16, A-IMPORT-18, A-IM
     expect(answers.every((answer) => answer.status === 201)).toBe(true);
   });
 
-  test.each([
-    ['before saving answers 500 and stores nothing', '500-before-save', 21],
-    ['after saving answers 500, and the record exists', '500-after-save', 22],
-  ])('a failure %s', async (_what, fault, stored) => {
-    await mock.faults({ endpoint: 'import', fault, when: { nth: 1 } });
-    expectDetail(await send(smallestFind()), 500);
-    expect(await finds()).toBe(stored);
-  });
-
   test('a project that has find number 99999 answers 500', async () => {
     expectDetail(
       await send(smallestFind({ projekt: '<svc:projekt id="M-202400999">x</svc:projekt>' })),

@@ -14,7 +14,6 @@ import { expectDetail, useMock } from './contract-import.ts';
 const { mock, token } = await useMock();
 
 const MINE = 'C-202400101-N00007';
-const _RESEARCHERS = 'C-202400101-N00001';
 const ARCHIVED = 'C-202400101-N00006';
 const PHOTO = jpeg(undefined);
 const EICAR = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS-TEST-FILE!$H+H*'].join(

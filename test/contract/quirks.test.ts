@@ -95,17 +95,6 @@ describe('The same by the contract', async () => {
     ]);
   });
 
-  test('a blank geometry is a malformed point', async () => {
-    expect((await send(findLines(1, { geom_wkt: BLANK }))).status).toBe(422);
-  });
-
-  test('a user rule matches in any letter case', async () => {
-    await mock.settings({
-      access_rules: [{ rule_type: 'user_blacklist', value: 'Archaeologist@EXAMPLE.org' }],
-    });
-    expect((await send(smallestFind())).status).toBe(403);
-  });
-
   test('the largest allowed photograph passes the proxy with its multipart boundaries', async () => {
     const { body_max_bytes, photo_max_bytes } = (await mock.control('GET', '/settings'))
       .value as Record<string, number>;

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { smallestFind } from '../support/contract-find.ts';
 import { fetchToken, setNumber } from '../support/contract-requests.ts';
+import { startMock } from '../support/start-mock.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, send, token } = await useMock();
 
 const FIND = 'C-202400101-N00001';
-const settings = (value: Record<string, unknown>) => mock.control('PUT', '/settings', value);
-const advance = (advance_ms: number) => mock.control('POST', '/clock', { advance_ms });
-const freeze = () => mock.control('POST', '/clock', { frozen: true });
+const { settings } = mock;
+const advance = (advance_ms: number) => mock.clock({ advance_ms });
+const freeze = () => mock.clock({ frozen: true });
 /** The cheapest write request: it fails behind the gates with 400. */
 const knock = (as = token()) => setNumber(mock, FIND, '', as);
 const intervals = (user_ms: number, ip_ms: number) =>
@@ -16,7 +17,6 @@ const intervals = (user_ms: number, ip_ms: number) =>
 
 describe('Minimum interval (A-RATE-1 to A-RATE-3, A-RATE-7 to A-RATE-11, A-RATE-19)', () => {
   test('the default is 100 ms per user and per address', async () => {
-    const { startMock } = await import('../support/start-mock.ts');
     await using fresh = await startMock({ minIntervalMs: 100 });
     const { value } = await fresh.control('GET', '/settings');
     expect(value).toMatchObject({ min_request_intervals: { user_ms: 100, ip_ms: 100 } });

@@ -127,41 +127,23 @@ const CASES: readonly Case[] = [
     'a finder is a known person',
     [404, 422],
   ],
-  [
-    'period-of-another-vocabulary',
-    'A-FIELD-10',
-    1,
-    (terms) => ({ obdobi: term('obdobi', terms.druh_nalezu) }),
-    'an object type is no period',
-  ],
-  [
-    'type-of-another-vocabulary',
-    'A-FIELD-12',
-    1,
-    (terms) => ({ druh_nalezu: term('druh_nalezu', terms.obdobi) }),
-    'a period is no object type',
-  ],
-  [
-    'context-of-another-vocabulary',
-    'A-FIELD-9',
-    1,
-    (terms) => ({ okolnosti: term('okolnosti', terms.obdobi) }),
-    'a period is no context',
-  ],
-  [
-    'specification-of-another-vocabulary',
-    'A-FIELD-13',
-    1,
-    (terms) => ({ specifikace: term('specifikace', terms.obdobi) }),
-    'a period is no specification',
-  ],
-  [
-    'accessibility-of-another-vocabulary',
-    'A-FIELD-22',
-    1,
-    (terms) => ({ pristupnost: term('pristupnost', terms.obdobi) }),
-    'a period is no accessibility',
-  ],
+  ...(
+    [
+      ['period', 'obdobi', 'druh_nalezu', 'an object type is no period'],
+      ['type', 'druh_nalezu', 'obdobi', 'a period is no object type'],
+      ['context', 'okolnosti', 'obdobi', 'a period is no context'],
+      ['specification', 'specifikace', 'obdobi', 'a period is no specification'],
+      ['accessibility', 'pristupnost', 'obdobi', 'a period is no accessibility'],
+    ] as const
+  ).map(
+    ([id, name, other, expected]): Case => [
+      `${id}-of-another-vocabulary`,
+      CLAUSE_OF_ELEMENT[name],
+      1,
+      (terms) => ({ [name]: term(name, terms[other]) }),
+      expected,
+    ],
+  ),
   [
     'organisation-unknown',
     'A-FIELD-20',

@@ -1,9 +1,7 @@
 import { type Check, must, skipUnless } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
 import { PLACE, wkt } from '../find-document.ts';
-import { schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
-import { fetchSchema, mustBeValid } from '../schema.ts';
 import {
   type Draft,
   fetchTerms,
@@ -14,11 +12,12 @@ import {
   madeFind,
   makeDocument,
   multipart,
+  mustBeValidAnswer,
   mustName,
   needArchaeologist,
   sha512,
 } from '../writes.ts';
-import { at, type Element, idAt, listAll, readXml, textAt, writeXml } from '../xml.ts';
+import { at, type Element, idAt, listAll, textAt } from '../xml.ts';
 
 // Finds that are taken, and documents that are refused as a whole: A-IMPORT, A-DECLARE and
 // A-ANSWER.
@@ -282,14 +281,8 @@ export const IMPORT_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the answer is valid by the schema',
     run: async (scene) => {
-      const { prefix, schemaVersion } = scene.options;
       const answer = await importFind(scene);
-      await foundIn(answer, 201);
-      const schema = await fetchSchema(
-        scene.line,
-        `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`,
-      );
-      await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
+      await mustBeValidAnswer(scene, answer);
     },
   },
   {

@@ -1,15 +1,14 @@
 import { type Check, must } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
-import { schemaBase } from '../harvest.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
-import { fetchSchema, mustBeValid } from '../schema.ts';
 import {
   foundIn,
   getResearcher,
   importFind,
   madeFind,
   multipart,
+  mustBeValidAnswer,
   mustName,
   needArchaeologist,
   PHOTOGRAPH,
@@ -17,7 +16,7 @@ import {
   sendPhotograph,
   sha512,
 } from '../writes.ts';
-import { type Element, readXml, textAt, writeXml } from '../xml.ts';
+import { type Element, textAt } from '../xml.ts';
 
 // Photographs: A-PHOTO. Only for finds of this run.
 
@@ -78,14 +77,8 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
     kind: 'write',
     expected: 'the answer is valid by the schema',
     run: async (scene) => {
-      const { prefix, schemaVersion } = scene.options;
       const answer = await sendPhotograph(scene, (await madeFind(scene)).ident);
-      await foundIn(answer, 201);
-      const schema = await fetchSchema(
-        scene.line,
-        `${await schemaBase(scene)}/${schemaVersion}/${prefix}.xsd`,
-      );
-      await mustBeValid(schema, new Map([['the answer', writeXml(await readXml(answer.text))]]));
+      await mustBeValidAnswer(scene, answer);
     },
   },
   {
