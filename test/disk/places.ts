@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Image } from './recorded-disk.ts';
 
 const OUTBOX = /^pas\/outboxes\/[\da-f]{32}\/outbox\.sqlite$/;
-const JOURNAL = /(?:^|\/)journal\.sqlite$/;
+const LEDGER = /(?:^|\/)ledger\.sqlite$/;
 
 /** The folder of the one outbox that a home has; one that there is not where it has none. */
 export function outboxFolder(home: string): string {
@@ -20,6 +20,6 @@ export function outboxIn(image: Image): string | undefined {
 }
 
 /** Beside the outbox in a container, and else in the state folder. */
-export function journalIn(image: Image): string | undefined {
-  return [...image.keys()].find((path) => JOURNAL.test(path));
+export function ledgerIn(image: Image): string | undefined {
+  return [...image.keys()].find((path) => LEDGER.test(path));
 }

@@ -12,7 +12,7 @@ import { type Random, seededRandom } from '../support/random.ts';
 import { type Home, makeHome, settledAfter, signedIn } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
 import { compare, finish } from './finish.ts';
-import { journalIn, outboxFolder, outboxIn } from './places.ts';
+import { ledgerIn, outboxFolder, outboxIn } from './places.ts';
 import { type Image, imagesAt, lay, makeDisk, readTrace, type Step } from './recorded-disk.ts';
 import { finds } from './scenarios.ts';
 import { IMAGES, isOfShares, SEED } from './shares.ts';
@@ -137,27 +137,38 @@ function servedAt({ begun, hasJustBegun }: Known): number {
   return begun.length - (hasJustBegun ? 1 : 0);
 }
 
-type Row = { localId: string | null; kind: string; state: string; carries: string };
+type Stored = {
+  localId: string | null;
+  kind: string;
+  state: string;
+  carries: string | null;
+  document: Buffer | null;
+};
 
 function look(image: Image, { promised, begun }: Known, random: Random): 'damaged' | string[] {
   const folder = mkdtempSync(join(tmpdir(), 'pas-cut-'));
   try {
     lay(folder, image, (path) => /\.sqlite/.test(path), random);
     const inImage = outboxIn(image) ?? '';
-    const journal = journalIn(image);
+    const ledger = ledgerIn(image);
     const path = join(folder, inImage);
     if (inImage === '' || !existsSync(path))
       return promised + begun.length === 0 ? [] : ['there is no outbox'];
     const outbox = openOutbox(path, manualClock());
     assertUndamaged(path);
-    const rows = outbox
+    const stored = outbox
       .sql(
-        `select (select local_id from finds where uuid = subject) as localId, kind, state,
-           coalesce(value, lower(hex(coalesce(document_sha512, photo_sha512)))) as carries from entries`,
+        `select (select local_id from finds where uuid = entries.subject) as localId, entries.kind, state,
+           coalesce(value, photograph ->> 'sha512') as carries, document
+         from entries join intents on intents.row = intent`,
       )
-      .all() as Row[];
+      .all() as Stored[];
+    const rows = stored.map(({ document, ...row }) => ({
+      ...row,
+      carries: row.carries ?? sha512Hex(document ?? Buffer.of()),
+    }));
     outbox.close();
-    const remembered = journal === undefined ? 0 : attemptsIn(join(folder, journal));
+    const remembered = ledger === undefined ? 0 : attemptsIn(join(folder, ledger));
     return [
       ...finds(promised).flatMap(({ localId, photos: [sha512] }) => {
         const ownRows = rows.filter((row) => row.localId === localId);
@@ -183,7 +194,7 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
       }),
       ...(remembered >= begun.length
         ? []
-        : [`the journal has ${remembered} of ${begun.length} requests`]),
+        : [`the ledger has ${remembered} of ${begun.length} requests`]),
     ];
   } catch (thrown) {
     if (thrown instanceof DatabaseError) return 'damaged';
@@ -195,19 +206,14 @@ function look(image: Image, { promised, begun }: Known, random: Random): 'damage
 
 function attemptsIn(path: string): number {
   assertUndamaged(path);
-  const journal = openSqlite(path);
+  const ledger = openSqlite(path);
   try {
-    const hasEvents =
-      journal.prepare(`select count(*) from sqlite_schema where name = 'events'`).pluck().get() ===
-      1;
-    return hasEvents
-      ? (journal
-          .prepare(`select count(*) from events where kind = 'attempted'`)
-          .pluck()
-          .get() as number)
-      : 0;
+    return ledger
+      .prepare(`select count(*) from facts where kind = 'attempted'`)
+      .pluck()
+      .get() as number;
   } finally {
-    journal.close();
+    ledger.close();
   }
 }
 
