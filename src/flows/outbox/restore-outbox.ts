@@ -94,12 +94,12 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
     assertOther(backup, place.outboxFile);
     const lock = acquirePushLock(place.lock);
     try {
-      const aside = replaceOutbox(draft, place, options);
+      const previous = replaceOutbox(draft, place, options);
       return {
         id,
         madeMs,
-        aside,
-        ...(await uniteAndRestorePhotographs(place, options, aside)),
+        aside: previous?.aside,
+        ...(await uniteAndRestorePhotographs(place, options, previous)),
       };
     } finally {
       lock.release();
@@ -175,12 +175,15 @@ function readBackup(
   }
 }
 
-/** @returns the path of the previous outbox; undefined where it was missing or empty */
+/** The outbox that a restore replaced. One that cannot be opened stays as it is, to the byte. */
+type Previous = { readonly aside: string; readonly canBeOpened: boolean };
+
+/** @returns the previous outbox; undefined where it was missing or empty */
 function replaceOutbox(
   draft: string,
   { outboxFile, open }: OutboxPlace,
   { clock, replace }: RestoreOptions,
-): string | undefined {
+): Previous | undefined {
   const folder = dirname(outboxFile);
   makeFolder(folder);
   const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
@@ -192,7 +195,7 @@ function replaceOutbox(
   if (present === undefined) {
     if (!replace) throw makeDamagedPresentError(outboxFile);
     replaceUnusable(outboxFile, draft, aside);
-    return aside;
+    return { aside, canBeOpened: false };
   }
   try {
     const isEmpty = isEmptyOutbox(present);
@@ -203,7 +206,7 @@ function replaceOutbox(
       });
     }
     replaceContents(present, draft, aside);
-    if (!isEmpty) return aside;
+    if (!isEmpty) return { aside, canBeOpened: true };
     removeDatabase(aside);
     return undefined;
   } finally {
@@ -231,7 +234,7 @@ function makeDamagedPresentError(outboxFile: string): DatabaseError {
 async function uniteAndRestorePhotographs(
   place: OutboxPlace,
   options: RestoreOptions,
-  aside: string | undefined,
+  previous: Previous | undefined,
 ) {
   const restored = place.open();
   try {
@@ -239,7 +242,8 @@ async function uniteAndRestorePhotographs(
     return {
       united,
       ledgerProblem,
-      lost: aside === undefined ? [] : listLostWork(aside, restored, options.clock),
+      lost:
+        previous?.canBeOpened === true ? listLostWork(previous.aside, restored, options.clock) : [],
       finds: countFinds(restored),
       uncertain:
         listEntriesInState(restored, 'uncertain').length +
