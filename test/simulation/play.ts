@@ -520,23 +520,8 @@ class Scene {
           await this.#import(step.machine, step.find, step);
         return;
       case 'photo': {
-        const asked = this.#asked.get(step.find);
-        const file = this.#machine(step.machine).file(
-          step.name ?? `photo-${step.shade}.png`,
-          tinyPng(step.shade),
-        );
-        const { code } = await this.#run(step.machine, asked?.account ?? 'archaeologist', [
-          'photo',
-          'add',
-          step.find,
-          file,
-        ]);
-        const digest = createHash('sha512').update(tinyPng(step.shade)).digest('hex');
-        if (code === 0 && asked !== undefined) asked.photos = [...asked.photos, digest];
-        this.#photographs.set(digest, {
-          name: step.name ?? `photo-${step.shade}.png`,
-          shade: step.shade,
-        });
+        const account = this.#asked.get(step.find)?.account ?? 'archaeologist';
+        await this.#addPhotograph(step, (...args) => this.#run(step.machine, account, args));
         return;
       }
       case 'photo-changed':
@@ -796,6 +781,24 @@ class Scene {
     if (code === 0) this.#askForNumber(find, value, account);
   }
 
+  async #addPhotograph(
+    {
+      machine,
+      find,
+      shade,
+      name = `photo-${shade}.png`,
+    }: Omit<Extract<Step, { readonly kind: 'photo' }>, 'kind'>,
+    run: (...args: string[]) => Promise<Ended>,
+  ): Promise<void> {
+    const asked = this.#asked.get(find);
+    const image = tinyPng(shade);
+    const { code } = await run('photo', 'add', find, this.#machine(machine).file(name, image));
+    const digest = createHash('sha512').update(image).digest('hex');
+    if ((code === 0 || code === null) && asked !== undefined)
+      asked.photos = [...asked.photos, digest];
+    this.#photographs.set(digest, { name, shade });
+  }
+
   #rememberCopied(): void {
     for (const asked of this.#asked.values()) {
       const { photos, numbers } = asked.inCopies;
@@ -855,18 +858,7 @@ class Scene {
         return;
       }
       case 'photo': {
-        const shade = Number(value.slice(2));
-        const name = `photo-${shade}.png`;
-        const { code } = await run(
-          'photo',
-          'add',
-          find,
-          this.#machine(machine).file(name, tinyPng(shade)),
-        );
-        const digest = createHash('sha512').update(tinyPng(shade)).digest('hex');
-        if ((code === 0 || code === null) && asked !== undefined)
-          asked.photos = [...asked.photos, digest];
-        this.#photographs.set(digest, { name, shade });
+        await this.#addPhotograph({ machine, find, shade: Number(value.slice(2)) }, run);
         return;
       }
       case 'import-again': {
