@@ -370,7 +370,7 @@ function makePhotoIssue({ localId, source }: Find, message: Issue['says']): Issu
 
 /**
  * Returns digests that the row no longer names. A file under another name, or one that is missing
- * subject, is still named.
+ * now, is still named.
  */
 function listRemovedDigests(
   find: Find,
