@@ -354,7 +354,7 @@ export function thinContents(outbox: Outbox): number {
       outbox
         .sql(
           `update intents set content = null, document = null, issues = null, prepared_id = null
-           where content is not null and row not in (select intent from entries) and row not in (select intent from finds)
+           where content is not null and row not in (select intent from entries)
              and id not in (select body ->> 'intent' from facts where kind = 'attempted')
              and id not in (
                select coalesce(body ->> 'intent', body ->> 'was', '') from facts where kind = 'current' and command in (
