@@ -4,7 +4,7 @@ import { packageRoot } from '../base/package-root.ts';
 import { type Database, isAnyRow, migrate, openSqlite, parseTexts } from '../store/database.ts';
 import { findDamage } from '../store/database-file.ts';
 import type { Outbox } from './open-outbox.ts';
-import { NAMED_ENTRIES, type NamedEntry, parseNamedEntry } from './stored-finds.ts';
+import { ENTRY_ROWS, type NamedEntry, nameEntries } from './stored-finds.ts';
 
 /** Tables whose rows a damaged file may still have; the caches are made again. */
 const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
@@ -49,16 +49,12 @@ export function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
     outbox.change(() => {
       for (const table of TRUTH) copyRows(from, table, outbox);
     });
-    return listReadableRows(from, NAMED_ENTRIES).map(parseNamedEntry);
+    return nameEntries(readFromBothEnds(from, ENTRY_ROWS));
   });
 }
 
-/** From both ends, so that a damaged page hides only its own rows. */
 function copyRows(from: Database, table: string, { sql }: Outbox): void {
-  const rows = [
-    ...listReadableRows(from, `select * from ${table} not indexed`),
-    ...listReadableRows(from, `select * from ${table} not indexed order by rowid desc`),
-  ];
+  const rows = readFromBothEnds(from, `select * from ${table} not indexed`);
   const columns = parseTexts(sql(`select name from pragma_table_info('${table}')`).pluck().all());
   const insert = sql(
     `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map((name) => `:${name}`).join(', ')})`,
@@ -69,6 +65,11 @@ function copyRows(from: Database, table: string, { sql }: Outbox): void {
     } catch {
       // A value that its column does not take is damaged: the row is left out.
     }
+}
+
+/** Returns most rows twice: a damaged page hides only its own ones. */
+function readFromBothEnds(from: Database, query: string): unknown[] {
+  return [query, `${query} order by rowid desc`].flatMap((each) => listReadableRows(from, each));
 }
 
 function listReadableRows(from: Database, query: string): unknown[] {

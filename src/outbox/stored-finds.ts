@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  createRowGuard,
   createRowParser,
   isNumber,
   isText,
@@ -140,16 +141,30 @@ export function listFindUuids({ sql }: Outbox): Set<string> {
   return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
 }
 
-export const parseNamedEntry = createRowParser({ key: isText, uuid: isText, localId: isText });
-export type NamedEntry = ReturnType<typeof parseNamedEntry>;
+const isEntryRow = createRowGuard({ key: isText, uuid: isText, localId: orNull(isText) });
 
-/** The entries of finds, by the keys that stay when the caches are made again. */
-export const NAMED_ENTRIES =
-  'select entries.key, uuid, finds.local_id as localId from entries join finds on uuid = subject';
+/** An entry of a find, by what stays when the cache is made again. */
+export type NamedEntry = { readonly key: string; readonly uuid: string; readonly localId: string };
+
+/** Reads the table alone: a damaged index hides no entry. */
+export const ENTRY_ROWS =
+  'select key, subject as uuid, local_id as localId from entries not indexed';
+
+/** Returns the entries of finds among {@link ENTRY_ROWS}. */
+export function nameEntries(rows: readonly unknown[]): NamedEntry[] {
+  const entries = rows.filter(isEntryRow);
+  const localIds = new Map(
+    entries.flatMap(({ uuid, localId }) => (localId === null ? [] : [[uuid, localId]])),
+  );
+  return entries.flatMap(({ key, uuid }) => {
+    const localId = localIds.get(uuid);
+    return localId === undefined ? [] : { key, uuid, localId };
+  });
+}
 
 /** Returns the entries of finds. */
-export function listNamedEntries(outbox: Outbox): NamedEntry[] {
-  return outbox.sql(NAMED_ENTRIES).all().map(parseNamedEntry);
+export function listNamedEntries({ sql }: Outbox): NamedEntry[] {
+  return nameEntries(sql(ENTRY_ROWS).all());
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../src/store/database.ts';
@@ -29,6 +29,22 @@ function damage(sql: string): void {
   database.exec(sql);
   database.pragma('wal_checkpoint(truncate)');
   database.close();
+}
+
+/** Overwrites the first page of each index of the entries. */
+function destroyIndexes(): void {
+  const file = outboxFile(home);
+  const database = openSqlite(file, { readonly: true });
+  const size = Number(database.pragma('page_size', { simple: true }));
+  const pages = database
+    .prepare(`select rootpage from sqlite_schema where type = 'index' and tbl_name = 'entries'`)
+    .pluck()
+    .all();
+  database.close();
+  const fd = openSync(file, 'r+');
+  for (const page of pages)
+    writeSync(fd, Buffer.alloc(size, 255), 0, size, (Number(page) - 1) * size);
+  closeSync(fd);
 }
 
 /** Changes of what a push would send or read. */
@@ -103,6 +119,15 @@ test.each(Object.entries(CHANGES))(
     await pushAll();
   },
 );
+
+test('If the drive lost a find and all indexes of the entries, the repair names that find.', async () => {
+  damage(`pragma foreign_keys = off; delete from facts where body like '%"localId":"K-1"%'`);
+  destroyIndexes();
+  const { stderr } = await home.do('doctor', '--offline', '--repair');
+  expect(stderr).toMatch(/Check these finds.*: K-1$/m);
+  await importSeason(home, 3);
+  await pushAll();
+});
 
 test.each([
   ['address', `update header set address = replace(address, '127', '137')`],
