@@ -160,9 +160,7 @@ export function findEntryByKey(outbox: Outbox, subject: string, key: string): En
   }).at(0);
 }
 
-/**
- * Returns the record of a subject, whether it is a find's or not; null where it is unknown.
- */
+/** Returns the record of a find or record; null where it is unknown. */
 export function findRecord({ sql }: Outbox, subject: string): string | null {
   const record = parseRecordSubject(subject);
   if (record !== undefined) return record;

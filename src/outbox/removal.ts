@@ -34,8 +34,8 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
 }
 
 /**
- * Removes a find or record with all its entries, or nothing. Without an attempt its local id is free again;
- * else it is hidden, since its facts may still explain a record of the service.
+ * Removes a find or record with all its entries, or nothing. Without an attempt its local id is
+ * free again; else it is hidden, since its facts may still explain a record of the service.
  */
 export function removeSubject(outbox: Outbox, subject: string): Removal {
   return outbox.change(() => {

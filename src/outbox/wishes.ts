@@ -152,8 +152,8 @@ export function storePhotograph(photograph: Photograph): StoredPhotograph {
 }
 
 /**
- * Wants a photograph for a find or record; the same picture again, as often as it is added to be sent once
- * more.
+ * Wants a photograph for a find or record; the same picture again, as often as it is added to be
+ * sent once more.
  */
 export function wantPhoto(
   outbox: Outbox,
