@@ -132,13 +132,13 @@ create table pulled (
 create table pulls (only integer primary key check (only = 1), watermark_at integer not null, completed_at integer not null) strict;
 
 create view outbox_overview as
-select entries.id as entry, (select local_id from finds where uuid = entries.subject) as local_id, (select address from header) as service,
-  entries.kind, state, held is not null and state = 'queued' as held, entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (
+select entries.id as entry, finds.local_id, (select address from header) as service,
+  entries.kind, entries.state, held is not null and entries.state = 'queued' as held, entries.ident_cely, case json_type(reason) when 'text' then reason ->> '$' else (
     with recursive said (left_over, text) as (
       select json_array_length(reason, '$.values'), reason ->> '$.text'
       union all select left_over - 1, replace(text, '${' || (left_over - 1) || '}', coalesce(
         reason ->> ('$.values[' || (left_over - 1) || '].text'), reason ->> ('$.values[' || (left_over - 1) || ']')))
       from said where left_over > 0)
     select text from said where left_over = 0) end as reason,
-  not_before_at, attempts, standing, stav
-from entries left join pulled on pulled.ident_cely = entries.ident_cely;
+  not_before_at, entries.attempts, standing, stav
+from entries left join finds on finds.uuid = entries.subject left join pulled on pulled.ident_cely = entries.ident_cely;

@@ -43,9 +43,9 @@ export function listChangedFinds(outbox: Outbox): string[] {
 export function listDroppedWithDependents(outbox: Outbox): string[] {
   const localIds = outbox
     .sql(
-      `select local_id from finds where state = 'dropped' and hidden = 0 and exists (
-         select 1 from entries where subject = uuid and kind <> 'import' and entries.state = 'queued' and entries.ident_cely is null)
-       order by id`,
+      `select local_id from entries as dropped where kind = 'import' and state = 'dropped' and hidden = 0 and exists (
+         select 1 from entries where subject = dropped.subject and kind <> 'import' and state = 'queued' and ident_cely is null)
+       order by first_fact`,
     )
     .pluck()
     .all();
@@ -216,12 +216,13 @@ export function listQueuedReferences(
   { element, id }: Naming,
   subjects?: readonly string[],
 ): QueuedReference[] {
-  // An index has the versions with a new person, by this very condition.
+  // An index has the versions with a new person, by this very condition; SQLite begins with it in a
+  // cross join only.
   const isNamed = `instr(content, '${JSON.stringify(id)}') > 0 and content ->> :id = :wanted`;
   const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
   const rows = outbox
     .sql(
-      `select uuid as find, content ->> :text as text from intents join finds on uuid = subject and intent = row
+      `select uuid as find, content ->> :text as text from intents cross join finds on uuid = subject and intent = row
        where +state = 'queued' and ${isNamed} and hidden = 0
          and (:subjects is null or subject in (select value from json_each(:subjects))) order by finds.id`,
     )
@@ -229,7 +230,7 @@ export function listQueuedReferences(
   if (rows.length === 0) return [];
   const acceptedTexts = outbox
     .sql(
-      `select distinct content ->> :text from intents join finds on uuid = subject and intent = row
+      `select distinct content ->> :text from intents cross join finds on uuid = subject and intent = row
        where +state = 'accepted' and ${isNamed}`,
     )
     .pluck()

@@ -133,3 +133,11 @@ test.each([
   }[];
   expect(plan.map(({ detail }) => detail).join()).toContain(index);
 });
+
+test('Other programs find the entries of a local id without a scan of all entries.', () => {
+  using outbox = tempOutbox();
+  const plan = outbox
+    .sql(`explain query plan select * from outbox_overview where local_id = 'K-1'`)
+    .all() as { detail: string }[];
+  expect(plan.map(({ detail }) => detail).join()).not.toContain('SCAN entries');
+});
