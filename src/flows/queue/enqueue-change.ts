@@ -21,6 +21,7 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../../outbox/entry-queries.ts';
+import { parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import { findByUuid, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
@@ -120,11 +121,24 @@ export function enqueueNumber(
   const unfit = findNumberProblem(value);
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
+    assertNotRemoved(outbox, subject);
     const { change, replaces, last, expects } = planNumber(outbox, subject, value);
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
     if (change !== 'kept') wantNumber(outbox, subject, value, expects, isChangedSince);
     return change;
+  });
+}
+
+/**
+ * Asserts that no other command removed the find since it was looked up.
+ * @throws UsageError
+ */
+function assertNotRemoved(outbox: Outbox, subject: string): void {
+  if (parseRecordSubject(subject) !== undefined) return;
+  if (findByUuid(outbox, subject)?.isHidden === false) return;
+  throw new UsageError(msg`Another command has removed the find.`, {
+    hint: msg`Nothing was queued for it. \`${cmd`pas list`}\` shows the finds.`,
   });
 }
 
@@ -163,6 +177,7 @@ export function enqueuePhoto(
   { isWanted = () => true, again = false }: PhotographWish = {},
 ): QueuedPhoto {
   return outbox.change(() => {
+    assertNotRemoved(outbox, subject);
     const same = findPhotographsLike(outbox, subject, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];

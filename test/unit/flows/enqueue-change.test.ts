@@ -72,6 +72,16 @@ test('a photograph and a number queued at the moment of their find’s acceptanc
   expect(followers.map(({ identCely }) => identCely)).toEqual([IDENT, IDENT]);
 });
 
+test('nothing is queued for a find that another command removed since it was looked up', () => {
+  using outbox = tempOutbox();
+  queueImport(outbox, 'K-1');
+  const lookedUpBefore = findSubject(outbox, 'K-1');
+  removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
+  const removed = expect.objectContaining({ message: 'Another command has removed the find.' });
+  expect(() => enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH)).toThrow(removed);
+  expect(() => enqueueNumber(outbox, lookedUpBefore, 'A 1')).toThrow(removed);
+});
+
 describe('a photograph', () => {
   test('that was refused is queued again when it is added again, from its new path', () => {
     using outbox = tempOutbox();
