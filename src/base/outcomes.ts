@@ -7,7 +7,11 @@ type AttemptTraits = {
   readonly countsAsFailure: boolean | 'neutral';
 };
 
-const TABLE = {
+/**
+ * Meanings of answers of the service, or of a missing one. The compiler names the places that must
+ * handle a new kind.
+ */
+export const OUTCOMES = {
   accepted: { word: msg`accepted`, countsAsFailure: false },
   'already-applied': { word: msg`already applied`, countsAsFailure: false },
   refused: { word: msg`refused`, countsAsFailure: false },
@@ -30,13 +34,7 @@ const TABLE = {
   uncertain: { word: msg`uncertain`, countsAsFailure: true },
 } as const satisfies Record<string, AttemptTraits>;
 
-export type OutcomeKind = keyof typeof TABLE;
-
-/**
- * Meanings of answers of the service, or of a missing one. The compiler names the places that must
- * handle a new kind.
- */
-export const OUTCOMES: Readonly<Record<OutcomeKind, AttemptTraits>> = TABLE;
+export type OutcomeKind = keyof typeof OUTCOMES;
 
 /** End of an attempt in the journal, including ends without an answer that could be judged. */
 export type AttemptOutcome = OutcomeKind | 'not-sent' | 'orphaned';
