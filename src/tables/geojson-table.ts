@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, getErrorMessage } from '../base/errors.ts';
-import { type Issue, isReadable, makeUnreadable, type Reading, toIssue } from '../base/issue.ts';
+import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import {
   type GeomSystem,
@@ -19,7 +19,7 @@ import {
   makeNoFeaturesIssue,
   makeOverlongFault,
   makeTableOfRecords,
-  type NamedValues,
+  type ReadRecord,
   type Table,
 } from './table.ts';
 import { describeNotUtf8 } from './text-encoding.ts';
@@ -99,11 +99,11 @@ function isFeature(value: unknown): value is Values {
 function makeFeatureTable(file: string, features: readonly unknown[], system: GeomSystem): Table {
   const place = { file, unit: 'feature' } as const;
   assertTableSize(file, { rows: features.length });
-  const records = function* (): Generator<NamedValues | Issue> {
+  const records = function* (): Generator<ReadRecord> {
     for (const [index, feature] of features.entries()) {
       const row = index + 1;
       const read = parseFeature(feature, system);
-      yield isReadable(read) ? { row, ...read.value } : toIssue(read, { ...place, row });
+      yield { row, ...(isReadable(read) ? read.value : read) };
     }
   };
   return makeTableOfRecords(
@@ -187,12 +187,12 @@ function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSy
   if (geometry === null || geometry === undefined) return { value: undefined };
   const { type, coordinates } = isObject(geometry) ? geometry : {};
   if (type === 'Point') return parseGeoJsonPosition(coordinates, system);
-  const only: unknown =
-    Array.isArray(coordinates) && coordinates.length === 1 ? coordinates[0] : undefined;
-  if (type === 'MultiPoint' && only !== undefined) return parseGeoJsonPosition(only, system);
-  return type === 'MultiPoint'
-    ? makePointCountFault(Array.isArray(coordinates) ? coordinates.length : 0)
-    : makeShapeFault(String(type));
+  if (type !== 'MultiPoint') return makeShapeFault(String(type));
+  const positions: readonly unknown[] = Array.isArray(coordinates) ? coordinates : [];
+  const [only] = positions;
+  return positions.length === 1
+    ? parseGeoJsonPosition(only, system)
+    : makePointCountFault(positions.length);
 }
 
 function parseGeoJsonPosition(

@@ -1,12 +1,6 @@
 import { DatabaseError, FileError, getErrorCode } from '../base/errors.ts';
 import { addToGroup } from '../base/group-by.ts';
-import {
-  type Issue,
-  isReadable,
-  makeErrorIssue,
-  makeWarningIssue,
-  toIssue,
-} from '../base/issue.ts';
+import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import {
   FINDS_LAYER,
@@ -37,6 +31,7 @@ import {
   makeNoFeaturesIssue,
   makeTableOfRecords,
   type NamedValues,
+  type ReadRecord,
   type Table,
 } from './table.ts';
 
@@ -404,7 +399,7 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
   )?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   assertTableSize(file, { columns: columns.length });
-  const records = function* (): Generator<NamedValues | Issue> {
+  const records = function* (): Generator<ReadRecord> {
     let counted = 0;
     // Integers of a database may exceed the safe integers.
     const all = database.prepare(`select * from ${quoteIdentifier(layer.name)}`).safeIntegers(true);
@@ -416,7 +411,7 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
       const point =
         geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
       if (!isReadable(point)) {
-        yield toIssue(point, { ...place, row });
+        yield { row, ...point };
         continue;
       }
       const values = new Map(

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
-import { type Issue, isReadable, makeWarningIssue, type Reading, toIssue } from '../base/issue.ts';
+import { type Issue, isReadable, makeWarningIssue, type Reading } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
 import { type Message, msg, nmsg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
@@ -22,7 +22,7 @@ import {
   makeDamagedFileError,
   makeNoFeaturesIssue,
   makeTableOfRecords,
-  type NamedValues,
+  type ReadRecord,
   type Table,
 } from './table.ts';
 import { chooseTextDecoder } from './text-encoding.ts';
@@ -65,17 +65,17 @@ export async function parseShapefile(
   const { decode, issues: ofEncoding } = await chooseTextDecoder(file, table.texts, statedEncoding);
   const columns = table.fields.map((field) => makeColumn(field, decode));
   const place = { file, unit: 'feature' } as const;
-  const records = function* (): Generator<NamedValues | Issue> {
+  const records = function* (): Generator<ReadRecord> {
     for (let index = 0; index < table.count; index++) {
       const values = table.readRow(index, decode);
       if (values !== undefined) yield makeRecord(index, values);
     }
   };
-  const makeRecord = (index: number, cells: Reading<readonly DbfValue[]>): NamedValues | Issue => {
+  const makeRecord = (index: number, cells: Reading<readonly DbfValue[]>): ReadRecord => {
     const row = index + 1;
-    if (!isReadable(cells)) return toIssue(cells, { ...place, row });
+    if (!isReadable(cells)) return { row, ...cells };
     const point = shapes === undefined ? { value: undefined } : shapes.readPoint(index);
-    if (!isReadable(point)) return toIssue(point, { ...place, row });
+    if (!isReadable(point)) return { row, ...point };
     const values = new Map<string, string>();
     const shown = new Map<string, string>();
     for (const [at, { name, isRead }] of columns.entries()) {

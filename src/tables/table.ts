@@ -185,6 +185,9 @@ export type NamedValues = RowNumber &
     readonly shown?: ReadonlyMap<string, string>;
   };
 
+/** A record, or the reason why it cannot be read; `find` names it. */
+export type ReadRecord = NamedValues | (RowNumber & Unreadable & { readonly find?: string });
+
 /** Contents of a file as its reader gives them to {@link makeTable}. */
 type TableContents = {
   readonly place: TablePlace;
@@ -234,11 +237,11 @@ export function makeTable(contents: TableContents): Table {
 
 /**
  * Makes a table with a column for every name in the records, in order of first occurrence.
- * @param records records, or issues in the place of faulty ones; iterated more than once
+ * @param records iterated more than once
  */
 export function makeTableOfRecords(
   place: TablePlace,
-  records: Iterable<NamedValues | Issue>,
+  records: Iterable<ReadRecord>,
   { issues = [], none }: Pick<TableContents, 'none'> & Partial<Pick<TableContents, 'issues'>>,
 ): Table {
   // Complete once the records were read, which `makeTable` does before it returns.
@@ -249,7 +252,8 @@ export function makeTableOfRecords(
   const rows = function* (): Generator<TableRow | Issue> {
     for (const record of records) {
       if (!('values' in record)) {
-        yield record;
+        const { find } = record;
+        yield toIssue(record, { ...getRowPlace(place, record), find });
         continue;
       }
       const { values, shown = [], ...where } = record;

@@ -1,10 +1,10 @@
 import type { FileError } from '../base/errors.ts';
-import { type Issue, isReadable, makeErrorIssue, type Reading, toIssue } from '../base/issue.ts';
+import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { getChildText, makeLineCounter, type XmlElement } from '../xml/element.ts';
 import type { XmlWalk } from '../xml/parse.ts';
 import { listStrayTexts, makeStrayTextMessage } from '../xml/source-text.ts';
-import { makeTableOfRecords, type NamedValues, type Table } from './table.ts';
+import { makeTableOfRecords, type ReadRecord, type Table } from './table.ts';
 
 /** A document, and the folder in its archive to which its links are relative. */
 export type XmlPart = { readonly document: XmlWalk; readonly folder?: string };
@@ -39,7 +39,7 @@ export function readXmlRecords(
   none: FileError,
 ): Table {
   const { unit } = dialect;
-  const records = function* (): Generator<NamedValues | Issue> {
+  const records = function* (): Generator<ReadRecord> {
     let row = 0;
     for (const { document, folder = '' } of parts) {
       const countLine = makeLineCounter(document);
@@ -49,17 +49,19 @@ export function readXmlRecords(
         row += 1;
         const { element } = part;
         const line = findLine(element.start);
-        const place = { file, unit, row, line, find: getChildText(element, 'name') };
+        const find = getChildText(element, 'name');
         const point = dialect.parsePlace(element);
         const [stray] = dialect
           .listParts(element)
           .flatMap((each) => [...listStrayTexts(document, each)]);
-        if (!isReadable(point)) yield toIssue(point, place);
+        if (!isReadable(point)) yield { row, line, find, ...point };
         else if (stray !== undefined)
-          yield makeErrorIssue('stray-text', makeStrayTextMessage(stray), {
-            ...place,
+          yield {
+            row,
             line: findLine(stray.start),
-          });
+            find,
+            ...makeUnreadable('stray-text', makeStrayTextMessage(stray)),
+          };
         else yield { row, line, values: dialect.collectValues(part, folder), point: point.value };
       }
     }
