@@ -1,15 +1,8 @@
 import { isSamePlace, type PointInSystem } from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { NEW_PERSON } from './field.ts';
-import {
-  FIELDS,
-  type Field,
-  type FindElements,
-  getPointElement,
-  type HarvestedElements,
-} from './fields.ts';
+import { type Elements, FIELDS, type Field, getPointElement } from './fields.ts';
 
-type Elements = FindElements | HarvestedElements;
 type Value = Elements[keyof Elements];
 
 /** Canonical value of an element; null where it is absent, or has the value that means absence. */

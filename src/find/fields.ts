@@ -261,6 +261,8 @@ export type FindElements = {
 /** Elements of a record as the service shows them. */
 export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
+export type Elements = FindElements | HarvestedElements;
+
 export type Field = FieldRow & { readonly name: ElementName };
 
 export const FIELDS: readonly Field[] = ROWS;

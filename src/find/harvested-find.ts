@@ -11,6 +11,7 @@ import { getCanonicalPoint, isSamePoint, isSameValue } from './canonical.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import {
   type ElementName,
+  type Elements,
   FIELDS,
   type Field,
   type FindElements,
@@ -198,5 +199,3 @@ export function toElementValue(
   if (kind === 'integer' || kind === 'state') return Number(value);
   return kind === 'boolean' ? value === 'true' || value === '1' : value;
 }
-
-type Elements = FindElements | HarvestedElements;

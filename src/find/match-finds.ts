@@ -9,13 +9,7 @@ import {
   makeNameKey,
 } from './canonical.ts';
 import { NEW_PERSON } from './field.ts';
-import {
-  type ElementName,
-  FIELDS,
-  type FindElements,
-  type HarvestedElements,
-  POINT_ELEMENTS,
-} from './fields.ts';
+import { type ElementName, type Elements, FIELDS, POINT_ELEMENTS } from './fields.ts';
 
 export type Matched = 'same' | 'near' | 'other';
 
@@ -63,7 +57,7 @@ const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
 /** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */
 export function makeComparable(
-  elements: FindElements | HarvestedElements,
+  elements: Elements,
   localId?: string,
   isPlaceWithheld = false,
 ): Comparable {
