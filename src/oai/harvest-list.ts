@@ -59,8 +59,8 @@ export type HarvestOptions = LossOptions & {
 };
 
 type HarvestResult = {
-  /** The pass that ended; undefined where there was nothing to request. */
-  readonly pass: HarvestPass | undefined;
+  /** The pass that ended; one of no records where there was nothing to request. */
+  readonly pass: HarvestPass;
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
   /**
@@ -101,14 +101,15 @@ export async function harvest(
   options: HarvestOptions,
   finish: Finish = () => {},
 ): Promise<HarvestResult> {
-  const { state } = options;
+  const { state, window } = options;
   const resumed = findPassToResume(options);
   const first = resumed ?? decideNextPass(options);
-  if (first === undefined) return { pass: first, broken: [], unconfirmed: undefined };
+  if (first === undefined)
+    return { pass: beginPass(options, 'changes', window), broken: [], unconfirmed: undefined };
   const run: Run = { ...options, pass: first, faults: new Map() };
   await readCompletely(run, resumed !== undefined);
   if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
-    run.pass = beginPass(run, 'full', run.window);
+    run.pass = beginPass(run, 'full', window);
     await readCompletely(run, false);
   }
   const { pass } = run;

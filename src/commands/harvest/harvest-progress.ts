@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
-import type { UnconfirmedLosses } from '../../oai/losses.ts';
+import type { SetResult } from '../../flows/harvest/service-lists.ts';
 import { withoutFullStop } from '../../text/characters.ts';
 import type { Terminal } from '../../ui/terminal.ts';
 
@@ -12,11 +12,6 @@ export function formatLeftOut(identifier: string | null | undefined, sentence: s
   return t`Skipped ${record}: ${reason}.`;
 }
 
-type UnconfirmedSet = {
-  readonly setSpec: string;
-  readonly unconfirmed: UnconfirmedLosses | undefined;
-};
-
 const MAX_NAMED = 5;
 
 /**
@@ -25,7 +20,7 @@ const MAX_NAMED = 5;
  */
 export function warnOfUnconfirmedLosses(
   terminal: Terminal,
-  sets: readonly UnconfirmedSet[],
+  sets: readonly SetResult[],
   command: 'harvest' | 'harvest-vocab',
 ): boolean {
   const unconfirmedSets = sets.flatMap(({ setSpec, unconfirmed }) =>

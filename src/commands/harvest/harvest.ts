@@ -21,23 +21,20 @@ import {
 import { defineCommand, type Runner } from '../command.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import { formatLeftOut, warnOfUnconfirmedLosses } from './harvest-progress.ts';
-import { runHarvest } from './run-harvest.ts';
+import { type RequestOptions, runHarvest } from './run-harvest.ts';
 
-type HarvestOptions = GlobalOptions & {
-  readonly format?: string;
-  readonly from?: string;
-  readonly until?: string;
-  readonly out: string;
-  readonly to?: OutputName;
-  readonly schemaVersion?: string;
-  readonly skipBroken?: boolean;
-  readonly full?: boolean;
-  readonly verify?: boolean;
-  readonly acceptLosses?: boolean;
-  readonly all?: boolean;
-  readonly identifiers?: boolean;
-  readonly deadline?: string;
-};
+type HarvestOptions = GlobalOptions &
+  RequestOptions & {
+    readonly format?: string;
+    readonly from?: string;
+    readonly until?: string;
+    readonly out: string;
+    readonly to?: OutputName;
+    readonly schemaVersion?: string;
+    readonly verify?: boolean;
+    readonly all?: boolean;
+    readonly identifiers?: boolean;
+  };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {

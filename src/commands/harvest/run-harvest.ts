@@ -5,7 +5,8 @@ import { fetchHarvestingAccount, openHarvestClient } from '../../context/open-se
 import type { HarvestRequest, SetProgress } from '../../flows/harvest/service-lists.ts';
 import type { Progress, Terminal } from '../../ui/terminal.ts';
 
-type RequestOptions = {
+/** Flags of both harvests. */
+export type RequestOptions = {
   readonly full?: boolean;
   readonly skipBroken?: boolean;
   readonly acceptLosses?: boolean;

@@ -11,16 +11,9 @@ import {
 } from '../../flows/harvest/harvest-vocabulary.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatLeftOut, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
-import { runHarvest } from '../harvest/run-harvest.ts';
+import { type RequestOptions, runHarvest } from '../harvest/run-harvest.ts';
 
 const MAX_NAMED = 20;
-
-type HarvestVocabOptions = GlobalOptions & {
-  readonly full?: boolean;
-  readonly skipBroken?: boolean;
-  readonly acceptLosses?: boolean;
-  readonly deadline?: string;
-};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -41,7 +34,7 @@ export function register(program: Command, run: Runner): void {
 export async function harvestVocab(
   context: Context,
   sets: readonly string[],
-  options: HarvestVocabOptions,
+  options: GlobalOptions & RequestOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
   const profile = context.getProfile();

@@ -90,7 +90,7 @@ export async function harvestFinds(
     withoutContent: broken.flatMap(({ identifier }) =>
       identifier === undefined ? [] : [toIdent(identifier)],
     ),
-    beganMs: pass?.beganMs ?? 0,
+    beganMs: pass.beganMs,
   };
 }
 

@@ -11,9 +11,7 @@ import {
 import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
-import type { UnconfirmedLosses } from '../../oai/losses.ts';
-import type { BrokenRecord } from '../../oai/malformed-error.ts';
-import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
+import { formatSetName } from '../../oai/pass.ts';
 import { checkArguments, parseBoundMs, parseGranularity } from '../../oai/protocol.ts';
 import type { StoredPage } from '../../oai/store-page.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
@@ -25,7 +23,9 @@ import {
   fetchServiceClock,
   type HarvestRequest,
   makeProgressReport,
+  type PassFigures,
   type ServiceClock,
+  type SetResult,
 } from './service-lists.ts';
 
 export { formatSetName };
@@ -49,28 +49,16 @@ type HarvestRecordsOptions = HarvestRequest & {
   readonly verify?: boolean;
 };
 
-type Figures = {
-  readonly pass: HarvestPass['kind'];
-  /** Records in the list, including those of an interrupted run before. */
-  readonly records: number;
+type Figures = PassFigures & {
   /** New or changed records written in this run, including deleted, masked and vanished ones. */
   readonly written: number;
-  readonly deleted: number;
-  /** Records that are no longer listed, written as deleted by a full pass. */
-  readonly vanished: number;
   /** Records whose content the account may not read. */
   readonly masked: number;
   /** Records written although unchanged since the last harvest: the output lacked them. */
   readonly mended: number;
-  /** Records that were skipped, in this run or before, and still cannot be read. */
-  readonly broken: readonly BrokenRecord[];
 };
 
-export type SetFigures = Figures & {
-  readonly setSpec: string;
-  /** Reason to keep unlisted records and to read the whole set next time. */
-  readonly unconfirmed: UnconfirmedLosses | undefined;
-};
+export type SetFigures = Figures & SetResult;
 
 /** Totals of all sets; a record in several sets counts in each. */
 export type RecordHarvest = Figures & {
@@ -178,8 +166,8 @@ async function harvestSet(
   );
   return {
     setSpec,
-    pass: pass?.kind ?? 'changes',
-    records: pass?.seen ?? 0,
+    pass: pass.kind,
+    records: pass.seen,
     ...tally,
     broken,
     unconfirmed,

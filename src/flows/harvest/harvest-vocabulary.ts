@@ -4,9 +4,6 @@ import { cmd } from '../../base/message.ts';
 import { FIELDS } from '../../find/fields.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState } from '../../oai/harvest-state.ts';
-import type { UnconfirmedLosses } from '../../oai/losses.ts';
-import type { BrokenRecord } from '../../oai/malformed-error.ts';
-import type { HarvestPass } from '../../oai/pass.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import type { RecordSink } from '../../oai/store-page.ts';
 import { parseTerm } from '../../vocabulary/parse-term.ts';
@@ -30,6 +27,7 @@ import {
   type HarvestRequest,
   makeProgressReport,
   type ServiceClock,
+  type SetResult,
 } from './service-lists.ts';
 
 /** Sets of the values in finds, and of the areas and projects with which they are checked. */
@@ -66,19 +64,9 @@ type HarvestVocabularyOptions = HarvestRequest & {
   readonly subject: string;
 };
 
-export type SetHarvest = {
-  readonly setSpec: string;
-  readonly pass: HarvestPass['kind'];
-  /** Records in the list, including those of an interrupted run before. */
-  readonly records: number;
-  readonly deleted: number;
-  readonly vanished: number;
+export type SetHarvest = SetResult & {
   /** Identifiers of records that are not usable as terms. */
   readonly unreadable: readonly string[];
-  /** Records that were skipped, in this run or before, and still cannot be read. */
-  readonly broken: readonly BrokenRecord[];
-  /** Reason to keep unlisted entries and to read the whole set next time. */
-  readonly unconfirmed: UnconfirmedLosses | undefined;
   readonly elapsedMs: number;
 };
 
@@ -158,8 +146,8 @@ async function harvestSet(
   );
   return {
     setSpec,
-    pass: pass?.kind ?? 'changes',
-    records: pass?.seen ?? 0,
+    pass: pass.kind,
+    records: pass.seen,
     deleted: tally.deleted,
     vanished: tally.vanished,
     unreadable: [...tally.unreadable],

@@ -2,6 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
+import type { UnconfirmedLosses } from '../../oai/losses.ts';
+import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
 import type { Granularity } from '../../oai/protocol.ts';
 import { findNearestSet } from '../../text/names.ts';
@@ -44,6 +46,23 @@ export type HarvestRequest = HarvestedService & {
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
   readonly onNote?: (text: string) => void;
+};
+
+export type PassFigures = {
+  readonly pass: HarvestPass['kind'];
+  /** Records in the list, including those of an interrupted run before. */
+  readonly records: number;
+  readonly deleted: number;
+  /** Records that are no longer listed, stored as deleted by a full pass. */
+  readonly vanished: number;
+  /** Records that were skipped, in this run or before, and still cannot be read. */
+  readonly broken: readonly BrokenRecord[];
+};
+
+export type SetResult = PassFigures & {
+  readonly setSpec: string;
+  /** Reason to keep unlisted records and to read the whole set next time. */
+  readonly unconfirmed: UnconfirmedLosses | undefined;
 };
 
 /** Makes a function that reports the progress after a page, at the rate of this run. */
