@@ -6,7 +6,10 @@ import type { Statement } from '../store/database.ts';
  * a project.
  */
 
-/** Kinds of records in the vocabulary, by the service's names. */
+/**
+ * Kinds of records in the vocabulary, by the service's names, which are those of its sets: what
+ * finds contain, and the areas and projects with which they are checked.
+ */
 export const TERM_KINDS = [
   'heslo',
   'organizace',

@@ -4,11 +4,7 @@ import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Context, GlobalOptions } from '../../context/context.ts';
 import { getHarvestAccount, getHarvestBase, listEntriesInUse } from '../../context/open-service.ts';
-import {
-  DEFAULT_SETS,
-  harvestVocabulary,
-  type SetHarvest,
-} from '../../flows/harvest/harvest-vocabulary.ts';
+import { harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatLeftOut, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
 import { type RequestOptions, runHarvest } from '../harvest/run-harvest.ts';
@@ -43,7 +39,7 @@ export async function harvestVocab(
     harvestVocabulary({
       ...request,
       vocabulary: store.openSource(getHarvestBase(profile)),
-      sets: sets.length === 0 ? DEFAULT_SETS : sets,
+      sets,
       metadataPrefix: `oai_${profile.prefix}`,
       inUse: () => listEntriesInUse(context),
       subject: `${profile.schemaVersion} ${getHarvestAccount(profile)}`,

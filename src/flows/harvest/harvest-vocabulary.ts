@@ -7,7 +7,7 @@ import { type HarvestState, makeStoredState } from '../../oai/harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import type { RecordSink } from '../../oai/store-page.ts';
 import { parseTerm } from '../../vocabulary/parse-term.ts';
-import type { Vocabulary } from '../../vocabulary/term.ts';
+import { TERM_KINDS, type Vocabulary } from '../../vocabulary/term.ts';
 import {
   assertLatestRun,
   beginRun,
@@ -30,28 +30,18 @@ import {
   type SetResult,
 } from './service-lists.ts';
 
-/** Sets of the values in finds, and of the areas and projects with which they are checked. */
-export const DEFAULT_SETS = [
-  'heslo',
-  'organizace',
-  'osoba',
-  'ruian_kraj',
-  'ruian_okres',
-  'ruian_katastr',
-  'projekt',
-] as const;
-
 /**
  * Tells if imports need the set: one that is harvested by default, or that contains the set of an
  * element.
  */
 export function isNeededByImports(setSpec: string): boolean {
-  const isWhole = DEFAULT_SETS.some((each) => each === setSpec);
+  const isWhole = TERM_KINDS.some((each) => each === setSpec);
   return isWhole || FIELDS.some(({ set }) => set !== undefined && isInSet(set, setSpec));
 }
 
 type HarvestVocabularyOptions = HarvestRequest & {
   readonly vocabulary: Vocabulary;
+  /** None: all that imports need. */
   readonly sets: readonly string[];
   /** The native format, such as `oai_svc`. */
   readonly metadataPrefix: string;
@@ -75,8 +65,9 @@ export type SetHarvest = SetResult & {
  * @throws as {@link harvest}; UsageError for an unknown set; DatabaseError
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
-  await assertKnownSets(options, options.sets);
-  const stray = options.sets.find((set) => !DEFAULT_SETS.some((family) => isInSet(set, family)));
+  const sets = options.sets.length === 0 ? TERM_KINDS : options.sets;
+  await assertKnownSets(options, sets);
+  const stray = sets.find((set) => !TERM_KINDS.some((family) => isInSet(set, family)));
   if (stray !== undefined) {
     throw new UsageError(t`${stray} is not a vocabulary.`, {
       hint: t`Harvest it to a file: ${cmd`pas harvest ${stray} --out records.jsonl`}`,
@@ -84,7 +75,7 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
   }
   const service = await fetchServiceClock(options);
   const results: SetHarvest[] = [];
-  for (const setSpec of options.sets) results.push(await harvestSet(options, service, setSpec));
+  for (const setSpec of sets) results.push(await harvestSet(options, service, setSpec));
   return results;
 }
 
