@@ -2,7 +2,6 @@ import type { XmlDocument, XsdValidator } from 'libxml2-wasm';
 import { LocalizedError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { XML_NAMESPACE } from './element.ts';
-import { createKnownShapes, type KnownShapes } from './known-shapes.ts';
 
 /** Loaded when a schema is compiled: it is WebAssembly, whose loading is asynchronous. */
 type Library = typeof import('libxml2-wasm');
@@ -81,7 +80,7 @@ export async function compileSchema(
     held.unshift(schema);
     const files = [main, ...imports];
     let namespaces: readonly string[] | undefined;
-    return makeValidator(library, schema, held, files, () => {
+    return makeValidator(library, schema, held, () => {
       namespaces ??= files.map((file) => getTargetNamespace(library, file));
       return namespaces;
     });
@@ -112,35 +111,19 @@ export function fillPlaceholders(
   return Buffer.from(filled, 'utf8');
 }
 
-/**
- * Shapes are kept from this document on: to read the schema for them takes as long as to validate
- * hundreds.
- */
-const MIN_DOCUMENTS = 20;
-
-const VALID: Validation = { wellFormed: true, violations: [] };
-
 function makeValidator(
   library: Library,
   schema: XsdValidator,
   held: readonly { dispose(): void }[],
-  files: readonly SchemaFile[],
   namespaces: () => readonly string[],
 ): Validator {
   let disposed = false;
-  let validated = 0;
-  let shapes: KnownShapes | undefined;
   return {
     validate(document) {
       // The library would take a freed schema for "no schema" and follow the document's own
       // schemaLocation.
       if (disposed) throw new Error('this validator was disposed');
-      if (shapes?.isAccepted(document) === true) return VALID;
-      const validation = validateDocument(library, schema, document, namespaces);
-      validated += 1;
-      if (validated >= MIN_DOCUMENTS) shapes ??= createKnownShapes(files.map(({ bytes }) => bytes));
-      if (validation.violations.length === 0) shapes?.add(document);
-      return validation;
+      return validateDocument(library, schema, document, namespaces);
     },
     [Symbol.dispose]() {
       if (disposed) return;
@@ -176,7 +159,7 @@ function validateDocument(
       };
     }
     schema.validate(document);
-    return VALID;
+    return { wellFormed: true, violations: [] };
   } catch (error) {
     return { wellFormed: true, violations: toViolations(library, error, namespaces) };
   } finally {
