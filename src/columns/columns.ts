@@ -48,7 +48,6 @@ export function isWrittenByPas(header: string): boolean {
 export type Columns = {
   readonly place: TablePlace;
   has(name: ColumnName): boolean;
-  /** Returns the headers of all columns of the table that give an element its text. */
   getHeader(name: ColumnName): string | undefined;
   /** Recognised columns in a fixed order, independent of the table's. */
   readonly names: readonly ColumnName[];
@@ -98,10 +97,8 @@ export function parseColumns(
   );
   const names = new Set([...sources.keys(), ...fixed.keys()]);
   const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
-  const getHeader = (name: ColumnName): string | undefined => {
-    const headers = sources.get(name)?.map(({ index }) => table.header[index] ?? '') ?? [];
-    return headers.length > 0 ? headers.join(', ') : fixed.get(name)?.givenName;
-  };
+  const getHeader = (name: ColumnName): string | undefined =>
+    table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixed.get(name)?.givenName;
   const readParts = (row: RowCells, name: ColumnName): readonly string[] => {
     const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
     if (name === 'local_id' && map?.localId !== undefined)

@@ -240,17 +240,6 @@ rok = "ignore"
     });
   });
 
-  test('the issue of an incomplete composed number names all its columns', () => {
-    const text = 'version = 1\nlocal_id = "{rok}/{č.}"\n[columns]\nrok = "ignore"\n"č." = "ignore"';
-    const table = parseTable('t.csv', Buffer.from('rok;č.\n2019;\n'));
-    const { issues } = mapTable(table, {
-      map: parseColumnMap('m.toml', text).map,
-      lookupTerm: undefined,
-      resolvePhoto: () => ({ value: '' }),
-    });
-    expect(issues).toMatchObject([{ rule: 'local-id', row: 2, column: 'rok, č.' }]);
-  });
-
   test('columns with equal names are distinguished by #2, those without a name by their position', () => {
     expect(
       splitCells(
