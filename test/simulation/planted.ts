@@ -437,7 +437,7 @@ import { foldEntry } from '../outbox/entry-facts.ts';`,
     name: 'a token that ran out makes a refusal',
     themes: ['a token runs out'],
     file: 'src/push/settle.ts',
-    from: `...settled(requeue(facts, msg\`the token had expired\`)),`,
+    from: `...settled(requeue(facts, msg\`the token had expired\`, facts.now)),`,
     to: `...settled({ state: 'refused', reason: msg\`the token had expired\`, issues: [] }),`,
   },
   {

@@ -53,7 +53,8 @@ describe('a list of one page', () => {
     const until = (untilMs: number) =>
       harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
     const behind = until(NOW_MS - HOUR_MS - 1);
-    expect([await behind.run(), behind.asked()]).toEqual([{ pass: undefined, broken: [] }, []]);
+    expect(await behind.run()).toMatchObject({ pass: { kind: 'changes', seen: 0 }, broken: [] });
+    expect([behind.asked(), state.getPass()]).toEqual([[], undefined]);
     const reached = until(NOW_MS - HOUR_MS);
     await reached.run();
     expect(reached.asked()).toEqual([
