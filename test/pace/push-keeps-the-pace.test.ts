@@ -8,7 +8,7 @@ const LATENCY_MS = 400;
 
 test('60 finds with 60 photographs keep the pace to a service that takes 400 ms for each, several under way at once', async () => {
   await using service = await startMockProcess('--latency', String(LATENCY_MS));
-  const home = await signedIn(service);
+  const home = await signedIn(service, []);
   await importSeason(home, 60, { photos: true, state: 2 });
   const before = await service.state();
 

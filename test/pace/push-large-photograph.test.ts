@@ -11,7 +11,7 @@ const LARGE_BYTES = 250 * MIB - 1000;
 
 test('a photograph of 250 MiB is sent whole, and takes less than 64 MiB of memory more than a small one', async () => {
   await using service = await startMockProcess();
-  const home = await signedIn(service);
+  const home = await signedIn(service, []);
   await importSeason(home, 2);
   await home.do('push');
   const large = home.file('large.png', tinyPng(2));

@@ -16,14 +16,14 @@ const READ_AT_START = /^(?:NODE_|LC_|LANG$|TZ$|DEBUG$)/;
 const READ_BY_THE_HOST = 'NODE_OPTIONS';
 const MAX_HOSTS = 6;
 
-/** `last`: the end of the run that began last. */
-type Host = { readonly child: ChildProcess; last: Promise<unknown> };
+/** `run`: the one that it is busy with. */
+type Host = { readonly child: ChildProcess; run?: Promise<unknown> };
 const hosts = new Map<string, Promise<Host>>();
 
 /**
- * Runs `pas` in a process that it shares with other runs, one after another: starting Node and
- * loading modules is most of what a run costs. Undefined where the run has an environment that only
- * a new process reads.
+ * Runs `pas` in a process that it shares with other runs: starting Node and loading modules is most
+ * of what a run costs. Undefined where the run has an environment that only a new process reads, or
+ * where another runs there: runs at the same time are of several processes.
  */
 export async function hosted(
   args: readonly string[],
@@ -38,9 +38,12 @@ export async function hosted(
     ...env,
     PAS_LANG: language,
   });
-  const run = host.last.then(() => runIn(host, { args, env, cwd }));
-  host.last = run.catch(() => {});
-  return run;
+  if (host.run !== undefined) return undefined;
+  const run = runIn(host, { args, env, cwd });
+  host.run = run.catch(() => {});
+  return run.finally(() => {
+    host.run = undefined;
+  });
 }
 
 async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
@@ -54,7 +57,7 @@ async function makeHost(kind: string, env: NodeJS.ProcessEnv): Promise<Host> {
       // The host ends with this worker.
       child.unref();
       child.channel?.unref();
-      ready({ child, last: Promise.resolve() });
+      ready({ child });
     });
     const onExit = (code: number | null): void =>
       fail(new Error(`the host of runs ended with ${code} before it was ready`));
@@ -68,8 +71,8 @@ async function endOldest(): Promise<void> {
   const [oldest] = hosts;
   if (oldest === undefined) return;
   hosts.delete(oldest[0]);
-  const { child, last } = await oldest[1];
-  await last;
+  const { child, run } = await oldest[1];
+  await run;
   if (child.connected) child.disconnect();
 }
 
