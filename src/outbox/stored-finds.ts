@@ -10,6 +10,7 @@ import {
 } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
 import { type CurrentBody, type FindWish, makeDamagedError, readStored } from './facts.ts';
+import { parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 
 /** Element names and values from the find layer. */
@@ -117,6 +118,12 @@ export function listUnattemptedFinds(outbox: Outbox, command?: string): StoredFi
     )
     .all({ command: command ?? null })
     .map((row) => parseFind(outbox, row));
+}
+
+/** Tells if a find was removed: it is hidden, or it has no row here. A record never is. */
+export function isRemoved({ sql }: Outbox, subject: string): boolean {
+  if (parseRecordSubject(subject) !== undefined) return false;
+  return sql('select 1 from finds where uuid = ? and hidden = 0').get(subject) === undefined;
 }
 
 /** Returns the newest finds first. */

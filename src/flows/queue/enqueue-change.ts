@@ -21,10 +21,14 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../../outbox/entry-queries.ts';
-import { parseRecordSubject } from '../../outbox/intents.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
-import { findByUuid, type ImportedRow, type StoredFind } from '../../outbox/stored-finds.ts';
+import {
+  findByUuid,
+  type ImportedRow,
+  isRemoved,
+  type StoredFind,
+} from '../../outbox/stored-finds.ts';
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../../outbox/wishes.ts';
 import { normalizeNumber } from '../../text/characters.ts';
 import { isGoneAtService, isPulledSince } from '../finds/pull-state.ts';
@@ -135,8 +139,7 @@ export function enqueueNumber(
  * @throws UsageError
  */
 function assertNotRemoved(outbox: Outbox, subject: string): void {
-  if (parseRecordSubject(subject) !== undefined) return;
-  if (findByUuid(outbox, subject)?.isHidden === false) return;
+  if (!isRemoved(outbox, subject)) return;
   throw new UsageError(msg`Another command has removed the find.`, {
     hint: msg`Nothing was queued for it. \`${cmd`pas list`}\` shows the finds.`,
   });

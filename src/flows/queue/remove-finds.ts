@@ -4,7 +4,7 @@ import { thinContents } from '../../outbox/command-log.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { checkRemovable, type Removal, removeSubject } from '../../outbox/removal.ts';
-import { findByUuid } from '../../outbox/stored-finds.ts';
+import { isRemoved } from '../../outbox/stored-finds.ts';
 import { resolveRecordName } from './resolve-finds.ts';
 import { sweepPhotographs } from './sweep-photographs.ts';
 
@@ -27,8 +27,7 @@ export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRe
     named.set(subject, named.get(subject) ?? name);
   }
   return [...named].map(([subject, name]) => {
-    if (findByUuid(outbox, subject)?.isHidden === true)
-      throw new UsageError(msg`${name} was removed before.`);
+    if (isRemoved(outbox, subject)) throw new UsageError(msg`${name} was removed before.`);
     return { name, subject, ...checkRemovable(outbox, subject) };
   });
 }

@@ -7,7 +7,7 @@ import { findPulledRecord } from '../../outbox/pulled-records.ts';
 import {
   findByIdentCely,
   findByLocalId,
-  findByUuid,
+  isRemoved,
   listNamesOfFinds,
   type StoredFind,
 } from '../../outbox/stored-finds.ts';
@@ -82,7 +82,7 @@ export function findSubject(outbox: Outbox, find: string): string {
  */
 export function findSubjectToChange(outbox: Outbox, find: string): string {
   const subject = findSubject(outbox, find);
-  if (findByUuid(outbox, subject)?.isHidden === true) throw makeRemovedFindError(find);
+  if (isRemoved(outbox, subject)) throw makeRemovedFindError(find);
   const goneMessage = explainGone(outbox, subject);
   if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
   return subject;
