@@ -393,15 +393,14 @@ const WRITTEN = {
   reason: 'reason',
   issues: 'issues',
   updated_at: 'now',
-} as const;
+} as const satisfies Readonly<Record<string, keyof EntryRow | 'now'>>;
 
 // SQLite keeps a journal of its own for an upsert, which takes three times as long.
-const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')}, created_at, held, subject, key, first_fact)
-  values (${Object.values(WRITTEN)
-    .map((name) => `:${name}`)
-    .join(
-      ', ',
-    )}, :createdAt, :held, :subject, :key, iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
+const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')},
+    created_at, held, subject, key, first_fact)
+  values (:${Object.values(WRITTEN).join(', :')},
+    :createdAt, :held, :subject, :key,
+    iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
 
 /** Questions that follow from the facts. */
 const OF_FACTS = ['edited-twice', ...ROW_BASES].map((basis) => `'${basis}'`).join(', ');
