@@ -86,9 +86,17 @@ create table entries (
   changed integer not null check (changed in (0, 1)),
   -- import: the record that it became; number, photo: the record to change
   ident_cely text,
-  -- of an import, which is the row of its find: the number of the find's first fact, so that it has its place again after an undo; the
-  -- user's own key, by which importing it again means the same find; the fact with its wish; its table; it was removed after an attempt
-  first_fact integer, local_id text check (length(local_id) > 0), fact text, source_path text, hidden integer check (hidden in (0, 1)),
+  -- an import is the row of its find, and fills the columns to `hidden`
+  -- the number of its first fact, so that it has its place again after an undo
+  first_fact integer,
+  -- the user's own key: importing it again means the same find
+  local_id text check (length(local_id) > 0),
+  -- the fact with its wish
+  fact text,
+  -- its table
+  source_path text,
+  -- it was removed after an attempt
+  hidden integer check (hidden in (0, 1)),
   project text, value text, expects text, photograph text,
   attempts integer not null, unknown_attempts integer not null, not_before_at integer not null,
   -- a question for a person, and the last inconclusive lookup, as JSON
