@@ -25,7 +25,7 @@ export type Comparable = {
   readonly point: PointInSystem | undefined;
   readonly object: string;
   readonly finder: Person;
-  /** The other as-found elements, in the order of the schema. */
+  /** The other elements that do not change after a find was made, in the order of the schema. */
   readonly details: readonly string[];
   /** The reader may not see place and point, so that they do not count. */
   readonly isPlaceWithheld: boolean;
