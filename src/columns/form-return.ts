@@ -1,4 +1,4 @@
-import { groupBy } from '../base/group-by.ts';
+import { addToGroup, groupBy } from '../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { getField, isElementName } from '../find/fields.ts';
@@ -230,7 +230,7 @@ function groupPartsByForm(
       ];
       const form = ids.map((id) => rowsByForm.get(id)).find((parent) => parent !== undefined);
       const answers = read(row);
-      if (form !== undefined) parts.set(form, [...(parts.get(form) ?? []), answers]);
+      if (form !== undefined) addToGroup(parts, form, answers);
       else if (answers.pictures.length + answers.otherAnswers.length > 0)
         issues.push(makeOrphanIssue(answers).with(getRowPlace(repeat, row)));
     }
