@@ -132,8 +132,8 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     called: msg`a workbook (XLSX)`,
     part: /^xl\/workbook\.xml$/i,
     options: ['sheet', 'header'],
-    read: async ({ file, readAll, sheet, headerRows, isOnDisk, photoFolder }) => {
-      const entries = await readAll();
+    read: async ({ file, archive, sheet, headerRows, isOnDisk, photoFolder }) => {
+      const entries = await archive.readAll();
       const table = (await import('./xlsx-workbook.ts')).parseXlsx(
         file,
         entries,
@@ -150,8 +150,8 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     called: msg`a workbook (ODS)`,
     part: /^content\.xml$/,
     options: ['sheet', 'header'],
-    read: async ({ file, readAll, sheet, headerRows }) =>
-      (await import('./ods-table.ts')).parseOds(file, await readAll(), sheet, headerRows),
+    read: async ({ file, archive, sheet, headerRows }) =>
+      (await import('./ods-table.ts')).parseOds(file, await archive.readAll(), sheet, headerRows),
   },
   {
     extensions: ['kmz'],
@@ -164,9 +164,9 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     extensions: [],
     part: /\.(?:shp|dbf)$/i,
     options: ['sheet', 'encoding'],
-    read: async ({ file, readAll, sheet, encoding }) => {
+    read: async ({ file, archive, sheet, encoding }) => {
       const { parseShapefileArchive } = await import('./shapefile-table.ts');
-      return parseShapefileArchive(file, await readAll(), sheet, encoding);
+      return parseShapefileArchive(file, await archive.readAll(), sheet, encoding);
     },
   },
 ];
@@ -409,14 +409,13 @@ async function readBytes(source: FileSource): Promise<Table> {
  * @throws FileError where the archive is damaged, or no format fits
  */
 async function readArchive(file: string, options: SourceOptions, bytes?: Buffer): Promise<Table> {
-  const { openZip, readAllParts } = await import('./zip-entries.ts');
+  const { openZip } = await import('./zip-entries.ts');
   const archive = await openZip(file, bytes);
-  const readAll = () => readAllParts(file, archive);
   try {
     const named = ARCHIVE_READERS.filter((reader) => isNamedAs(reader, file));
     for (const reader of new Set([...named, ...ARCHIVE_READERS])) {
       if (!archive.paths.some((path) => reader.part.test(path))) continue;
-      const table = await reader.read({ ...options, file, archive, readAll, bytes });
+      const table = await reader.read({ ...options, file, archive, bytes });
       if (table === undefined) continue;
       assertOptionsApply(file, options, reader);
       return table;

@@ -59,13 +59,17 @@ export function assertNotNested(file: string, paths: Iterable<string>): void {
 /** An archive whose parts are unpacked on demand. */
 type ZipFile = {
   readonly paths: readonly string[];
-  readonly packedBytes: number;
   /**
    * Reads a part, once.
    * @throws FileError where the part is damaged, encrypted, or larger than a table may be, or all
    * parts read so far are too large together
    */
   read(path: string): Promise<Buffer>;
+  /**
+   * Reads all parts.
+   * @throws FileError as {@link read}, or where the archive is larger than a table may be
+   */
+  readAll(): Promise<ReadonlyMap<string, ZipEntry>>;
   /**
    * Unpacks a part to a new file.
    * @throws FileError as {@link read}, and where it is larger than `maxBytes`
@@ -78,8 +82,6 @@ type ZipFile = {
 export type ArchiveSource = {
   readonly file: string;
   readonly archive: ZipFile;
-  /** Reads all its parts. */
-  readAll(): Promise<ReadonlyMap<string, ZipEntry>>;
   /** Its bytes, where it is not on disk. */
   readonly bytes?: Buffer;
   /** Folder of the photographs that a form names; otherwise they are in the archive. */
@@ -114,7 +116,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
     return { entry, pieces: await archive.openReadStreamPromise(entry) };
   };
-  const readPart = async (path: string): Promise<Buffer> => {
+  const read = memoize(async (path: string): Promise<Buffer> => {
     try {
       const { entry, pieces } = await openStream(path, MAX_INPUT_BYTES);
       readBytes += entry.uncompressedSize;
@@ -125,7 +127,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     } catch (thrown) {
       throw asZipError(thrown);
     }
-  };
+  });
   try {
     assertPartCount(file, { parts: archive.entryCount });
     for await (const entry of archive.eachEntry()) {
@@ -138,8 +140,13 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   }
   return {
     paths: [...entries.keys()],
-    packedBytes,
-    read: memoize(readPart),
+    read,
+    async readAll() {
+      assertInputSize(file, packedBytes);
+      const parts = new Map<string, ZipEntry>();
+      for (const name of entries.keys()) parts.set(name, { name, bytes: await read(name) });
+      return parts;
+    },
     async unpack(path, to, maxBytes) {
       const { entry, pieces } = await openStream(path, maxBytes).catch((thrown: unknown) => {
         throw asZipError(thrown);
@@ -162,20 +169,6 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     },
     close: () => archive.close(),
   };
-}
-
-/**
- * Reads all parts of an archive.
- * @throws FileError as {@link ZipFile.read}, or where the archive is larger than a table may be
- */
-export async function readAllParts(
-  file: string,
-  { paths, packedBytes, read }: ZipFile,
-): Promise<ReadonlyMap<string, ZipEntry>> {
-  assertInputSize(file, packedBytes);
-  const parts = new Map<string, ZipEntry>();
-  for (const name of paths) parts.set(name, { name, bytes: await read(name) });
-  return parts;
 }
 
 function makeDamagedError(file: string, cause?: unknown): FileError {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { openZip, readAllParts } from '../../src/tables/zip-entries.ts';
+import { openZip } from '../../src/tables/zip-entries.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
@@ -97,7 +97,8 @@ test('the workbook with issues keeps days as days, and its columns fit their con
   ] as const;
   homeCopy.file('season.xlsx', makeWorkbook([{ name: 'nálezy', rows }]));
   await expectEnded(homeCopy.pas('import', 'season.xlsx', '--issues-to', 'mend.xlsx'), 3);
-  const parts = await readAllParts('mend.xlsx', await openZip(join(homeCopy.folder, 'mend.xlsx')));
+  const archive = await openZip(join(homeCopy.folder, 'mend.xlsx'));
+  const parts = await archive.readAll();
   const sheet = parts.get('xl/worksheets/sheet1.xml')?.bytes.toString('utf8') ?? '';
   expect(sheet).toContain('<v>45444</v>');
   const widths = [...sheet.matchAll(/<col [^>]*width="([\d.]+)"/g)].map(([, width]) =>

@@ -27,7 +27,7 @@ import { parseRecordIdent } from '../../../src/push/departure.ts';
 import { openSqlite } from '../../../src/store/database.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { toUtf8 } from '../../../src/tables/text-encoding.ts';
-import { openZip, readAllParts } from '../../../src/tables/zip-entries.ts';
+import { openZip } from '../../../src/tables/zip-entries.ts';
 import { parseTerm } from '../../../src/vocabulary/parse-term.ts';
 import { getLine, getSourceText, type XmlElement } from '../../../src/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../../src/xml/parse.ts';
@@ -449,10 +449,8 @@ export const TARGETS: readonly Target[] = [
     ],
     read: async (bytes) => {
       await refusing([FileError], async () => {
-        for (const [name, entry] of await readAllParts(
-          'finds.xlsx',
-          await openZip('finds.xlsx', bytes),
-        ))
+        const archive = await openZip('finds.xlsx', bytes);
+        for (const [name, entry] of await archive.readAll())
           demand(entry.name === name && entry.bytes.length >= 0, 'a part has another name');
       });
       await readRows('finds.xlsx', bytes);
