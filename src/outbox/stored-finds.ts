@@ -89,11 +89,7 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
 
 /** Returns the find to which the service gave this identifier. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
-  return readOneFind(
-    outbox,
-    `finds.uuid = (select subject from entries where ident_cely = ? and +kind = 'import' and +state = 'accepted' limit 1)`,
-    identCely,
-  );
+  return readOneFind(outbox, `finds.ident_cely = ? and finds.state = 'accepted'`, identCely);
 }
 
 function readOneFind(outbox: Outbox, condition: string, value: string): StoredFind | undefined {
