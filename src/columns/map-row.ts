@@ -220,7 +220,7 @@ function removeHtml(name: ElementName, cell: string, report: Report): string {
   const names = pictures.join(', ');
   const also = names === '' ? '' : msg` Its pictures are ignored: ${names}.`;
   const problem = msg`The text is HTML; pas reads only the plain text.${also}`;
-  report(asWarning(makeUnreadable('text-html', problem)), name, name);
+  report({ severity: 'warning', rule: 'text-html', problem }, name, name);
   return text;
 }
 
@@ -288,21 +288,17 @@ function parsePhotos(
     const path = resolvePhoto(name);
     if (!isReadable(path)) missing.push(name);
     if (isReadable(path) && path.remark !== undefined)
-      report(asWarning(makeUnreadable(OTHER_SPELLING, path.remark)), 'photos');
+      report({ severity: 'warning', rule: OTHER_SPELLING, problem: path.remark }, 'photos');
     if (!isReadable(path) && previousPhotos.includes(name)) continue;
     if (!isReadable(path) && path.rule === MISSING) {
       const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
-      report(
-        asWarning(makeUnreadable(path.rule, joinMessages([path.problem, later], ' '))),
-        'photos',
-      );
+      const problem = joinMessages([path.problem, later], ' ');
+      report({ severity: 'warning', rule: path.rule, problem }, 'photos');
     } else if (!isReadable(path)) report(path, 'photos');
-    else if (photos.has(path.value))
-      report(
-        asWarning(makeUnreadable('photo-twice', msg`"${name}" appears twice; it is queued once.`)),
-        'photos',
-      );
-    else photos.add(path.value);
+    else if (photos.has(path.value)) {
+      const problem = msg`"${name}" appears twice; it is queued once.`;
+      report({ severity: 'warning', rule: 'photo-twice', problem }, 'photos');
+    } else photos.add(path.value);
   }
   return { photos: [...photos], missing };
 }

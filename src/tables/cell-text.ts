@@ -1,4 +1,4 @@
-import { type Doubt, makeUnreadable } from '../base/issue.ts';
+import type { Doubt } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import type { CellValue } from './table.ts';
 
@@ -49,16 +49,16 @@ function raise(text: string, position: 'superscript' | 'subscript'): string {
 
 function makeStruckFault(struck: string, kept: string): Doubt {
   const problem = msg`"${struck}" is struck through and does not count. The cell is read as "${kept}".`;
-  return { ...makeUnreadable('cell-struck', problem), severity: 'warning' };
+  return { severity: 'warning', rule: 'cell-struck', problem };
 }
 
 /** Reports a struck cell of a row that counts. */
 export function makeStruckCellFault(struck: string): Doubt {
   const problem = msg`"${struck}" is struck through and does not count. The cell is read as empty.`;
-  return { ...makeUnreadable('cell-struck', problem), severity: 'warning' };
+  return { severity: 'warning', rule: 'cell-struck', problem };
 }
 
 function makeRaisedFault(text: string): Doubt {
   const problem = msg`The cell has a superscript or subscript and is read as "${text}". If that is a remark, remove it.`;
-  return { ...makeUnreadable('cell-raised', problem), severity: 'warning' };
+  return { severity: 'warning', rule: 'cell-raised', problem };
 }
