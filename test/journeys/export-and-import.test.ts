@@ -55,7 +55,7 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
   expect(readFileSync(join(home.folder, 'out/finds.csv'), 'utf8')).toContain(';MMK 4/2024;');
 });
 
-test('a table of finds that the mock.service has creates no second record', async () => {
+test('a table of finds that the service has creates no second record', async () => {
   const other = await signedIn(mock.service);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
   await expectEnded(run, 3);

@@ -266,7 +266,7 @@ describe('finds of a form return from KoboToolbox', () => {
   });
 });
 
-test('a form refuses what the mock.service would refuse', () => {
+test('a form refuses what the service would refuse', () => {
   const constraints = survey
     .filter((row) => row['constraint'] !== '')
     .map((row) => [row['name'], row['constraint']]);

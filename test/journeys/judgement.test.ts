@@ -27,9 +27,9 @@ beforeAll(async () => {
 
 const getFile = (index: number) => `judged-${index}.xml`;
 
-describe('a hand-written document is judged offline as the mock.service judges it', () => {
+describe('a hand-written document is judged offline as the service judges it', () => {
   test.each(JUDGED_FINDS.map(([title, status], index) => [title, status, index] as const))(
-    '%s, where the mock.service answers %i',
+    '%s, where the service answers %i',
     (_, status, index) => {
       const errors = issues.filter(
         ({ file, severity }) => severity === 'error' && file.endsWith(`/${getFile(index)}`),
@@ -45,7 +45,7 @@ test.each(
   DOUBTFUL_PROJECTS.map(
     ([title, status], index) => [title, status, JUDGED_FINDS.length + index] as const,
   ),
-)('%s, where the mock.service answers %i, is pointed out', (_, __, index) => {
+)('%s, where the service answers %i, is pointed out', (_, __, index) => {
   const ofFile = issues.filter(({ file }) => file.endsWith(`/${getFile(index)}`));
   expect(ofFile).toMatchObject([{ severity: 'warning', element: 'projekt', line: 5 }]);
 });

@@ -27,7 +27,7 @@ async function throttledFor(seconds: number): Promise<{ readonly stderr: string 
   return ended;
 }
 
-test('a pause requested by the mock.service is shown by status and doctor, and honoured by the next push', async () => {
+test('a pause requested by the service is shown by status and doctor, and honoured by the next push', async () => {
   await throttledFor(1800);
   const before = await mock.service.state();
   const status = await home.pas('status');
