@@ -8,7 +8,8 @@ const mock = useMock();
 let home: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service);
+  // A profile as people have it: with a pace.
+  home = await signedIn(mock.service, []);
 });
 
 type Pause = { readonly paused_until: string | null; readonly asked_until: string | null };
