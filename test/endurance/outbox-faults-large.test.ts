@@ -4,7 +4,7 @@ import { signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
-const mock = useMockProcess('--min-interval', '0');
+const mock = useMockProcess();
 
 const ALL_IN_INDEX = [...WITHOUT_PAUSES, '--set', 'index_allowance_ms=0'];
 

@@ -43,7 +43,7 @@ describe('a service behind a proxy', () => {
   /** What mock server, profile and namespace call the service must be one. */
   const served = async (...flags: string[]): Promise<RunningMock> => {
     const port = await freePort();
-    const service = await serveMock('--port', String(port), '--min-interval', '0', ...flags);
+    const service = await serveMock('--port', String(port), ...flags);
     closers.push(() => service.stop());
     return service;
   };
