@@ -38,7 +38,7 @@ export async function hosted(
     ...env,
     PAS_LANG: language,
   });
-  if (host.run !== undefined) return undefined;
+  if (host.run !== undefined || !host.child.connected) return undefined;
   const run = runIn(host, { args, env, cwd });
   host.run = run.catch(() => {});
   return run.finally(() => {
@@ -71,9 +71,9 @@ async function endOldest(): Promise<void> {
   const [oldest] = hosts;
   if (oldest === undefined) return;
   hosts.delete(oldest[0]);
-  const { child, run } = await oldest[1];
-  await run;
-  if (child.connected) child.disconnect();
+  const host = await oldest[1];
+  while (host.run !== undefined) await host.run;
+  if (host.child.connected) host.child.disconnect();
 }
 
 function runIn(
