@@ -868,7 +868,8 @@ class Scene {
         await run('import', this.#machine(machine).file('finds.csv', table.content));
         for (const { id } of table.finds) {
           const imported = this.#asked.get(id);
-          if (imported !== undefined) imported.edited = undefined;
+          if (imported !== undefined)
+            Object.assign(imported, { edited: undefined, unwantedWith: undefined });
         }
         return;
       }
