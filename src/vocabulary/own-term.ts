@@ -13,19 +13,10 @@ export type Word = {
   readonly cut: boolean;
 };
 
-/** One reading of a word; an abbreviation may stand for several words at once. */
-export type Reading = {
-  readonly words: readonly Word[];
-  readonly text: string;
-  readonly isItself: boolean;
-};
+/** A word of a term itself, or one of those that it stands for; `meaning` has all of these. */
+export type Reading = { readonly word: Word; readonly meaning?: string };
 
-export type TermToken = {
-  readonly word: Word;
-  readonly readings: readonly Reading[];
-  /** Weight: the object itself counts more than details behind a preposition or in brackets. */
-  readonly emphasis: number;
-};
+export type TermToken = { readonly word: Word; readonly readings: readonly Reading[] };
 
 /** Czech and English words that link others. */
 const LINKS = new Set([
@@ -57,77 +48,37 @@ const LINKS = new Set([
 /** A longer text is a description, which begins with the object. */
 const MAX_LETTERS = 120;
 
-const FIRST_WORD = 1.25;
-const DETAIL = 0.5;
-
-/** Returns the meaningful words of a text, each with its weight. */
+/** Returns the meaningful words of a text, each with its readings. */
 export function splitOwnTerm(text: string): TermToken[] {
-  const tokens: TermToken[] = [];
-  let detail = false;
-  for (const [part = ''] of text.slice(0, MAX_LETTERS).matchAll(/[([]|[\p{L}\p{N}\p{M}]+\.?/gu)) {
-    if (part === '(' || part === '[') {
-      detail = true;
-      continue;
-    }
-    const word = makeWord(part.replace(/\.$/, ''), part.endsWith('.'));
-    if (isLink(word)) {
-      detail = tokens.length > 0;
-      continue;
-    }
-    const first = tokens.length === 0 ? FIRST_WORD : 1;
-    tokens.push({
-      word,
-      readings: listReadings(word),
-      emphasis: detail ? DETAIL : first,
-    });
-  }
-  return tokens;
+  return splitIntoWords(text.slice(0, MAX_LETTERS)).map((word) => {
+    const readings = listMeanings(word).flatMap((meaning) =>
+      splitIntoWords(meaning).map((other): Reading => ({ word: other, meaning })),
+    );
+    return { word, readings: [{ word }, ...readings] };
+  });
 }
 
-/** Splits a name into words and drops linking words, unless it has no others. */
-export function splitNameIntoWords(name: string): Word[] {
-  const words = (name.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map((text) => makeWord(text, false));
-  const meaningful = words.filter((word) => !isLink(word));
+/** Splits a text into words and drops linking words, unless it has no others. */
+export function splitIntoWords(text: string): Word[] {
+  const words = (text.match(/[\p{L}\p{N}\p{M}]+\.?/gu) ?? []).map(makeWord);
+  const meaningful = words.filter(({ cut, folded }) => cut || !LINKS.has(folded));
   return meaningful.length === 0 ? words : meaningful;
 }
 
-/** Splits compounds with a linking `o`: `sekeromlat` → `seker`, `mlat`. */
-export function splitCompound({ folded }: Word): string[][] {
-  return [...folded.matchAll(/o/g)]
-    .map(({ index }) => [folded.slice(0, index), folded.slice(index + 1)])
-    .filter(
-      ([head = '', tail = '']) =>
-        head.length >= MIN_PART_CHARACTERS && tail.length >= MIN_PART_CHARACTERS,
-    );
+function makeWord(written: string): Word {
+  const text = written.replace('.', '');
+  return {
+    text,
+    folded: fold(text),
+    stem: getWordStem(text),
+    root: getWordRoot(text),
+    cut: written !== text,
+  };
 }
 
-const MIN_PART_CHARACTERS = 4;
-
-function isLink({ folded, cut }: Word): boolean {
-  return !cut && LINKS.has(folded);
-}
-
-function makeWord(text: string, cut: boolean): Word {
-  return { text, folded: fold(text), stem: getWordStem(text), root: getWordRoot(text), cut };
-}
-
-function listReadings(word: Word): Reading[] {
-  const synonym = findMeaningOfStem(word.stem);
-  const meanings = [
-    ...expandAbbreviation(word.folded),
-    ...(synonym === undefined ? [] : [synonym]),
-  ];
-  return [
-    { words: [word], text: word.text, isItself: true },
-    ...meanings.map((text) => ({ words: splitNameIntoWords(text), text, isItself: false })),
-    ...splitCompound(word).map(
-      (parts): Reading => ({
-        words: parts.map((part) => makeWord(part, true)),
-        text: parts.join(' + '),
-        isItself: false,
-      }),
-    ),
-  ];
+function listMeanings({ folded, stem }: Word): string[] {
+  const synonym = findMeaningOfStem(stem);
+  return [...expandAbbreviation(folded), ...(synonym === undefined ? [] : [synonym])];
 }
 
 /** By stem, since a list may have any inflected form. */

@@ -3,8 +3,7 @@ import { msg } from '../base/message.ts';
 import { compareCzech, editDistance, fold } from '../text/names.ts';
 import {
   type Reading,
-  splitCompound,
-  splitNameIntoWords,
+  splitIntoWords,
   splitOwnTerm,
   type TermToken,
   type Word,
@@ -23,7 +22,7 @@ export type Suggestion = {
 };
 
 /** Returns the entries of one set that fit a term, best first. A person decides which is meant. */
-export type Suggest = (ownTerm: string, limit: number) => Suggestion[];
+type Suggest = (ownTerm: string, limit: number) => Suggestion[];
 
 type Name = {
   readonly term: Term;
@@ -45,26 +44,19 @@ const NOT_QUITE_THE_SAME = 0.99;
 /** An entry that is wholly in the term fits better than a term that is wholly in an entry. */
 const SHARE_OF_ENTRY = 0.62;
 
-/** Rare words distinguish entries; `kultura` and `doba` hardly do. */
-type GetWeight = (entry: Word) => number;
-
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   const names = listTermsOfSet(vocabulary, setSpec).flatMap((term) =>
     KINDS.flatMap((kind): Name[] => {
       const text = term[kind];
-      return text === null ? [] : [{ term, text, kind, words: splitNameIntoWords(text) }];
+      return text === null ? [] : [{ term, text, kind, words: splitIntoWords(text) }];
     }),
   );
-  const holders = new Map<string, number>();
-  for (const { stem } of names.flatMap(({ words }) => words))
-    holders.set(stem, (holders.get(stem) ?? 0) + 1);
-  const getWeight: GetWeight = ({ stem }) => Math.log(1 + names.length / (holders.get(stem) ?? 1));
   return (text, limit) => {
     const tokens = splitOwnTerm(text);
     const best = new Map<string, Suggestion>();
     for (const name of names) {
-      const fit = compareLetters(text, name) ?? compareTokens(tokens, name, getWeight);
+      const fit = compareLetters(text, name) ?? compareTokens(tokens, name);
       if (fit.score >= Math.max(MIN_SCORE, best.get(name.term.ident)?.score ?? 0))
         best.set(name.term.ident, { term: name.term, ...fit });
     }
@@ -98,39 +90,28 @@ type Match = {
   readonly closeness: number;
   readonly token: TermToken;
   readonly reading: Reading;
-  readonly ownWord: Word;
   readonly entry: Word;
 };
 
 /** Compares word by word; each word of the term and of the entry counts with its best match. */
-function compareTokens(tokens: readonly TermToken[], name: Name, getWeight: GetWeight): Fit {
+function compareTokens(tokens: readonly TermToken[], name: Name): Fit {
   const matches = tokens.flatMap((token) =>
     token.readings.flatMap((reading) =>
-      reading.words.flatMap((ownWord) =>
-        name.words.flatMap((entry): Match[] => {
-          const closeness = measureCloseness(ownWord, entry, reading);
-          return closeness === 0 ? [] : [{ closeness, token, reading, ownWord, entry }];
-        }),
+      name.words.map(
+        (entry): Match => ({ token, reading, entry, closeness: measureCloseness(reading, entry) }),
       ),
     ),
   );
-  const findBest = (isWanted: (match: Match) => boolean): Match | undefined =>
-    matches
-      .filter(isWanted)
-      .reduce<Match | undefined>(
-        (best, match) => (match.closeness > (best?.closeness ?? 0) ? match : best),
-        undefined,
-      );
-  const ofEntry = name.words.map((entry) => ({
-    text: entry.text,
-    weight: getWeight(entry),
-    match: findBest((match) => match.entry === entry),
-  }));
-  const ofTerm = tokens.map((token) => ({
-    text: token.word.text,
-    weight: token.emphasis,
-    match: findBest((match) => match.token === token),
-  }));
+  const findBest = (isWanted: (match: Match) => boolean): Match | undefined => {
+    const [best] = matches.filter(isWanted).sort((a, b) => b.closeness - a.closeness);
+    return best?.closeness === 0 ? undefined : best;
+  };
+  const ofEntry = name.words.map(
+    (entry): Part => ({ text: entry.text, match: findBest((match) => match.entry === entry) }),
+  );
+  const ofTerm = tokens.map(
+    (token): Part => ({ text: token.word.text, match: findBest((match) => match.token === token) }),
+  );
   const lacking = listUnmatched(ofEntry);
   const leftOver = listUnmatched(ofTerm);
   const kind = KIND_WORDS[name.kind];
@@ -147,15 +128,11 @@ function compareTokens(tokens: readonly TermToken[], name: Name, getWeight: GetW
   };
 }
 
-type Part = { readonly text: string; readonly weight: number; readonly match: Match | undefined };
+type Part = { readonly text: string; readonly match: Match | undefined };
 
 function measureShare(parts: readonly Part[]): number {
-  const total = parts.reduce((sum, { weight }) => sum + weight, 0);
-  const matched = parts.reduce(
-    (sum, { weight, match }) => sum + weight * (match?.closeness ?? 0),
-    0,
-  );
-  return total === 0 ? 0 : matched / total;
+  const matched = parts.reduce((sum, { match }) => sum + (match?.closeness ?? 0), 0);
+  return matched / Math.max(1, parts.length);
 }
 
 function listUnmatched(parts: readonly Part[]): string {
@@ -165,54 +142,49 @@ function listUnmatched(parts: readonly Part[]): string {
     .join(', ');
 }
 
-function explain({ token, reading, ownWord, entry, closeness }: Match): string {
+function explain({ token, reading, entry, closeness }: Match): string {
   const { text, cut } = token.word;
-  if (!reading.isItself) {
+  const { meaning } = reading;
+  if (meaning !== undefined) {
     const ownText = cut ? `${text}.` : text;
-    const meaning = reading.text;
     return t`"${ownText}" stands for "${meaning}"`;
   }
-  if (closeness === SAME) return t`"${ownWord.text}" is the same word`;
-  return closeness <= MISTYPED
-    ? t`"${ownWord.text}" may be "${entry.text}" mistyped`
-    : t`"${ownWord.text}" is related to "${entry.text}"`;
+  if (closeness === SAME) return t`"${text}" is the same word`;
+  return closeness === MISTYPED
+    ? t`"${text}" may be "${entry.text}" mistyped`
+    : t`"${text}" is related to "${entry.text}"`;
 }
 
 const SAME = 1;
-const SAME_STEM = 0.96;
 const RELATED = 0.8;
 const SHORT_ROOT = 0.74;
 const MISTYPED = 0.7;
 
-/** A shorter beginning is one of too many words. */
-const MIN_BEGINNING_CHARACTERS = 4;
-
 /** Returns how close two words are; 0 where they have nothing in common. */
-function measureCloseness(ownWord: Word, entry: Word, { isItself }: Reading): number {
-  if (ownWord.folded === entry.folded) return SAME;
-  if (ownWord.stem === entry.stem && ownWord.stem.length > 2) return SAME_STEM;
-  if (isRelated(ownWord, entry)) return RELATED;
-  if (ownWord.root === entry.root && ownWord.root.length === 3) return SHORT_ROOT;
+function measureCloseness({ word, meaning }: Reading, entry: Word): number {
+  if (word.folded === entry.folded) return SAME;
+  if (isRelated(word, entry)) return RELATED;
+  if (word.root === entry.root && word.root.length === 3) return SHORT_ROOT;
   // The expansion of an abbreviation was not typed, so it has no typing errors.
-  if (ownWord.cut || !isItself) return 0;
-  const limit = [4, 7, 11].filter((from) => ownWord.folded.length >= from).length;
-  const errors = limit === 0 ? 1 : editDistance(ownWord.folded, entry.folded, limit);
+  if (word.cut || meaning !== undefined) return 0;
+  const limit = [4, 7, 11].filter((from) => word.folded.length >= from).length;
+  const errors = limit === 0 ? 1 : editDistance(word.folded, entry.folded, limit);
   return errors <= limit ? MISTYPED : 0;
 }
 
-/** Compares beginnings, roots, and parts of compounds: `mlat` in `sekeromlat`. */
-function isRelated(ownWord: Word, entry: Word): boolean {
-  const isBeginning = (short: string, long: string): boolean =>
-    short.length >= MIN_BEGINNING_CHARACTERS && long.startsWith(short);
-  const isContinued = entry.stem.length > MIN_BEGINNING_CHARACTERS;
+/** A shorter part is one of too many words. */
+const MIN_PART_CHARACTERS = 4;
+
+/** Compares roots, beginnings, and parts of compounds: `mlat` in `sekeromlat`. */
+function isRelated(word: Word, entry: Word): boolean {
+  const isPart = (short: string, long: string): boolean =>
+    short.length >= MIN_PART_CHARACTERS && (long.startsWith(short) || long.endsWith(short));
   return (
-    (ownWord.cut && entry.folded.startsWith(ownWord.folded)) ||
-    isBeginning(ownWord.folded, entry.folded) ||
-    isBeginning(ownWord.stem, entry.stem) ||
-    (isContinued && isBeginning(entry.stem, ownWord.stem)) ||
-    (ownWord.root === entry.root && ownWord.root.length > 3) ||
-    splitCompound(entry)
-      .flat()
-      .some((part) => isBeginning(ownWord.stem, part))
+    (word.cut && entry.folded.startsWith(word.folded)) ||
+    (word.stem === entry.stem && word.stem.length > 2) ||
+    (word.root === entry.root && word.root.length > 3) ||
+    isPart(word.folded, entry.folded) ||
+    isPart(word.stem, entry.stem) ||
+    isPart(entry.stem, word.stem)
   );
 }

@@ -2,6 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
+import { memoize } from '../../base/memoize.ts';
 import { cmd } from '../../base/message.ts';
 import {
   findSetSpec,
@@ -23,7 +24,7 @@ import { FIELDS } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { explainLookup } from '../../find/resolve-references.ts';
 import type { Table } from '../../tables/table.ts';
-import { makeSuggest, type Suggest, type Suggestion } from '../../vocabulary/suggest.ts';
+import { makeSuggest, type Suggestion } from '../../vocabulary/suggest.ts';
 import type { Vocabulary } from '../../vocabulary/term.ts';
 import { isHarvested } from '../../vocabulary/terms.ts';
 import { assertHarvested, findSetProblem } from './browse-vocabulary.ts';
@@ -232,16 +233,11 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
   const isMapped = ({ set, term }: OwnTerm): boolean =>
     (set === undefined ? SETS_OF_FINDS : [set]).some((one) => mapped.has(getMappingKey(one, term)));
   const open = terms.filter((term) => !isMapped(term));
-  const suggestBySet = new Map<string, Suggest>();
-  const suggestFrom = (set: string): Suggest => {
-    const suggest = suggestBySet.get(set) ?? makeSuggest(vocabulary, set);
-    suggestBySet.set(set, suggest);
-    return suggest;
-  };
+  const getSuggest = memoize((set: string) => makeSuggest(vocabulary, set));
   const proposals = open.map((ownTerm, doneCount) => {
     onProgress(doneCount, open.length);
     const sets = ownTerm.set === undefined ? SETS_OF_FINDS : [ownTerm.set];
-    const suggestions = sets.flatMap((set) => suggestFrom(set)(ownTerm.term, CANDIDATES));
+    const suggestions = sets.flatMap((set) => getSuggest(set)(ownTerm.term, CANDIDATES));
     return {
       ...ownTerm,
       candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES),
