@@ -75,7 +75,6 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   proj4: /^src\/place\/geometry\.ts$/,
   'string-width': /^src\/text\/characters\.ts$/,
   inquirer: /^src\/ui\/prompt\.ts$/,
-  'csv-parse': /^src\/tables\/csv-table\.ts$/,
   'file-type': /^src\/photo\/photograph\.ts$/,
   'smol-toml': /^src\/store\/toml\.ts$/,
   chalk: /^src\/ui\/terminal\.ts$/,

@@ -1,4 +1,3 @@
-import { CsvError, parse } from 'csv-parse/sync';
 import { FileError } from '../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { msgid } from '../base/language.ts';
@@ -17,24 +16,14 @@ import { requireUtf8, toUtf8 } from './text-encoding.ts';
 
 /** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
 const DELIMITERS = [';', '\t', ','] as const;
+type Delimiter = (typeof DELIMITERS)[number];
 const QUOTE = '"';
 
-/** No cell comes near this size; it limits what an unclosed quote can consume. */
-const MAX_RECORD_BYTES = 1024 * 1024;
+/** No record comes near this size; it limits what an unclosed quote can consume. */
+const MAX_RECORD_CHARACTERS = 1024 * 1024;
 
-/**
- * Maximum of rows with broken quotes; an unclosed quote counts tenfold, since the parser searches
- * far for its end.
- */
+/** Each may search the whole of that for the end of a quote. */
 const MAX_BROKEN_ROWS = 100;
-const UNCLOSED_COUNTS = 10;
-
-/** A spreadsheet has half as many, most of which may be blank. */
-const MAX_LINES = 2_000_000;
-
-/** Size of the batches that are parsed and held at once: records with quotes, or bytes without. */
-const RECORDS_AT_A_TIME = 1000;
-const PLAIN_BYTES_AT_A_TIME = 16 * 1024;
 
 /** Reads {@link parseTable} of text in any encoding, which is detected unless given. */
 export async function parseTextTable(
@@ -57,9 +46,9 @@ export async function parseTextTable(
  * @throws FileError where the bytes are empty or not UTF-8
  */
 export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
-  const text = requireUtf8(file, bytes);
+  const text = requireUtf8(file, bytes).toString();
   const declared = findDeclaredDelimiter(text);
-  const body = declared === undefined ? text : text.subarray(text.indexOf('\n') + 1);
+  const body = declared === undefined ? text : text.slice(text.indexOf('\n') + 1);
   const delimiter = declared ?? detectDelimiter(body);
   const parseBody = (): Iterable<TableRow | Issue> =>
     parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
@@ -101,138 +90,101 @@ function isBlank({ cells }: TableRow): boolean {
  */
 function* parseRecords(
   file: string,
-  bytes: Buffer,
-  delimiter: string,
+  text: string,
+  delimiter: Delimiter,
   firstLine: number,
 ): Generator<TableRow | Issue> {
-  let row = 1;
   let line = firstLine;
   let brokenRows = 0;
-  let start = 0;
-  const makeBrokenRowIssue = (message: Message, row: number): Issue =>
-    makeErrorIssue('table-quote', message, { file, row });
-  while (start < bytes.length) {
-    const rest = bytes.subarray(start);
-    const plain = splitPlain(rest, delimiter);
-    const { records, readBytes, isAll, error } = plain ?? splitSome(file, rest, delimiter);
-    for (const cells of records) {
-      if (line > MAX_LINES) throw makeTooManyLinesError(file);
-      assertTableSize(file, { columns: cells.length });
+  for (let row = 1, at = 0; at < text.length; row++) {
+    const lineEnd = findEnd(LINE_END, text, at);
+    const { cells, problem, end = lineEnd } = splitRecord(text, at, lineEnd, delimiter, line);
+    if (problem === undefined) {
+      assertTableSize(file, { lines: line, columns: cells.length });
       yield { row, line, cells };
-      row += 1;
-      line += 1 + (plain === undefined ? countLineBreaks(cells) : 0);
+    } else {
+      yield makeErrorIssue('table-quote', problem, { file, row });
+      brokenRows += 1;
     }
-    start += readBytes;
-    if (error !== undefined) {
-      const nextLine = bytes.indexOf('\n', start);
-      const lineBytes = (nextLine === -1 ? bytes.length : nextLine) - start;
-      yield makeBrokenRowIssue(makeBrokenRowMessage(error, line, lineBytes), row);
-      row += 1;
-      brokenRows += isUnclosed(error) ? UNCLOSED_COUNTS : 1;
-      if (brokenRows >= MAX_BROKEN_ROWS) {
-        const message = msg`Too many rows with broken quotes: nothing from here on was read.`;
-        yield makeBrokenRowIssue(message, row);
-        return;
-      }
-      if (nextLine === -1) return;
-      start = nextLine + 1;
-      line += 1;
-    } else if (isAll) return;
+    if (brokenRows === MAX_BROKEN_ROWS) {
+      const message = msg`Too many rows with broken quotes: nothing from here on was read.`;
+      yield makeErrorIssue('table-quote', message, { file, row: row + 1 });
+      return;
+    }
+    line += end === lineEnd ? 1 : text.slice(at, end).split(/\r\n|\n|\r/).length;
+    at = end + (text.startsWith('\r\n', end) ? 2 : 1);
   }
 }
 
-function makeTooManyLinesError(file: string): FileError {
-  return new FileError(
-    file,
-    msg`${file} has more than ${MAX_LINES} lines, which is too many to read.`,
-    {
-      hint: msg`Delete the blank rows below the table, and save it again.`,
-    },
-  );
+const LINE_END = /\r|\n|$/g;
+const CELL_ENDS = { ';': /[;\r\n]|$/g, '\t': /[\t\r\n]|$/g, ',': /[,\r\n]|$/g };
+
+/** Returns the first match from a position on, the end of the text at the latest. */
+function findEnd(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? text.length;
 }
 
-type SomeRecords = {
-  readonly records: readonly (readonly string[])[];
-  /** Bytes of these records; a broken one starts behind them. */
-  readonly readBytes: number;
-  readonly isAll: boolean;
-  readonly error?: CsvError;
-};
+/** A record ends with its line, unless a quoted cell has line breaks. */
+type SplitRecord =
+  | { readonly cells: readonly string[]; readonly problem?: undefined; readonly end?: number }
+  | { readonly cells?: undefined; readonly problem: Message; readonly end?: undefined };
 
-/**
- * Splits the lines before the first quote; undefined where that is in the next line, or no line
- * ends within the batch. Rows without quotes need no parser, which takes ten times as long.
- */
-function splitPlain(bytes: Buffer, delimiter: string): SomeRecords | undefined {
-  const piece = bytes.subarray(0, PLAIN_BYTES_AT_A_TIME);
-  const quoteAt = piece.indexOf(QUOTE);
-  const plain = quoteAt === -1 ? piece : piece.subarray(0, quoteAt);
-  const isAll = plain.length === bytes.length;
-  const readBytes = isAll ? plain.length : plain.lastIndexOf('\n') + 1;
-  if (readBytes === 0) return undefined;
-  const text = plain.toString('utf8', 0, readBytes);
-  const lines = text.split(text.includes('\r') ? /\r\n|\n|\r/ : '\n');
-  if (lines.at(-1) === '') lines.pop();
-  const readCell = text.includes("'") ? parseCellText : trimCell;
-  return { records: lines.map((line) => line.split(delimiter).map(readCell)), readBytes, isAll };
+/** Splits the record that begins with this line. */
+function splitRecord(
+  text: string,
+  start: number,
+  lineEnd: number,
+  delimiter: Delimiter,
+  line: number,
+): SplitRecord {
+  const length = lineEnd - start;
+  if (length > MAX_RECORD_CHARACTERS)
+    return {
+      problem: msg`Line ${line} of the file has ${length} characters, which is too much for one find. Check if the line breaks were lost.`,
+    };
+  const plain = text.slice(start, lineEnd);
+  if (!plain.includes(QUOTE))
+    return { cells: plain.split(delimiter).map((cell) => withoutFormulaMark(cell.trim())) };
+  const cells: string[] = [];
+  for (let at = start; ; at += 1) {
+    let end = findEnd(CELL_ENDS[delimiter], text, at);
+    const cell = text.slice(at, end).trim();
+    if (cell.startsWith(QUOTE)) {
+      const opened = text.indexOf(QUOTE, at) + 1;
+      const closed = findClosingQuote(text, opened, start + MAX_RECORD_CHARACTERS);
+      if (closed === undefined)
+        return {
+          problem: msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`,
+        };
+      end = findEnd(CELL_ENDS[delimiter], text, closed);
+      if (text.slice(closed + 1, end).trim() !== '')
+        return {
+          problem: msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`,
+        };
+      cells.push(parseCellText(text.slice(opened, closed).replaceAll('""', QUOTE)));
+    } else cells.push(parseCellText(cell));
+    if (text[end] !== delimiter) return { cells, end };
+    at = end;
+  }
+}
+
+/** Finds the quote that is not doubled; undefined where it lies behind the limit. */
+function findClosingQuote(text: string, from: number, limit: number): number | undefined {
+  let at = text.indexOf(QUOTE, from);
+  while (at !== -1 && at < limit && text[at + 1] === QUOTE) at = text.indexOf(QUOTE, at + 2);
+  return at === -1 || at >= limit ? undefined : at;
 }
 
 function parseCellText(text: string): string {
-  return withoutFormulaMark(text.trim());
-}
-
-function parseQuotedText(text: string): string {
   const [, constant] = CONSTANT_FORMULA.exec(text) ?? [];
-  return constant === undefined ? withoutFormulaMark(text) : constant.replaceAll('""', '"');
+  return constant === undefined ? withoutFormulaMark(text) : constant.replaceAll('""', QUOTE);
 }
 
 /**
  * Form in which programs write digits that a spreadsheet must not take for a number: `="00124"`.
  */
 const CONSTANT_FORMULA = /^="((?:[^"]|"")*)"$/;
-
-function trimCell(text: string): string {
-  return text.trim();
-}
-
-function splitSome(file: string, bytes: Buffer, delimiter: string): SomeRecords {
-  const records: string[][] = [];
-  let readBytes = 0;
-  try {
-    parse(bytes, {
-      delimiter,
-      quote: QUOTE,
-      record_delimiter: ['\r\n', '\n', '\r'],
-      relax_column_count: true,
-      relax_quotes: true,
-      trim: true,
-      max_record_size: MAX_RECORD_BYTES,
-      to: RECORDS_AT_A_TIME,
-      on_record: (cells: string[], { bytes: bytesRead }) => {
-        assertTableSize(file, { columns: cells.length });
-        records.push(cells.map(parseQuotedText));
-        readBytes = bytesRead;
-        return null;
-      },
-    });
-    return { records, readBytes, isAll: records.length < RECORDS_AT_A_TIME };
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    return { records, readBytes, isAll: false, error };
-  }
-}
-
-function isUnclosed({ code }: CsvError): boolean {
-  return code === 'CSV_QUOTE_NOT_CLOSED' || code === 'CSV_MAX_RECORD_SIZE';
-}
-
-function makeBrokenRowMessage(error: CsvError, line: number, lineBytes: number): Message {
-  if (lineBytes > MAX_RECORD_BYTES)
-    return msg`Line ${line} of the file has ${lineBytes} bytes, which is too much for one find. Check if the line breaks were lost.`;
-  return isUnclosed(error)
-    ? msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`
-    : msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`;
-}
 
 function checkRow({ cells }: TableRow, header: readonly string[], delimiter: string): Issue[] {
   return cells.length === header.length
@@ -249,9 +201,9 @@ function makeCellsMessage(actualCount: number, wanted: number, delimiter: string
 }
 
 /** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */
-function findDeclaredDelimiter(bytes: Buffer): string | undefined {
-  const match = /^sep=([;,\t])\r?\n/i.exec(bytes.toString('utf8', 0, 8));
-  return match?.[1];
+function findDeclaredDelimiter(text: string): Delimiter | undefined {
+  const declared = /^sep=([;,\t])\r?\n/i.exec(text)?.[1];
+  return DELIMITERS.find((delimiter) => delimiter === declared);
 }
 
 /** Lines that are sampled for the delimiter: a title above the table has none, or others. */
@@ -261,12 +213,11 @@ const LINES_LOOKED_AT = 30;
  * Detects the delimiter: the most frequent one in the first line that has as many as the next; else
  * in the first line.
  */
-function detectDelimiter(bytes: Buffer): string {
-  const start = bytes.findIndex((byte) => byte > 0x20);
-  const sample = bytes
-    .toString('utf8', Math.max(0, start), start + MAX_RECORD_BYTES)
-    .replace(/"[^"]*"/g, '');
-  const lines = sample
+function detectDelimiter(text: string): Delimiter {
+  const lines = text
+    .slice(0, MAX_RECORD_CHARACTERS)
+    .trimStart()
+    .replace(/"[^"]*"/g, '')
     .split(/[\r\n]+/, LINES_LOOKED_AT)
     .map((line) => DELIMITERS.map((mark) => line.split(mark).length));
   const [first = []] = lines;
@@ -284,12 +235,4 @@ function formatDelimiter(delimiter: string): Message {
 
 function formatCellCount(count: number): Message {
   return nmsg(msgid`${count} cell`, msgid`${count} cells`, count);
-}
-
-function countLineBreaks(cells: readonly string[]): number {
-  let breaks = 0;
-  for (const cell of cells)
-    if (cell.includes('\n') || cell.includes('\r'))
-      breaks += cell.match(/\r\n|\n|\r/g)?.length ?? 0;
-  return breaks;
 }

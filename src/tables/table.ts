@@ -140,7 +140,7 @@ export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT
   });
 }
 
-type Counted = 'rows' | 'columns' | 'cells' | 'texts' | 'characters' | 'faults';
+type Counted = 'rows' | 'lines' | 'columns' | 'cells' | 'texts' | 'characters' | 'faults';
 
 /**
  * Limits: a season has some ten thousand finds of fifty columns; a far larger table is refused
@@ -152,6 +152,8 @@ const LIMITS: readonly {
   readonly called: Message;
 }[] = [
   { counted: 'rows', most: 100_000, called: msg`rows of finds` },
+  // A spreadsheet has half as many, most of which may be blank.
+  { counted: 'lines', most: 2_000_000, called: msg`lines` },
   { counted: 'columns', most: 1000, called: msg`columns` },
   { counted: 'cells', most: 3_000_000, called: msg`cells` },
   { counted: 'texts', most: 750_000, called: msg`different texts` },

@@ -89,11 +89,24 @@ describe('an unreadable row is reported and left out', () => {
     expect(table.issues.at(-1)?.message).toContain('Too many rows');
   });
 
-  test('unclosed quotes are searched to their limit ten times, and no more', () => {
+  test('each broken quote affects only its own row, whatever ends the lines', () => {
+    const table = text('a;b\r1;"12 x\r2;"abc"\r3;d\r');
+    expect(table.rows.map((row) => row.cells[0])).toEqual(['2', '3']);
+    expect(table.issues.map((issue) => issue.row)).toEqual([2]);
+  });
+
+  test('a blank behind a quoted cell at the end of a row is no fault', () => {
+    expect(splitCells('h;i\na;"b" \n\nc;"d" \n')).toEqual([
+      ['a', 'b'],
+      ['c', 'd'],
+    ]);
+  });
+
+  test('unclosed quotes are searched to their limit', () => {
     const rows = `${'x'.repeat(20_000)};y\n`.repeat(53);
     const table = text(`a;b\n${`"open;\n${rows}`.repeat(12)}`);
-    expect(table.issues.filter(({ rule }) => rule === 'table-quote')).toHaveLength(11);
-    expect(table.issues.at(-1)?.message).toContain('Too many rows');
+    expect(table.issues.filter(({ rule }) => rule === 'table-quote')).toHaveLength(12);
+    expect(table.rows).toHaveLength(12 * 53);
   });
 
   test.each([
