@@ -8,7 +8,7 @@ import {
   getFormLabel,
 } from '../find/form-names.ts';
 import { QUESTIONS } from '../find/questions.ts';
-import { getDisplayedText, type TableRow } from '../tables/table.ts';
+import { getDisplayedText, type Table, type TableRow } from '../tables/table.ts';
 import { isPictureName } from '../text/names.ts';
 import { getTrimmedCell } from './columns.ts';
 
@@ -17,7 +17,7 @@ export const LATITUDE = 'lat';
 export const LONGITUDE = 'lon';
 export const ACCURACY = 'accuracy';
 
-/** Answers of one filled form, or of one repetition of a group. */
+/** Answers of one filled form, or of one repetition of a group, without empty ones. */
 export type FormAnswers = {
   /** By name of a question of pas's form, or of an element. */
   readonly named: ReadonlyMap<string, string>;
@@ -27,13 +27,11 @@ export type FormAnswers = {
   readonly otherAnswers: readonly (readonly [header: string, text: string])[];
 };
 
-type FormReader = {
-  /** Column of each question of pas's form, or element. */
-  readonly named: ReadonlyMap<string, number>;
-  /** Columns that fill no element. */
-  readonly otherColumns: readonly number[];
-  readonly read: (row: TableRow) => FormAnswers;
-};
+/** Meaning of a column that fills no element. */
+export const OTHER_ANSWER = '';
+
+/** Meaning of each column: a question of pas's form, an element, or another answer. */
+export type FormColumns = readonly (string | undefined)[];
 
 /** Columns that a phone, ODK Central or KoboToolbox adds to a filled form. */
 const METADATA = [
@@ -53,7 +51,7 @@ const POINT_PARTS: Readonly<Record<string, string | undefined>> = {
 const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
 
 /** Names of questions by possible header. */
-type KnownQuestions = ReadonlyMap<string, string>;
+export type KnownQuestions = ReadonlyMap<string, string>;
 
 /** Returns the questions of pas's form by their names and by their labels in both languages. */
 export async function loadQuestions(): Promise<KnownQuestions> {
@@ -74,56 +72,53 @@ export async function loadQuestions(): Promise<KnownQuestions> {
 }
 
 /**
- * Makes a reader for the rows of one table of a form. A column is recognised by its full name or by
- * the name without its groups. A column in which every text is a picture's name holds pictures.
+ * Finds the meanings of the columns of a form; undefined for one that is not read. A column is
+ * recognised by its full name or by the name without its groups. A column in which every text is a
+ * picture's name holds pictures.
  */
-export function makeAnswersReader(
-  header: readonly string[],
-  rows: readonly TableRow[],
-  questions: KnownQuestions,
-): FormReader {
+export function findFormColumns({ header, rows }: Table, questions: KnownQuestions): FormColumns {
   const point = findGeopoint(header, questions);
-  const named = new Map<string, number>();
-  const pictures: number[] = [];
-  const otherColumns: number[] = [];
-  for (const [index, text] of header.entries()) {
+  const named = new Set<string>();
+  return header.map((text, index) => {
+    if (METADATA.some((pattern) => pattern.test(text)) || isAddressOfAnother(text, header))
+      return undefined;
     const part = parsePointPart(text, header);
     const isOfPoint = point !== undefined && (part?.of ?? text) === point;
-    if (METADATA.some((pattern) => pattern.test(text)) || isAddressOfAnother(text, header))
-      continue;
     const name = isOfPoint ? part?.answer : findQuestionName(text, questions);
-    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) pictures.push(index);
+    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) return FORM_PHOTO;
     // A column `photos` with other texts is no list of photographs.
-    else if (name !== undefined && name !== 'photos' && !named.has(name)) named.set(name, index);
-    else if (!isOfPoint) otherColumns.push(index);
+    if (name === undefined || name === 'photos' || named.has(name))
+      return isOfPoint ? undefined : OTHER_ANSWER;
+    named.add(name);
+    return name;
+  });
+}
+
+export function readAnswers(
+  row: TableRow,
+  header: readonly string[],
+  columns: FormColumns,
+): FormAnswers {
+  const named = new Map<string, string>();
+  const pictures: string[] = [];
+  const otherAnswers: [string, string][] = [];
+  for (const [index, name] of columns.entries()) {
+    if (name === undefined) continue;
+    const column = findColumnMeant(name);
+    const text =
+      column === undefined
+        ? getDisplayedText(row, index).trim()
+        : getTrimmedCell(row, index, column);
+    if (text === '') continue;
+    if (name === FORM_PHOTO) pictures.push(text);
+    else if (name === OTHER_ANSWER) otherAnswers.push([header[index] ?? '', text]);
+    else named.set(name, text);
   }
-  const read = (row: TableRow): FormAnswers => {
-    const getShownText = (index: number): string => getDisplayedText(row, index).trim();
-    const getAnswerText = ([name, index]: readonly [string, number]) => {
-      const column = findColumnMeant(name);
-      const text = column === undefined ? getShownText(index) : getTrimmedCell(row, index, column);
-      return [name, text] as const;
-    };
-    const answers = new Map([...named].map(getAnswerText));
-    const [latitude = '', longitude = '', , accuracy = ''] =
-      answers.get(FORM_POINT)?.split(/\s+/) ?? [];
-    const whole = [
-      [LATITUDE, latitude],
-      [LONGITUDE, longitude],
-      [ACCURACY, accuracy],
-    ] as const;
-    for (const [name, text] of whole) if (!answers.get(name)) answers.set(name, text);
-    return {
-      named: answers,
-      pictures: pictures
-        .map((index) => (row.cells[index] ?? '').trim())
-        .filter((text) => text !== ''),
-      otherAnswers: otherColumns
-        .map((index) => [header[index] ?? '', getShownText(index)] as const)
-        .filter(([, text]) => text !== ''),
-    };
-  };
-  return { named, otherColumns, read };
+  const [latitude, longitude, , accuracy] = named.get(FORM_POINT)?.split(/\s+/) ?? [];
+  const whole = { [LATITUDE]: latitude, [LONGITUDE]: longitude, [ACCURACY]: accuracy };
+  for (const [name, text] of Object.entries(whole))
+    if (text !== undefined && !named.has(name)) named.set(name, text);
+  return { named, pictures, otherAnswers };
 }
 
 /**
@@ -147,7 +142,7 @@ function isAddressOfAnother(text: string, header: readonly string[]): boolean {
   return of !== undefined && header.includes(of);
 }
 
-function hasOnlyPictures(rows: readonly TableRow[], index: number): boolean {
+function hasOnlyPictures(rows: Table['rows'], index: number): boolean {
   let some = false;
   for (const { cells } of rows) {
     const text = (cells[index] ?? '').trim();

@@ -1,7 +1,7 @@
 import { addToGroup, groupBy } from '../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { getField, isElementName } from '../find/fields.ts';
+import { findColumnMeant, getField, isElementName } from '../find/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_WORST_ACCURACY_M,
@@ -9,21 +9,19 @@ import {
   getFormGroup,
   isWrittenToo,
 } from '../find/form-names.ts';
-import {
-  type Attachments,
-  getRowPlace,
-  type ShownCell,
-  type Table,
-  type TableRow,
-} from '../tables/table.ts';
+import { QUESTIONS } from '../find/questions.ts';
+import { type Attachments, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { joinNames } from '../text/csv.ts';
 import {
   ACCURACY,
   type FormAnswers,
+  findFormColumns,
+  type KnownQuestions,
   LATITUDE,
   LONGITUDE,
   loadQuestions,
-  makeAnswersReader,
+  OTHER_ANSWER,
+  readAnswers,
 } from './form-answers.ts';
 
 /**
@@ -35,7 +33,8 @@ const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
 /** A table of a repeated group without rows is no fault. */
 const NO_ROWS = 'table-no-rows';
 
-const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
+/** Columns of every table of finds, which may have another source than an answer. */
+const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'];
 
 /**
  * Converts the export of a form for phones into a table of finds: questions are in groups, a
@@ -48,111 +47,76 @@ const ADDED = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'] as const;
  * go into the note
  */
 export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
-  const { repeats, attachments = { paths: [] } } = table;
+  const { header, repeats, attachments = { paths: [] } } = table;
   if (repeats === undefined) return table;
   const issues: Issue[] = [
     ...table.issues,
     ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
   ];
   const questions = await loadQuestions();
-  const forms = [...table.rows];
-  const { named, otherColumns: unknown, read } = makeAnswersReader(table.header, forms, questions);
-  const identify = makeIdentifierReader(table.header);
-  const findParts = groupPartsByForm(
-    table,
-    forms,
-    issues,
-    (repeat) => makeAnswersReader(repeat.header, [...repeat.rows], questions).read,
-  );
+  const columns = findFormColumns(table, questions);
+  const parts = groupPartsByForm(table, repeats, questions, issues);
   const findAttachment = makeAttachmentFinder(attachments);
-  const names = listColumnNames([...named.keys()]);
-  const remaining = isMapped ? unknown : [];
-  const sources = [...names.map((name) => named.get(name) ?? -1), ...remaining];
-  const rows = forms.flatMap((form): TableRow[] => {
-    const ids = identify(form);
-    const place = { ...getRowPlace(table, form), find: ids[0] ?? '' };
+  const isKept = (name: string | undefined): boolean =>
+    name === OTHER_ANSWER
+      ? isMapped
+      : name !== undefined && findColumnMeant(name) !== undefined && !ADDED.includes(name);
+  const sources = [
+    ...columns.flatMap((name, index) => (isKept(name) ? [index] : [])),
+    ...ADDED.map((name) => columns.indexOf(name)),
+  ];
+  const names = sources.map((source, index) => columns[source] ?? ADDED.at(index - sources.length));
+  const rows = Array.from(table.rows).flatMap((form): TableRow[] => {
+    const ids = listIds(table, form);
+    const [id = ''] = ids;
+    const place = getRowPlace(table, form);
     const why = findExclusionReason(table, form);
     if (why !== undefined) {
-      issues.push(why.with(place));
+      issues.push(why.with({ ...place, find: id }));
       return [];
     }
-    const answers = isMapped ? { ...read(form), otherAnswers: [] } : read(form);
-    const parts = findParts(form);
-    const localId = getAnswer(answers, 'local_id') || place.find;
-    const { photos, doubts } = findNamedPhotographs([answers, ...parts], (picture) =>
-      findAttachment(picture, ids),
-    );
-    for (const issue of [...doubts, ...checkAccuracy(answers)])
-      issues.push(issue.with({ ...place, find: localId }));
-    const values = new Map<string, string>([
+    const answers = readAnswers(form, header, columns);
+    const all = [answers, ...(parts.get(form.row) ?? [])];
+    const localId = answers.named.get('local_id') ?? id;
+    const photos: string[] = [];
+    const doubts = checkAccuracy(answers);
+    for (const picture of all.flatMap(({ pictures }) => pictures)) {
+      const path = findAttachment(picture, ids);
+      if (path === undefined) doubts.push(makeUnclearIssue(picture));
+      else photos.push(path);
+    }
+    for (const issue of doubts) issues.push(issue.with({ ...place, find: localId }));
+    const values = new Map([
       ['local_id', localId],
       ['photos', joinNames(photos)],
-      [LATITUDE, getAnswer(answers, LATITUDE)],
-      [LONGITUDE, getAnswer(answers, LONGITUDE)],
-      ['poznamka', composeNote(answers, parts)],
+      ['poznamka', composeNote(all, isMapped)],
     ]);
-    const cells = names.map((name) => values.get(name) ?? getChosen(answers, name));
-    const shown = selectShownCells(form, sources, cells);
-    return [
-      { ...form, cells: [...cells, ...remaining.map((index) => form.cells[index] ?? '')], shown },
-    ];
+    const cells = names.map((name = '', index) =>
+      name === OTHER_ANSWER
+        ? (form.cells[sources[index] ?? -1] ?? '')
+        : (values.get(name) ?? getChosen(answers, name)),
+    );
+    const shown = sources.flatMap((source, index) => {
+      const cell = form.shown?.get(source);
+      const text = names[index] === OTHER_ANSWER ? cell?.text : cells[index];
+      return cell === undefined || text === undefined ? [] : [[index, { ...cell, text }] as const];
+    });
+    return [{ ...form, cells, shown: new Map(shown) }];
   });
-  const leftNames = remaining.map((index) => table.header[index] ?? '');
-  const header = [
-    ...names.map((name) => table.header[named.get(name) ?? -1] ?? name),
-    ...leftNames,
-  ];
-  return { ...table, header, names: [...names, ...leftNames], rows, rowCount: rows.length, issues };
-}
-
-/** @param named columns that the form answers */
-function listColumnNames(named: readonly string[]): string[] {
-  const elements = named.filter((name) => isElementName(name) && name !== 'poznamka');
-  const otherNames = named.filter(
-    (name) => ['geom_x', 'geom_y', 'wkt', 'ident_cely'].includes(name) && !isElementName(name),
-  );
-  return [...elements, ...otherNames, ...ADDED];
-}
-
-function getAnswer({ named }: FormAnswers, name: string): string {
-  return named.get(name) ?? '';
+  return {
+    ...table,
+    header: names.map((name = '', index) => header[sources[index] ?? -1] ?? name),
+    names: names.map((name, index) => name || (header[sources[index] ?? -1] ?? '')),
+    rows,
+    rowCount: rows.length,
+    issues,
+  };
 }
 
 /** Returns the chosen answer, or the one that was written in place of a choice. */
-function getChosen(answers: FormAnswers, name: string): string {
-  const written = isWrittenToo(name) ? getAnswer(answers, FORM_WRITTEN[name]) : '';
-  return written || getChoice(name, getAnswer(answers, name));
-}
-
-function findNamedPhotographs(
-  answers: readonly FormAnswers[],
-  findAttachment: (picture: string) => FoundAttachment,
-) {
-  const photos: string[] = [];
-  const doubts: Issue[] = [];
-  for (const picture of answers.flatMap(({ pictures }) => pictures)) {
-    const attachment = findAttachment(picture);
-    if (attachment === 'several') doubts.push(makeUnclearIssue(picture));
-    else photos.push(attachment === 'missing' ? picture : attachment.path);
-  }
-  return { photos, doubts };
-}
-
-/** Returns the displayed texts of a row's columns; those of an element show its cell. */
-function selectShownCells(
-  { shown }: TableRow,
-  sources: readonly number[],
-  cells: readonly string[],
-): Map<number, ShownCell> {
-  return new Map(
-    sources.flatMap((source, index) => {
-      const cell = shown?.get(source);
-      const text = cells[index];
-      return cell === undefined
-        ? []
-        : [[index, text === undefined ? cell : { ...cell, text }] as const];
-    }),
-  );
+function getChosen({ named }: FormAnswers, name: string): string {
+  const written = isWrittenToo(name) ? named.get(FORM_WRITTEN[name]) : undefined;
+  return written ?? getChoice(name, named.get(name) ?? '');
 }
 
 /**
@@ -167,90 +131,82 @@ function getChoice(name: string, text: string): string {
   return name === 'stav' ? choice.replace(/^([123]) .*$/, '$1') : choice;
 }
 
-/** Returns the written note and, below it, one line for each answer that fills no element. */
-function composeNote(answers: FormAnswers, parts: readonly FormAnswers[]): string {
-  const groups = [...answers.named].filter(
-    ([name, text]) =>
-      text !== '' &&
-      [...answers.named].some(([of, chosen]) => getFormGroup(of) === name && chosen === ''),
-  );
-  // A find has one value per element, so the repetitions of a group go into the note.
-  const repeated = parts.flatMap(({ named, otherAnswers }) => [
-    ...[...named].filter(([, text]) => text !== ''),
-    ...otherAnswers,
-  ]);
-  const unknown = [...groups, ...answers.otherAnswers, ...repeated];
-  const lines = [
-    answers.named.get('poznamka') ?? '',
-    ...unknown.map(([name, text]) => `${name}: ${text}`),
+/**
+ * Returns the written note and, below it, one line for each answer that fills no element. A find
+ * has one value per element, so the repetitions of a group go into the note.
+ */
+function composeNote([answers, ...parts]: readonly FormAnswers[], isMapped: boolean): string {
+  const { named = new Map<string, string>(), otherAnswers = [] } = answers ?? {};
+  const groups = QUESTIONS.flatMap(({ name }) => {
+    const text = named.has(name) ? undefined : named.get(getFormGroup(name));
+    return text === undefined ? [] : [[getFormGroup(name), text] as const];
+  });
+  const unknown = [
+    ...groups,
+    ...(isMapped ? [] : otherAnswers),
+    ...parts.flatMap((part) => [...part.named, ...part.otherAnswers]),
   ];
-  return lines.filter((line) => line !== '').join('\n');
+  const note = named.get('poznamka') ?? [];
+  return [note, unknown.map(([name, text]) => `${name}: ${text}`)].flat().join('\n');
+}
+
+function getText({ header }: Table, { cells }: TableRow, name: string): string {
+  return (cells[header.indexOf(name)] ?? '').trim();
 }
 
 /** Returns the identifiers of a filled form; the one that corrections keep is first. */
-function makeIdentifierReader(header: readonly string[]): (form: TableRow) => readonly string[] {
-  const columns = KEYS.map((key) => header.indexOf(key)).filter((index) => index !== -1);
-  return ({ cells }) =>
-    columns.map((index) => withoutScheme(cells[index] ?? '')).filter((id) => id !== '');
+function listIds(table: Table, form: TableRow): string[] {
+  return KEYS.map((key) => withoutScheme(getText(table, form, key))).filter((id) => id !== '');
 }
 
 /** Phones write `uuid:5d1c…`, KoboToolbox `5d1c…`. */
 function withoutScheme(id: string): string {
-  return id.trim().replace(/^uuid:/, '');
+  return id.replace(/^uuid:/, '');
 }
 
-/** Groups the repetitions by their filled form. */
+/** Groups the repetitions by the row of their filled form; one without a form is reported. */
 function groupPartsByForm(
   table: Table,
-  forms: readonly TableRow[],
+  repeats: readonly Table[],
+  questions: KnownQuestions,
   issues: Issue[],
-  makeReader: (repeat: Table) => (row: TableRow) => FormAnswers,
-): (form: TableRow) => readonly FormAnswers[] {
-  const identify = makeIdentifierReader(table.header);
-  const index = table.header.indexOf('_index');
-  const rowsByForm = new Map<string, TableRow>();
-  for (const form of forms) {
-    for (const id of identify(form)) rowsByForm.set(id, form);
-    if (index !== -1) rowsByForm.set(`#${form.cells[index] ?? ''}`, form);
-  }
-  const parts = new Map<TableRow, FormAnswers[]>();
-  for (const repeat of table.repeats ?? []) {
-    const read = makeReader(repeat);
-    const columns = ['PARENT_KEY', '_submission__uuid', '_parent_index'].map((name) =>
-      repeat.header.indexOf(name),
-    );
+): ReadonlyMap<number, readonly FormAnswers[]> {
+  const forms = new Map<string, number>();
+  for (const form of table.rows)
+    for (const id of [...listIds(table, form), getText(table, form, '_index')])
+      if (id !== '') forms.set(id, form.row);
+  const parts = new Map<number, FormAnswers[]>();
+  for (const repeat of repeats) {
+    const columns = findFormColumns(repeat, questions);
     for (const row of repeat.rows) {
-      const [parent = '', submission = '', number = ''] = columns.map(
-        (column) => row.cells[column] ?? '',
-      );
+      const [parent = ''] = getText(repeat, row, 'PARENT_KEY').split('/');
       const ids = [
-        withoutScheme(parent.split('/')[0] ?? ''),
-        withoutScheme(submission),
-        `#${number}`,
+        withoutScheme(parent),
+        withoutScheme(getText(repeat, row, '_submission__uuid')),
+        getText(repeat, row, '_parent_index'),
       ];
-      const form = ids.map((id) => rowsByForm.get(id)).find((parent) => parent !== undefined);
-      const answers = read(row);
+      const form = ids.map((id) => forms.get(id)).find((each) => each !== undefined);
+      const answers = readAnswers(row, repeat.header, columns);
       if (form !== undefined) addToGroup(parts, form, answers);
       else if (answers.pictures.length + answers.otherAnswers.length > 0)
         issues.push(makeOrphanIssue(answers).with(getRowPlace(repeat, row)));
     }
   }
-  return (form) => parts.get(form) ?? [];
+  return parts;
 }
 
 /** Names that the servers give to a form which a reviewer rejected. */
 const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
 
-function findExclusionReason({ header }: Table, { cells }: TableRow): Issue | undefined {
-  const getCellText = (name: string): string => (cells[header.indexOf(name)] ?? '').trim();
-  const review = getCellText('ReviewState') || getCellText('_validation_status');
+function findExclusionReason(table: Table, form: TableRow): Issue | undefined {
+  const review = getText(table, form, 'ReviewState') || getText(table, form, '_validation_status');
   if (REJECTED.includes(review.toLowerCase()))
     return makeWarningIssue(
       'form-rejected',
       msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`,
     );
   // Only an encrypted form has a status.
-  const status = header.includes('KEY') ? getCellText('Status') : '';
+  const status = table.header.includes('KEY') ? getText(table, form, 'Status') : '';
   return status === ''
     ? undefined
     : makeErrorIssue(
@@ -264,8 +220,8 @@ function makeUnclearIssue(picture: string): Issue {
   return makeWarningIssue('photo-unclear', message);
 }
 
-function checkAccuracy(answers: FormAnswers): Issue[] {
-  const accuracyM = Number(getAnswer(answers, ACCURACY));
+function checkAccuracy({ named }: FormAnswers): Issue[] {
+  const accuracyM = Number(named.get(ACCURACY));
   const message = msg`The phone located the point only to within ${accuracyM} m. Check it.`;
   return accuracyM > FORM_WORST_ACCURACY_M ? [makeWarningIssue('point-accuracy', message)] : [];
 }
@@ -278,33 +234,27 @@ function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
   );
 }
 
-/** `several`: more than one file fits the name. */
-type FoundAttachment = { readonly path: string } | 'missing' | 'several';
-
 /** Folder of all files in an export of ODK Central, with unique names. */
 const CENTRAL_FOLDER = 'media/';
 
 /**
- * Makes a function that finds the file of an answer. Names are the phone's; KoboToolbox has a
- * folder per filled form, and changes some names.
- * @param ids of the filled form
+ * Makes a function that finds the file of an answer by the ids of its form: the name itself where
+ * there is none, undefined where several fit. Names are the phone's; KoboToolbox has a folder per
+ * filled form, and changes some names.
  */
-function makeAttachmentFinder({
-  paths,
-}: Attachments): (name: string, ids: readonly string[]) => FoundAttachment {
+function makeAttachmentFinder({ paths }: Attachments) {
   const byName = groupBy(paths, (path) => path.slice(path.lastIndexOf('/') + 1).normalize('NFC'));
-  return (name, ids) => {
+  return (name: string, ids: readonly string[]): string | undefined => {
     const text = name.normalize('NFC');
     const paths = byName.get(text) ?? byName.get(toKoboName(text)) ?? [];
     const [only, another] = paths;
-    if (only === undefined) return 'missing';
-    if (another === undefined) return { path: only };
+    if (another === undefined) return only ?? name;
     const pathsOfForm = paths.filter((path) => path.split('/').some((part) => ids.includes(part)));
     const [best, equal] =
       pathsOfForm.length > 0
         ? pathsOfForm
         : paths.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
-    return best === undefined || equal !== undefined ? 'several' : { path: best };
+    return equal === undefined ? best : undefined;
   };
 }
 
