@@ -10,12 +10,8 @@ import {
   type PageSource,
   type PagesOptions,
 } from './client.ts';
-import {
-  type LossOptions,
-  settleLosses,
-  type UnconfirmedLosses,
-  writeTombstones,
-} from './losses.ts';
+import type { UnconfirmedLosses } from './harvest-state.ts';
+import { type LossOptions, settleLosses } from './losses.ts';
 import { type BrokenRecord, MalformedAnswerError } from './malformed-error.ts';
 import {
   advancePass,
@@ -36,12 +32,20 @@ import {
   startPass,
   startScan,
 } from './pass.ts';
-import { formatDatestamp, formatUpwards, type OaiArguments, type OaiRecord } from './protocol.ts';
-import { type Advance, isUnidentified, type StoredPage, storePage } from './store-page.ts';
+import {
+  formatDatestamp,
+  formatUpwards,
+  type Granularity,
+  type OaiArguments,
+  type OaiRecord,
+} from './protocol.ts';
+import { isUnidentified, type RecordSink, type StoredPage, storePage } from './store-page.ts';
 
 export type HarvestOptions = LossOptions & {
   readonly client: PageSource;
   readonly clock: Clock;
+  readonly sink: RecordSink;
+  readonly granularity: Granularity;
   readonly signal?: AbortSignal;
   readonly metadataPrefix: string;
   readonly window: HarvestWindow;
@@ -70,9 +74,6 @@ type HarvestResult = {
   readonly unconfirmed: UnconfirmedLosses | undefined;
 };
 
-/** @param isProof true: records that the pass did not see are deleted */
-type Finish = (pass: HarvestPass, isProof: boolean) => void;
-
 type Run = HarvestOptions & {
   /** The pass under way. */
   pass: HarvestPass;
@@ -93,14 +94,10 @@ const CLOCK_STEP_MS = 2000;
  * Updates stored records from a set: all of them the first time, then the changes. Each page is
  * committed together with the position of the next one, so an interrupted run continues there.
  * Returns only when no record can be missing; docs/harvesting.md has the rules.
- * @param finish runs in the transaction that completes the pass
  * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as
  * the sink
  */
-export async function harvest(
-  options: HarvestOptions,
-  finish: Finish = () => {},
-): Promise<HarvestResult> {
+export async function harvest(options: HarvestOptions): Promise<HarvestResult> {
   const { state, window } = options;
   const resumed = findPassToResume(options);
   const first = resumed ?? decideNextPass(options);
@@ -113,24 +110,18 @@ export async function harvest(
     await readCompletely(run, false);
   }
   const { pass } = run;
-  const settled = await settleLosses(run, pass);
-  const isProof = settled.kind === 'deleted';
-  const vanished = isProof && run.onVanished !== undefined ? state.listUnseenIn(pass.scan) : [];
-  const commitTombstones = await writeTombstones(run, pass, vanished);
+  const unconfirmed = await settleLosses(run, pass);
   state.change(() => {
-    commitTombstones();
-    if (settled.kind === 'unconfirmed') return state.endUnconfirmed(settled.observed);
-    finish(pass, isProof);
-    state.complete(pass);
+    if (unconfirmed === undefined) state.complete(pass);
+    else state.endUnconfirmed(unconfirmed);
   });
-  if (vanished.length > 0) run.onVanished?.(vanished.length);
   return {
     pass,
     broken: state.listSkipped().map((name) => ({
       identifier: isUnidentified(name) ? undefined : name,
       reason: run.faults.get(name) ?? t`it could not be read before`,
     })),
-    unconfirmed: settled.kind === 'unconfirmed' ? settled.losses : undefined,
+    unconfirmed,
   };
 }
 
@@ -199,16 +190,15 @@ async function readCompletely(run: Run, isResumed: boolean): Promise<void> {
 /** Reads the list to its end, from the point where the last run stopped. */
 async function readList(run: Run): Promise<void> {
   if (hasListEnded(run.pass)) return;
+  let refusals = 0;
   let farthest = 0;
-  for (let refusals = 0; refusals <= MAX_REFUSALS; ) {
+  for (;;) {
     const begun = run.pass;
     const { token, window, cutMs } = begun;
     const rest = { ...window, untilMs: cutMs ?? window.untilMs };
     const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
     try {
-      await readPages(run, start, (counted, page, againMs) =>
-        advancePass(counted, page, againMs, run.overlapMs),
-      );
+      await readPages(run, start, true);
       return;
     } catch (thrown) {
       // All counted records were seen, so the token leads to no further record.
@@ -219,17 +209,18 @@ async function readList(run: Run): Promise<void> {
         savePass(run, startScan(run.pass, null));
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && run.pass === begun;
-      const isRefused = isOld ? isOfService(thrown) : isRefusedToken(thrown);
-      if (!isRefused) throw thrown;
+      if (!(isOld ? isOfService(thrown) : isRefusedToken(thrown))) throw thrown;
+      const { seen: seenCount } = run.pass;
+      refusals = seenCount > farthest ? 0 : refusals + 1;
+      farthest = Math.max(farthest, seenCount);
+      if (refusals > MAX_REFUSALS) {
+        const reason = t`it repeatedly refuses its own resumption tokens`;
+        throw makeIncompleteError(run.setSpec, run.pass, reason);
+      }
+      // Saved with its first page: until then, the token may be valid after all.
+      run.pass = continueWithoutToken(run.pass);
     }
-    const { seen: seenCount } = run.pass;
-    refusals = seenCount > farthest ? 0 : refusals + 1;
-    farthest = Math.max(farthest, seenCount);
-    // Saved with its first page: until then, the token may be valid after all.
-    if (refusals <= MAX_REFUSALS) run.pass = continueWithoutToken(run.pass);
   }
-  const reason = t`it repeatedly refuses its own resumption tokens`;
-  throw makeIncompleteError(run.setSpec, run.pass, reason);
 }
 
 function isOfService(thrown: unknown): boolean {
@@ -246,15 +237,16 @@ const MAX_NEW_RECORDS = 10_000;
 
 /**
  * Reads and commits pages until the list ends.
+ * @param isWindow true for the list of the pass, false for its changes
  * @returns the number of records that were new or changed, or new in this scan
  */
-async function readPages(run: Run, start: OaiArguments, advance?: Advance): Promise<number> {
+async function readPages(run: Run, start: OaiArguments, isWindow: boolean): Promise<number> {
   let news = 0;
   let records = 0;
   let size: number | undefined;
   for await (const page of listPages(makePagesOptions(run, start))) {
     const { seen: seenBefore } = run.pass;
-    const written = await store(run, page, advance);
+    const written = await store(run, page, isWindow);
     const { seen: seenCount } = run.pass;
     news += written.length + seenCount - seenBefore;
     records += page.items.length;
@@ -284,7 +276,7 @@ async function readChanges(run: Run): Promise<void> {
   const changes = makeListArguments(run, { ...window, fromMs });
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
     try {
-      if ((await readPages(run, changes)) === 0) return;
+      if ((await readPages(run, changes, false)) === 0) return;
       savePass(run, noteMove(run.pass));
       await recountList(run);
     } catch (thrown) {
@@ -318,7 +310,8 @@ async function retrySkipped(run: Run): Promise<void> {
     const isListed = seenRecord?.scan === run.pass.scan;
     let isGone = isUnidentified(name);
     try {
-      if (!isGone) await store(run, await client.getRecordPage(name, metadataPrefix, signal));
+      if (!isGone)
+        await store(run, await client.getRecordPage(name, metadataPrefix, signal), false);
     } catch (thrown) {
       if (!isOfOneRecord(thrown)) throw thrown;
       isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
@@ -345,7 +338,7 @@ function isOfOneRecord(thrown: unknown): boolean {
 async function isAsCounted(run: Run): Promise<boolean> {
   const { client, state, window, onNote } = run;
   // A changed record leaves a window with an end, so the counts differ.
-  if (run.losses === undefined || window.untilMs !== null) return true;
+  if (run.holdings === undefined || window.untilMs !== null) return true;
   const options = makePagesOptions(run, makeListArguments(run, window));
   const page = await fetchFirstPage({
     ...options,
@@ -382,9 +375,11 @@ function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord)
 async function store(
   run: Run,
   page: ListPage<OaiRecord>,
-  advance?: Advance,
+  isOfWindow: boolean,
 ): Promise<StoredPage['written']> {
-  const stored = await storePage(run, run.pass, page, advance);
+  const stored = await storePage(run, run.pass, page, (counted, againMs) =>
+    isOfWindow ? advancePass(counted, page, againMs, run.overlapMs) : counted,
+  );
   run.pass = stored.pass;
   for (const [name, fault] of stored.faults) run.faults.set(name, fault);
   await run.onPage?.(stored);

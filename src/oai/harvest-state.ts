@@ -27,11 +27,17 @@ export type SeenRecord = {
   readonly skipped: boolean;
 };
 
-/** Unlisted records that were not yet taken for deleted. */
-export type ObservedLosses = {
+/** Unlisted records that are kept, since they may still exist. */
+export type UnconfirmedLosses = {
+  /** `empty`: the list is empty, and no record is held. */
+  readonly kind: 'empty' | 'losses';
+  readonly lost: number;
+  readonly held: number;
+  /** Identifiers of lost records that finds or the mapping use. */
+  readonly inUse: readonly string[];
   /** First time at which the list lacked them, by the server's clock. */
   readonly sinceMs: number;
-  /** Digest of the missing identifiers; empty where the list was empty and nothing is stored. */
+  /** Digest of their identifiers. */
   readonly digest: string;
 };
 
@@ -79,9 +85,9 @@ export function makeStoredState(tables: HarvestTables, harvest: number, nowMs: (
       update.run(getWatermark(pass), Math.floor(nowMs()), isFull, harvest);
     },
     /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
-    getObservedLosses: (): ObservedLosses | undefined => getJson('observed_losses'),
+    getUnconfirmedLosses: (): UnconfirmedLosses | undefined => getJson('observed_losses'),
     /** Ends the pass with unconfirmed losses: the next one reads everything. */
-    endUnconfirmed: (losses: ObservedLosses) => {
+    endUnconfirmed: (losses: UnconfirmedLosses) => {
       const update = sql(
         'update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?',
       );

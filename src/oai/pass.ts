@@ -90,7 +90,12 @@ export function advancePass(
   const hasNews =
     pass.pages > 0 && datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
   const hasMoved = againMs.some((ms) => pass.cutMs === null || ms < pass.cutMs);
-  const counted = recountPass(pass, findListSize(pass, page), page.next === undefined);
+  // The count of a rest is not that of the window.
+  const listSize =
+    pass.cutMs === null && (page.completeListSize !== undefined || pass.pages === 0)
+      ? (page.completeListSize ?? null)
+      : pass.listSize;
+  const counted = recountPass(pass, listSize, page.next === undefined);
   return {
     ...(hasNews || hasMoved ? noteMove(counted) : counted),
     beganMs,
@@ -103,16 +108,6 @@ export function advancePass(
 /** Returns the pass after a record changed or appeared: another one may have been skipped. */
 export function noteMove(pass: HarvestPass): HarvestPass {
   return pass.doubt === 0 ? { ...pass, doubt: 1 } : pass;
-}
-
-/** The count of a rest is not that of the window; a list of one page needs none. */
-function findListSize(
-  { listSize, pages, cutMs }: HarvestPass,
-  { next, completeListSize }: ListPage<OaiRecord>,
-): number | null {
-  if (cutMs !== null) return listSize;
-  const isOnlyPage = pages === 0 && next === undefined;
-  return completeListSize ?? (isOnlyPage ? null : listSize);
 }
 
 function findEdge(edgeMs: number | null, datestampsMs: readonly number[]): number | null {

@@ -32,16 +32,16 @@ export type StoredPage = {
   readonly faults: ReadonlyMap<string, string>;
 };
 
+/** What is stored of a page. */
+type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
+  Partial<Pick<ListPage<OaiRecord>, 'broken' | 'cursor'>>;
+
 /**
  * Returns the pass after a page.
  * @param counted the pass with the records of the page
  * @param againMs datestamps of records that the scan had seen before
  */
-export type Advance = (
-  counted: HarvestPass,
-  page: ListPage<OaiRecord>,
-  againMs: readonly number[],
-) => HarvestPass;
+export type Advance = (counted: HarvestPass, againMs: readonly number[]) => HarvestPass;
 
 /** A record as a page has it; several copies on one page count as one. */
 type Occurrence = {
@@ -59,13 +59,13 @@ type Occurrence = {
 export async function storePage(
   { state, sink }: { readonly state: HarvestState; readonly sink: RecordSink },
   pass: HarvestPass,
-  page: ListPage<OaiRecord>,
-  advance: Advance = (counted) => counted,
+  page: PageContent,
+  advance: Advance,
 ): Promise<StoredPage> {
   const occurrences = new Map<string, Occurrence>();
   const againMs = addReadable(occurrences, state, pass, page);
   const faults = addSkipped(occurrences, state, pass, page);
-  const advanced = advance(countRecords(pass, occurrences), page, againMs);
+  const advanced = advance(countRecords(pass, occurrences), againMs);
   const stored = [...occurrences.values()];
   const written = listRecords(stored.filter(isNews));
   await sink.write({ document: page.document, records: written, seenRecords: listRecords(stored) });
@@ -90,7 +90,7 @@ function addReadable(
   occurrences: Map<string, Occurrence>,
   state: HarvestState,
   { scan, window: { untilMs } }: HarvestPass,
-  page: ListPage<OaiRecord>,
+  page: PageContent,
 ): number[] {
   const againMs: number[] = [];
   for (const record of page.items) {
@@ -127,14 +127,14 @@ function addSkipped(
   occurrences: Map<string, Occurrence>,
   state: HarvestState,
   { scan, pages }: HarvestPass,
-  page: ListPage<OaiRecord>,
+  page: PageContent,
 ): Map<string, string> {
   const faults = new Map<string, string>();
   const reason = t`the service sent it without content`;
   const emptied = page.items
     .filter(({ lacksContent }) => lacksContent)
     .map(({ header }) => ({ identifier: header.identifier, reason }));
-  for (const [index, skipped] of [...page.broken, ...emptied].entries()) {
+  for (const [index, skipped] of [...(page.broken ?? []), ...emptied].entries()) {
     const name = skipped.identifier ?? `${NAMELESS}${page.cursor ?? pages} ${index}`;
     // The page may have the record with content, too.
     if (occurrences.has(name)) continue;

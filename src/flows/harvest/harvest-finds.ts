@@ -56,34 +56,29 @@ export async function harvestFinds(
   const lookups = new Map<string, ListedFind>();
   let waiting: readonly OaiRecord[] = [];
   const state = makeMemoryState();
-  let listed = new Set<string>();
-  const { pass, broken } = await harvest(
-    {
-      ...service,
-      state,
-      setSpec: FIND_SET,
-      metadataPrefix: format,
-      ...(await fetchServiceClock(options)),
-      overlapMs: computeOverlapMs(options.indexAllowanceMs),
-      window: { fromMs, untilMs: null },
-      sink: {
-        write: async ({ records }) => {
-          waiting = records;
-        },
-        notePage: () => {
-          for (const record of waiting) {
-            const lookup = toListedFind(record);
-            if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
-          }
-        },
+  const { pass, broken } = await harvest({
+    ...service,
+    state,
+    setSpec: FIND_SET,
+    metadataPrefix: format,
+    ...(await fetchServiceClock(options)),
+    overlapMs: computeOverlapMs(options.indexAllowanceMs),
+    window: { fromMs, untilMs: null },
+    sink: {
+      write: async ({ records }) => {
+        waiting = records;
       },
-      onPage: ({ pass: { seen: seenCount, listSize } }) =>
-        onProgress?.(seenCount, listSize ?? undefined),
+      notePage: () => {
+        for (const record of waiting) {
+          const lookup = toListedFind(record);
+          if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
+        }
+      },
     },
-    ({ scan }) => {
-      listed = new Set([...state.listSeenIn(scan)].map(toIdent));
-    },
-  );
+    onPage: ({ pass: { seen: seenCount, listSize } }) =>
+      onProgress?.(seenCount, listSize ?? undefined),
+  });
+  const listed = new Set(state.listSeenIn(pass.scan).map(toIdent));
   // A record of an earlier scan may be gone since.
   return {
     lookups: new Map([...lookups].filter(([ident]) => listed.has(ident))),

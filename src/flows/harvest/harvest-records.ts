@@ -11,7 +11,7 @@ import {
 import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
-import { formatSetName } from '../../oai/pass.ts';
+import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
 import { checkArguments, parseBoundMs, parseGranularity } from '../../oai/protocol.ts';
 import type { StoredPage } from '../../oai/store-page.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
@@ -27,6 +27,7 @@ import {
   type ServiceClock,
   type SetResult,
 } from './service-lists.ts';
+import { writeTombstones } from './tombstones.ts';
 
 export { formatSetName };
 
@@ -153,17 +154,19 @@ async function harvestSet(
       }
       report(reached);
     },
-    losses: async (scan: number) => ({ lost: state.listAbsentIn(scan), inUse: [] }),
-    onVanished: (count: number) => {
-      tally.written += count;
-      tally.vanished += count;
+    holdings: {
+      findLost: async (scan: number) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
+      deleteLost: async (lost: readonly string[], pass: HarvestPass) => {
+        const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
+        const list = { state, sink: output, setSpec, granularity: service.granularity };
+        await writeTombstones(list, pass, gone);
+        state.change(() => state.leave(lost));
+        tally.written += gone.length;
+        tally.vanished += gone.length;
+      },
     },
   };
-  const { pass, broken, unconfirmed } = await saving.within(() =>
-    harvest(settings, ({ scan }, isProof) => {
-      if (isProof) state.leave(scan);
-    }),
-  );
+  const { pass, broken, unconfirmed } = await saving.within(() => harvest(settings));
   return {
     setSpec,
     pass: pass.kind,
@@ -238,13 +241,9 @@ function sumFigures(sets: readonly SetFigures[]): Figures {
 type SetState = HarvestState & {
   /** Returns the time up to which the output had all changes, also before it was lost. */
   getSettledMs(): number;
-  /**
-   * Returns the identifiers that earlier scans saw and this one did not, including records of other
-   * sets.
-   */
-  listAbsentIn(scan: number): readonly string[];
-  /** Removes unseen records from this set that are in another one. */
-  leave(scan: number): void;
+  isInOtherSet(identifier: string): boolean;
+  /** Removes records from this set. */
+  leave(identifiers: readonly string[]): void;
 };
 
 /**
@@ -263,13 +262,19 @@ export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => 
       stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
     );
   };
-  const state = { ...stored, getSettledMs };
-  if (sql('select count(*) from harvests').pluck().get() === 1)
-    return { ...state, listAbsentIn: state.listUnseenIn, leave: () => {} };
-  const elsewhere = sql(
-    'select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0',
-  ).pluck();
-  const isElsewhere = (identifier: string): boolean => elsewhere.get(identifier, harvestId) === 1;
+  const state = {
+    ...stored,
+    getSettledMs,
+    isInOtherSet: (identifier: string) =>
+      sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0')
+        .pluck()
+        .get(identifier, harvestId) === 1,
+    leave: (identifiers: readonly string[]) => {
+      const leave = sql('update seen_records set scan = 0 where harvest = ? and identifier = ?');
+      for (const identifier of identifiers) leave.run(harvestId, identifier);
+    },
+  };
+  if (sql('select count(*) from harvests').pluck().get() === 1) return state;
   return {
     ...state,
     findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(store, identifier),
@@ -278,17 +283,6 @@ export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => 
       sql(
         'update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?',
       ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvestId);
-    },
-    listUnseenIn: (scan) =>
-      state.listUnseenIn(scan).filter((identifier) => !isElsewhere(identifier)),
-    listAbsentIn: state.listUnseenIn,
-    leave: (scan) => {
-      for (const identifier of state.listUnseenIn(scan).filter(isElsewhere)) {
-        sql('update seen_records set scan = 0 where harvest = ? and identifier = ?').run(
-          harvestId,
-          identifier,
-        );
-      }
     },
   };
 }

@@ -109,32 +109,30 @@ async function harvestSet(
   const report = makeProgressReport(setSpec, state.getPass(), options);
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
-  const { pass, broken, unconfirmed } = await harvest(
-    {
-      ...options,
-      ...service,
-      state,
-      setSpec,
-      window: { fromMs: null, untilMs: null },
-      overlapMs: computeOverlapMs(options.indexAllowanceMs),
-      sink: makeTermSink(vocabulary, setSpec, tally),
-      losses: async (scan) => {
+  const { pass, broken, unconfirmed } = await harvest({
+    ...options,
+    ...service,
+    state,
+    setSpec,
+    window: { fromMs: null, untilMs: null },
+    overlapMs: computeOverlapMs(options.indexAllowanceMs),
+    sink: makeTermSink(vocabulary, setSpec, tally),
+    holdings: {
+      findLost: async (scan) => {
         const lost = listUnseen(scan).map(({ ident }) => ident);
         const used = lost.length === 0 ? undefined : await options.inUse?.();
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
-      onPage: (page) => {
-        tally.deleted += page.written.filter(({ header }) => header.deleted).length;
-        report(page.pass);
+      deleteLost: async (lost, { scan, beganMs }) => {
+        state.change(() => tombstoneMissingTerms(vocabulary, listUnseen(scan), beganMs));
+        tally.vanished += lost.length;
       },
     },
-    ({ scan, beganMs }, isProof) => {
-      if (!isProof) return;
-      const vanished = listUnseen(scan);
-      tombstoneMissingTerms(vocabulary, vanished, beganMs);
-      tally.vanished += vanished.length;
+    onPage: (page) => {
+      tally.deleted += page.written.filter(({ header }) => header.deleted).length;
+      report(page.pass);
     },
-  );
+  });
   return {
     setSpec,
     pass: pass.kind,

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
-import type { UnconfirmedLosses } from '../../oai/losses.ts';
+import type { UnconfirmedLosses } from '../../oai/harvest-state.ts';
 import type { BrokenRecord } from '../../oai/malformed-error.ts';
 import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
 import type { Granularity } from '../../oai/protocol.ts';

@@ -338,7 +338,11 @@ describe('unreadable records', () => {
 
   test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
     const state = makeMemoryState();
-    const more = { state, skipBroken: true, losses: async () => ({ lost: [], inUse: [] }) };
+    const more = {
+      state,
+      skipBroken: true,
+      holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => {} },
+    };
     const answers: Answers = (args) => {
       if (args.get('verb') === 'GetRecord') return oaiXml('<GetRecord/>');
       return args.has('from')

@@ -54,37 +54,33 @@ async function harvested(
   let waiting: () => void = () => {};
   let scans = 0;
   try {
-    await harvest(
-      {
-        client: {
-          listRecords: list.listRecords,
-          listHeaders: list.listRecords,
-          salvageRecords: () => undefined,
-          getRecordPage: async (name) => list.page([name]),
-        },
-        clock: manualClock(),
-        state,
-        setSpec: 'projekt',
-        metadataPrefix: 'oai_svc',
-        granularity: 'second',
-        window: { fromMs: null, untilMs },
-        overlapMs: 600_000,
-        serverNowMs: list.nowMs,
-        sink: {
-          write: async ({ records }) => {
-            waiting = () => {
-              for (const { header, element } of records) kept.set(header.identifier, element.text);
-            };
-          },
-          notePage: () => waiting(),
-        },
+    const { pass } = await harvest({
+      client: {
+        listRecords: list.listRecords,
+        listHeaders: list.listRecords,
+        salvageRecords: () => undefined,
+        getRecordPage: async (name) => list.page([name]),
       },
-      ({ scan }) => {
-        scans = scan;
-        const listed = new Set(state.listSeenIn(scan));
-        for (const name of kept.keys()) if (!listed.has(name)) kept.delete(name);
+      clock: manualClock(),
+      state,
+      setSpec: 'projekt',
+      metadataPrefix: 'oai_svc',
+      granularity: 'second',
+      window: { fromMs: null, untilMs },
+      overlapMs: 600_000,
+      serverNowMs: list.nowMs,
+      sink: {
+        write: async ({ records }) => {
+          waiting = () => {
+            for (const { header, element } of records) kept.set(header.identifier, element.text);
+          };
+        },
+        notePage: () => waiting(),
       },
-    );
+    });
+    scans = pass.scan;
+    const listed = new Set(state.listSeenIn(scans));
+    for (const name of kept.keys()) if (!listed.has(name)) kept.delete(name);
   } catch (thrown) {
     if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'incomplete') throw thrown;
     return { kept: undefined, moments, scans };

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { listXml, oaiError, recordXml } from '../../support/scripted-oai.ts';
 import { type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
-const kept = { losses: async () => ({ lost: [], inUse: [] }) };
+const kept = {
+  holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => {} },
+};
 
 /** Two pages of two records each, and what follows the token of the second. */
 const twoPages =
