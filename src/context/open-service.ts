@@ -380,7 +380,8 @@ export async function probeHarvestAuth(
     exchange: redactPassword(send, password),
   });
   try {
-    const { header, refused } = await client.getRecord(identCely, `oai_${profile.prefix}`);
+    const { record } = await client.getRecord(identCely, `oai_${profile.prefix}`);
+    const { header, refused } = record;
     return !header.deleted && !refused;
   } catch (thrown) {
     if (thrown instanceof PasError) return false;

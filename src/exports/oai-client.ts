@@ -120,7 +120,8 @@ export function openHarvester(options: HarvesterOptions): Harvester {
       for await (const { header } of fetchItems(client.listHeaders, list, mark)) yield header;
     },
     records: (list) => fetchItems(client.listRecords, list, mark),
-    record: (identifier, metadataPrefix) => client.getRecord(identifier, metadataPrefix),
+    record: async (identifier, metadataPrefix) =>
+      (await client.getRecord(identifier, metadataPrefix)).record,
     json: (record) => {
       repeated ??= listRepeatedElements(version);
       return toRecordJson(record, repeated);

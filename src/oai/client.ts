@@ -87,11 +87,12 @@ export type PageSource = {
    * none.
    */
   salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
-  getRecordPage(
+  /** @param identifier full identifier, or the one of the record */
+  getRecord(
     identifier: string,
     metadataPrefix: string,
     signal?: AbortSignal,
-  ): Promise<ListPage<OaiRecord>>;
+  ): Promise<{ readonly record: OaiRecord; readonly document: XmlDocument }>;
 };
 
 /** The six verbs. Throws what {@link makeRequestSender} describes. */
@@ -100,8 +101,6 @@ export type OaiClient = PageSource & {
   identify(signal?: AbortSignal): Promise<Identity>;
   listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
-  /** @param identifier full identifier, or the one of the record */
-  getRecord(identifier: string, metadataPrefix: string, signal?: AbortSignal): Promise<OaiRecord>;
 };
 
 export type OaiClientOptions = RequestOptions & {
@@ -116,27 +115,12 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   const { oaiBase, version } = options;
   const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
   const sendRequest = makeRequestSender(endpoint, options);
-  const askRecord = async (identifier: string, metadataPrefix: string, signal?: AbortSignal) => {
-    const answer = await sendRequest(
-      'GetRecord',
-      { identifier: toFullIdentifier(oaiBase, identifier), metadataPrefix },
-      signal,
-    );
-    const element = getChild(answer.element, 'record');
-    const record = element === undefined ? undefined : parseRecord(element);
-    if (record !== undefined) return { answer, record };
-    throw new MalformedAnswerError(
-      t`The service did not send a complete record for ${identifier}.`,
-      answer.body,
-    );
-  };
   return {
     sendRequest,
     identify: async (signal) => parseIdentity(await sendRequest('Identify', {}, signal)),
     listMetadataFormats: async (identifier, signal) => {
-      const args =
-        identifier === undefined ? {} : { identifier: toFullIdentifier(oaiBase, identifier) };
-      const { element } = await sendRequest('ListMetadataFormats', args, signal);
+      const full = identifier && toFullIdentifier(oaiBase, identifier);
+      const { element } = await sendRequest('ListMetadataFormats', { identifier: full }, signal);
       return getChildren(element, 'metadataFormat').map(parseFormat);
     },
     listSets: async (args = {}, signal) => {
@@ -160,11 +144,17 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       );
       return { ...page, broken: [...salvaged.broken, ...page.broken] };
     },
-    getRecord: async (identifier, metadataPrefix, signal) =>
-      (await askRecord(identifier, metadataPrefix, signal)).record,
-    getRecordPage: async (identifier, metadataPrefix, signal) => {
-      const { answer, record } = await askRecord(identifier, metadataPrefix, signal);
-      return { ...parsePaging(answer), items: [record], broken: [] };
+    getRecord: async (identifier, metadataPrefix, signal) => {
+      const full = toFullIdentifier(oaiBase, identifier);
+      const args = { identifier: full, metadataPrefix };
+      const { element, document, body } = await sendRequest('GetRecord', args, signal);
+      const found = getChild(element, 'record');
+      const record = found === undefined ? undefined : parseRecord(found);
+      if (record !== undefined) return { record, document };
+      throw new MalformedAnswerError(
+        t`The service did not send a complete record for ${identifier}.`,
+        body,
+      );
     },
   };
 }
@@ -175,12 +165,9 @@ export function readHeadersOnly(client: PageSource): PageSource {
     listHeaders: client.listHeaders,
     listRecords: client.listHeaders,
     salvageRecords: () => undefined,
-    getRecordPage: async (...request) => {
-      const page = await client.getRecordPage(...request);
-      return {
-        ...page,
-        items: page.items.flatMap(({ element }) => parseHeaderAlone(element) ?? []),
-      };
+    getRecord: async (...request) => {
+      const { record, document } = await client.getRecord(...request);
+      return { record: parseHeaderAlone(record.element) ?? record, document };
     },
   };
 }
@@ -326,7 +313,7 @@ export async function* listPages<Item>(
   let emptyPages = 0;
   let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
   const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
-    const page = fetchPatiently(options, args, signal, prefetch);
+    const page = fetchFirstPage({ ...options, start: args, signal }, prefetch);
     // The awaiting code sees the failure; without this line, a caller that stops early would end
     // the process.
     page.catch(() => {});
@@ -361,14 +348,6 @@ export async function* listPages<Item>(
   }
 }
 
-/**
- * Fetches only the first page of a list.
- * @throws as the client
- */
-export function fetchFirstPage<Item>(options: PagesOptions<Item>): Promise<ListPage<Item>> {
-  return fetchPatiently(options, options.start, options.signal, undefined);
-}
-
 /** A piece of a page's text keeps the whole page in memory; a copy does not. */
 function copyText(text: string): string {
   return Buffer.from(text).toString();
@@ -383,16 +362,18 @@ export class CircleError extends OaiError {
   }
 }
 
-async function fetchPatiently<Item>(
-  { fetchPage, clock, salvage }: PagesOptions<Item>,
-  args: OaiArguments,
-  signal: AbortSignal | undefined,
-  onToken: OnToken | undefined,
+/**
+ * Fetches the first page of a list.
+ * @throws as the client
+ */
+export async function fetchFirstPage<Item>(
+  { fetchPage, start, clock, salvage, signal }: PagesOptions<Item>,
+  onToken?: OnToken,
 ): Promise<ListPage<Item>> {
   let malformed: MalformedAnswerError | undefined;
   for (let tries = 0; ; tries++) {
     try {
-      return await fetchPage(args, signal, onToken);
+      return await fetchPage(start, signal, onToken);
     } catch (thrown) {
       if (thrown instanceof MalformedAnswerError) malformed = thrown;
       // The next page may have been requested, and the service then need not repeat this one.

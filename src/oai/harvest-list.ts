@@ -5,7 +5,6 @@ import {
   CircleError,
   fetchFirstPage,
   isRefusedToken,
-  type ListPage,
   listPages,
   type PageSource,
   type PagesOptions,
@@ -39,7 +38,14 @@ import {
   type OaiArguments,
   type OaiRecord,
 } from './protocol.ts';
-import { isUnidentified, type RecordSink, type StoredPage, storePage } from './store-page.ts';
+import {
+  type Advance,
+  isUnidentified,
+  type PageContent,
+  type RecordSink,
+  type StoredPage,
+  storePage,
+} from './store-page.ts';
 
 export type HarvestOptions = LossOptions & {
   readonly client: PageSource;
@@ -246,7 +252,9 @@ async function readPages(run: Run, start: OaiArguments, isWindow: boolean): Prom
   let size: number | undefined;
   for await (const page of listPages(makePagesOptions(run, start))) {
     const { seen: seenBefore } = run.pass;
-    const written = await store(run, page, isWindow);
+    const written = await store(run, page, (counted, againMs) =>
+      isWindow ? advancePass(counted, page, againMs, run.overlapMs) : counted,
+    );
     const { seen: seenCount } = run.pass;
     news += written.length + seenCount - seenBefore;
     records += page.items.length;
@@ -310,8 +318,10 @@ async function retrySkipped(run: Run): Promise<void> {
     const isListed = seenRecord?.scan === run.pass.scan;
     let isGone = isUnidentified(name);
     try {
-      if (!isGone)
-        await store(run, await client.getRecordPage(name, metadataPrefix, signal), false);
+      if (!isGone) {
+        const { record, document } = await client.getRecord(name, metadataPrefix, signal);
+        await store(run, { document, items: [record] });
+      }
     } catch (thrown) {
       if (!isOfOneRecord(thrown)) throw thrown;
       isGone = thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist';
@@ -374,12 +384,10 @@ function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord)
  */
 async function store(
   run: Run,
-  page: ListPage<OaiRecord>,
-  isOfWindow: boolean,
+  page: PageContent,
+  advance: Advance = (counted) => counted,
 ): Promise<StoredPage['written']> {
-  const stored = await storePage(run, run.pass, page, (counted, againMs) =>
-    isOfWindow ? advancePass(counted, page, againMs, run.overlapMs) : counted,
-  );
+  const stored = await storePage(run, run.pass, page, advance);
   run.pass = stored.pass;
   for (const [name, fault] of stored.faults) run.faults.set(name, fault);
   await run.onPage?.(stored);

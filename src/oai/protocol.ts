@@ -48,7 +48,7 @@ export const ERROR_HINTS: Readonly<Record<string, Message>> = {
 
 /** @throws UsageError for arguments that every service refuses */
 export function checkArguments(verb: Verb, args: OaiArguments): void {
-  const names = Object.keys(args) as ArgumentName[];
+  const names = (Object.keys(args) as ArgumentName[]).filter((name) => args[name] !== undefined);
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
   if (stray !== undefined) throw new UsageError(t`${verb} takes no argument ${stray}.`);

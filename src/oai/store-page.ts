@@ -33,7 +33,7 @@ export type StoredPage = {
 };
 
 /** What is stored of a page. */
-type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
+export type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
   Partial<Pick<ListPage<OaiRecord>, 'broken' | 'cursor'>>;
 
 /**

@@ -91,7 +91,7 @@ export async function fetchListedFind(
   identCely: string,
 ): Promise<ListedFind | undefined> {
   try {
-    const record = await client.getRecord(identCely, format, signal);
+    const { record } = await client.getRecord(identCely, format, signal);
     const { datestampMs } = record.header;
     return toListedFind(record) ?? { kind: 'withheld', datestampMs };
   } catch (thrown) {

@@ -34,7 +34,8 @@ type VerbDefinition<A extends object> = {
   readonly summary: string;
   readonly examples: readonly [string, string];
   readonly verb: Verb;
-  readonly makeArguments?: (context: Context, options: ListOptions) => OaiArguments;
+  /** The native format is requested unless another one is given. */
+  readonly hasFormat?: boolean;
   readonly read: (asking: Asking) => Promise<A>;
   readonly show: (context: Context, answer: A) => void | Promise<void>;
 };
@@ -57,7 +58,6 @@ export function register(program: Command, run: Runner): void {
     summary: t`ListMetadataFormats: the formats of the service, or of one record.`,
     examples: ['pas oai formats', 'pas oai formats --identifier C-202400101-N00001'],
     verb: 'ListMetadataFormats',
-    makeArguments: toArgs,
     read: askFormats,
     show: showFormats,
   }).option('--identifier <identifier>', t`formats of this record; the short identifier is enough`);
@@ -66,7 +66,6 @@ export function register(program: Command, run: Runner): void {
     summary: t`ListSets: the sets of the service.`,
     examples: ['pas oai sets', 'pas oai sets --json'],
     verb: 'ListSets',
-    makeArguments: (_, options) => makeListArguments(options),
     read: askSets,
     show: showSets,
   }).option('--resumption-token <token>', t`resumption token of the page`);
@@ -79,8 +78,7 @@ export function register(program: Command, run: Runner): void {
       'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
     ],
     verb: 'GetRecord',
-    makeArguments: (context, options) =>
-      toArgs(context, { metadataPrefix: getNativeFormat(context), ...options }),
+    hasFormat: true,
     read: askRecord,
     show: showRecord,
   })
@@ -98,7 +96,7 @@ function defineListVerbs(parent: Command, run: Runner): void {
         'pas oai identifiers --resumption-token 59A3C1',
       ],
       verb: 'ListIdentifiers',
-      makeArguments: toListArgs,
+      hasFormat: true,
       read: askIdentifiers,
       show: showHeaders,
     }),
@@ -112,7 +110,7 @@ function defineListVerbs(parent: Command, run: Runner): void {
         'pas oai records --set projekt --until 2024-12-31 --xml',
       ],
       verb: 'ListRecords',
-      makeArguments: toListArgs,
+      hasFormat: true,
       read: askRecords,
       show: showRecords,
     }),
@@ -148,9 +146,9 @@ function asList(command: Command): Command {
 async function ask<A extends object>(
   context: Context,
   options: ListOptions,
-  { verb, makeArguments, read, show }: VerbDefinition<A>,
+  { verb, hasFormat, read, show }: VerbDefinition<A>,
 ): Promise<ExitReason> {
-  const args = makeArguments?.(context, options) ?? {};
+  const args = makeArguments(context, options, hasFormat === true);
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
@@ -168,30 +166,23 @@ async function ask<A extends object>(
   return 'done';
 }
 
-function makeListArguments(options: ListOptions): OaiArguments {
-  const { metadataPrefix, set, from, until, resumptionToken } = options;
-  const named = { metadataPrefix, set, from, until, resumptionToken };
-  return Object.fromEntries(Object.entries(named).filter(([, value]) => value !== undefined));
-}
-
-/** Returns the arguments for one record, or for the whole service. */
-function toArgs(context: Context, { identifier, metadataPrefix }: ListOptions): OaiArguments {
-  const args: OaiArguments = metadataPrefix === undefined ? {} : { metadataPrefix };
-  if (identifier === undefined) return args;
-  const harvestBase = getHarvestBase(context.getProfile());
-  return { identifier: resolveIdentifier(harvestBase, identifier), ...args };
-}
-
-/** Adds the native format as a default; a resumption token implies its own. */
-function toListArgs(context: Context, options: ListOptions): OaiArguments {
-  const args = makeListArguments(options);
-  return args.resumptionToken === undefined
-    ? { metadataPrefix: getNativeFormat(context), ...args }
-    : args;
-}
-
-function getNativeFormat(context: Context): string {
-  return `oai_${context.getProfile().prefix}`;
+function makeArguments(
+  context: Context,
+  { identifier, metadataPrefix, set, from, until, resumptionToken }: ListOptions,
+  hasFormat: boolean,
+): OaiArguments {
+  const profile = context.getProfile();
+  // A resumption token implies its own format.
+  const native = hasFormat && resumptionToken === undefined ? `oai_${profile.prefix}` : undefined;
+  return {
+    identifier:
+      identifier === undefined ? undefined : resolveIdentifier(getHarvestBase(profile), identifier),
+    metadataPrefix: metadataPrefix ?? native,
+    set,
+    from,
+    until,
+    resumptionToken,
+  };
 }
 
 /** Formatting of answers of the harvesting interface. */

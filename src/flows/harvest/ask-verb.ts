@@ -88,10 +88,8 @@ export async function askRecords({ client, version, args, signal }: Asking) {
 /** Requests one record (OAI-PMH 2.0, section 4.1). */
 export async function askRecord({ client, version, args, signal }: Asking) {
   const { identifier = '', metadataPrefix = '' } = args;
-  return toRecordJson(
-    await client.getRecord(identifier, metadataPrefix, signal),
-    listRepeatedElements(version),
-  );
+  const { record } = await client.getRecord(identifier, metadataPrefix, signal);
+  return toRecordJson(record, listRepeatedElements(version));
 }
 
 export type Paging = ReturnType<typeof toPagingJson>;

@@ -84,13 +84,9 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
     verify = false,
     onNote = () => {},
   } = options;
-  const window = {
-    ...(from === undefined ? {} : { from }),
-    ...(until === undefined ? {} : { until }),
-  };
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
   for (const set of sets)
-    checkArguments(verb, { metadataPrefix, ...(set === ALL_SETS ? {} : { set }), ...window });
+    checkArguments(verb, { metadataPrefix, set: set === ALL_SETS ? undefined : set, from, until });
   if (options.sets.length > 0) await assertKnownSets(options, sets);
   const service = await fetchServiceClock(options);
   const startedMs = clock.monotonicMs();

@@ -113,7 +113,7 @@ export async function lookUpEach(
   const lookups = new Map<string, FindLookup>();
   for (const ident of all) {
     try {
-      const record = await client.getRecord(ident, format, signal);
+      const { record } = await client.getRecord(ident, format, signal);
       const lookup = record.lacksContent ? ({ kind: 'empty' } as const) : toListedFind(record);
       if (lookup !== undefined) lookups.set(ident, lookup);
     } catch (thrown) {

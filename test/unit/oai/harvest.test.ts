@@ -59,7 +59,7 @@ async function harvested(
         listRecords: list.listRecords,
         listHeaders: list.listRecords,
         salvageRecords: () => undefined,
-        getRecordPage: async (name) => list.page([name]),
+        getRecord: async (name) => list.findRecord(name),
       },
       clock: manualClock(),
       state,

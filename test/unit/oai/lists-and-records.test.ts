@@ -5,6 +5,7 @@ import {
   MAX_KEPT_BYTES,
   MalformedAnswerError,
 } from '../../../src/oai/malformed-error.ts';
+import { getSourceText } from '../../../src/xml/element.ts';
 import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
@@ -109,20 +110,16 @@ describe('what the service reports about itself', () => {
 describe('single records', () => {
   const GET = oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`);
 
-  test('come as a page of one', async () => {
-    const page = await makeClient(scripted(GET)).getRecordPage('A', 'oai_svc');
-    expect(page).toMatchObject({
-      next: undefined,
-      broken: [],
-      responseDateMs: Date.UTC(2025, 5, 18, 8),
-    });
-    expect(page.items.map(({ header }) => header.identifier)).toEqual([`${OAI_BASE}/id/A`]);
+  test('come with their document', async () => {
+    const { record, document } = await makeClient(scripted(GET)).getRecord('A', 'oai_svc');
+    expect(record.header.identifier).toBe(`${OAI_BASE}/id/A`);
+    expect(getSourceText(document, record.element)).toBe(recordXml('A'));
   });
 
   test('come as their header alone if nothing else is wanted', async () => {
     const headers = readHeadersOnly(makeClient(scripted(GET)));
-    const [record, ...otherRecords] = (await headers.getRecordPage('A', 'oai_svc')).items;
-    expect([record?.header.identifier, otherRecords]).toEqual([`${OAI_BASE}/id/A`, []]);
+    const { record } = await headers.getRecord('A', 'oai_svc');
+    expect([record.header.identifier, record.element.name]).toEqual([`${OAI_BASE}/id/A`, 'header']);
     const listed = readHeadersOnly(
       makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))),
     );

@@ -110,6 +110,13 @@ export class PlayedList {
     };
   };
 
+  findRecord(name: string) {
+    const { items, document } = this.page([name]);
+    const [record] = items;
+    if (record === undefined) throw new OaiError('idDoesNotExist', name);
+    return { record, document };
+  }
+
   page(names: readonly string[]): ListPage<OaiRecord> {
     let bytes = Buffer.alloc(0);
     const items = names.map((name): OaiRecord => {
