@@ -10,7 +10,7 @@ import {
   type PagesOptions,
 } from './client.ts';
 import type { UnconfirmedLosses } from './harvest-state.ts';
-import { type LossOptions, settleLosses } from './losses.ts';
+import { type LossOptions, type Settlement, settleLosses } from './losses.ts';
 import { type BrokenRecord, MalformedAnswerError } from './malformed-error.ts';
 import {
   advancePass,
@@ -43,7 +43,6 @@ import {
   isUnidentified,
   type PageContent,
   type RecordSink,
-  type StoredPage,
   storePage,
 } from './store-page.ts';
 
@@ -64,13 +63,26 @@ export type HarvestOptions = LossOptions & {
   readonly overlapMs: number;
   /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken?: boolean;
-  /** Called after each committed page; the caller may save several pages at once. */
-  readonly onPage?: (stored: StoredPage) => void | Promise<void>;
+  /**
+   * Called after each committed page with its new or changed records; the caller may save several
+   * pages at once.
+   */
+  readonly onPage?: (written: readonly OaiRecord[]) => void | Promise<void>;
+  /**
+   * Called after each page with the records of the list so far; `total` is undefined where the
+   * service does not count.
+   */
+  readonly onProgress?: (doneCount: number, total: number | undefined) => void;
 };
 
-type HarvestResult = {
+export type HarvestResult = {
   /** The pass that ended; one of no records where there was nothing to request. */
   readonly pass: HarvestPass;
+  /** New or changed records written in this run, including deleted and vanished ones. */
+  readonly written: number;
+  readonly deleted: number;
+  /** Records that are no longer listed, stored as deleted by a full pass. */
+  readonly vanished: number;
   /** Records that were skipped, in this run or before, and still cannot be read. */
   readonly broken: readonly BrokenRecord[];
   /**
@@ -85,6 +97,8 @@ type Run = HarvestOptions & {
   pass: HarvestPass;
   /** Reasons for which records were skipped in this run, by identifier. */
   readonly faults: Map<string, string>;
+  written: number;
+  deleted: number;
 };
 
 /** Scans of a list before it is reported as incomplete. */
@@ -106,29 +120,32 @@ const CLOCK_STEP_MS = 2000;
 export async function harvest(options: HarvestOptions): Promise<HarvestResult> {
   const { state, window } = options;
   const resumed = findPassToResume(options);
-  const first = resumed ?? decideNextPass(options);
-  if (first === undefined)
-    return { pass: beginPass(options, 'changes', window), broken: [], unconfirmed: undefined };
-  const run: Run = { ...options, pass: first, faults: new Map() };
+  const next = resumed ?? decideNextPass(options);
+  const pass = next ?? beginPass(options, 'changes', window);
+  const run: Run = { ...options, pass, faults: new Map(), written: 0, deleted: 0 };
+  if (next === undefined) return makeResult(run, {});
   await readCompletely(run, resumed !== undefined);
   if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
     run.pass = beginPass(run, 'full', window);
     await readCompletely(run, false);
   }
-  const { pass } = run;
-  const unconfirmed = await settleLosses(run, pass);
+  const settled = await settleLosses(run, run.pass);
   state.change(() => {
-    if (unconfirmed === undefined) state.complete(pass);
-    else state.endUnconfirmed(unconfirmed);
+    if (settled.unconfirmed === undefined) state.complete(run.pass);
+    else state.endUnconfirmed(settled.unconfirmed);
   });
-  return {
-    pass,
-    broken: state.listSkipped().map((name) => ({
-      identifier: isUnidentified(name) ? undefined : name,
-      reason: run.faults.get(name) ?? t`it could not be read before`,
-    })),
-    unconfirmed,
-  };
+  return makeResult(run, settled);
+}
+
+function makeResult(
+  { pass, state, faults, written, deleted }: Run,
+  { vanished = 0, unconfirmed }: Settlement,
+): HarvestResult {
+  const broken = state.listSkipped().map((name) => ({
+    identifier: isUnidentified(name) ? undefined : name,
+    reason: faults.get(name) ?? t`it could not be read before`,
+  }));
+  return { pass, written: written + vanished, deleted, vanished, broken, unconfirmed };
 }
 
 /**
@@ -256,7 +273,7 @@ async function readPages(run: Run, start: OaiArguments, isWindow: boolean): Prom
       isWindow ? advancePass(counted, page, againMs, run.overlapMs) : counted,
     );
     const { seen: seenCount } = run.pass;
-    news += written.length + seenCount - seenBefore;
+    news += written + seenCount - seenBefore;
     records += page.items.length;
     size ??= page.completeListSize;
     if (records > MAX_GROWTH * (size ?? seenCount) + MAX_NEW_RECORDS)
@@ -380,18 +397,21 @@ function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord)
 
 /**
  * Commits a page with the pass after it.
- * @returns the new and changed records
+ * @returns the number of new and changed records
  */
 async function store(
   run: Run,
   page: PageContent,
   advance: Advance = (counted) => counted,
-): Promise<StoredPage['written']> {
-  const stored = await storePage(run, run.pass, page, advance);
-  run.pass = stored.pass;
-  for (const [name, fault] of stored.faults) run.faults.set(name, fault);
-  await run.onPage?.(stored);
-  return stored.written;
+): Promise<number> {
+  const { pass, written, faults } = await storePage(run, run.pass, page, advance);
+  run.pass = pass;
+  for (const [name, fault] of faults) run.faults.set(name, fault);
+  run.written += written.length;
+  run.deleted += written.filter(({ header }) => header.deleted).length;
+  await run.onPage?.(written);
+  run.onProgress?.(pass.seen, pass.listSize ?? undefined);
+  return written.length;
 }
 
 function savePass(run: Run, pass: HarvestPass): void {

@@ -20,13 +20,22 @@ export type LossOptions = {
   /** What the caller holds of the list. Without it, the list alone is compared with its count. */
   readonly holdings?: {
     findLost(scan: number): Promise<Losses>;
-    /** Stores that records do not exist any more. Must be repeatable after a crash. */
-    deleteLost(lost: readonly string[], pass: HarvestPass): Promise<void>;
+    /**
+     * Stores that records do not exist any more. Must be repeatable after a crash.
+     * @returns the number of tombstones
+     */
+    deleteLost(lost: readonly string[], pass: HarvestPass): Promise<number>;
   };
   /** Treats losses as deletions at once. */
   readonly acceptLosses?: boolean;
   /** Called with messages for the user that are no failures. */
   readonly onNote?: (text: string) => void;
+};
+
+/** Either the number of records that were deleted, or losses that do not count yet. */
+export type Settlement = {
+  readonly vanished?: number;
+  readonly unconfirmed?: UnconfirmedLosses;
 };
 
 const MAX_LOST = 50;
@@ -38,18 +47,14 @@ const CONFIRM_AFTER_MS = 3_600_000;
  * Deletes held records that a complete full pass did not see. While an index is rebuilt, a list may
  * be empty or short, so many losses count only if a second scan, at least an hour later, lacks the
  * same records, or the caller accepts them.
- * @returns losses that do not count yet
  */
-export async function settleLosses(
-  options: LossOptions,
-  pass: HarvestPass,
-): Promise<UnconfirmedLosses | undefined> {
+export async function settleLosses(options: LossOptions, pass: HarvestPass): Promise<Settlement> {
   const { state, holdings, serverNowMs: nowMs, acceptLosses = false } = options;
-  if (pass.kind === 'changes' || holdings === undefined) return undefined;
+  if (pass.kind === 'changes' || holdings === undefined) return {};
   const { lost, inUse } = await holdings.findLost(pass.scan);
   const held = pass.seen + lost.length;
   const isEmpty = held === 0 && pass.window.fromMs === null && pass.window.untilMs === null;
-  if (!isEmpty && (lost.length === 0 || !canInferDeletion(options, pass))) return undefined;
+  if (!isEmpty && (lost.length === 0 || !canInferDeletion(options, pass))) return {};
   const areFew = lost.length <= Math.min(MAX_LOST, held * MAX_LOST_SHARE);
   const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
   const before = state.getUnconfirmedLosses();
@@ -57,10 +62,10 @@ export async function settleLosses(
   const isSame = before?.digest === digest && before.sinceMs <= nowMs;
   const sinceMs = isSame ? before.sinceMs : nowMs;
   const isConfirmed = acceptLosses || nowMs - sinceMs >= CONFIRM_AFTER_MS;
-  if (isEmpty || !(isConfirmed || (areFew && pass.seen > 0 && inUse.length === 0)))
-    return { kind: isEmpty ? 'empty' : 'losses', lost: lost.length, held, inUse, sinceMs, digest };
-  await holdings.deleteLost(lost, pass);
-  return undefined;
+  if (!isEmpty && (isConfirmed || (areFew && pass.seen > 0 && inUse.length === 0)))
+    return { vanished: await holdings.deleteLost(lost, pass) };
+  const kind = isEmpty ? 'empty' : 'losses';
+  return { unconfirmed: { kind, lost: lost.length, held, inUse, sinceMs, digest } };
 }
 
 function canInferDeletion(

@@ -24,7 +24,7 @@ export type RecordSink = {
   notePage(): void;
 };
 
-export type StoredPage = {
+type StoredPage = {
   readonly pass: HarvestPass;
   /** New or changed records that the sink has written. */
   readonly written: readonly OaiRecord[];

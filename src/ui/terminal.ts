@@ -229,11 +229,8 @@ function formatParagraph(header: readonly string[], row: readonly string[]): str
 }
 
 export type Progress = {
-  /**
-   * @param total undefined while it is unknown
-   * @param perSecond current rate; without it, the mean since the beginning
-   */
-  update(doneCount: number, total: number | undefined, perSecond?: number): void;
+  /** @param total undefined while it is unknown */
+  update(doneCount: number, total: number | undefined): void;
   end(): void;
 };
 
@@ -260,6 +257,8 @@ type Bar = Progress & { hide(): void };
 /** Makes a bar in the terminal's last line, with the rate and the remaining time. */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
+  // What was done at the beginning may be the work of an earlier run.
+  let base = { at: startedAt, doneCount: 0 };
   let drawnAt: number | undefined;
   const draw = (text: string) =>
     stream.write(`\r\u001b[2K${cutTo(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
@@ -268,15 +267,15 @@ export function makeBar(stream: TextOutput, label: string, now: () => number): B
     drawnAt = undefined;
   };
   return {
-    update(doneCount, total, perSecond) {
+    update(doneCount, total) {
       const at = now();
-      if (
-        at - startedAt < FIRST_AFTER_MS ||
-        (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total)
-      )
+      if (at - startedAt < FIRST_AFTER_MS) {
+        base = { at, doneCount };
         return;
+      }
+      if (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total) return;
       drawnAt = at;
-      const rate = perSecond ?? (doneCount * 1000) / (at - startedAt);
+      const rate = ((doneCount - base.doneCount) * 1000) / (at - base.at);
       draw(
         [
           label,

@@ -1,7 +1,7 @@
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { isNeededByImports } from '../../flows/harvest/harvest-vocabulary.ts';
-import type { SetResult } from '../../flows/harvest/service-lists.ts';
+import { formatSetName, type SetResult } from '../../flows/harvest/service-lists.ts';
 import { withoutFullStop } from '../../text/characters.ts';
 import type { Terminal } from '../../ui/terminal.ts';
 
@@ -10,6 +10,11 @@ export function formatLeftOut(identifier: string | null | undefined, sentence: s
   const record = identifier ?? t`a record`;
   const reason = withoutFullStop(sentence);
   return t`Skipped ${record}: ${reason}.`;
+}
+
+/** Makes the JSON of a set's result. */
+export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
+  return { set: setSpec || null, ...figures, kept_in_doubt: unconfirmed?.kind ?? null };
 }
 
 const MAX_NAMED = 5;
@@ -23,11 +28,11 @@ export function warnOfUnconfirmedLosses(
   sets: readonly SetResult[],
   command: 'harvest' | 'harvest-vocab',
 ): boolean {
-  const unconfirmedSets = sets.flatMap(({ setSpec, unconfirmed }) =>
-    unconfirmed === undefined ? [] : [{ setSpec, unconfirmed }],
-  );
-  for (const { setSpec, unconfirmed } of unconfirmedSets) {
-    const name = setSpec === '' ? t`everything` : setSpec;
+  let isIncomplete = false;
+  for (const { setSpec, unconfirmed } of sets) {
+    if (unconfirmed === undefined) continue;
+    const name = formatSetName(setSpec);
+    isIncomplete ||= unconfirmed.kind === 'losses' || isNeededByImports(setSpec);
     if (unconfirmed.kind === 'empty') {
       terminal.warn(
         setSpec === ''
@@ -45,7 +50,5 @@ export function warnOfUnconfirmedLosses(
       t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or add ${flag} if they are really gone.`,
     );
   }
-  return unconfirmedSets.some(
-    ({ setSpec, unconfirmed }) => unconfirmed.kind === 'losses' || isNeededByImports(setSpec),
-  );
+  return isIncomplete;
 }

@@ -7,7 +7,6 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { openOutput } from '../../context/harvest-output.ts';
 import { getHarvestAccount, getHarvestBase } from '../../context/open-service.ts';
 import {
-  formatSetName,
   harvestRecords,
   type RecordHarvest,
   type SetFigures,
@@ -18,9 +17,10 @@ import {
   type OutputName,
   type OutputSubject,
 } from '../../flows/harvest/outputs.ts';
+import { formatSetName } from '../../flows/harvest/service-lists.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { formatRecordCount } from '../result-texts.ts';
-import { formatLeftOut, warnOfUnconfirmedLosses } from './harvest-progress.ts';
+import { formatLeftOut, toSetJson, warnOfUnconfirmedLosses } from './harvest-progress.ts';
 import { type RequestOptions, runHarvest } from './run-harvest.ts';
 
 type HarvestOptions = GlobalOptions &
@@ -165,12 +165,7 @@ function report(
     else terminal.printLine(line);
   }
   const { format, version, form, verb } = subject;
-  const each = sets.map(({ setSpec, broken: remaining, unconfirmed, ...figures }) => ({
-    set: setSpec || null,
-    ...figures,
-    broken: remaining,
-    kept_in_doubt: unconfirmed?.kind ?? null,
-  }));
+  const each = sets.map(toSetJson);
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
   const value = {
     set: each.length === 1 ? each[0]?.set : null,

@@ -44,19 +44,19 @@ export async function runHarvest<Result>(
     .finally(show.end);
 }
 
-/** Shows one bar per set, with the rate and the remaining time. */
+/** Shows one bar per set. */
 function makeProgressPerSet(terminal: Terminal): {
   update(progress: SetProgress): void;
   end(): void;
 } {
   let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
   return {
-    update: ({ setSpec, done: doneCount, total, perSecond }) => {
+    update: ({ setSpec, done: doneCount, total }) => {
       if (current?.setSpec !== setSpec) {
         current?.bar.end();
         current = { setSpec, bar: terminal.startProgress(setSpec) };
       }
-      current.bar.update(doneCount, total, perSecond);
+      current.bar.update(doneCount, total);
     },
     end: () => current?.bar.end(),
   };

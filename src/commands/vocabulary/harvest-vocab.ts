@@ -6,7 +6,7 @@ import type { Context, GlobalOptions } from '../../context/context.ts';
 import { getHarvestAccount, getHarvestBase, listEntriesInUse } from '../../context/open-service.ts';
 import { harvestVocabulary, type SetHarvest } from '../../flows/harvest/harvest-vocabulary.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { formatLeftOut, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
+import { formatLeftOut, toSetJson, warnOfUnconfirmedLosses } from '../harvest/harvest-progress.ts';
 import { type RequestOptions, runHarvest } from '../harvest/run-harvest.ts';
 
 const MAX_NAMED = 20;
@@ -80,11 +80,6 @@ function formatHarvestRow({ setSpec, pass, records, deleted, vanished }: SetHarv
   return [setSpec, PASS_WORDS[pass], String(records), String(deleted), String(vanished)];
 }
 
-function asJson({ setSpec, elapsedMs, unconfirmed, ...figures }: SetHarvest): object {
-  return {
-    set: setSpec,
-    ...figures,
-    kept_in_doubt: unconfirmed?.kind ?? null,
-    elapsed_ms: Math.round(elapsedMs),
-  };
+function asJson({ elapsedMs, ...result }: SetHarvest): object {
+  return { ...toSetJson(result), elapsed_ms: Math.round(elapsedMs) };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../../find/harvested-find.ts';
 import type { OaiClient } from '../../oai/client.ts';
-import { harvest } from '../../oai/harvest-list.ts';
+import { type HarvestOptions, harvest } from '../../oai/harvest-list.ts';
 import { makeMemoryState } from '../../oai/harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
 import { computeOverlapMs, fetchServiceClock } from './service-lists.ts';
@@ -17,14 +17,7 @@ export type FindHarvest = RecordSource & {
   readonly clock: Clock;
   /** Maximum time until a new record appears in a harvest. */
   readonly indexAllowanceMs: number;
-  /**
-   * Called after each page with the records so far; `total` is undefined where the service does not
-   * count.
-   */
-  readonly onProgress?: (doneCount: number, total: number | undefined) => void;
-  /** Called with messages for the user that are no failures. */
-  readonly onNote?: (text: string) => void;
-};
+} & Pick<HarvestOptions, 'onProgress' | 'onNote'>;
 
 export const FIND_SET = 'samostatny_nalez';
 
@@ -52,15 +45,14 @@ export async function harvestFinds(
   options: FindHarvest,
   fromMs: number | null,
 ): Promise<HarvestedFinds> {
-  const { format, onProgress, ...service } = options;
   const lookups = new Map<string, ListedFind>();
   let waiting: readonly OaiRecord[] = [];
   const state = makeMemoryState();
   const { pass, broken } = await harvest({
-    ...service,
+    ...options,
     state,
     setSpec: FIND_SET,
-    metadataPrefix: format,
+    metadataPrefix: options.format,
     ...(await fetchServiceClock(options)),
     overlapMs: computeOverlapMs(options.indexAllowanceMs),
     window: { fromMs, untilMs: null },
@@ -75,8 +67,6 @@ export async function harvestFinds(
         }
       },
     },
-    onPage: ({ pass: { seen: seenCount, listSize } }) =>
-      onProgress?.(seenCount, listSize ?? undefined),
   });
   const listed = new Set(state.listSeenIn(pass.scan).map(toIdent));
   // A record of an earlier scan may be gone since.

@@ -11,9 +11,13 @@ import {
 import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
-import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
-import { checkArguments, parseBoundMs, parseGranularity } from '../../oai/protocol.ts';
-import type { StoredPage } from '../../oai/store-page.ts';
+import type { HarvestPass } from '../../oai/pass.ts';
+import {
+  checkArguments,
+  type OaiRecord,
+  parseBoundMs,
+  parseGranularity,
+} from '../../oai/protocol.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { Opening } from './append-output.ts';
 import type { OpenedOutput } from './outputs.ts';
@@ -23,13 +27,11 @@ import {
   fetchServiceClock,
   type HarvestRequest,
   makeProgressReport,
-  type PassFigures,
+  makeSetResult,
   type ServiceClock,
   type SetResult,
 } from './service-lists.ts';
 import { writeTombstones } from './tombstones.ts';
-
-export { formatSetName };
 
 /** Stands for all records, where no set was requested. */
 const ALL_SETS = '';
@@ -50,19 +52,15 @@ type HarvestRecordsOptions = HarvestRequest & {
   readonly verify?: boolean;
 };
 
-type Figures = PassFigures & {
-  /** New or changed records written in this run, including deleted, masked and vanished ones. */
-  readonly written: number;
+export type SetFigures = SetResult & {
   /** Records whose content the account may not read. */
   readonly masked: number;
   /** Records written although unchanged since the last harvest: the output lacked them. */
   readonly mended: number;
 };
 
-export type SetFigures = Figures & SetResult;
-
 /** Totals of all sets; a record in several sets counts in each. */
-export type RecordHarvest = Figures & {
+export type RecordHarvest = ReturnType<typeof sumFigures> & {
   readonly sets: readonly SetFigures[];
   /** Number of different records in the output. */
   readonly held: number;
@@ -124,8 +122,7 @@ async function harvestSet(
   const saving = groupPages({ store, output }, clock);
   const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
-  const tally = { written: 0, deleted: 0, vanished: 0, masked: 0, mended: 0 };
-  const report = makeProgressReport(setSpec, state.getPass(), options);
+  const tally = { masked: 0, mended: 0 };
   const settings = {
     ...options,
     ...service,
@@ -140,16 +137,14 @@ async function harvestSet(
       untilMs:
         until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
     },
-    onPage: async ({ written, pass: reached }: StoredPage) => {
+    onPage: async (written: readonly OaiRecord[]) => {
       await saving.saveIfDue();
-      tally.written += written.length;
       for (const { header, refused } of written) {
-        if (header.deleted) tally.deleted++;
         if (refused) tally.masked++;
         if (header.datestampMs < settledMs) tally.mended++;
       }
-      report(reached);
     },
+    onProgress: makeProgressReport(setSpec, options),
     holdings: {
       findLost: async (scan: number) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
       deleteLost: async (lost: readonly string[], pass: HarvestPass) => {
@@ -157,20 +152,12 @@ async function harvestSet(
         const list = { state, sink: output, setSpec, granularity: service.granularity };
         await writeTombstones(list, pass, gone);
         state.change(() => state.leave(lost));
-        tally.written += gone.length;
-        tally.vanished += gone.length;
+        return gone.length;
       },
     },
   };
-  const { pass, broken, unconfirmed } = await saving.within(() => harvest(settings));
-  return {
-    setSpec,
-    pass: pass.kind,
-    records: pass.seen,
-    ...tally,
-    broken,
-    unconfirmed,
-  };
+  const result = await saving.within(() => harvest(settings));
+  return { ...makeSetResult(setSpec, result), ...tally };
 }
 
 /**
@@ -218,11 +205,11 @@ function groupPages({ store, output }: OpenedOutput, clock: Clock) {
   };
 }
 
-function sumFigures(sets: readonly SetFigures[]): Figures {
-  const sumOf = (count: (figures: Figures) => number): number =>
+function sumFigures(sets: readonly SetFigures[]) {
+  const sumOf = (count: (figures: SetFigures) => number): number =>
     sets.reduce((sum, figures) => sum + count(figures), 0);
   return {
-    pass: sets.some(({ pass }) => pass === 'full') ? 'full' : 'changes',
+    pass: sets.some(({ pass }) => pass === 'full') ? ('full' as const) : ('changes' as const),
     records: sumOf(({ records }) => records),
     written: sumOf(({ written }) => written),
     deleted: sumOf(({ deleted }) => deleted),

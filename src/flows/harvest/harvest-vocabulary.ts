@@ -26,6 +26,7 @@ import {
   fetchServiceClock,
   type HarvestRequest,
   makeProgressReport,
+  makeSetResult,
   type ServiceClock,
   type SetResult,
 } from './service-lists.ts';
@@ -85,8 +86,6 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
  */
 const MAX_RETRIED = 100;
 
-type Tally = { deleted: number; vanished: number; readonly unreadable: Set<string> };
-
 async function harvestSet(
   options: HarvestVocabularyOptions,
   service: ServiceClock,
@@ -104,19 +103,18 @@ async function harvestSet(
     options.onNote?.(
       t`The account's permissions have changed since the last harvest, so everything is read again.`,
     );
-  const tally: Tally = { deleted: 0, vanished: 0, unreadable: new Set() };
-  const state = makeVocabularyState(vocabulary, { id, run }, tally.unreadable);
-  const report = makeProgressReport(setSpec, state.getPass(), options);
+  const unreadable = new Set<string>();
+  const state = makeVocabularyState(vocabulary, { id, run }, unreadable);
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
-  const { pass, broken, unconfirmed } = await harvest({
+  const result = await harvest({
     ...options,
     ...service,
     state,
     setSpec,
     window: { fromMs: null, untilMs: null },
     overlapMs: computeOverlapMs(options.indexAllowanceMs),
-    sink: makeTermSink(vocabulary, setSpec, tally),
+    sink: makeTermSink(vocabulary, setSpec, unreadable),
     holdings: {
       findLost: async (scan) => {
         const lost = listUnseen(scan).map(({ ident }) => ident);
@@ -125,23 +123,14 @@ async function harvestSet(
       },
       deleteLost: async (lost, { scan, beganMs }) => {
         state.change(() => tombstoneMissingTerms(vocabulary, listUnseen(scan), beganMs));
-        tally.vanished += lost.length;
+        return lost.length;
       },
     },
-    onPage: (page) => {
-      tally.deleted += page.written.filter(({ header }) => header.deleted).length;
-      report(page.pass);
-    },
+    onProgress: makeProgressReport(setSpec, options),
   });
   return {
-    setSpec,
-    pass: pass.kind,
-    records: pass.seen,
-    deleted: tally.deleted,
-    vanished: tally.vanished,
-    unreadable: [...tally.unreadable],
-    broken,
-    unconfirmed,
+    ...makeSetResult(setSpec, result),
+    unreadable: [...unreadable],
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }
@@ -173,15 +162,18 @@ function makeVocabularyState(
 }
 
 /** Makes a sink that stores terms, and tombstones of deleted ones. */
-function makeTermSink(vocabulary: Vocabulary, harvestedSet: string, tally: Tally): RecordSink {
+function makeTermSink(
+  vocabulary: Vocabulary,
+  harvestedSet: string,
+  unreadable: Set<string>,
+): RecordSink {
   let waiting: readonly OaiRecord[] = [];
   return {
     write: async ({ seenRecords }) => {
       waiting = seenRecords;
     },
     notePage: () => {
-      for (const record of waiting)
-        saveTermRecord(vocabulary, harvestedSet, record, tally.unreadable);
+      for (const record of waiting) saveTermRecord(vocabulary, harvestedSet, record, unreadable);
     },
   };
 }

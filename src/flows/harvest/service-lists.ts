@@ -2,11 +2,12 @@ import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
-import type { UnconfirmedLosses } from '../../oai/harvest-state.ts';
-import type { BrokenRecord } from '../../oai/malformed-error.ts';
-import { formatSetName, type HarvestPass } from '../../oai/pass.ts';
+import type { HarvestResult } from '../../oai/harvest-list.ts';
+import { formatSetName } from '../../oai/pass.ts';
 import type { Granularity } from '../../oai/protocol.ts';
 import { findNearestSet } from '../../text/names.ts';
+
+export { formatSetName };
 
 /** Sets and clock of a harvesting service, and the progress of a set. */
 
@@ -17,7 +18,6 @@ export type SetProgress = {
   readonly setSpec: string;
   readonly done: number;
   readonly total: number | undefined;
-  readonly perSecond: number;
 };
 
 export type ListedService = {
@@ -48,40 +48,23 @@ export type HarvestRequest = HarvestedService & {
   readonly onNote?: (text: string) => void;
 };
 
-export type PassFigures = {
-  readonly pass: HarvestPass['kind'];
-  /** Records in the list, including those of an interrupted run before. */
-  readonly records: number;
-  readonly deleted: number;
-  /** Records that are no longer listed, stored as deleted by a full pass. */
-  readonly vanished: number;
-  /** Records that were skipped, in this run or before, and still cannot be read. */
-  readonly broken: readonly BrokenRecord[];
-};
+/** Result of a harvest of one set. */
+export type SetResult = ReturnType<typeof makeSetResult>;
 
-export type SetResult = PassFigures & {
-  readonly setSpec: string;
-  /** Reason to keep unlisted records and to read the whole set next time. */
-  readonly unconfirmed: UnconfirmedLosses | undefined;
-};
-
-/** Makes a function that reports the progress after a page, at the rate of this run. */
-export function makeProgressReport(
-  setSpec: string,
-  before: HarvestPass | undefined,
-  { clock, onProgress }: HarvestedService,
-): (pass: HarvestPass) => void {
-  const startedMs = clock.monotonicMs();
-  const seenBefore = before?.seen ?? 0;
-  return ({ seen: seenCount, listSize }) => {
-    const seconds = Math.max(0.001, (clock.monotonicMs() - startedMs) / 1000);
-    onProgress?.({
-      setSpec: formatSetName(setSpec),
-      done: seenCount,
-      total: listSize ?? undefined,
-      perSecond: Math.max(0, seenCount - seenBefore) / seconds,
-    });
+export function makeSetResult(setSpec: string, { pass, ...figures }: HarvestResult) {
+  return {
+    setSpec,
+    pass: pass.kind,
+    /** Records in the list, including those of an interrupted run before. */
+    records: pass.seen,
+    ...figures,
   };
+}
+
+/** Makes a function that reports the progress of a set. */
+export function makeProgressReport(setSpec: string, { onProgress }: HarvestedService) {
+  return (doneCount: number, total: number | undefined): void =>
+    onProgress?.({ setSpec: formatSetName(setSpec), done: doneCount, total });
 }
 
 /** Minimum overlap of two passes, since clocks and indexes are not exact. */

@@ -341,7 +341,7 @@ describe('unreadable records', () => {
     const more = {
       state,
       skipBroken: true,
-      holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => {} },
+      holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => 0 },
     };
     const answers: Answers = (args) => {
       if (args.get('verb') === 'GetRecord') return oaiXml('<GetRecord/>');

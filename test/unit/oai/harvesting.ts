@@ -47,7 +47,7 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
         notePage: () => {},
       },
       onNote: (text) => notes.push(text),
-      onPage: ({ written }) => {
+      onPage: (written) => {
         pages.push(written.length);
       },
       ...more,

@@ -3,7 +3,7 @@ import { listXml, oaiError, recordXml } from '../../support/scripted-oai.ts';
 import { type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const kept = {
-  holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => {} },
+  holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => 0 },
 };
 
 /** Two pages of two records each, and what follows the token of the second. */

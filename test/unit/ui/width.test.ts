@@ -115,7 +115,7 @@ test('a progress bar shows the rate and the remaining time in one line of the te
     },
   };
   const bar = makeBar(stream, 'Importing', () => atMs);
-  bar.update(1, 100);
+  bar.update(0, 100);
   expect(written).toBe('');
   atMs = 2000;
   bar.update(50, 100);
@@ -125,6 +125,17 @@ test('a progress bar shows the rate and the remaining time in one line of the te
   expect(written).toContain('Importing 60 20/s');
   bar.end();
   expect(written.endsWith('\r\u001b[2K')).toBe(true);
+});
+
+test('the rate of a progress bar does not count what was done before', () => {
+  let atMs = 0;
+  const pieces: string[] = [];
+  const stream = { columns: 80, write: (text: string) => pieces.push(text) };
+  const bar = makeBar(stream, 'heslo', () => atMs);
+  bar.update(1000, 1200);
+  atMs = 2000;
+  bar.update(1100, 1200);
+  expect(pieces.join('')).toContain('1100/1200 50/s, 2 s left');
 });
 
 test('a terminal with an unknown width, such as a serial line, is not treated as zero columns wide', () => {
