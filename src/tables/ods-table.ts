@@ -10,9 +10,8 @@ import {
   type CellAt,
   formatCellName,
   makeDamagedSheetError,
-  SheetBuilder,
-  type SheetContents,
-} from './sheet-builder.ts';
+  SheetContents,
+} from './sheet-contents.ts';
 import { makeTableOfSheets, parsePart, type Sheet } from './sheet-table.ts';
 import { assertTableSize, type Table } from './table.ts';
 import { makePasswordError, type ZipEntry } from './zip-entries.ts';
@@ -132,7 +131,7 @@ function listCells(row: XmlElement): readonly XmlElement[] {
 
 /** @param start offset of the sheet's element */
 function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetContents {
-  const sheet = new SheetBuilder(place);
+  const sheet = new SheetContents(place);
   const styles = new Map<string, TextLook>();
   let column = 0;
   let row = 0;
@@ -142,11 +141,11 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
     if (findSheetPart(element, around)?.sheet.start !== start) continue;
     if (element.name === 'shapes') {
       for (const shape of element.children)
-        if (isPicture(shape)) sheet.contents.pictures.push(formatCellName(1, 1));
+        if (isPicture(shape)) sheet.pictures.push(formatCellName(1, 1));
     } else if (element.name === 'table-column') {
-      const firstColumn = column + 1;
+      const first = column + 1;
       column += parseCount(place, element, 'number-columns-repeated');
-      if (isHidden(element)) sheet.addHiddenColumns({ firstColumn, lastColumn: column });
+      if (isHidden(element)) sheet.addHiddenColumns(first, column);
     } else {
       const values = parseCells(sheet, document, element, row + 1, styles);
       const next = row + parseCount(place, element, 'number-rows-repeated');
@@ -156,7 +155,7 @@ function parseSheet(place: TablePlace, document: XmlWalk, start: number): SheetC
       row = next;
     }
   }
-  return sheet.contents;
+  return sheet;
 }
 
 function isHidden(element: XmlElement): boolean {
@@ -190,21 +189,21 @@ function isPicture({ name, children }: XmlElement): boolean {
  * Blank cells may be repeated to the end of the sheet; the others are within the limits.
  */
 function parseCells(
-  sheet: SheetBuilder,
+  sheet: SheetContents,
   document: XmlWalk,
   element: XmlElement,
   row: number,
   styles: TextStyles,
 ): CellAt[] {
-  const { place, contents } = sheet;
+  const { place } = sheet;
   const values: CellAt[] = [];
   let column = 1;
   for (const cell of listCells(element)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');
     const value = parseOdsValue(document, cell, styles);
     if (cell.children.some(({ name }) => name === 'annotation'))
-      contents.comments.push(formatCellName(column, row));
-    if (cell.children.some(isPicture)) contents.pictures.push(formatCellName(column, row));
+      sheet.comments.push(formatCellName(column, row));
+    if (cell.children.some(isPicture)) sheet.pictures.push(formatCellName(column, row));
     if (value.text !== '' || value.fault !== undefined) {
       assertTableSize(place.file, { columns: column + repeated - 1 });
       const lastColumn = column + parseCount(place, cell, 'number-columns-spanned') - 1;

@@ -1,27 +1,27 @@
 import { FileError } from '../base/errors.ts';
-import { addToGroup } from '../base/group-by.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { TablePlace } from '../find/find.ts';
 import { makeIdKey } from '../text/characters.ts';
 import { XmlSyntaxError } from '../xml/parse.ts';
 import { findHeader, type HeaderRows, readFirstRows } from './header-row.ts';
-import { formatCellName, type SheetContents } from './sheet-builder.ts';
+import { type CellRange, formatCellName, type SheetContents } from './sheet-contents.ts';
 import {
   assertTableSize,
+  type CellValue,
   checkCells,
   getTablePlace,
   listUnreadSheets,
   makeDamagedFileError,
   makeNoRowsIssue,
   makeTable,
-  type ShownCells,
+  type ShownCell,
   type Table,
   type TableRow,
 } from './table.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
-type Cells = readonly string[];
+type Cells = readonly CellValue[];
 
 /** A sheet of a workbook of any format. */
 export type Sheet = {
@@ -65,7 +65,8 @@ export function makeTableOfSheets(
   const place = { file, sheet: sheet.name };
   const unread = listUnreadSheets(place, others);
   const contents = sheet.read();
-  const { rows } = contents;
+  // Formulas that have no value yet may be filled in far below the finds.
+  const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
   const foundHeader = findHeader(place, readFirstRows(padRows(rows), headerRows), headerRows);
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
@@ -75,23 +76,22 @@ export function makeTableOfSheets(
     return { ...place, header, rows: [], rowCount: 0, issues };
   }
   const headerRow = foundHeader?.last ?? 0;
-  const faults = makeFaultList(file);
-  reportFaultyCells(contents, header, headerRow, faults.report);
-  const { rows: filled, shown } = fillMerged(
-    place,
-    rows,
-    contents,
-    { headerRow, width: header.length },
-    faults.report,
+  const merged = contents.merged.filter(
+    ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,
   );
-  // A value that a merged cell fills in does not make a blank row a find.
-  const isBlank = (row: number): boolean => (rows[row - 1] ?? []).every((cell) => cell === '');
+  const { filled, across } = fillMerged(file, rows, merged);
   const found = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
-      if (row <= headerRow || (isBlank(row) && !faults.byRow.has(row))) continue;
-      const values = header.map((_, column) => cells[column] ?? '');
-      yield { row, cells: values, shown: shown.get(row) };
+      const own = rows[index] ?? [];
+      // A value that a merged cell fills in does not make a blank row a find.
+      const isBlank = !hasText(own) && listFaults(own, header).length === 0 && !across.has(row);
+      if (row <= headerRow || isBlank) continue;
+      yield {
+        row,
+        cells: header.map((_, column) => cells[column]?.text ?? ''),
+        shown: collectShown(cells),
+      };
     }
   };
   return makeTable({
@@ -100,31 +100,39 @@ export function makeTableOfSheets(
     headerRow,
     rows: { [Symbol.iterator]: found },
     check: ({ row, cells }) => [
-      ...(faults.byRow.get(row) ?? []),
+      ...listFaults(rows[row - 1] ?? [], header),
+      ...checkMerged(across.get(row)),
       ...checkBeyond(filled[row - 1] ?? [], header.length),
       ...checkCells(cells, header),
     ],
     issues: [
       ...unread,
       ...(foundHeader?.issues ?? []),
-      ...checkSheet(place, contents, { header, headerRow, lastRow: filled.length }),
+      ...checkSheet(place, contents, { header, headerRow, lastRow: rows.length }),
     ],
     none: makeNoRowsIssue(place),
   });
 }
 
-/** Makes a list of the faults of each row, of limited length. */
-function makeFaultList(file: string) {
-  const byRow = new Map<number, Issue[]>();
-  let count = 0;
-  return {
-    byRow,
-    report: (row: number, issue: Issue): void => {
-      addToGroup(byRow, row, issue);
-      count += 1;
-      assertTableSize(file, { faults: count });
-    },
-  };
+function hasText(cells: Cells): boolean {
+  return cells.some(({ text }) => text !== '');
+}
+
+function collectShown(cells: Cells): ReadonlyMap<number, ShownCell> | undefined {
+  const shown = new Map<number, ShownCell>();
+  for (const [column, cell] of cells.entries())
+    if (cell.shown !== undefined) shown.set(column, cell.shown);
+  return shown.size > 0 ? shown : undefined;
+}
+
+/** Lists the faults of the cells that have a column. */
+function listFaults(cells: Cells, header: readonly string[]): Issue[] {
+  const issues: Issue[] = [];
+  for (const [index, column] of header.entries()) {
+    const fault = cells[index]?.fault;
+    if (fault !== undefined) issues.push(toIssue(fault, { column }));
+  }
+  return issues;
 }
 
 /** @returns with the other visible sheets with content, where none is named */
@@ -157,73 +165,53 @@ function* padRows(rows: readonly Cells[]): Generator<TableRow> {
   for (const [index, cells] of rows.entries()) {
     yield {
       row: index + 1,
-      cells: Array.from({ length: width }, (_, column) => cells[column] ?? ''),
+      cells: Array.from({ length: width }, (_, column) => cells[column]?.text ?? ''),
     };
   }
 }
 
-function withoutEmptyEnd(cells: Cells): Cells {
-  return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+function withoutEmptyEnd(names: readonly string[]): readonly string[] {
+  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
 }
-
-type ReportCellFault = (row: number, issue: Issue) => void;
-
-function reportFaultyCells(
-  marks: SheetContents,
-  header: Cells,
-  headerRow: number,
-  report: ReportCellFault,
-): void {
-  for (const { row, column, fault } of marks.withoutValue) {
-    const name = header[column - 1];
-    if (name === undefined || row <= headerRow) continue;
-    report(row, toIssue(fault, { column: name }));
-  }
-}
-
-type Frame = { readonly headerRow: number; readonly width: number };
 
 /**
  * Fills vertically merged cells, which have one value for all rows; horizontally merged cells
- * belong to different columns.
+ * belong to different columns, and are returned by row.
+ * @throws FileError where they are too many
  */
-function fillMerged(
-  place: TablePlace,
-  rows: readonly Cells[],
-  { merged, shown }: SheetContents,
-  frame: Frame,
-  report: ReportCellFault,
-): { readonly rows: readonly Cells[]; readonly shown: ReadonlyMap<number, ShownCells> } {
-  if (merged.length === 0) return { rows, shown };
-  const filled = rows.map((cells) => [...cells]);
-  const filledShown = new Map(shown);
+function fillMerged(file: string, rows: readonly Cells[], merged: readonly CellRange[]) {
+  const filled = merged.length === 0 ? rows : rows.map((cells) => [...cells]);
+  const across = new Map<number, CellRange>();
   let mergedRows = 0;
-  for (const { firstRow, lastRow, firstColumn, lastColumn } of merged) {
-    const value = rows[firstRow - 1]?.[firstColumn - 1] ?? '';
-    if (value === '' || firstRow <= frame.headerRow || firstColumn > frame.width) continue;
-    mergedRows += Math.min(lastRow, rows.length) - firstRow;
-    assertTableSize(place.file, { cells: mergedRows });
-    for (let row = firstRow; row <= lastRow && (row <= rows.length || row === firstRow); row++) {
+  for (const range of merged) {
+    const { firstRow, firstColumn } = range;
+    const { text = '', shown } = rows[firstRow - 1]?.[firstColumn - 1] ?? {};
+    if (text === '') continue;
+    const lastRow = Math.min(range.lastRow, rows.length);
+    mergedRows += lastRow - firstRow;
+    assertTableSize(file, { cells: mergedRows });
+    for (let row = firstRow; row <= lastRow; row++) {
       const cells = filled[row - 1];
-      if (firstColumn === lastColumn) {
-        if (cells === undefined) continue;
-        while (cells.length < firstColumn) cells.push('');
-        cells[firstColumn - 1] = value;
-        const first = shown.get(firstRow)?.get(firstColumn - 1);
-        if (first !== undefined)
-          filledShown.set(row, new Map(filledShown.get(row)).set(firstColumn - 1, first));
-      } else {
-        const name = `${formatCellName(firstColumn, firstRow)}:${formatCellName(lastColumn, lastRow)}`;
-        const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
-        report(row, makeErrorIssue('table-merged', message));
+      if (firstColumn !== range.lastColumn) across.set(row, range);
+      else if (row > firstRow && Array.isArray(cells)) {
+        while (cells.length < firstColumn) cells.push({ text: '' });
+        cells[firstColumn - 1] = { text, shown };
       }
     }
   }
-  return { rows: filled, shown: filledShown };
+  return { filled, across };
+}
+
+function checkMerged(range: CellRange | undefined): Issue[] {
+  if (range === undefined) return [];
+  const first = formatCellName(range.firstColumn, range.firstRow);
+  const name = `${first}:${formatCellName(range.lastColumn, range.lastRow)}`;
+  const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
+  return [makeErrorIssue('table-merged', message)];
 }
 
 function checkBeyond(cells: Cells, width: number): Issue[] {
-  const beyond = cells.findIndex((cell, index) => index >= width && cell !== '');
+  const beyond = cells.findIndex(({ text }, index) => index >= width && text !== '');
   if (beyond === -1) return [];
   const position = beyond + 1;
   const message = msg`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
@@ -238,14 +226,12 @@ function checkSheet(
     header,
     headerRow,
     lastRow,
-  }: { readonly header: Cells; readonly headerRow: number; readonly lastRow: number },
+  }: { readonly header: readonly string[]; readonly headerRow: number; readonly lastRow: number },
 ): Issue[] {
   const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
-  const isHidden = (column: number): boolean =>
-    contents.hiddenColumns.some(
-      ({ firstColumn, lastColumn }) => column >= firstColumn && column <= lastColumn,
-    );
-  const hiddenNames = header.filter((name, index) => name !== '' && isHidden(index + 1));
+  const hiddenNames = header.filter(
+    (name, index) => name !== '' && contents.hiddenColumns.has(index + 1),
+  );
   type Place = string | number;
   const warn = (
     rule: string,

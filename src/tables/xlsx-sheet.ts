@@ -16,8 +16,8 @@ import {
   type CellAt,
   type CellRange,
   makeDamagedSheetError,
-  type SheetBuilder,
-} from './sheet-builder.ts';
+  type SheetContents,
+} from './sheet-contents.ts';
 import {
   type CellValue,
   isOverlong,
@@ -31,15 +31,15 @@ const MAX_NODES = 100_000;
 const PARTS = new Set(['col', 'row', 'mergeCell']);
 
 /** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
-export function parseSheetPart(bytes: Buffer, values: BookValues, sheet: SheetBuilder): void {
+export function parseSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
   const { place } = sheet;
   let row = 0;
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
     const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
     if (element.name === 'col') {
-      const firstColumn = Number(getAttribute(element, 'min'));
-      const lastColumn = Number(getAttribute(element, 'max'));
-      if (isHidden) sheet.addHiddenColumns({ firstColumn, lastColumn });
+      const first = Number(getAttribute(element, 'min'));
+      const last = Number(getAttribute(element, 'max'));
+      if (isHidden) sheet.addHiddenColumns(first, last);
     } else if (element.name === 'mergeCell') {
       const range = parseRange(element);
       if (range !== undefined) sheet.addMerged(range);

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { getAttribute, getChildren, walkDescendants, type XmlElement } from '../xml/element.ts';
 import { parseXml, walkXml } from '../xml/parse.ts';
 import type { HeaderRows } from './header-row.ts';
-import { formatCellName, SheetBuilder } from './sheet-builder.ts';
+import { formatCellName, SheetContents } from './sheet-contents.ts';
 import { makeTableOfSheets, parsePart, type Sheet } from './sheet-table.ts';
 import { assertTableSize, type Table } from './table.ts';
 import { type BookValues, parseCellStyles, parseRichText, parseSheetPart } from './xlsx-sheet.ts';
@@ -40,10 +40,10 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
         hidden: (getAttribute(sheet, 'state') ?? 'visible') !== 'visible',
         hasValues: () => ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
         read: () => {
-          const builder = new SheetBuilder({ file, sheet: name });
-          parsePart(file, part, (bytes) => parseSheetPart(bytes, readBookValues(), builder));
-          addRemarks(file, part, parts, builder.contents);
-          return builder.contents;
+          const contents = new SheetContents({ file, sheet: name });
+          parsePart(file, part, (bytes) => parseSheetPart(bytes, readBookValues(), contents));
+          addRemarks(file, part, parts, contents);
+          return contents;
         },
       },
     ];
@@ -98,7 +98,7 @@ function addRemarks(
   file: string,
   sheet: ZipEntry,
   parts: Parts,
-  { comments, pictures }: SheetBuilder['contents'],
+  { comments, pictures }: SheetContents,
 ): void {
   for (const { type, part } of parseRelations(file, sheet, parts)) {
     if (part === undefined) continue;
