@@ -1,4 +1,4 @@
-import { crc32, deflateSync, inflateSync } from 'node:zlib';
+import { crc32, inflateSync } from 'node:zlib';
 import { type GpsFinding, getMostTelling, removeTiffGps, removeXmpGps } from './gps-tags.ts';
 
 /** Chunks of a PNG file (W3C PNG, third edition). */
@@ -31,7 +31,8 @@ export function isPngCutOff(bytes: Buffer): boolean {
 export type WithoutGps = { readonly finding: GpsFinding; readonly parts: readonly Buffer[] };
 
 /**
- * Rewrites chunks with GPS data; the others stay.
+ * Removes GPS data from EXIF and XMP in place. A packed text, and a property as text, goes as a
+ * whole.
  * @param bytes may be changed
  */
 export function removePngGps(bytes: Buffer): WithoutGps {
@@ -45,60 +46,39 @@ export function removePngGps(bytes: Buffer): WithoutGps {
     rest = end;
     const scrubbed = scrubChunk(type, bytes.subarray(start + HEAD_BYTES, end - 4));
     finding = getMostTelling(finding, scrubbed.finding);
-    if (scrubbed.finding === 'none') parts.push(bytes.subarray(start, end));
-    else if (scrubbed.data !== undefined) parts.push(makeChunk(type, scrubbed.data));
+    if (scrubbed.isWhole === true && scrubbed.finding !== 'none') continue;
+    if (scrubbed.finding !== 'none')
+      bytes.writeUInt32BE(crc32(bytes.subarray(start + 4, end - 4)), end - 4);
+    parts.push(bytes.subarray(start, end));
   }
   return { finding, parts: [...parts, bytes.subarray(rest)] };
 }
 
-function makeChunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const framed = Buffer.alloc(data.length + FRAME_BYTES);
-  framed.writeUInt32BE(data.length, 0);
-  body.copy(framed, 4);
-  framed.writeUInt32BE(crc32(body), data.length + HEAD_BYTES);
-  return framed;
-}
+/** GPS data in a chunk; all of it must go unless they were removed in place. */
+type ScrubResult = { readonly finding: GpsFinding; readonly isWhole?: boolean };
 
-/** GPS data in a chunk, and the chunk without them; no data where nothing may stay. */
-type ScrubResult = { readonly finding: GpsFinding; readonly data?: Buffer };
-
-const UNCHANGED: ScrubResult = { finding: 'none' };
-
-type TextType = 'tEXt' | 'zTXt' | 'iTXt';
+const NOTHING: ScrubResult = { finding: 'none' };
 
 /** @param data may be changed */
 function scrubChunk(type: string, data: Buffer): ScrubResult {
-  switch (type) {
-    case 'eXIf':
-      return { finding: removeTiffGps(data), data };
-    case 'tEXt':
-    case 'zTXt':
-    case 'iTXt':
-      return scrubTextChunk(type, data);
-    default:
-      return UNCHANGED;
-  }
-}
-
-/** Cleans a `tEXt`, `zTXt` or `iTXt` chunk. The text of the last is written unpacked. */
-function scrubTextChunk(type: TextType, data: Buffer): ScrubResult {
+  if (type === 'eXIf') return { finding: removeTiffGps(data) };
   const keywordEnd = data.indexOf(0);
   const textAt = findText(type, data, keywordEnd);
-  if (keywordEnd === -1 || textAt === undefined) return UNCHANGED;
+  if (keywordEnd === -1 || textAt === undefined) return NOTHING;
+  const keyword = data.toString('latin1', 0, keywordEnd);
+  // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
+  if (/gps|l(?:at|ong)itude/i.test(keyword))
+    return { finding: 'place-outside-exif', isWhole: true };
   const isPacked = type === 'zTXt' || (type === 'iTXt' && data[keywordEnd + 1] === 1);
   const text = isPacked ? inflate(data.subarray(textAt)) : data.subarray(textAt);
-  if (text === undefined) return UNCHANGED;
-  const scrubbed = scrubText(data.toString('latin1', 0, keywordEnd), text);
-  if (scrubbed.finding === 'none' || scrubbed.data === undefined) return scrubbed;
-  const head = Buffer.from(data.subarray(0, textAt));
-  if (type !== 'tEXt') head[keywordEnd + 1] = 0;
-  const written = type === 'zTXt' ? deflateSync(scrubbed.data) : scrubbed.data;
-  return { finding: scrubbed.finding, data: Buffer.concat([head, written]) };
+  const isProfile = /^raw profile type (?:exif|app1|xmp)$/i.test(keyword);
+  if (isProfile) return { finding: findGpsInProfile(text), isWhole: true };
+  const finding = keyword === 'XML:com.adobe.xmp' ? removeXmpGps(text) : 'none';
+  return { finding, isWhole: isPacked };
 }
 
 /** Returns where the text begins: in `iTXt` behind two flags, a language and a translated keyword. */
-function findText(type: TextType, data: Buffer, keywordEnd: number): number | undefined {
+function findText(type: string, data: Buffer, keywordEnd: number): number | undefined {
   switch (type) {
     case 'tEXt':
       return keywordEnd + 1;
@@ -109,36 +89,25 @@ function findText(type: TextType, data: Buffer, keywordEnd: number): number | un
       const translationEnd = languageEnd === -1 ? -1 : data.indexOf(0, languageEnd + 1);
       return translationEnd === -1 ? undefined : translationEnd + 1;
     }
+    default:
+      return undefined;
   }
 }
 
-function inflate(packed: Buffer): Buffer | undefined {
+/** Unpacks a text; empty where that is damaged, or too large for metadata. */
+function inflate(packed: Buffer): Buffer {
   try {
     return inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES });
   } catch {
-    return undefined;
+    return Buffer.alloc(0);
   }
 }
 
-function scrubText(keyword: string, text: Buffer): ScrubResult {
-  // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
-  if (/gps|l(?:at|ong)itude/i.test(keyword)) return { finding: 'place-outside-exif' };
-  if (/^raw profile type (?:exif|app1|xmp)$/i.test(keyword)) return scrubProfile(text);
-  const finding = keyword === 'XML:com.adobe.xmp' ? removeXmpGps(text) : 'none';
-  return { finding, data: text };
-}
-
-/** Cleans a profile: a line with its name, one with its length, then hexadecimal bytes. */
-function scrubProfile(text: Buffer): ScrubResult {
-  const match = /^(\s*\w+\s+\d+\s)([\da-f\s]*)$/i.exec(text.toString('latin1'));
-  if (match === null) return UNCHANGED;
-  const profile = Buffer.from((match[2] ?? '').replace(/\s+/g, ''), 'hex');
-  const exifAt = profile.toString('latin1', 0, 6) === 'Exif\0\0' ? 6 : 0;
-  const finding = getMostTelling(
-    removeTiffGps(profile.subarray(exifAt)),
-    exifAt === 0 ? removeXmpGps(profile) : 'none',
-  );
-  if (finding === 'none') return UNCHANGED;
-  const lines = profile.toString('hex').replace(/.{72}/g, '$&\n');
-  return { finding, data: Buffer.from(`${match[1]}${lines}\n`, 'latin1') };
+/** Searches a profile: a line with its name, one with its length, then hexadecimal bytes. */
+function findGpsInProfile(text: Buffer): GpsFinding {
+  const [, digits = ''] = /^\s*\w+\s+\d+\s([\da-f\s]*)$/i.exec(text.toString('latin1')) ?? [];
+  const profile = Buffer.from(digits.replace(/\s+/g, ''), 'hex');
+  return profile.indexOf('Exif\0\0') === 0
+    ? removeTiffGps(profile.subarray(6))
+    : getMostTelling(removeTiffGps(profile), removeXmpGps(profile));
 }

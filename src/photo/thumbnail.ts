@@ -20,7 +20,7 @@ export type Thumbnail =
 type MakeThumbnail = (path: string, expectedBytes: number) => Promise<Thumbnail>;
 
 /** The used part of sharp, an optional dependency that some platforms lack. */
-type ImageLibrary = (input: string | Buffer, options: SharpOptions) => Sharp;
+type ImageLibrary = (path: string, options: SharpOptions) => Sharp;
 
 type ThumbnailOptions = {
   /** Maximum of the longer side. */
@@ -56,32 +56,35 @@ const TIMEOUT_SECONDS = 30;
 const HEAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes small pictures, upright and without metadata; from the EXIF thumbnail where a photograph
- * cannot be decoded.
+ * Makes small pictures without metadata: upright, or the EXIF thumbnail where a photograph cannot
+ * be decoded, which the page turns.
  */
 export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {
     const head = await readHead(path, expectedBytes);
     if (typeof head === 'string') return { kind: 'none', why: head };
-    const whole =
-      library === undefined ? undefined : await reduceImage(library, path, maxPx, undefined);
-    return whole ?? (await extractEmbedded(head, library, maxPx));
+    const whole = library === undefined ? undefined : await reduceImage(library, path, maxPx);
+    const thumbnail = whole ?? (await findEmbeddedThumbnail(head));
+    if (thumbnail !== undefined) return thumbnail;
+    return {
+      kind: 'none',
+      why:
+        library === undefined
+          ? t`No preview: the library sharp is not installed, and the photograph contains no preview.`
+          : t`No preview: the photograph is damaged, or pas cannot draw its format.`,
+    };
   };
 }
 
 async function reduceImage(
   library: ImageLibrary,
-  input: string | Buffer,
+  path: string,
   maxPx: number,
-  orientation: number | undefined,
 ): Promise<Thumbnail | undefined> {
   try {
-    const image = library(input, { failOn: 'error', sequentialRead: true }).timeout({
-      seconds: TIMEOUT_SECONDS,
-    });
-    const upright =
-      orientation === undefined ? image.autoOrient() : rotateImage(image, orientation);
-    const { data, info } = await upright
+    const { data, info } = await library(path, { failOn: 'error', sequentialRead: true })
+      .timeout({ seconds: TIMEOUT_SECONDS })
+      .autoOrient()
       .resize(maxPx, maxPx, { fit: 'inside', withoutEnlargement: true })
       .flatten({ background: '#ffffff' })
       .jpeg({ quality: QUALITY })
@@ -98,48 +101,8 @@ async function reduceImage(
   }
 }
 
-/** EXIF orientations: degrees clockwise, and whether it is mirrored first. */
-const TURNS: Readonly<Record<number, readonly [degrees: number, mirrored: boolean]>> = {
-  2: [0, true],
-  3: [180, false],
-  4: [180, true],
-  5: [270, true],
-  6: [90, false],
-  7: [90, true],
-  8: [270, false],
-};
-
-function rotateImage(image: Sharp, orientation: number): Sharp {
-  const [degrees, mirrored] = TURNS[orientation] ?? [0, false];
-  return (mirrored ? image.flop() : image).rotate(degrees);
-}
-
-async function extractEmbedded(
-  head: Buffer,
-  library: ImageLibrary | undefined,
-  maxPx: number,
-): Promise<Thumbnail> {
-  const thumbnail = await findEmbeddedThumbnail(head);
-  if (thumbnail === undefined) {
-    return {
-      kind: 'none',
-      why:
-        library === undefined
-          ? t`No preview: the library sharp is not installed, and the photograph contains no preview.`
-          : t`No preview: the photograph is damaged, or pas cannot draw its format.`,
-    };
-  }
-  const upright =
-    library === undefined
-      ? undefined
-      : await reduceImage(library, thumbnail.jpeg, maxPx, thumbnail.orientation);
-  return upright ?? thumbnail;
-}
-
-type FoundThumbnail = Thumbnail & { readonly kind: 'image' };
-
 /** Returns the thumbnail in the EXIF data, without metadata. */
-async function findEmbeddedThumbnail(head: Buffer): Promise<FoundThumbnail | undefined> {
+async function findEmbeddedThumbnail(head: Buffer): Promise<Thumbnail | undefined> {
   const { exif, Thumbnail: thumbnail } = (await parseExifTags(head)) ?? {};
   const bare =
     // A directory for a second page counts as a thumbnail, but has no JPEG.
@@ -153,7 +116,7 @@ async function findEmbeddedThumbnail(head: Buffer): Promise<FoundThumbnail | und
     jpeg: bare.bytes,
     widthPx: bare.widthPx,
     heightPx: bare.heightPx,
-    orientation: orientation in TURNS ? orientation : 1,
+    orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
   };
 }
 
