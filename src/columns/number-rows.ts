@@ -7,9 +7,17 @@ import { quoteTomlString } from '../store/toml.ts';
 import { getHeaderPlace, getRowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
 import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
-import { type ColumnMap, type ColumnRule, NUMBER_COLUMNS } from './column-rule.ts';
+import { type ColumnMap, NUMBER_COLUMNS } from './column-rule.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
-import type { ColumnQuestion, TableProposal } from './propose-columns.ts';
+import {
+  assignMeanings,
+  type ColumnMeanings,
+  type ColumnQuestion,
+  type Meaning,
+  makeMapOfProposal,
+  type TableAnswers,
+  type TableProposal,
+} from './propose-columns.ts';
 
 /** A row of a table of registration numbers, with at least one of the two identifiers. */
 export type NumberRow = {
@@ -20,87 +28,78 @@ export type NumberRow = {
   readonly place: RowPlace;
 };
 
-/** Columns of a table of registration numbers; either identifier names a find. */
-export type NumberColumns = Pick<TableProposal, 'questions' | 'undecided'> & {
-  /** Meanings of the columns that were found; the others are ignored. */
-  readonly map: ColumnMap;
-};
-
-/** Tells what the text of a cell names. */
+/** Tells what the text of a cell names; an identifier is not the number of its find. */
 export type KnownNames = {
   isFind(text: string): boolean;
   isIdent(text: string): boolean;
 };
 
 /**
- * Finds the columns of the find and of its registration number: by their own names, else by the
- * finds that the values name, and only without any by names that museums use. Where several fit,
- * none is chosen.
+ * Makes the function that proposes the columns of the find and of its registration number: those
+ * with their own names, else by the finds that the values name, and only without any by names that
+ * museums use. Where several fit, none is chosen; other columns are ignored.
  */
-export function findNumberColumns(
-  table: Table,
-  known: KnownNames,
-  given?: ColumnMap,
-): NumberColumns {
+export function makeNumberProposer(table: Table, known: KnownNames, given?: ColumnMap) {
   const own = listColumnRules(table, given);
   const profiles = profileColumns(table);
-  const rules = new Map<string, ColumnRule>(profiles.map(({ key }) => [key, { kind: 'ignored' }]));
-  const found = new Set<ColumnName>(given?.localId === undefined ? [] : ['local_id']);
-  const take = (element: ColumnName, { key }: ColumnProfile, rule?: ColumnRule): void => {
-    if (found.has(element)) return;
-    found.add(element);
-    rules.set(key, rule ?? { kind: 'read', element });
-  };
-  for (const [index, profile] of profiles.entries()) {
+  const ownRules = profiles.flatMap(({ key }, index) => {
     const rule = own[index];
-    const element = NUMBER_COLUMNS.find((each) => rule?.kind === 'read' && rule.element === each);
-    if (element !== undefined) take(element, profile, rule);
-  }
-  const questions: ColumnQuestion[] = [];
+    return rule?.kind === 'read' && NUMBER_COLUMNS.includes(rule.element)
+      ? [[key, rule] as const]
+      : [];
+  });
+  const areFindsNamed =
+    given?.localId !== undefined || ownRules.some(([, { element }]) => NAMES.includes(element));
   const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
-  const claim = (element: ColumnName, claims: readonly ColumnProfile[], isSure = true): void => {
-    const [only, another] = claims;
-    if (only === undefined) return;
-    if (another === undefined && isSure) take(element, only);
-    else questions.push(makeQuestion(element, claims));
+  const meanings = listNumberMeanings(open, known);
+  return (answers: TableAnswers): TableProposal => {
+    const rules = new Map([...ownRules, ...answers.rules]);
+    const { columns, questions } = assignMeanings(
+      profiles,
+      meanings,
+      rules,
+      areFindsNamed ? NAMES : [],
+      () => ({ kind: 'ignored' }),
+    );
+    const read = columns.flatMap(({ rule }) => (rule.kind === 'read' ? rule.element : []));
+    const isNumbered = read.includes('evidencni_cislo');
+    const others = open.filter((column) => meanings.get(column)?.length === 0);
+    if (questions.length === 0 && !isNumbered && others.length > 0)
+      questions.push(makeQuestion('evidencni_cislo', others));
+    const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
+    if (!areFindsNamed && !read.some((element) => NAMES.includes(element)))
+      missing.unshift('local_id');
+    return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
   };
-  const idents = open.filter((column) => isOfFinds(column, known.isIdent));
-  const finds = open.filter(
-    (column) => !idents.includes(column) && isOfFinds(column, known.isFind),
-  );
-  const named = finds.length + idents.length > 0 ? finds : listNamed(open, 'local_id');
-  if (!found.has('local_id') && !found.has('ident_cely')) {
-    claim('ident_cely', idents);
-    claim('local_id', named);
-  }
-  const others = open.filter(
-    (column) => ![...idents, ...finds].includes(column) && rules.get(column.key)?.kind !== 'read',
-  );
-  if (!found.has('evidencni_cislo')) {
-    const registered = listNamed(others, 'evidencni_cislo');
-    const numbers = registered.length > 0 ? registered : listNamed(others, 'local_id');
-    claim('evidencni_cislo', numbers.length > 0 ? numbers : others, numbers.length > 0);
-  }
-  for (const { element } of questions) found.add(element);
-  const undecided = NUMBER_COLUMNS.filter(
-    (element) =>
-      !found.has(element) &&
-      (element === 'evidencni_cislo' || (element === 'local_id' && !found.has('ident_cely'))),
-  );
-  const { file = table.file, columns = [], localId } = given ?? {};
-  const map = { file, columns: new Map([...columns, ...rules]), fixed: [], localId };
-  return { map, questions, undecided };
 }
 
-/** Returns the columns that are called so, only those with the name itself where there are any. */
-function listNamed(columns: readonly ColumnProfile[], element: ColumnName): ColumnProfile[] {
-  const matches = columns.map((column) => ({
-    column,
-    match: findNamedColumns(column.header).get(element),
-  }));
-  const exact = matches.filter(({ match }) => match === 'exact');
-  const named = exact.length > 0 ? exact : matches.filter(({ match }) => match === 'like');
-  return named.map(({ column }) => column);
+/** Columns that name a find. */
+const NAMES: readonly ColumnName[] = ['local_id', 'ident_cely'];
+
+/** A column called as the find's number may be the registration number beside another of these. */
+function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {
+  const idents = columns.filter((column) => isOfFinds(column, known.isIdent));
+  const finds = columns.filter((column) => isOfFinds(column, known.isFind));
+  const isByName = idents.length + finds.length === 0;
+  const listMeanings = (column: ColumnProfile): Meaning[] => {
+    if (idents.includes(column)) return [makeMeaning('ident_cely', 0)];
+    if (finds.includes(column)) return [makeMeaning('local_id', 0)];
+    const named = findNamedColumns(column.header);
+    const find = named.get('local_id');
+    const number = named.get('evidencni_cislo');
+    return [
+      ...(find !== undefined && isByName ? [makeMeaning('local_id', RANKS[find])] : []),
+      ...(number === undefined ? [] : [makeMeaning('evidencni_cislo', RANKS[number])]),
+      ...(find === undefined ? [] : [makeMeaning('evidencni_cislo', 3)]),
+    ];
+  };
+  return new Map(columns.map((column) => [column, listMeanings(column)]));
+}
+
+const RANKS = { exact: 1, like: 2 } as const;
+
+function makeMeaning(element: ColumnName, rank: number): Meaning {
+  return { says: 'open', element, rank, isOnly: false };
 }
 
 function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): ColumnQuestion {
@@ -110,32 +109,21 @@ function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): C
   return { asks: 'column', element, keys, problem };
 }
 
-/** Answers a question about the columns. */
-export function chooseNumberColumn(
-  { map, questions, undecided }: NumberColumns,
-  element: ColumnName,
-  key: string,
-): NumberColumns {
-  return {
-    undecided,
-    map: { ...map, columns: new Map([...map.columns, [key, { kind: 'read', element }]]) },
-    questions: questions
-      .filter((question) => question.element !== element)
-      .map((question) => ({ ...question, keys: question.keys.filter((other) => other !== key) })),
-  };
-}
-
 /** Reads the numbers of a table; its other columns are ignored. */
 export function parseNumbers(
   table: Table,
-  { map, questions, undecided }: NumberColumns,
+  proposal: TableProposal,
+  given?: ColumnMap,
 ): {
   readonly rows: readonly NumberRow[];
   readonly issues: readonly Issue[];
 } {
+  const { file = table.file, columns: mapped = [], localId } = given ?? {};
+  const proposed = makeMapOfProposal(file, proposal);
+  const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]), localId };
   const { columns, issues: headerIssues } = parseColumns(table, map);
-  const missing = [
-    ...headerIssues,
+  const { questions, undecided } = proposal;
+  const open = [
     ...questions.map((question) => makeChoiceIssue(table, question)),
     ...undecided.map((element) =>
       element === 'evidencni_cislo'
@@ -143,6 +131,8 @@ export function parseNumbers(
         : makeMissingColumnIssue(table, 'number-column', element, 'ident_cely'),
     ),
   ];
+  // Columns that a question is about have the same meaning until it is answered.
+  const missing = open.length > 0 ? open : headerIssues;
   const issues: Issue[] = [...table.issues, ...missing];
   if (missing.length > 0) return { rows: [], issues };
   const rows: NumberRow[] = [];

@@ -51,6 +51,8 @@ export type TableAnswers = {
   readonly settings: readonly Setting[];
 };
 
+export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
+
 /**
  * Ranks a meaning by the header and the values; the lower, the surer. Two columns of the same rank
  * are a question.
@@ -64,7 +66,7 @@ const RANKS: Readonly<
 };
 const LAST_RANK = 5;
 
-type Meaning = Verdict & {
+export type Meaning = Verdict & {
   readonly element: ColumnName;
   readonly rank: number;
   /** The header names nothing else. */
@@ -112,7 +114,7 @@ export function makeColumnProposer(
     for (const [{ key }, rule] of pair)
       if (!rules.has(key) && !isAnswered(rule.element)) rules.set(key, rule);
     const taken = pair.size > 0 || isAnswered(...OF_POINT) ? OF_POINT : [];
-    const { columns, questions } = assignMeanings(profiles, meanings, rules, taken);
+    const { columns, questions } = assignMeanings(profiles, meanings, rules, taken, keepInNote);
     const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? rule.element : [])));
     const fixed = [...answers.settings];
     const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
@@ -140,7 +142,7 @@ function makeAloneTest({ rows }: Table, profiles: readonly ColumnProfile[]) {
   };
 }
 
-type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
+export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
 
 /** Lists what each column may be; one that names finds which are here has their numbers. */
 function listMeanings(
@@ -176,12 +178,14 @@ const FIND_NUMBER: Meaning = { says: 'yes', element: 'local_id', rank: 0, isOnly
  * other numbers depend on it.
  * @param rules of columns that are decided
  * @param taken elements that no further column may have
+ * @param findRest rule of a column without a meaning
  */
-function assignMeanings(
+export function assignMeanings(
   profiles: readonly ColumnProfile[],
   meanings: ColumnMeanings,
   rules: ReadonlyMap<string, ColumnRule>,
   taken: readonly ColumnName[],
+  findRest: (profile: ColumnProfile) => ColumnRule,
 ) {
   const assigned = new Map<ColumnProfile, ColumnProposal>();
   const questions: ColumnQuestion[] = [];
@@ -213,8 +217,10 @@ function assignMeanings(
   const ranks = Array.from({ length: LAST_RANK + 1 }, (_, rank) => rank);
   for (const rank of ranks) assign(rank, (element) => element === 'local_id');
   for (const rank of ranks) assign(rank, (element) => element !== 'local_id');
-  const columns = profiles.map((profile) => assigned.get(profile) ?? keepInNote(profile));
-  for (const { profile, rule, doubt = '' } of columns) {
+  const columns = profiles.map(
+    (profile) => assigned.get(profile) ?? { profile, rule: findRest(profile) },
+  );
+  for (const { profile, rule, doubt = '' } of assigned.values()) {
     if (rule.kind === 'ignored' || rule.unit !== OPEN_UNIT) continue;
     const { key } = profile;
     const problem = msg`${key}: ${doubt}`;
@@ -254,14 +260,11 @@ function isDerived({ header }: ColumnProfile): boolean {
 }
 
 /** Keeps the values of a column without an element, unless they are useless or secret there. */
-function keepInNote(profile: ColumnProfile): ColumnProposal {
+function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost =
     filled === 0 || isDerived(profile) || isWrittenByPas(header) || isOfPlaces(profile);
-  return {
-    profile,
-    rule: isLost ? { kind: 'ignored' } : { kind: 'read', element: 'poznamka', label: key },
-  };
+  return isLost ? { kind: 'ignored' } : { kind: 'read', element: 'poznamka', label: key };
 }
 
 function isPosition({ rule }: ColumnProposal): boolean {

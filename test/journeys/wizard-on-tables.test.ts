@@ -106,3 +106,25 @@ test('two columns that could be the registration number are a question, and the 
     added: 2,
   });
 });
+
+test('the number of a sent find is not the identifier that the service gave it', async () => {
+  const homeCopy = home.copy();
+  const finds = homeCopy.file('finds.csv', 'local_id\nT-1\nT-2');
+  await expectEnded(
+    homeCopy.pas('import', finds, ...GIVEN, '--set', 'stav=1', '--set', 'geom_system=4326'),
+    0,
+  );
+  await expectEnded(homeCopy.pas('push'), 0);
+  const sent = await homeCopy.json<{ local_id: string; ident_cely: string }[]>('list');
+  const rows = sent.map(({ local_id, ident_cely }) => `${local_id};${ident_cely};spona`);
+  const { value } = await look(
+    homeCopy,
+    'sent.csv',
+    ['Terénní číslo;záznam;předmět', ...rows].join('\n'),
+  );
+  expect(value.columns.map(({ element }) => element)).toEqual([
+    'local_id',
+    'ident_cely',
+    'druh_nalezu',
+  ]);
+});

@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand } from '../../base/message.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
-import type { TableProposal } from '../../columns/propose-columns.ts';
+import { NO_ANSWERS, type TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
@@ -19,7 +19,6 @@ import {
   openNumberTable,
   type PreviewedTable,
   previewTable,
-  proposeNumbers,
   writeNumberMap,
 } from '../../flows/queue/table-columns.ts';
 import type { Table } from '../../tables/table.ts';
@@ -129,7 +128,9 @@ export async function runNumberWizard(
   const found = openNumberTable(await context.openOutbox(), table);
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   printReadNotes(table, say);
-  const proposed = proposeNumbers(asks ? await chooseNumberColumns(found, context.prompt) : found);
+  const proposed = asks
+    ? await chooseNumberColumns(found, context.prompt, say)
+    : found.propose(NO_ANSWERS);
   say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await writeNumberMap(table, mapFile, proposed);

@@ -150,9 +150,11 @@ export async function importNumbers(
   const table = await readTableOrInput(context, file, options);
   const numberTable = openNumberTable(outbox, table, map);
   const asks = terminal.interactive && !terminal.json;
+  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   const planned = planNumbers(
     outbox,
-    asks ? await chooseNumberColumns(numberTable, context.prompt) : numberTable,
+    numberTable,
+    asks ? await chooseNumberColumns(numberTable, context.prompt, say) : undefined,
   );
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
     replaces === null ? [] : [{ ...number, replaces }],

@@ -8,12 +8,11 @@ import {
   LABELLED,
   type ReadColumn,
 } from '../../columns/column-rule.ts';
-import { chooseNumberColumn } from '../../columns/number-rows.ts';
-import type {
-  ColumnProposal,
-  ColumnQuestion,
-  TableAnswers,
-  TableProposal,
+import {
+  type ColumnProposal,
+  NO_ANSWERS,
+  type TableAnswers,
+  type TableProposal,
 } from '../../columns/propose-columns.ts';
 import { isDateForm } from '../../find/date-form.ts';
 import {
@@ -51,12 +50,7 @@ export async function askAboutTable(world: AskingWorld): Promise<Decision> {
   let answers = world.answers;
   for (;;) {
     answers = await changeColumns(answers, world);
-    for (
-      let [question] = propose(answers).questions;
-      question !== undefined;
-      [question] = propose(answers).questions
-    )
-      answers = await settleQuestion(question, answers, world);
+    answers = await settleQuestions(answers, world);
     for (const name of propose(answers).undecided) answers = await askFixed(answers, name, world);
     const proposal = propose(answers);
     say(['', ...previewLines(preview(proposal)), '']);
@@ -98,17 +92,29 @@ async function changeColumns(begun: TableAnswers, world: AskingWorld): Promise<T
   }
 }
 
-async function settleQuestion(
-  { asks, element, keys, problem }: ColumnQuestion,
-  answers: TableAnswers,
-  { prompt, say, propose }: AskingWorld,
+type SettlingWorld = Pick<AskingWorld, 'prompt' | 'say' | 'propose'>;
+
+/** Asks until no question is left: an answer may settle others, or raise them. */
+async function settleQuestions(
+  begun: TableAnswers,
+  { prompt, say, propose }: SettlingWorld,
 ): Promise<TableAnswers> {
-  say([`? ${problem}`]);
-  const key = asks === 'column' ? await askColumn(prompt, element, keys) : keys[0];
-  const column = propose(answers).columns.find(({ profile }) => profile.key === key);
-  if (key === undefined || column === undefined || column.rule.kind === 'ignored') return answers;
-  const unit = asks === 'unit' ? await askUnit(prompt) : column.rule.unit;
-  return withRule(answers, key, { ...column.rule, unit });
+  let answers = begun;
+  for (;;) {
+    const { columns, questions } = propose(answers);
+    const [question] = questions;
+    if (question === undefined) return answers;
+    const { asks, element, keys, problem } = question;
+    say([`? ${problem}`]);
+    const [first = ''] = keys;
+    const offers = keys.map((key) => ({ value: key, name: key }));
+    const key =
+      asks === 'unit' ? first : await choose(prompt, t`Which column is ${element}?`, offers);
+    const found = columns.find(({ profile }) => profile.key === key)?.rule;
+    const rule = found?.kind === 'read' ? found : ({ kind: 'read', element } as const);
+    const unit = asks === 'unit' ? await askUnit(prompt) : rule.unit;
+    answers = withRule(answers, key, { ...rule, unit });
+  }
 }
 
 function withRule(answers: TableAnswers, key: string, rule: ColumnRule): TableAnswers {
@@ -237,21 +243,13 @@ async function askFixed(
   return { ...answers, settings };
 }
 
-function askColumn(prompt: Prompt, element: ColumnName, keys: readonly string[]): Promise<string> {
-  const offers = keys.map((key) => ({ value: key, name: key }));
-  return choose(prompt, t`Which column is ${element}?`, offers);
-}
-
 /** Asks which columns of a table of registration numbers are meant. */
 export async function chooseNumberColumns(
-  { table, columns: found }: NumberTable,
+  { propose }: NumberTable,
   openPrompt: () => Promise<Prompt>,
-): Promise<NumberTable> {
-  let columns = found;
-  for (const { element } of found.questions) {
-    const keys = columns.questions.find((question) => question.element === element)?.keys ?? [];
-    const key = await askColumn(await openPrompt(), element, keys);
-    columns = chooseNumberColumn(columns, element, key);
-  }
-  return { table, columns };
+  say: AskingWorld['say'],
+): Promise<TableProposal> {
+  const proposed = propose(NO_ANSWERS);
+  if (proposed.questions.length === 0) return proposed;
+  return propose(await settleQuestions(NO_ANSWERS, { prompt: await openPrompt(), say, propose }));
 }

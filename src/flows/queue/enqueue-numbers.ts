@@ -4,6 +4,7 @@ import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { findNamedColumns } from '../../columns/column-names.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
+import { NO_ANSWERS } from '../../columns/propose-columns.ts';
 import { type ColumnName, findColumnMeant } from '../../find/fields.ts';
 import { findNumberDoubt, findNumberUse } from '../../find/value-rules.ts';
 import { isDropped } from '../../outbox/entry-queries.ts';
@@ -56,9 +57,13 @@ const BATCH = 100;
  * finds, nothing is taken.
  * @throws UsageError where the account may not set numbers
  */
-export function planNumbers(outbox: Outbox, { table, columns }: NumberTable): NumbersPlan {
+export function planNumbers(
+  outbox: Outbox,
+  { table, map, propose }: NumberTable,
+  proposal = propose(NO_ANSWERS),
+): NumbersPlan {
   assertMayNumber(outbox);
-  const { rows, issues: unreadable } = parseNumbers(table, columns);
+  const { rows, issues: unreadable } = parseNumbers(table, proposal, map);
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): AddressedNumber[] => {

@@ -1,14 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
-import { profileColumns } from '../../columns/column-profile.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
 import { withoutOtherRows } from '../../columns/map-table.ts';
-import { findNumberColumns, type NumberColumns } from '../../columns/number-rows.ts';
+import { makeNumberProposer } from '../../columns/number-rows.ts';
 import { listUnmappedTerms, previewImport, type UnmappedTerm } from '../../columns/preview.ts';
 import {
-  type ColumnProposal,
   makeColumnProposer,
   makeMapOfProposal,
   type TableAnswers,
@@ -58,29 +56,26 @@ export function checkFixedValues(
   return issues.filter(({ severity }) => severity === 'error');
 }
 
-export type NumberTable = { readonly table: Table; readonly columns: NumberColumns };
+/** A table of registration numbers, with the given column map. */
+export type NumberTable = Pick<PreviewedTable, 'table' | 'propose'> & {
+  readonly map: ColumnMap | undefined;
+};
 
 /** Finds the columns of a table of registration numbers by the finds that are here. */
 export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
   const table = withoutOtherRows(read, map);
-  const known = {
-    isFind: makeFindTest(outbox),
-    isIdent: (text: string) => asIdent(text) !== undefined,
-  };
-  return { table, columns: findNumberColumns(table, known, map) };
+  const known = { isFind: makeFindTest(outbox), isIdent };
+  return { table, map, propose: makeNumberProposer(table, known, map) };
 }
 
+function isIdent(text: string): boolean {
+  return asIdent(text) !== undefined;
+}
+
+/** Makes the test of a find's number; the lookup also finds identifiers, which are none. */
 function makeFindTest(outbox: Outbox): (text: string) => boolean {
   const lookUp = createFindLookup(outbox);
-  return (text) => lookUp(text) !== undefined;
-}
-
-/** Makes the proposal of a table of registration numbers; its other columns are ignored. */
-export function proposeNumbers({ table, columns: { map, ...found } }: NumberTable) {
-  const columns = profileColumns(table).map((profile): ColumnProposal => {
-    return { profile, rule: map.columns.get(profile.key) ?? { kind: 'ignored' } };
-  });
-  return { columns, fixed: [], ...found };
+  return (text) => !isIdent(text) && lookUp(text) !== undefined;
 }
 
 export async function writeNumberMap(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findNumberColumns, parseNumbers } from '../../../src/columns/number-rows.ts';
+import { makeNumberProposer, parseNumbers } from '../../../src/columns/number-rows.ts';
+import { NO_ANSWERS } from '../../../src/columns/propose-columns.ts';
 import { checkRules } from '../../../src/find/rules.ts';
 import { enqueueNumber } from '../../../src/flows/queue/enqueue-change.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
@@ -38,7 +39,7 @@ function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
   const header = ['local_id', 'evidencni_cislo'];
   const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
-  return parseNumbers(table, findNumberColumns(table, NO_FINDS));
+  return parseNumbers(table, makeNumberProposer(table, NO_FINDS)(NO_ANSWERS));
 }
 
 function inFind(value: string): readonly string[] {
@@ -88,14 +89,14 @@ test('blanks around a number are removed', () => {
 function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
   const table = parseTable('t.csv', Buffer.from(lines.join('\n')));
   const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
-  const { map, questions } = findNumberColumns(table, { isFind, isIdent });
-  const read = [...map.columns].flatMap(([key, rule]) =>
-    rule.kind === 'read' ? [[rule.element, key] as const] : [],
+  const { columns, questions } = makeNumberProposer(table, { isFind, isIdent })(NO_ANSWERS);
+  const asked = Object.fromEntries(questions.map(({ element, keys }) => [element, keys]));
+  const read = columns.flatMap(({ profile, rule }) =>
+    rule.kind === 'read' && asked[rule.element] === undefined
+      ? [[rule.element, profile.key] as const]
+      : [],
   );
-  return {
-    columns: Object.fromEntries(read),
-    asked: Object.fromEntries(questions.map(({ element, keys }) => [element, keys])),
-  };
+  return { columns: Object.fromEntries(read), asked };
 }
 
 const isHere = (text: string): boolean => text.startsWith('T-');
