@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asServerMs, systemClock } from '../dist/src/base/clock.js';
-import { hashSha512 } from '../dist/src/http/request-body.js';
+import { hashSha512 } from '../dist/src/base/digest.js';
 import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
 import { claim, recordAnswer } from '../dist/src/outbox/claims.js';
 import {

@@ -144,11 +144,6 @@ export function findKeyProblem(key: string): Message | undefined {
     : undefined;
 }
 
-/** Tells if a key is the digest of a row without a number. */
-export function isContentKey(key: string): boolean {
-  return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
-}
-
 /** Uses digests of the contents as keys, by which a row is known again until it is edited. */
 function digestRows(table: Table, columns: Columns, issues: Issue[]): TableKeys {
   const message = msg`The table has no column local_id, so pas asks about a row that is edited later. Add one.`;

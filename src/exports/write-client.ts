@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
+import { hashSha512 } from '../base/digest.ts';
 import { FileError, UsageError } from '../base/errors.ts';
 import type { Exchange, HttpRequest } from '../http/exchange.ts';
-import { hashSha512 } from '../http/request-body.ts';
 import type { Outcome } from '../pas-api/outcome.ts';
 import {
   type Account,

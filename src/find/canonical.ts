@@ -1,7 +1,15 @@
-import { isSamePlace, type PointInSystem } from '../place/geometry.ts';
+import {
+  findRangeProblem,
+  isSamePlace,
+  type Place,
+  type PointInSystem,
+  parsePointNumbers,
+  toSJtsk,
+  toWgs84,
+} from '../place/geometry.ts';
 import { collapseText, trimText } from '../text/characters.ts';
 import { NEW_PERSON } from './field.ts';
-import { type Elements, FIELDS, type Field, getPointElement } from './fields.ts';
+import { type Elements, FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
 
 type Value = Elements[keyof Elements];
 
@@ -90,6 +98,21 @@ export function getCanonicalPoint(elements: Elements): PointInSystem | undefined
   if (system !== '4326' && system !== '5514') return undefined;
   const [x, y] = parseNumbersIn(canonicalizeText(elements[getPointElement(system)])) ?? [];
   return x === undefined || y === undefined ? undefined : { system, x: String(x), y: String(y) };
+}
+
+/**
+ * Returns the point in both systems; undefined without a point, or for one that cannot be
+ * converted.
+ */
+export function findPlace(elements: FindElements): Place | undefined {
+  const measuredIn = elements.geom_system;
+  if (measuredIn === undefined) return undefined;
+  const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
+  const point = wkt === undefined ? undefined : parsePointNumbers(wkt);
+  if (point === undefined || findRangeProblem(measuredIn, ...point) !== undefined) return undefined;
+  return measuredIn === '4326'
+    ? { wgs84: point, sJtsk: toSJtsk(point), measuredIn }
+    : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
 }
 
 /** A centimetre in degrees; in metres practically zero. */

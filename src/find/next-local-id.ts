@@ -67,3 +67,8 @@ function findCountingRun(
     ? beforeLast
     : undefined;
 }
+
+/** Tells if a key is the digest of a row without a number. */
+export function isContentKey(key: string): boolean {
+  return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
+}

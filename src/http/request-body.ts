@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { PassThrough, type Readable } from 'node:stream';
 import type FormData from 'form-data';
@@ -9,10 +9,6 @@ import type { RequestBody } from './exchange.ts';
 /** Formats a SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
 export function formatContentDigest(sha512: Buffer): string {
   return `sha-512=:${sha512.toString('base64')}:`;
-}
-
-export function hashSha512(bytes: Buffer): Buffer {
-  return hash('sha512', bytes, 'buffer');
 }
 
 /** Size of the pieces in which a file is sent. */

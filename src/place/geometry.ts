@@ -392,3 +392,13 @@ function toNumbers({ x, y }: PointInSystem): Point {
 function getDistance(one: Point, other: Point): number {
   return Math.hypot(one[0] - other[0], one[1] - other[1]);
 }
+
+/** A point in both systems. */
+export type Place = {
+  /** Longitude and latitude, degrees. */
+  readonly wgs84: Point;
+  /** x and y, metres. */
+  readonly sJtsk: Point;
+  /** System of the measurement; the other one is computed. */
+  readonly measuredIn: '4326' | '5514';
+};

@@ -1,7 +1,7 @@
 import type { GeomSystem } from './geometry.ts';
 
 /** Folded names of the two systems in well-known text, as ESRI, GDAL and EPSG write them. */
-const NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
+const SYSTEM_NAMES: Readonly<Record<GeomSystem, readonly string[]>> = {
   '4326': ['gcswgs1984', 'wgs84', 'wgs1984', 'wgs84longlat'],
   '5514': ['sjtskkrovakeastnorth', 'sjtskgreenwichkrovakeastnorth'],
 };
@@ -20,7 +20,7 @@ export function parseSystemOfPrj(prj: string): GeomSystem | undefined {
   if (!isProjected && !/^GEOG/i.test(kind)) return undefined;
   const system = isProjected ? '5514' : '4326';
   const folded = name.toLowerCase().replace(/[^a-z0-9]/g, '');
-  return NAMES[system].includes(folded) && !isMoved(prj) ? system : undefined;
+  return SYSTEM_NAMES[system].includes(folded) && !isMoved(prj) ? system : undefined;
 }
 
 /** Returns the name of the system in the file, for messages. */

@@ -12,7 +12,7 @@ import { parseSurfaces, type Ring } from './polygon.ts';
 /** Bytes of the envelope of a GeoPackage geometry, by its code (GeoPackage 1.3, 2.1.3). */
 const ENVELOPE_BYTES = [0, 32, 48, 48, 64];
 
-const NAMES: readonly string[] = [
+const SHAPE_NAMES: readonly string[] = [
   'Geometry',
   'Point',
   'LineString',
@@ -65,7 +65,7 @@ function parseWkb(wkb: Buffer): Reading<PointText | undefined> {
       ? { value: undefined }
       : { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
   }
-  const name = NAMES[type] ?? `#${type}`;
+  const name = SHAPE_NAMES[type] ?? `#${type}`;
   if (type !== MULTI_POINT) return makeShapeFault(name);
   const count = readInteger(5);
   if (count === 1) return parseWkb(wkb.subarray(9));

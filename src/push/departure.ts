@@ -7,6 +7,7 @@ import {
   readClock,
   type ServerMs,
 } from '../base/clock.ts';
+import { hashSha512 } from '../base/digest.ts';
 import { getErrorCode } from '../base/errors.ts';
 import {
   type AnswerHead,
@@ -15,12 +16,7 @@ import {
   TransportError,
 } from '../http/exchange.ts';
 import type { Slot } from '../http/pacer.ts';
-import {
-  ChangedFileError,
-  hashSha512,
-  readVerifiedPieces,
-  SLICE_BYTES,
-} from '../http/request-body.ts';
+import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../http/request-body.ts';
 import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
 import { classifyTransportError, type Outcome, parseOutcome } from '../pas-api/outcome.ts';
 import {

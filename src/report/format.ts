@@ -1,5 +1,5 @@
 import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language.ts';
-import type { Place } from './report-model.ts';
+import type { Place } from '../place/geometry.ts';
 
 /** Numbers, dates and coordinates in the report's language. */
 

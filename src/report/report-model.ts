@@ -1,5 +1,5 @@
 import type { Command } from '../base/message.ts';
-import type { Point } from '../place/geometry.ts';
+import type { Place } from '../place/geometry.ts';
 import type { BoundingBox, Polygon } from '../place/polygon.ts';
 
 /**
@@ -22,15 +22,6 @@ export type ReportState = (typeof REPORT_STATES)[number];
 
 /** A vocabulary entry in the language of the report. */
 export type Label = { readonly id: string; readonly text: string };
-
-export type Place = {
-  /** Longitude and latitude, degrees. */
-  readonly wgs84: Point;
-  /** x and y, metres. */
-  readonly sJtsk: Point;
-  /** System of the measurement; the other one is computed. */
-  readonly measuredIn: '4326' | '5514';
-};
 
 /** Issue of a find or one of its changes, in words. */
 export type Problem = {

@@ -10,7 +10,7 @@ export type TextLook = {
 
 export type TextPiece = TextLook & { readonly text: string };
 
-const PLAIN = '0123456789+-=()';
+const NOT_RAISED = '0123456789+-=()';
 const RAISED = {
   superscript: [...'⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾'],
   subscript: [...'₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎'],
@@ -44,7 +44,9 @@ function joinPieces(pieces: readonly TextPiece[]): string {
 }
 
 function raise(text: string, position: 'superscript' | 'subscript'): string {
-  return Array.from(text, (letter) => RAISED[position][PLAIN.indexOf(letter)] ?? letter).join('');
+  return Array.from(text, (letter) => RAISED[position][NOT_RAISED.indexOf(letter)] ?? letter).join(
+    '',
+  );
 }
 
 function makeStruckFault(struck: string, kept: string): Doubt {

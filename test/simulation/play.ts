@@ -274,6 +274,8 @@ class Scene {
     { readonly place: string; readonly before: Wishes; readonly after: Wishes }
   >();
   readonly #undone = new Set<string>();
+  /** What was wanted when the last backup of each home was made. */
+  readonly #wishesInBackup = new Map<MachineName, Wishes>();
   readonly #tables = new Map<
     string,
     {
@@ -587,6 +589,7 @@ class Scene {
       }
       case 'backup':
         this.#rememberCopied();
+        this.#wishesInBackup.set(step.machine, this.#wishes());
         await this.#run(step.machine, 'archaeologist', [
           'backup',
           this.#makeBackup(step.machine),
@@ -902,8 +905,12 @@ class Scene {
         return;
       }
       case 'restore':
-        if (existsSync(this.#makeBackup(machine)))
-          await run('restore', this.#makeBackup(machine), '--replace');
+        if (!existsSync(this.#makeBackup(machine))) return;
+        await run('restore', this.#makeBackup(machine), '--replace');
+        for (const [id, { wasGivenUp }] of this.#wishesInBackup.get(machine) ?? []) {
+          const restored = this.#asked.get(id);
+          if (restored !== undefined) restored.wasGivenUp ||= wasGivenUp;
+        }
         return;
       case 'take-over':
         await this.#takeOver(machine, account);

@@ -1,5 +1,6 @@
 import { getLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { findPlace } from '../../find/canonical.ts';
 import type { Reference } from '../../find/field.ts';
 import { canRevealLocation, FIELDS, type Field, type FindElements } from '../../find/fields.ts';
 import type { Change, HarvestedFind } from '../../find/harvested-find.ts';
@@ -9,14 +10,12 @@ import { listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../../outbox/pulled-records.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { findRangeProblem, parsePointNumbers, toSJtsk, toWgs84 } from '../../place/geometry.ts';
 import { formatReportDay } from '../../report/format.ts';
 import type {
   Fact,
   Findspot,
   Label,
   NextStep,
-  Place,
   Problem,
   ReportFind,
   ReportSettings,
@@ -245,7 +244,7 @@ function makeFindspot(
   elements: FindElements,
   record: HarvestedFind | undefined,
 ): Findspot {
-  const place = getReportPlace(elements);
+  const place = findPlace(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
   const inside = answer?.kind === 'inside' ? answer.area : undefined;
   const district =
@@ -254,21 +253,6 @@ function makeFindspot(
     return { place: undefined, area: undefined, district };
   }
   return { place, area: record?.area?.text ?? inside?.label, district };
-}
-
-/**
- * Returns the point in both systems; undefined without a point, or for one that cannot be
- * converted.
- */
-export function getReportPlace(elements: FindElements): Place | undefined {
-  const measuredIn = elements.geom_system;
-  if (measuredIn === undefined) return undefined;
-  const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
-  const point = wkt === undefined ? undefined : parsePointNumbers(wkt);
-  if (point === undefined || findRangeProblem(measuredIn, ...point) !== undefined) return undefined;
-  return measuredIn === '4326'
-    ? { wgs84: point, sJtsk: toSJtsk(point), measuredIn }
-    : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
 }
 
 function listProblems(entry: Entry, places: FindSources['places']): Problem[] {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { hashSha512 } from '../../base/digest.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
@@ -19,7 +20,6 @@ import {
   TransportError,
   withRetry,
 } from '../../http/exchange.ts';
-import { hashSha512 } from '../../http/request-body.ts';
 import { forget, type KeptFile, keep, readKept } from '../../store/file-cache.ts';
 
 export type SchemaInUse = {

@@ -1,7 +1,7 @@
+import { hashSha512 } from '../../base/digest.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { ValidatedFind } from '../../find/rules.ts';
-import { hashSha512 } from '../../http/request-body.ts';
 import type { Attempt, Entry } from '../../outbox/entry.ts';
 import { type Evidence, listAttempts, listEvidence } from '../../outbox/entry-facts.ts';
 import { findImportOfFind, listEntriesOfSubject } from '../../outbox/entry-queries.ts';

@@ -4,6 +4,7 @@ import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { groupBy } from '../../base/group-by.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
+import { findPlace } from '../../find/canonical.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { PhotoEntry } from '../../outbox/entry.ts';
 import { findRecord, isDropped, listPhotoEntries } from '../../outbox/entry-queries.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../photo/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photo/photo-exif.ts';
 import { isGoneAtService } from '../finds/pull-state.ts';
-import { getReportPlace } from '../finds/report-find.ts';
 import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
 import { findSubject } from './resolve-finds.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './store-photographs.ts';
@@ -321,7 +321,7 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
     .map(({ uuid, localId, elements, wish }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
       const identCely = findRecord(outbox, uuid) ?? undefined;
-      const place = getReportPlace(elements as FindElements)?.wgs84;
+      const place = findPlace(elements as FindElements)?.wgs84;
       return {
         localId,
         identCely,

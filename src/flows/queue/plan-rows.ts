@@ -1,5 +1,4 @@
 import { groupBy } from '../../base/group-by.ts';
-import { isContentKey } from '../../columns/map-table.ts';
 import { NEW_PERSON } from '../../find/field.ts';
 import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
@@ -12,6 +11,7 @@ import {
   matchFinds,
 } from '../../find/match-finds.ts';
 import { isSameFind, listDifferingTraits, overlayRow } from '../../find/merge-row.ts';
+import { isContentKey } from '../../find/next-local-id.ts';
 import type { Rejected, RejectedMatch } from '../../outbox/facts.ts';
 import { makeIdKey } from '../../text/characters.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { hashSha512 } from '../../../src/base/digest.ts';
 import type { Find } from '../../../src/find/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/flows/queue/enqueue-finds.ts';
 import { planRows } from '../../../src/flows/queue/plan-rows.ts';
 import { planRemoval, removeFinds } from '../../../src/flows/queue/remove-finds.ts';
-import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';

@@ -2,6 +2,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/clock.ts';
+import { hashSha512 } from '../../../src/base/digest.ts';
 import {
   type Exchange,
   type HttpRequest,
@@ -9,7 +10,6 @@ import {
   TransportError,
 } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
-import { hashSha512 } from '../../../src/http/request-body.ts';
 import type { KnownAccount } from '../../../src/outbox/bound-account.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';

@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { hashSha512 } from '../../../src/base/digest.ts';
 import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
 import { type OutboxPlace, restoreOutbox } from '../../../src/flows/outbox/restore-outbox.ts';
-import { hashSha512 } from '../../../src/http/request-body.ts';
 import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';

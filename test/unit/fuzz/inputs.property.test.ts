@@ -7,11 +7,11 @@ import busboy from 'busboy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findDigestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
+import { hashSha512 } from '../../../src/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/context/config.ts';
 import {
   formatContentDigest,
-  hashSha512,
   makeBytesForm,
   makeStreamForm,
 } from '../../../src/http/request-body.ts';

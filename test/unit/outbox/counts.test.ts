@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/http/request-body.ts';
+import { hashSha512 } from '../../../src/base/digest.ts';
 import { refoldAll } from '../../../src/outbox/backup-copy.ts';
 import { recoverOpenAttempts, type Settlement } from '../../../src/outbox/claims.ts';
 import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
