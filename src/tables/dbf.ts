@@ -1,8 +1,8 @@
 import type { FileError } from '../base/errors.ts';
-import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { isOverlong, makeDamagedFileError, makeOverlongFault } from './table.ts';
+import { assertTableSize, isOverlong, makeDamagedFileError, makeOverlongFault } from './table.ts';
 
 /**
  * Table of a shapefile: dBASE III and its successors, as far as columns hold texts, numbers, days
@@ -10,26 +10,14 @@ import { isOverlong, makeDamagedFileError, makeOverlongFault } from './table.ts'
  */
 type Dbf = {
   readonly fields: readonly DbfField[];
-  /** Number of rows, including deleted ones. */
-  readonly count: number;
+  /** Bytes of each row. */
+  readonly rows: readonly Buffer[];
   /** Encoding by the language driver byte, used where there is no `.cpg`. */
   readonly encoding: string | undefined;
-  /** Names and texts, from which the encoding is detected. */
-  readonly texts: Buffer;
-  /**
-   * Indexes, from 0, of rows with a text that fills the widest possible column, and so may have
-   * been cut off.
-   */
-  readonly full: readonly number[];
-  /** Values of a row, in the order of the fields; undefined where it is deleted. */
-  readRow(
-    index: number,
-    decode: (bytes: Buffer) => string,
-  ): Reading<readonly DbfValue[]> | undefined;
 };
 
 /** A number has the decimals of its column in `shown`, where the value differs. */
-export type DbfValue = { readonly text: string; readonly shown?: string };
+type DbfValue = { readonly text: string; readonly shown?: string };
 
 export type DbfField = {
   readonly name: Buffer;
@@ -64,71 +52,64 @@ const READ_TYPES = 'CNFDL';
 /** Texts that are sampled for the encoding. */
 const SAMPLE_ROWS = 5000;
 
-/** @throws FileError where the bytes end early, or the header is impossible */
+/** @throws FileError where the bytes end early, the header is impossible, or it is too large */
 export function parseDbf(file: string, bytes: Buffer): Dbf {
-  if (bytes.length < FIELD_BYTES + 1) throw cutShort(file);
+  if (bytes.length <= FIELD_BYTES) throw makeCutShortError(file);
   const count = bytes.readUInt32LE(4);
   const headerBytes = bytes.readUInt16LE(8);
   const rowBytes = bytes.readUInt16LE(10);
-  if (
-    headerBytes > bytes.length ||
-    count * rowBytes > bytes.length - headerBytes ||
-    (rowBytes === 0 && count > 0)
-  ) {
-    throw cutShort(file);
-  }
+  const fields = parseFields(bytes.subarray(0, headerBytes));
+  const { start = 1, width = 0 } = fields.at(-1) ?? {};
+  if (headerBytes + count * rowBytes > bytes.length || (count > 0 && rowBytes < start + width))
+    throw makeCutShortError(file);
+  assertTableSize(file, { rows: count, columns: fields.length });
+  const rows = Array.from({ length: count }, (_, index) => {
+    const from = headerBytes + index * rowBytes;
+    return bytes.subarray(from, from + rowBytes);
+  });
+  return { fields, rows, encoding: LANGUAGE_DRIVERS[bytes[29] ?? 0] };
+}
+
+function parseFields(header: Buffer): DbfField[] {
   const fields: DbfField[] = [];
   let start = 1;
-  for (
-    let at = FIELD_BYTES;
-    at + FIELD_BYTES <= headerBytes && bytes[at] !== END_OF_FIELDS;
-    at += FIELD_BYTES
-  ) {
-    const name = bytes.subarray(at, at + 11);
+  for (let at = FIELD_BYTES; at + FIELD_BYTES <= header.length; at += FIELD_BYTES) {
+    if (header[at] === END_OF_FIELDS) break;
+    const name = header.subarray(at, at + 11);
     const end = name.indexOf(0);
-    const width = bytes[at + 16] ?? 0;
-    const type = String.fromCharCode(bytes[at + 11] ?? 0);
+    const width = header[at + 16] ?? 0;
+    const type = String.fromCharCode(header[at + 11] ?? 0);
     fields.push({ name: end === -1 ? name : name.subarray(0, end), type, width, start });
     start += width;
   }
-  if (start > rowBytes && count > 0) throw cutShort(file);
-  const getRowBytes = (index: number): Buffer =>
-    bytes.subarray(headerBytes + index * rowBytes, headerBytes + (index + 1) * rowBytes);
-  const getCell = (row: Buffer, field: DbfField): Buffer =>
-    row.subarray(field.start, field.start + field.width);
-  const textFields = fields.filter(({ type }) => type === 'C');
-  const samples = Array.from({ length: Math.min(count, SAMPLE_ROWS) }, (_, index) =>
-    getRowBytes(index),
-  ).flatMap((row) => textFields.flatMap((field) => [getCell(row, field), LINE_BREAK]));
-  const widest = textFields.filter(({ width }) => width >= WIDEST_BYTES);
-  const isFull = (row: Buffer): boolean =>
-    widest.some((field) => getCell(row, field).at(-1) !== 0x20 && getCell(row, field).at(-1) !== 0);
-  return {
-    fields,
-    count,
-    full:
-      widest.length === 0
-        ? []
-        : Array.from({ length: count }, (_, index) => index).filter((index) =>
-            isFull(getRowBytes(index)),
-          ),
-    encoding: LANGUAGE_DRIVERS[bytes[29] ?? 0],
-    texts: Buffer.concat([...fields.flatMap(({ name }) => [name, LINE_BREAK]), ...samples]),
-    readRow: (index, decode) => {
-      const row = getRowBytes(index);
-      if (row[0] === DELETED) return undefined;
-      const values: DbfValue[] = [];
-      for (const field of fields) {
-        const reading = parseCellValue(getCell(row, field), field.type, decode);
-        if (!isReadable(reading)) return reading;
-        values.push(reading.value);
-      }
-      return { value: values };
-    },
-  };
+  return fields;
 }
 
 const LINE_BREAK = Buffer.from('\n');
+
+/** Collects names and texts, from which the encoding is detected. */
+export function collectTexts({ fields, rows }: Dbf): Buffer {
+  const textFields = fields.filter(({ type }) => type === 'C');
+  const texts = rows
+    .slice(0, SAMPLE_ROWS)
+    .flatMap((row) => textFields.map((field) => getCell(row, field)));
+  const names = fields.map(({ name }) => name);
+  return Buffer.concat([...names, ...texts].flatMap((text) => [text, LINE_BREAK]));
+}
+
+export function isDeleted(row: Buffer): boolean {
+  return row[0] === DELETED;
+}
+
+/** Tells if a text fills the widest possible column, and so may have been cut off. */
+export function hasFullText(row: Buffer, field: DbfField): boolean {
+  const last = getCell(row, field).at(-1);
+  return field.type === 'C' && field.width >= WIDEST_BYTES && last !== 0x20 && last !== 0;
+}
+
+function getCell(row: Buffer, { start, width }: DbfField): Buffer {
+  return row.subarray(start, start + width);
+}
 
 /**
  * Tells if values of this type are read; others are pictures, memos in a file of their own, or
@@ -138,17 +119,19 @@ export function isReadType({ type }: DbfField): boolean {
   return READ_TYPES.includes(type);
 }
 
-function parseCellValue(
-  cell: Buffer,
-  type: string,
+/** Returns the value of a column in a row. */
+export function parseDbfValue(
+  row: Buffer,
+  field: DbfField,
   decode: (bytes: Buffer) => string,
 ): Reading<DbfValue> {
-  if (type === 'C') return { value: { text: decodeText(cell, decode) } };
+  const cell = getCell(row, field);
+  if (field.type === 'C') return { value: { text: decodeText(cell, decode) } };
   const text = cell
     .toString('latin1')
     .replace(/(?<![\0 ])[\0 ]+$/, '')
     .trimStart();
-  switch (type) {
+  switch (field.type) {
     case 'N':
     case 'F':
       return parseDbfNumber(text);
@@ -195,7 +178,6 @@ function parseDbfNumber(text: string): Reading<DbfValue> {
   );
 }
 
-function cutShort(file: string): FileError {
-  const what: Message = msg`The table of ${file} (.dbf) is damaged or cut short.`;
-  return makeDamagedFileError(file, what);
+function makeCutShortError(file: string): FileError {
+  return makeDamagedFileError(file, msg`The table of ${file} (.dbf) is damaged or cut short.`);
 }

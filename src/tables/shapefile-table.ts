@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { type Issue, isReadable, makeWarningIssue, type Reading } from '../base/issue.ts';
-import { msgid } from '../base/language.ts';
-import { type Message, msg, nmsg } from '../base/message.ts';
+import { msg } from '../base/message.ts';
 import { COLUMN_NAMES } from '../find/fields.ts';
 import {
   type GeomSystem,
@@ -14,9 +13,16 @@ import {
 } from '../place/geometry.ts';
 import { parseNameOfPrj, parseSystemOfPrj } from '../place/read-prj.ts';
 import { formatPlainNumber } from '../text/characters.ts';
-import { type DbfField, type DbfValue, isReadType, parseDbf } from './dbf.ts';
 import {
-  assertTableSize,
+  collectTexts,
+  type DbfField,
+  hasFullText,
+  isDeleted,
+  isReadType,
+  parseDbf,
+  parseDbfValue,
+} from './dbf.ts';
+import {
   getTablePlace,
   listUnreadSheets,
   makeDamagedFileError,
@@ -51,76 +57,73 @@ export async function parseShapefile(
     throw new FileError(
       file,
       msg`${file} has no table beside it (.dbf), which has the columns of a shapefile.`,
-      {
-        hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`,
-      },
+      { hint: COPY_ALL },
     );
   }
   const table = parseDbf(file, dbf);
-  assertTableSize(file, { rows: table.count, columns: table.fields.length });
   const shapes = shp === undefined ? undefined : parseShapes(file, shp);
-  if (shapes !== undefined) assertSameCount(file, shapes.count, table.count);
-  const system = shapes?.hasPoints === true ? parseSystem(file, parts.get('.prj')) : undefined;
-  const statedEncoding = encoding ?? parseCodePage(parts.get('.cpg')) ?? table.encoding;
-  const { decode, issues: ofEncoding } = await chooseTextDecoder(file, table.texts, statedEncoding);
+  const count = shapes?.length ?? 0;
+  const rows = table.rows.length;
+  if (shapes !== undefined && count !== rows)
+    throw new FileError(
+      file,
+      msg`${file} has ${count} shapes, but its table (.dbf) has ${rows} rows: they do not belong together.`,
+      { hint: COPY_ALL },
+    );
+  const system =
+    shapes?.some((shape) => shape.readUInt32LE(0) !== NOTHING) === true
+      ? parseSystem(file, parts.get('.prj'))
+      : undefined;
+  const { decode, issues: ofEncoding } = await chooseTextDecoder(
+    file,
+    collectTexts(table),
+    encoding ?? parseCodePage(parts.get('.cpg')) ?? table.encoding,
+  );
   const columns = table.fields.map((field) => makeColumn(field, decode));
   const place = { file, unit: 'feature' } as const;
-  const records = function* (): Generator<ReadRecord> {
-    for (let index = 0; index < table.count; index++) {
-      const values = table.readRow(index, decode);
-      if (values !== undefined) yield makeRecord(index, values);
-    }
-  };
-  const makeRecord = (index: number, cells: Reading<readonly DbfValue[]>): ReadRecord => {
+  const makeRecord = (bytes: Buffer, index: number): ReadRecord => {
     const row = index + 1;
-    if (!isReadable(cells)) return { row, ...cells };
-    const point = shapes === undefined ? { value: undefined } : shapes.readPoint(index);
-    if (!isReadable(point)) return { row, ...point };
     const values = new Map<string, string>();
     const shown = new Map<string, string>();
-    for (const [at, { name, isRead }] of columns.entries()) {
-      const cell = cells.value[at];
-      if (isRead) values.set(name, cell?.text ?? '');
-      if (isRead && cell?.shown !== undefined) shown.set(name, cell.shown);
+    for (const { name, field } of columns.filter(({ isRead }) => isRead)) {
+      const cell = parseDbfValue(bytes, field, decode);
+      if (!isReadable(cell)) return { row, ...cell };
+      values.set(name, cell.value.text);
+      if (cell.value.shown !== undefined) shown.set(name, cell.value.shown);
     }
-    return {
-      row,
-      values,
-      shown,
-      point:
-        point.value === undefined || system === undefined ? undefined : { ...point.value, system },
-    };
+    const shape = shapes?.[index];
+    const point = shape === undefined ? { value: undefined } : parseShapePoint(shape);
+    if (!isReadable(point)) return { row, ...point };
+    const isPlaced = point.value !== undefined && system !== undefined;
+    return { row, values, shown, point: isPlaced ? { ...point.value, system } : undefined };
   };
-  const issues = [...ofEncoding, ...checkColumns(file, columns)];
-  const [firstFull] = table.full;
-  if (firstFull !== undefined) {
-    const count = table.full.length;
-    const row = firstFull + 1;
-    issues.push(makeWarningIssue('table-text-cut', makeFullMessage(count, row), { ...place, row }));
-  }
+  const records = function* (): Generator<ReadRecord> {
+    for (const [index, bytes] of table.rows.entries())
+      if (!isDeleted(bytes)) yield makeRecord(bytes, index);
+  };
   return makeTableOfRecords(
     place,
     { [Symbol.iterator]: records },
-    { issues, none: makeNoFeaturesIssue(place) },
+    {
+      issues: [...ofEncoding, ...checkColumns(file, columns), ...checkTexts(file, table)],
+      none: makeNoFeaturesIssue(place),
+    },
   );
 }
 
-/** @throws FileError where the table is another shapefile's */
-function assertSameCount(file: string, count: number, rows: number): void {
-  if (count === rows) return;
-  throw new FileError(
-    file,
-    msg`${file} has ${count} shapes, but its table (.dbf) has ${rows} rows: they do not belong together.`,
-    { hint: msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.` },
-  );
-}
+const COPY_ALL = msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`;
 
-function makeFullMessage(count: number, row: number): Message {
-  return nmsg(
-    msgid`${count} row has a text that fills its column (row ${row}): the rest was cut off. Compare it with its source, or save as GeoPackage.`,
-    msgid`${count} rows have texts that fill their columns (the first is row ${row}): the rest was cut off. Compare them with their source, or save as GeoPackage.`,
-    count,
+/** Warns of texts that were cut off. */
+function checkTexts(file: string, { fields, rows }: ReturnType<typeof parseDbf>): Issue[] {
+  const full = [...rows.keys()].filter((index) =>
+    fields.some((field) => hasFullText(rows[index] ?? Buffer.alloc(0), field)),
   );
+  const [first] = full;
+  if (first === undefined) return [];
+  const count = full.length;
+  const row = first + 1;
+  const message = msg`Rows with a text that fills its column: ${count}, the first is row ${row}. The rest was cut off: compare them with their source, or save as GeoPackage.`;
+  return [makeWarningIssue('table-text-cut', message, { file, unit: 'feature', row })];
 }
 
 /**
@@ -202,7 +205,7 @@ function parseCodePage(cpg: Buffer | undefined): string | undefined {
 type Column = {
   readonly name: string;
   readonly ownName: string;
-  readonly type: string;
+  readonly field: DbfField;
   readonly isRead: boolean;
 };
 
@@ -217,51 +220,25 @@ function makeColumn(field: DbfField, decode: (bytes: Buffer) => string): Column 
   const [only, another] = begun;
   const name =
     ownName.length === NAME_BYTES && only !== undefined && another === undefined ? only : ownName;
-  return { name, ownName, type: field.type, isRead: isReadType(field) };
+  return { name, ownName, field, isRead: isReadType(field) };
 }
 
 function checkColumns(file: string, columns: readonly Column[]): Issue[] {
   const lengthened = columns.filter(({ name, ownName, isRead }) => isRead && name !== ownName);
   const unread = columns.filter(({ isRead }) => !isRead);
-  const list = (all: readonly Column[], getColumnText: (column: Column) => string): string =>
-    all.map(getColumnText).join(', ');
   const issues: Issue[] = [];
   if (lengthened.length > 0) {
-    const names = list(lengthened, ({ ownName, name }) => `${ownName} = ${name}`);
-    issues.push(
-      makeWarningIssue(
-        'table-short-names',
-        msg`A shapefile stores only ten letters of a name. The names are: ${names}.`,
-        {
-          file,
-        },
-      ),
-    );
+    const names = lengthened.map(({ ownName, name }) => `${ownName} = ${name}`).join(', ');
+    const message = msg`A shapefile stores only ten letters of a name. The names are: ${names}.`;
+    issues.push(makeWarningIssue('table-short-names', message, { file }));
   }
   if (unread.length > 0) {
-    const names = list(unread, ({ ownName, type }) => `${ownName} (${type})`);
-    issues.push(
-      makeWarningIssue(
-        'table-not-read',
-        msg`Not read, because they contain no text, number or date: ${names}.`,
-        { file },
-      ),
-    );
+    const names = unread.map(({ ownName, field }) => `${ownName} (${field.type})`).join(', ');
+    const message = msg`Not read, because they contain no text, number or date: ${names}.`;
+    issues.push(makeWarningIssue('table-not-read', message, { file }));
   }
   return issues;
 }
-
-/** Shapes of a shapefile (ESRI, July 1998), parsed on demand. */
-type Shapes = {
-  readonly count: number;
-  /** Tells if any shape is a point, so that the coordinate system matters. */
-  readonly hasPoints: boolean;
-  /**
-   * Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and
-   * measures are dropped.
-   */
-  readPoint(index: number): Reading<PointText | undefined>;
-};
 
 const HEADER_BYTES = 100;
 const FILE_CODE = 9994;
@@ -279,37 +256,35 @@ const NAMES: Readonly<Record<number, string>> = {
 /** Smaller numbers mean no data. */
 const NO_DATA = -1e38;
 
-/** @throws FileError where the file is no shapefile, or ends within a shape */
-function parseShapes(file: string, bytes: Buffer): Shapes {
-  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE)
-    throw makeDamagedError(file, 0);
-  const starts: number[] = [];
-  let hasPoints = false;
-  // The stated length, in 16-bit words, is not trusted beyond the end of the file.
+/**
+ * Splits a shapefile (ESRI, July 1998) into its shapes.
+ * @throws FileError where the file is no shapefile, or ends within a shape
+ */
+function parseShapes(file: string, bytes: Buffer): Buffer[] {
+  const damaged = makeDamagedFileError(
+    file,
+    msg`${file} is a shapefile (.shp) that is damaged or cut short.`,
+  );
+  if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw damaged;
+  const shapes: Buffer[] = [];
+  // Lengths are in 16-bit words.
   const end = bytes.readUInt32BE(24) * 2;
-  if (end > bytes.length || end < HEADER_BYTES) throw makeDamagedError(file, 0);
+  if (end > bytes.length || end < HEADER_BYTES) throw damaged;
   for (let at = HEADER_BYTES; at < end; ) {
-    const number = starts.length + 1;
-    if (at + 12 > end) throw makeDamagedError(file, number);
-    const content = bytes.readUInt32BE(at + 4) * 2;
-    if (content < 4 || at + 8 + content > end) throw makeDamagedError(file, number);
-    starts.push(at + 8);
-    hasPoints ||= bytes.readUInt32LE(at + 8) !== NOTHING;
-    at += 8 + content;
+    const next = at + 12 > end ? Infinity : at + 8 + bytes.readUInt32BE(at + 4) * 2;
+    if (next > end || next < at + 12) throw damaged;
+    shapes.push(bytes.subarray(at + 8, next));
+    at = next;
   }
-  const getEnd = (index: number): number => (starts[index + 1] ?? end + 8) - 8;
-  return {
-    count: starts.length,
-    hasPoints,
-    readPoint: (index) => {
-      const start = starts[index] ?? end;
-      return parseShapePoint(bytes.subarray(start, getEnd(index)));
-    },
-  };
+  return shapes;
 }
 
+/**
+ * Returns a shape as a point; undefined for an empty one. A MultiPoint of one counts; heights and
+ * measures are dropped.
+ */
 function parseShapePoint(shape: Buffer): Reading<PointText | undefined> {
-  const type = shape.length < 4 ? -1 : shape.readUInt32LE(0);
+  const type = shape.readUInt32LE(0);
   if (type === NOTHING) return { value: undefined };
   const kind = type === 31 ? type : type % 10;
   if (kind === POINT) return parseCoordinatesAt(shape, 4);
@@ -328,12 +303,4 @@ function parseCoordinatesAt(shape: Buffer, at: number): Reading<PointText | unde
   if (Number.isNaN(x) || Number.isNaN(y) || x < NO_DATA || y < NO_DATA) return { value: undefined };
   if (!Number.isFinite(x) || !Number.isFinite(y)) return makeDamagedPointFault();
   return { value: { x: formatPlainNumber(x), y: formatPlainNumber(y) } };
-}
-
-function makeDamagedError(file: string, shape: number): FileError {
-  const message =
-    shape === 0
-      ? msg`${file} is a shapefile (.shp) that is damaged or cut short.`
-      : msg`${file} is a shapefile (.shp) that is damaged or cut short at shape ${shape}.`;
-  return makeDamagedFileError(file, message);
 }

@@ -236,7 +236,7 @@ describe.skipIf(!MEASURES_MEMORY)('a small file takes little time, whatever is i
       'a row of millions of characters without a quote',
       'season.csv',
       () => `local_id;poznamka\nA;${'x'.repeat(4_900_000)}\n`,
-      /Line 2 of the file has 4900002 bytes/,
+      /Line 2 of the file has 4900002 characters/,
     ],
     [
       'rows that each open a quote',
