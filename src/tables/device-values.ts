@@ -4,6 +4,7 @@ import { parseDayOfMoment } from '../find/date-form.ts';
 import { type ColumnName, findColumnMeant } from '../find/fields.ts';
 import { joinNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
+import type { XmlElement } from '../xml/element.ts';
 import type { Table } from './table.ts';
 
 /** Data of a point from a device or a map app. */
@@ -19,25 +20,32 @@ type DeviceRecord = {
 };
 
 /** Names of parts that were not read, each reported once for all records. */
-export class UnreadNames {
-  readonly #names = new Set<string>();
-
-  add(name: string): void {
-    if (this.#names.size < MAX_NAMES) this.#names.add(name);
-  }
-
-  /** Adds a warning with the names to the table. */
-  addTo(table: Table): Table {
-    if (this.#names.size === 0) return table;
-    const { file } = table;
-    const names = [...this.#names].join(', ');
-    const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
-    const issue = makeWarningIssue('table-not-read', message, { file });
-    return { ...table, issues: [...table.issues, issue] };
-  }
-}
+export type UnreadNames = Set<string>;
 
 const MAX_NAMES = 100;
+
+/** Adds a warning with the names to the table. */
+export function withUnreadNames(table: Table, unread: UnreadNames): Table {
+  if (unread.size === 0) return table;
+  const names = [...unread].slice(0, MAX_NAMES).join(', ');
+  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
+  const issue = makeWarningIssue('table-not-read', message, { file: table.file });
+  return { ...table, issues: [...table.issues, issue] };
+}
+
+/** Takes an element of another program: a field if it has the name of a column, or a link. */
+export function takeOther(
+  { name, text }: XmlElement,
+  fields: [name: string, value: string][],
+  links: string[],
+  unread: UnreadNames,
+): void {
+  const value = text.trim();
+  if (value === '') return;
+  if (name === 'attachment') links.push(value);
+  else if (findColumnMeant(name) !== undefined) fields.push([name, value]);
+  else unread.add(name);
+}
 
 /**
  * Returns the columns of a record: its fields, then its other data where the column is empty. The
@@ -62,21 +70,13 @@ export function collectDeviceValues(
     if (existing === '' && text !== '') values.set(field, text);
     return existing === '' || existing === text;
   };
-  const [photographs, otherLinks] = separateLinks(links);
-  const more = [
-    ...(fill('local_id', name) ? [] : [name]),
-    ...notes,
-    ...again,
-    ...otherLinks,
-  ].filter((note) => note !== '');
+  const isPicture = (link: string): boolean => isPictureName(getLinkedFile(link) ?? '');
+  const otherLinks = links.filter((link) => !isPicture(link) && !link.startsWith('data:'));
+  const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...otherLinks];
   if (!fill('datum_nalezu', parseDay(time))) unread.add('time');
   append(values, columns.get('poznamka') ?? 'poznamka', more, '\n');
-  append(
-    values,
-    columns.get('photos') ?? 'photos',
-    photographs.map((each) => joinNames([each])),
-    ';',
-  );
+  const photographs = links.filter(isPicture).map((link) => joinNames([getLinkedFile(link) ?? '']));
+  append(values, columns.get('photos') ?? 'photos', photographs, ';');
   return values;
 }
 
@@ -87,24 +87,10 @@ function append(
   between: string,
 ): void {
   const existing = values.get(field) ?? '';
-  const distinctValues = new Set(existing.split(between)).add(existing);
-  const more = [...new Set(texts)].filter((text) => !distinctValues.has(text));
+  const already = [...existing.split(between), existing, ''];
+  const more = [...new Set(texts)].filter((text) => !already.includes(text));
   if (more.length > 0)
     values.set(field, [existing, ...more].filter((text) => text !== '').join(between));
-}
-
-/** Separates the file names of photographs from other links. */
-function separateLinks(
-  links: readonly string[],
-): readonly [photographs: string[], others: string[]] {
-  const photographs: string[] = [];
-  const otherLinks: string[] = [];
-  for (const link of links) {
-    const name = getLinkedFile(link);
-    if (name !== undefined && isPictureName(name)) photographs.push(name);
-    else if (!link.startsWith('data:')) otherLinks.push(link);
-  }
-  return [photographs, otherLinks];
 }
 
 /**

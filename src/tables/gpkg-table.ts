@@ -50,16 +50,11 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     assertReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
-      const form =
-        named === undefined || named === FINDS_LAYER ? readFieldForm(file, database) : undefined;
-      const { layer, others } = chooseLayer(
-        file,
-        database,
-        form === undefined ? named : FINDS_LAYER,
-      );
+      const form = readFieldForm(file, database, named);
+      const { layer, others } = chooseLayer(file, database, form?.layer ?? named);
       const table = readLayer(file, database, layer, form);
       const issues = [...listUnreadSheets(table, others), ...table.issues];
-      return { ...table, issues, photographsIn: form === undefined ? undefined : PHOTO_FOLDER };
+      return { ...table, issues, photographsIn: form?.photographsIn };
     });
   } catch (thrown) {
     const code = getErrorCode(thrown);
@@ -129,25 +124,42 @@ const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_s
  * @returns undefined for a GeoPackage that is no such form
  * @throws FileError where a table of it is computed
  */
-function readFieldForm(file: string, database: Database): LayerReading | undefined {
-  if (!hasTable(database, FORM_TABLE) || !hasTable(database, FINDS_LAYER)) return undefined;
+function readFieldForm(
+  file: string,
+  database: Database,
+  named: string | undefined,
+): FieldForm | undefined {
+  const isForm = hasTable(database, FORM_TABLE) && hasTable(database, FINDS_LAYER);
+  if (!isForm || (named ?? FINDS_LAYER) !== FINDS_LAYER) return undefined;
   for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER])
     assertNoComputedColumns(file, database, table);
-  const rows = database
-    .prepare(`select layer, "column", meaning from ${FORM_TABLE}`)
-    .all()
-    .filter(isFormColumn);
-  const meanings = collectMeanings(rows, FINDS_LAYER);
-  const { photos, issues } = readPhotographs(file, database, rows, meanings);
+  const meanings = readMeanings(database, FINDS_LAYER);
+  const { photos, issues } = readPhotographs(file, database, meanings);
   return {
+    layer: FINDS_LAYER,
+    photographsIn: PHOTO_FOLDER,
     issues: [
-      ...listUnknownColumns(file, database, meanings),
+      ...listFilledColumns(database, FINDS_LAYER, meanings).map(({ name, filled }) =>
+        makeWarningIssue(
+          'form-column',
+          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka as far as they are text.`,
+          { file, sheet: FINDS_LAYER, unit: 'feature', column: name },
+        ),
+      ),
       ...issues,
       ...checkStrangeLayers(file, database),
     ],
-    understood: (record) => applyMeanings(record, meanings, photos),
+    applyTo: (record) => applyMeanings(record, meanings, photos),
   };
 }
+
+/** Interpretation of the layer of finds in a form, which describes its own columns. */
+type FieldForm = {
+  readonly layer: string;
+  readonly photographsIn: string;
+  readonly issues: readonly Issue[];
+  applyTo(record: NamedValues): NamedValues;
+};
 
 /**
  * Counts the finds and photographs in a form, including those in its journal.
@@ -157,7 +169,7 @@ export function countCollected(path: string): number {
   const database = openDatabaseImage(path, readImageWithJournal(path));
   try {
     const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));
-    return tables.reduce((sum, table) => sum + count(database, `select count(*) from ${table}`), 0);
+    return tables.reduce((sum, table) => sum + countRows(database, table), 0);
   } finally {
     database.close();
   }
@@ -173,21 +185,23 @@ function hasTable(database: Database, name: string): boolean {
   );
 }
 
-function count(database: Database, sql: string): number {
+function countRows(database: Database, table: string, condition = 'true'): number {
+  const sql = `select count(*) from ${quoteIdentifier(table)} where ${condition}`;
   return Number(database.prepare(sql).pluck().get());
 }
 
-const isFormColumn = createRowGuard({ layer: isText, column: isText, meaning: isText });
-type StoredColumn = GuardedType<typeof isFormColumn>;
+const isFormColumn = createRowGuard({ column: isText, meaning: isText });
 
 const WRITTEN = 'written_';
 
 type Meanings = ReadonlyMap<string, string>;
 
-function collectMeanings(rows: readonly StoredColumn[], layer: string): Meanings {
-  return new Map(
-    rows.filter((row) => row.layer === layer).map(({ column, meaning }) => [column, meaning]),
-  );
+function readMeanings(database: Database, layer: string): Meanings {
+  const rows = database
+    .prepare(`select "column", meaning from ${FORM_TABLE} where layer = ?`)
+    .all(layer)
+    .filter(isFormColumn);
+  return new Map(rows.map(({ column, meaning }) => [column, meaning]));
 }
 
 function applyMeanings(
@@ -225,24 +239,7 @@ function applyMeanings(
   };
 }
 
-/** Reports columns that were added to the finds, with the number of finds that have a value. */
-function listUnknownColumns(file: string, database: Database, meanings: Meanings): Issue[] {
-  const where = { file, sheet: FINDS_LAYER, unit: 'feature' } as const;
-  return listFilledColumns(database, FINDS_LAYER, meanings).map(({ name, filled, hasText }) =>
-    hasText
-      ? makeWarningIssue(
-          'form-column',
-          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka.`,
-          { ...where, column: name },
-        )
-      : makeWarningIssue(
-          'form-column',
-          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are not text and are not read.`,
-          { ...where, column: name },
-        ),
-  );
-}
-
+/** Lists columns that were added to a layer, with the number of its rows that have a value. */
 function listFilledColumns(database: Database, table: string, meanings: Meanings) {
   const shape = database
     .prepare('select column_name from gpkg_geometry_columns where table_name = ?')
@@ -250,57 +247,30 @@ function listFilledColumns(database: Database, table: string, meanings: Meanings
     .get(table);
   return listColumns(database, table)
     .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
-    .flatMap(({ name }) => {
-      const column = quoteIdentifier(name);
-      const texts = count(
-        database,
-        `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) <> 'blob' and trim(${column}) <> ''`,
-      );
-      const otherCount = count(
-        database,
-        `select count(*) from ${quoteIdentifier(table)} where typeof(${column}) = 'blob'`,
-      );
-      return [
-        ...(texts > 0 ? [{ name, filled: texts, hasText: true }] : []),
-        ...(otherCount > 0 ? [{ name, filled: otherCount, hasText: false }] : []),
-      ];
-    });
+    .map(({ name }) => {
+      const filled = countRows(database, table, `${quoteIdentifier(name)} <> ''`);
+      return { name, filled };
+    })
+    .filter(({ filled }) => filled > 0);
 }
 
 /** Returns the files of photographs by the key of their find. */
-function readPhotographs(
-  file: string,
-  database: Database,
-  form: readonly StoredColumn[],
-  meaningsOfFinds: Meanings,
-) {
+function readPhotographs(file: string, database: Database, meaningsOfFinds: Meanings) {
   const photos = new Map<string, string[]>();
   const issues: Issue[] = [];
-  const meanings = collectMeanings(form, PHOTOS_LAYER);
-  const findName = (wanted: FormMeaning, all: Meanings): string | undefined =>
-    [...all].find(([, meaning]) => meaning === wanted)?.[0];
+  if (!hasTable(database, PHOTOS_LAYER)) return { photos, issues };
+  const meanings = readMeanings(database, PHOTOS_LAYER);
+  const findName = (wanted: FormMeaning, all: Meanings): string =>
+    [...all].find(([, meaning]) => meaning === wanted)?.[0] ?? '';
   const of = findName('photo_of', meanings);
   const named = findName('photo_file', meanings);
   const key = findName('local_id', meaningsOfFinds);
-  if (
-    !hasTable(database, PHOTOS_LAYER) ||
-    of === undefined ||
-    named === undefined ||
-    key === undefined
-  )
-    return { photos, issues };
   const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
-  const rows = count(database, `select count(*) from ${PHOTOS_LAYER}`);
-  assertTableSize(file, { rows });
+  assertTableSize(file, { rows: countRows(database, PHOTOS_LAYER) });
   const finds = new Set(
-    database
-      .prepare(`select ${quoteIdentifier(key)} from ${FINDS_LAYER}`)
-      .pluck()
-      .all()
-      .map(formatSqlValue),
+    Array.from(readRows(database, FINDS_LAYER), (row) => formatSqlValue(row[key])),
   );
-  for (const row of database.prepare(`select * from ${PHOTOS_LAYER} order by 1`).iterate()) {
-    if (!isAnyRow(row)) continue;
+  for (const row of readRows(database, PHOTOS_LAYER)) {
     const find = formatSqlValue(row[of]);
     const path = formatSqlValue(row[named]);
     if (path === '') {
@@ -329,12 +299,11 @@ function checkStrangeLayers(file: string, database: Database): Issue[] {
         ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) &&
         hasTable(database, name),
     )
-    .flatMap((name) => {
-      const rows = count(database, `select count(*) from ${quoteIdentifier(name)}`);
+    .map((name) => ({ name, rows: countRows(database, name) }))
+    .filter(({ rows }) => rows > 0)
+    .map(({ name, rows }) => {
       const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
-      return rows === 0
-        ? []
-        : [makeWarningIssue('form-layer', message, { file, sheet: name, unit: 'feature' })];
+      return makeWarningIssue('form-layer', message, { file, sheet: name, unit: 'feature' });
     });
 }
 
@@ -358,11 +327,11 @@ function listColumns(database: Database, table: string): GuardedType<typeof isCo
     .filter(isColumn);
 }
 
-/** Interpretation of a layer that describes its own columns. */
-type LayerReading = {
-  readonly issues: readonly Issue[];
-  readonly understood: (record: NamedValues) => NamedValues;
-};
+function* readRows(database: Database, table: string) {
+  // Integers of a database may exceed the safe integers.
+  const all = database.prepare(`select * from ${quoteIdentifier(table)}`).safeIntegers(true);
+  for (const row of all.iterate()) if (isAnyRow(row)) yield row;
+}
 
 /** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
 function assertNoComputedColumns(file: string, database: Database, name: string): void {
@@ -383,7 +352,7 @@ function assertNoComputedColumns(file: string, database: Database, name: string)
 }
 
 /** Returns the features of a layer; each iteration reads them from the database. */
-function readLayer(file: string, database: Database, layer: Layer, reading?: LayerReading): Table {
+function readLayer(file: string, database: Database, layer: Layer, form?: FieldForm): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
   const system =
@@ -401,10 +370,7 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
   assertTableSize(file, { columns: columns.length });
   const records = function* (): Generator<ReadRecord> {
     let counted = 0;
-    // Integers of a database may exceed the safe integers.
-    const all = database.prepare(`select * from ${quoteIdentifier(layer.name)}`).safeIntegers(true);
-    for (const feature of all.iterate()) {
-      if (!isAnyRow(feature)) continue;
+    for (const feature of readRows(database, layer.name)) {
       counted += 1;
       const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
       const { [layer.geometryColumn]: geometry, ...attributes } = feature;
@@ -424,13 +390,13 @@ function readLayer(file: string, database: Database, layer: Layer, reading?: Lay
         values,
         point: point.value === undefined ? undefined : { system, ...point.value },
       };
-      yield reading?.understood(record) ?? record;
+      yield form?.applyTo(record) ?? record;
     }
   };
   return makeTableOfRecords(
     place,
     { [Symbol.iterator]: records },
-    { issues: reading?.issues ?? [], none: makeNoFeaturesIssue(place) },
+    { issues: form?.issues ?? [], none: makeNoFeaturesIssue(place) },
   );
 }
 

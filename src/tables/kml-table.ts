@@ -1,11 +1,16 @@
+import { posix } from 'node:path';
 import { FileError } from '../base/errors.ts';
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { findColumnMeant } from '../find/fields.ts';
 import { makePointCountFault, makeShapeFault, type PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
 import { getAttribute, getChild, getChildText, type XmlElement } from '../xml/element.ts';
-import { collectDeviceValues, UnreadNames } from './device-values.ts';
+import {
+  collectDeviceValues,
+  takeOther,
+  type UnreadNames,
+  withUnreadNames,
+} from './device-values.ts';
 import type { Table } from './table.ts';
 import { readXmlRecords, type XmlDialect, type XmlPart } from './xml-records.ts';
 
@@ -16,19 +21,6 @@ export function isKml({ name, namespace }: XmlElement): boolean {
 }
 
 const PLACEMARKS = new Set(['Placemark']);
-/** Elements that only concern the display. */
-const LOOKS = new Set([
-  'styleUrl',
-  'Style',
-  'StyleMap',
-  'visibility',
-  'balloonVisibility',
-  'open',
-  'LookAt',
-  'Camera',
-  'Region',
-]);
-const READ = new Set(['name', 'description', 'ExtendedData', 'TimeStamp']);
 const GEOMETRIES = new Set([
   'Point',
   'LineString',
@@ -39,6 +31,23 @@ const GEOMETRIES = new Set([
   'Track',
   'MultiTrack',
 ]);
+/** Elements that are read, or only concern the display. */
+const KNOWN = new Set([
+  ...GEOMETRIES,
+  'name',
+  'description',
+  'ExtendedData',
+  'TimeStamp',
+  'styleUrl',
+  'Style',
+  'StyleMap',
+  'visibility',
+  'balloonVisibility',
+  'open',
+  'LookAt',
+  'Camera',
+  'Region',
+]);
 
 /**
  * Reads the placemarks of KML in all folders: the name is the local id, the description the note,
@@ -47,7 +56,7 @@ const GEOMETRIES = new Set([
  * @throws FileError where there are no placemarks; XmlSyntaxError
  */
 export function parseKml(file: string, parts: readonly XmlPart[]): Table {
-  const unread = new UnreadNames();
+  const unread: UnreadNames = new Set();
   const dialect: XmlDialect = {
     unit: 'feature',
     names: PLACEMARKS,
@@ -59,7 +68,7 @@ export function parseKml(file: string, parts: readonly XmlPart[]): Table {
   const none = new FileError(file, msg`${file} has no placemarks.`, {
     hint: msg`Mark each find as a point, and export the points with their descriptions.`,
   });
-  return unread.addTo(readXmlRecords(file, parts, dialect, none));
+  return withUnreadNames(readXmlRecords(file, parts, dialect, none), unread);
 }
 
 function collectPlacemarkValues(
@@ -69,31 +78,18 @@ function collectPlacemarkValues(
 ): Map<string, string> {
   const { text, pictures } = parseHtml(getChildText(placemark, 'description') ?? '');
   const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
-  for (const { name, namespace } of placemark.children) {
-    const isKnown = READ.has(name) || LOOKS.has(name) || GEOMETRIES.has(name);
-    if (!isKnown || (namespace !== placemark.namespace && READ.has(name) && name !== 'TimeStamp'))
-      unread.add(name);
-  }
+  for (const { name } of placemark.children) if (!KNOWN.has(name)) unread.add(name);
   const fields: [string, string][] = [];
   const attachments: string[] = [];
-  const takeOther = ({ name, text: value }: XmlElement): void => {
-    if (value.trim() === '') return;
-    if (name === 'attachment') attachments.push(value.trim());
-    else if (findColumnMeant(name) !== undefined) fields.push([name, value.trim()]);
-    else unread.add(name);
-  };
   for (const field of getChild(placemark, 'ExtendedData')?.children ?? []) {
     const named = getAttribute(field, 'name') ?? field.name;
-    if (field.name === 'Data' && named === MAP_PICTURES)
-      attachments.push(...splitBlanks(getChildText(field, 'value') ?? ''));
-    else if (field.name === 'Data') fields.push([named, getChildText(field, 'value') ?? '']);
-    else if (field.name === 'SchemaData') {
-      for (const simple of field.children) {
-        const name = getAttribute(simple, 'name') ?? simple.name;
-        if (simple.name === 'SimpleData') fields.push([name, simple.text.trim()]);
-        else unread.add(name);
-      }
-    } else takeOther(field);
+    const value = getChildText(field, 'value') ?? '';
+    if (field.name === 'SchemaData') {
+      for (const simple of field.children)
+        fields.push([getAttribute(simple, 'name') ?? simple.name, simple.text.trim()]);
+    } else if (field.name !== 'Data') takeOther(field, fields, attachments, unread);
+    else if (named === MAP_PICTURES) attachments.push(...(value.match(/\S+/g) ?? []));
+    else fields.push([named, value]);
   }
   const links = [...pictures, ...attachments].map((link) => resolveLink(folder, link));
   return collectDeviceValues(
@@ -111,19 +107,13 @@ function collectPlacemarkValues(
 /** Field in which Google My Maps lists addresses of pictures. */
 const MAP_PICTURES = 'gx_media_links';
 
-function splitBlanks(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== '');
-}
-
 /** Makes a link, which is relative to its document, relative to the archive's root. */
 function resolveLink(folder: string, link: string): string {
-  return folder === '' || /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : `${folder}/${link}`;
+  return /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : posix.join(folder, link);
 }
 
 function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
-  const geometries = placemark.children
-    .filter(({ name }) => GEOMETRIES.has(name))
-    .flatMap(listLeaves);
+  const geometries = listGeometries(placemark);
   const [geometry, another] = geometries;
   if (geometry === undefined) return { value: undefined };
   if (another !== undefined && geometries.every(({ name }) => name === 'Point'))
@@ -145,7 +135,9 @@ function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
 /** Limit for the coordinates of one point. */
 const MAX_CHARACTERS = 200;
 
-function listLeaves(geometry: XmlElement): readonly XmlElement[] {
-  if (geometry.name !== 'MultiGeometry') return [geometry];
-  return geometry.children.filter(({ name }) => GEOMETRIES.has(name)).flatMap(listLeaves);
+/** Lists the geometries of a placemark, also those in groups. */
+function listGeometries({ children }: XmlElement): readonly XmlElement[] {
+  return children
+    .filter(({ name }) => GEOMETRIES.has(name))
+    .flatMap((each) => (each.name === 'MultiGeometry' ? listGeometries(each) : [each]));
 }

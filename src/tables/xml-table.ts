@@ -3,7 +3,7 @@ import { FileError } from '../base/errors.ts';
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { NEW_PERSON } from '../find/field.ts';
-import { FIELDS, type Field, findColumnMeant } from '../find/fields.ts';
+import { FIELDS, type Field } from '../find/fields.ts';
 import { FORBIDDEN_TEXT } from '../find/harvested-find.ts';
 import type { PointInSystem } from '../place/geometry.ts';
 import { parseHtml } from '../text/characters.ts';
@@ -15,17 +15,17 @@ import {
   type XmlElement,
 } from '../xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../xml/parse.ts';
-import { collectDeviceValues, UnreadNames } from './device-values.ts';
+import {
+  collectDeviceValues,
+  takeOther,
+  type UnreadNames,
+  withUnreadNames,
+} from './device-values.ts';
 import { FINDS_NAMESPACE } from './export-text.ts';
 import { isKml, parseKml } from './kml-table.ts';
-import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
+import { makeDamagedFileError, type Table } from './table.ts';
 import { readXmlRecords, type XmlDialect } from './xml-records.ts';
-import {
-  type ArchiveSource,
-  assertNotNested,
-  assertPartCount,
-  openAttachments,
-} from './zip-entries.ts';
+import { type ArchiveSource, assertNotNested, openAttachments } from './zip-entries.ts';
 
 /** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
 const MAX_NODES = 1_000_000;
@@ -96,7 +96,7 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 function parseGpx(file: string, document: XmlWalk): Table {
-  const unread = new UnreadNames();
+  const unread: UnreadNames = new Set();
   const dialect: XmlDialect = {
     unit: 'waypoint',
     names: POINTS,
@@ -113,7 +113,7 @@ function parseGpx(file: string, document: XmlWalk): Table {
       hint: msg`Mark each find as a waypoint, and export the waypoints.`,
     },
   );
-  return unread.addTo(readXmlRecords(file, [{ document }], dialect, none));
+  return withUnreadNames(readXmlRecords(file, [{ document }], dialect, none), unread);
 }
 
 function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
@@ -144,11 +144,7 @@ function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<s
   const fields: [string, string][] = [];
   const attachments: string[] = [];
   const extensions = getChild(waypoint, 'extensions')?.children ?? [];
-  for (const { name, text } of extensions.flatMap(listLeaves)) {
-    if (name === 'attachment') attachments.push(text.trim());
-    else if (findColumnMeant(name) !== undefined) fields.push([name, text.trim()]);
-    else unread.add(name);
-  }
+  for (const leaf of extensions.flatMap(listLeaves)) takeOther(leaf, fields, attachments, unread);
   const notes = ['desc', 'cmt'].map((name) => parseHtml(getChildText(waypoint, name) ?? ''));
   return collectDeviceValues(
     {
@@ -245,34 +241,23 @@ function getFieldText(field: Field, element: XmlElement): string {
  * placemarks
  */
 export async function readKmz({ file, archive, bytes }: ArchiveSource): Promise<Table> {
-  const documents = new Map<string, Buffer>();
   assertNotNested(file, archive.paths);
-  let sizeBytes = 0;
-  for (const name of findDocuments(file, archive.paths)) {
-    const document = await archive.read(name);
-    sizeBytes += document.length;
-    assertInputSize(file, sizeBytes);
-    documents.set(name, document);
-  }
-  const attachments = openAttachments(file, archive.paths, bytes);
+  const contents: { readonly name: string; readonly bytes: Buffer }[] = [];
+  for (const name of findDocuments(archive.paths))
+    contents.push({ name, bytes: await archive.read(name) });
   return walkTable(file, (walk) => {
-    const parts = [...documents].map(([name, part]) => {
-      const document = walk(part);
-      const folder = posix.dirname(name);
-      if (isKml(document.root)) return { document, folder: folder === '.' ? undefined : folder };
+    const parts = contents.map(({ name, bytes }) => {
+      const document = walk(bytes);
+      if (isKml(document.root)) return { document, folder: posix.dirname(name) };
       throw makeDamagedFileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`);
     });
-    return { ...parseKml(file, parts), attachments };
+    return { ...parseKml(file, parts), attachments: openAttachments(file, archive.paths, bytes) };
   });
 }
 
-function findDocuments(file: string, paths: readonly string[]): readonly string[] {
-  const documents = paths.filter(
-    (name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name),
-  );
-  assertPartCount(file, { documents: documents.length });
-  return [
-    ...documents.filter((name) => name === 'doc.kml'),
-    ...documents.filter((name) => name !== 'doc.kml'),
-  ];
+/** Finds the documents of an archive, `doc.kml` first. */
+function findDocuments(paths: readonly string[]): readonly string[] {
+  return paths
+    .filter((name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name))
+    .sort((one, other) => Number(other === 'doc.kml') - Number(one === 'doc.kml'));
 }

@@ -24,8 +24,6 @@ const ALWAYS_UNPACKED_BYTES = 16 * 1024 * 1024;
 const MAX_TIMES_PACKED_PHOTOS = 20;
 const ALWAYS_UNPACKED_PHOTO_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
-/** Maximum of documents in an archive, each of which is a layer of a map. */
-const MAX_DOCUMENTS = 1000;
 
 export type ZipEntry = { readonly name: string; readonly bytes: Buffer };
 
@@ -129,7 +127,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     }
   });
   try {
-    assertPartCount(file, { parts: archive.entryCount });
+    if (archive.entryCount > MAX_ENTRIES) throw makeTooManyPartsError(file, archive.entryCount);
     for await (const entry of archive.eachEntry()) {
       if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
@@ -205,19 +203,10 @@ function makeBombError(file: string, maxBytes: number): FileError {
   );
 }
 
-/** @throws FileError where an archive has more parts, or documents among them, than are read */
-export function assertPartCount(file: string, { parts = 0, documents = 0 }): void {
-  const hint = msg`Unpack the archive, and import what is in it.`;
-  if (parts > MAX_ENTRIES)
-    throw new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, {
-      hint,
-    });
-  if (documents > MAX_DOCUMENTS)
-    throw new FileError(
-      file,
-      msg`${file} holds ${documents} KML documents; at most ${MAX_DOCUMENTS} are read.`,
-      { hint },
-    );
+function makeTooManyPartsError(file: string, parts: number): FileError {
+  return new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, {
+    hint: msg`Unpack the archive, and import what is in it.`,
+  });
 }
 
 function makeTooLargeError(file: string, maxBytes: number): FileError {
