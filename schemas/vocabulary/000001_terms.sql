@@ -44,7 +44,7 @@ create table superiors (
 
 create index superiors_by_superior on superiors (superior);
 
--- every name that stands for a term on its own, without case and accents
+-- every name that stands for a term on its own, without case and accents; of people also the sorted words of it
 create table names (
   folded text not null,
   term integer not null references terms (id) on delete cascade,

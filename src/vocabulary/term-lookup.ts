@@ -1,4 +1,3 @@
-import { addToGroup } from '../base/group-by.ts';
 import { memoize } from '../base/memoize.ts';
 import type {
   LookupArea,
@@ -16,18 +15,17 @@ import {
   type Polygon,
   parsePolygon,
 } from '../place/polygon.ts';
-import { createRowParser, isNumber, isText, orNull, parseValue } from '../store/database.ts';
+import { createRowParser, isNumber, isText, parseValue } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
 import {
   canAbbreviate,
   compareCzech,
   editDistance,
-  fold,
   makePersonKey,
   splitNameWords,
 } from '../text/names.ts';
 import { searchTerms } from './search.ts';
-import type { Term, Vocabulary } from './term.ts';
+import type { Term, TermDetails, Vocabulary } from './term.ts';
 import {
   findAccountOfHarvest,
   findTermByIdent,
@@ -36,26 +34,46 @@ import {
   findTermsByName,
   isHarvested,
   isInSet,
+  listPeopleOfSurname,
   listTermsOfSet,
-  toCandidate,
 } from './terms.ts';
 
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
 
-/** Makes a lookup by identifier, else by Czech or English name. */
+/** Makes a lookup by identifier, else by Czech or English name; of people in any order of words. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
-  const lookUpPerson = makePeopleLookup(vocabulary);
   const listSmallSet = memoize((setSpec: string): readonly Term[] => {
     const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
     return all.length <= MAX_SMALL_SET ? all : [];
   });
+  const lookUpByName = (setSpec: string, cell: string): TermLookup => {
+    const name = setSpec === PEOPLE_SET ? makePersonKey(cell) : cell;
+    const called = findTermsByName(vocabulary, name);
+    const named = called.filter((term) => isInSet(term.setSpec, setSpec));
+    const lookup = chooseNamed(named, cell);
+    if (lookup !== undefined) return lookup;
+    if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
+    const nearest =
+      setSpec === PEOPLE_SET
+        ? findNearestPeople(vocabulary, cell)
+        : searchSet(vocabulary, cell, setSpec, MAX_CANDIDATES);
+    const all = listSmallSet(setSpec);
+    const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
+    const elsewhere = called.filter((term) => term.gone === null && isVocabulary(term.setSpec));
+    return {
+      kind: 'unknown',
+      nearest: [...nearest, ...otherTerms].map(toCandidate),
+      isAll: all.length > 0,
+      elsewhere: elsewhere.map(toCandidate),
+    };
+  };
   const getLookup = memoize((setSpec: string) =>
     memoize((text: string): TermLookup => {
       const cell = text.trim();
-      if (IDENTIFIER.test(normalizeId(cell))) return lookUpByIdentifier(vocabulary, setSpec, cell);
-      if (setSpec === PEOPLE_SET) return lookUpPerson(cell);
-      return lookUpByName(vocabulary, setSpec, cell, listSmallSet);
+      return IDENTIFIER.test(normalizeId(cell))
+        ? lookUpByIdentifier(vocabulary, setSpec, cell)
+        : lookUpByName(setSpec, cell);
     }),
   );
   return (setSpec, text) => getLookup(setSpec)(text);
@@ -71,49 +89,81 @@ function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: strin
   return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };
 }
 
-function lookUpByName(
-  vocabulary: Vocabulary,
-  setSpec: string,
-  cell: string,
-  listSmallSet: (setSpec: string) => readonly Term[],
-): TermLookup {
-  const called = findTermsByName(vocabulary, cell);
-  const named = called.filter((term) => isInSet(term.setSpec, setSpec));
-  // Two terms that differ only in an accent are distinguished by a cell that has the accent.
-  const exact = named.filter((term) => term.label === cell || term.labelEn === cell);
-  const lookup = chooseNamed(named, exact, toCandidate);
-  if (lookup !== undefined) return lookup;
-  if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
-  if (fold(cell) === '') return { kind: 'unknown', nearest: [] };
-  const elsewhere = called.filter((term) => term.gone === null && isVocabulary(term.setSpec));
-  const nearest = searchTerms(vocabulary, cell, { setSpec, limit: MAX_CANDIDATES }).map(
-    ({ term }) => term,
+/** Chooses among the entries of one name those that are not gone, and the exact ones first. */
+function chooseNamed(named: readonly Term[], cell: string): TermLookup | undefined {
+  const alive = named.filter(({ gone }) => gone === null);
+  // Entries that differ only in an accent are distinguished by a cell that has the accent.
+  const text = cell.normalize('NFC').replace(/\s+/g, ' ').replace(/ ?, ?/, ', ');
+  const exact = alive.filter(({ label, labelEn }) =>
+    [label, labelEn, ...withoutComma(label)].includes(text),
   );
-  const all = listSmallSet(setSpec);
-  const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
+  const [only, another] = exact.length > 0 ? exact : alive;
+  if (only !== undefined)
+    return another === undefined
+      ? { kind: 'found', term: toCandidate(only) }
+      : { kind: 'ambiguous', candidates: alive.map(toCandidate) };
+  const [dead] = named;
+  return dead && { kind: 'deleted', term: toCandidate(dead) };
+}
+
+function withoutComma(label: string): string[] {
+  const [surname = '', givenName = ''] = label.split(/,(.*)/).map((part) => part.trim());
+  return [`${surname} ${givenName}`, `${givenName} ${surname}`];
+}
+
+function searchSet(vocabulary: Vocabulary, typed: string, setSpec: string, limit: number): Term[] {
+  return searchTerms(vocabulary, typed, { setSpec, limit }).map(({ term }) => term);
+}
+
+const MAX_NEAREST = 3;
+const MAX_SHORTENED = 10;
+
+/**
+ * Returns people with an abbreviated name, else those with a similar name, then those of the same
+ * surname and initial.
+ */
+function findNearestPeople(vocabulary: Vocabulary, name: string): Term[] {
+  const words = splitNameWords(name);
+  const namesakes = words.flatMap((word) => listPeopleOfSurname(vocabulary, word));
+  const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label));
+  if (shortened.length > 0) return shortened.slice(0, MAX_SHORTENED);
+  const plain = words.join(' ');
+  const limit = Math.max(1, Math.floor(plain.length / 4));
+  // Thousands of words begin with the letter of an initial.
+  const typed = words.filter(({ length }) => length > 1).join(' ');
+  const close = searchSet(vocabulary, typed, PEOPLE_SET, MAX_CANDIDATES)
+    .map((term) => ({
+      term,
+      errors: editDistance(plain, splitNameWords(term.label).join(' '), limit),
+    }))
+    .filter(({ errors }) => errors <= limit)
+    .sort((a, b) => a.errors - b.errors)
+    .map(({ term }) => term);
+  const initials = words.map((word) => word[0]);
+  const related = namesakes.filter(
+    ({ label }) =>
+      words.length === 1 || initials.includes(splitNameWords(label.split(',')[1] ?? '')[0]?.[0]),
+  );
+  const people = new Map([...close, ...related].map((term) => [term.ident, term]));
+  return [...people.values()].slice(0, MAX_NEAREST);
+}
+
+function toCandidate({ ident, label, labelEn, setSpec, details }: Term): TermCandidate {
   return {
-    kind: 'unknown',
-    nearest: [...nearest, ...otherTerms].map(toCandidate),
-    isAll: all.length > 0,
-    elsewhere: elsewhere.map(toCandidate),
+    id: ident,
+    label,
+    labelEn: labelEn ?? undefined,
+    setSpec,
+    about: describePerson(details),
   };
 }
 
-/** Chooses among the entries of one name those that are not gone, and the exact ones first. */
-function chooseNamed<Entry extends { readonly gone: string | null }>(
-  named: readonly Entry[],
-  exact: readonly Entry[],
-  makeCandidate: (entry: Entry) => TermCandidate,
-): TermLookup | undefined {
-  const alive = named.filter(({ gone }) => gone === null);
-  const aliveExact = exact.filter(({ gone }) => gone === null);
-  const [only, another] = aliveExact.length > 0 ? aliveExact : alive;
-  if (only !== undefined)
-    return another === undefined
-      ? { kind: 'found', term: makeCandidate(only) }
-      : { kind: 'ambiguous', candidates: alive.map(makeCandidate) };
-  const [dead] = named;
-  return dead && { kind: 'deleted', term: makeCandidate(dead) };
+/** Returns the years of a person and the surname at birth; undefined where nothing is known. */
+function describePerson({ facts = {} }: TermDetails): string | undefined {
+  const { rok_narozeni: born = '', rok_umrti: died = '', rodne_prijmeni: bornAs = '' } = facts;
+  const years = [born, died].join('–').replace(/–$/, '');
+  const name = bornAs === '' ? '' : `roz. ${bornAs}`;
+  return [years, name].filter((part) => part !== '').join(', ') || undefined;
 }
 
 /** Size up to which a vocabulary is listed completely. */
@@ -124,6 +174,7 @@ function isVocabulary(setSpec: string): boolean {
   return setSpec.startsWith('heslo:');
 }
 
+const PEOPLE_SET = 'osoba';
 const PROJECT_SET = 'projekt';
 
 /** @param account of the harvest; undefined where it is not known */
@@ -166,145 +217,6 @@ function findHarvestedList(
     .get(vocabulary.source, PROJECT_SET);
   if (hidden !== undefined) return { list: 'whole' };
   return harvestedAs === account ? { list: 'as-shown' } : {};
-}
-
-type Person = TermCandidate & {
-  readonly gone: string | null;
-  /** Folded name, surname first, for comparisons. */
-  readonly plain: string;
-  readonly letters: number;
-};
-
-type People = {
-  readonly alive: readonly Person[];
-  readonly byName: ReadonlyMap<string, readonly Person[]>;
-  /** By each word of the surname, including that at birth. */
-  readonly bySurname: ReadonlyMap<string, readonly Person[]>;
-};
-
-const parsePerson = createRowParser({
-  id: isText,
-  label: isText,
-  gone: orNull(isText),
-  bornAs: orNull(isText),
-  born: orNull(isText),
-  died: orNull(isText),
-});
-type PersonRow = ReturnType<typeof parsePerson>;
-
-const PEOPLE_SET = 'osoba';
-const MAX_NEAREST = 3;
-const MAX_SHORTENED = 10;
-
-/**
- * Makes a lookup of people by name, independent of case, accents and order of the parts. The index
- * is built on first use.
- */
-function makePeopleLookup(vocabulary: Vocabulary): (name: string) => TermLookup {
-  let memo: People | undefined;
-  return (name) => {
-    memo ??= indexPeople(vocabulary);
-    const people = memo;
-    const sameNamed = people.byName.get(makePersonKey(name)) ?? [];
-    const text = asLabel(name);
-    const exact = sameNamed.filter(({ label }) => [label, ...withoutComma(label)].includes(text));
-    const lookup = chooseNamed(sameNamed, exact, toPersonCandidate);
-    if (lookup !== undefined) return lookup;
-    if (!isHarvested(vocabulary, PEOPLE_SET)) return { kind: 'not-harvested' };
-    return { kind: 'unknown', nearest: findNearestPeople(people, name).map(toPersonCandidate) };
-  };
-}
-
-function asLabel(name: string): string {
-  return name.normalize('NFC').replace(/\s+/g, ' ').replace(/ ?, ?/, ', ').trim();
-}
-
-function withoutComma(label: string): string[] {
-  const [surname = '', givenName = ''] = label.split(/,(.*)/).map((part) => part.trim());
-  return [`${surname} ${givenName}`, `${givenName} ${surname}`];
-}
-
-function toPersonCandidate({ id, label, setSpec, about }: Person): TermCandidate {
-  return { id, label, setSpec, about };
-}
-
-function indexPeople(vocabulary: Vocabulary): People {
-  const rows = vocabulary
-    .sql(
-      `select ident as id, label, gone, details ->> '$.facts.rodne_prijmeni' as bornAs, details ->> '$.facts.rok_narozeni' as born,
-         details ->> '$.facts.rok_umrti' as died
-       from terms where source = ? and set_spec = '${PEOPLE_SET}' order by ident`,
-    )
-    .all(vocabulary.source)
-    .map(parsePerson);
-  const alive: Person[] = [];
-  const byName = new Map<string, Person[]>();
-  const bySurname = new Map<string, Person[]>();
-  for (const row of rows) {
-    const plain = splitNameWords(row.label).join(' ');
-    const about = describePerson(row);
-    const person = {
-      id: row.id,
-      label: row.label,
-      setSpec: PEOPLE_SET,
-      gone: row.gone,
-      plain,
-      letters: getLetterBits(plain),
-      about: about === '' ? undefined : about,
-    };
-    addToGroup(byName, makePersonKey(row.label), person);
-    if (person.gone !== null) continue;
-    alive.push(person);
-    for (const word of splitNameWords(`${row.label.split(',', 1)[0]} ${row.bornAs ?? ''}`))
-      addToGroup(bySurname, word, person);
-  }
-  return { alive, byName, bySurname };
-}
-
-function describePerson({ bornAs, born, died }: PersonRow): string {
-  const years = [born ?? '', died ?? ''].join('–').replace(/–$/, '');
-  return [years, ...(bornAs === null ? [] : [`roz. ${bornAs}`])]
-    .filter((part) => part !== '')
-    .join(', ');
-}
-
-/**
- * Returns people with an abbreviated name, else those with a similar name, then those of the same
- * surname and initial.
- */
-function findNearestPeople({ alive, bySurname }: People, name: string): Person[] {
-  const words = splitNameWords(name);
-  const namesakes = [...new Set(words.flatMap((word) => bySurname.get(word) ?? []))];
-  const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label));
-  if (shortened.length > 0) return shortened.slice(0, MAX_SHORTENED);
-  const plain = words.join(' ');
-  const letters = getLetterBits(plain);
-  const limit = Math.max(1, Math.floor(plain.length / 4));
-  const close = alive
-    .filter((person) => countDifferentLetters(letters, person.letters) <= 2 * limit)
-    .map((person) => ({ person, errors: editDistance(plain, person.plain, limit) }))
-    .filter(({ errors }) => errors <= limit)
-    .sort((a, b) => a.errors - b.errors)
-    .map(({ person }) => person);
-  const initials = new Set(words.map((word) => word[0]));
-  const related = namesakes.filter(
-    ({ label }) =>
-      words.length === 1 || initials.has(splitNameWords(label.split(',')[1] ?? '')[0]?.[0] ?? ''),
-  );
-  return [...new Set([...close, ...related])].slice(0, MAX_NEAREST);
-}
-
-/** Returns a bit set of the letters of a text, by which most dissimilar texts are excluded fast. */
-function getLetterBits(text: string): number {
-  let bits = 0;
-  for (let index = 0; index < text.length; index++) bits |= 1 << (text.charCodeAt(index) & 31);
-  return bits;
-}
-
-function countDifferentLetters(one: number, other: number): number {
-  let count = 0;
-  for (let bits = one ^ other; bits !== 0; bits &= bits - 1) count += 1;
-  return count;
 }
 
 const AREA_SET = 'ruian_katastr';

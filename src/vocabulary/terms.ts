@@ -1,10 +1,16 @@
 import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import type { TermCandidate } from '../find/lookup.ts';
 import { parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import { compareCzech, compareTexts, fold, markWord, splitWords } from '../text/names.ts';
+import {
+  compareCzech,
+  compareTexts,
+  fold,
+  makePersonKey,
+  markWord,
+  splitWords,
+} from '../text/names.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
 /** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
@@ -30,10 +36,15 @@ const TERM = {
 const parseTermRow = createRowParser(TERM);
 type TermRow = ReturnType<typeof parseTermRow>;
 
+/** @param rest of the query, behind `from` */
+function selectTerms({ sql }: Vocabulary, rest: string, values: unknown): Term[] {
+  return sql(`select ${COLUMNS} from ${rest}`).all(values).map(parseTermRow).map(toTerm);
+}
+
 /** Returns a term, also a deleted or vanished one; undefined where it was never harvested. */
-export function findTermByIdent({ sql, source }: Vocabulary, ident: string): Term | undefined {
-  const row = sql(`select ${COLUMNS} from terms where source = ? and ident = ?`).get(source, ident);
-  return row === undefined ? undefined : toTerm(parseTermRow(row));
+export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
+  const values = [vocabulary.source, ident];
+  return selectTerms(vocabulary, 'terms where source = ? and ident = ?', values)[0];
 }
 
 /** @param typed identifier as a person types it, in any letter case */
@@ -58,31 +69,41 @@ export function findTermsById(vocabulary: Vocabulary, ids: readonly number[]): M
   return new Map(rows.map(parseNumberedTerm).map(({ id, ...row }) => [id, toTerm(row)]));
 }
 
-/** Returns terms with exactly this name or label, except for accents and case. */
+/**
+ * Returns terms with exactly this name or label, except for accents and case; people also by the
+ * key of their name.
+ */
 export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
-  const rows = vocabulary
-    .sql(
-      `select ${COLUMNS} from names join terms on terms.id = names.term where names.folded = ? and terms.source = ?`,
-    )
-    .all(fold(name), vocabulary.source);
-  return rows.map(parseTermRow).map(toTerm);
+  return selectTerms(
+    vocabulary,
+    'names join terms on terms.id = names.term where names.folded = ? and terms.source = ?',
+    [fold(name), vocabulary.source],
+  );
+}
+
+/** Returns people of a folded surname by identifier, without those who are gone. */
+export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Term[] {
+  const from = `${surname}, `;
+  return selectTerms(
+    vocabulary,
+    `names cross join terms on terms.id = names.term
+     where names.folded >= ? and names.folded < ? and terms.source = ? and terms.set_spec = 'osoba' and terms.gone is null
+     order by terms.ident`,
+    [from, `${from}\u{10ffff}`, vocabulary.source],
+  );
 }
 
 /**
  * Returns the terms of a set in its own order, else alphabetically; deleted and vanished ones only
  * on request.
  */
-export function listTermsOfSet(vocabulary: Vocabulary, setSpec: string, withGone = false): Term[] {
-  return vocabulary
-    .sql(
-      `select ${COLUMNS} from terms
-       where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
-       order by ident`,
-    )
-    .all({ source: vocabulary.source, set: setSpec, gone: Number(withGone) })
-    .map(parseTermRow)
-    .sort((a, b) => compareTexts(a.setSpec, b.setSpec) || compareInSet(a, b))
-    .map(toTerm);
+export function listTermsOfSet(vocabulary: Vocabulary, set: string, withGone = false): Term[] {
+  return selectTerms(
+    vocabulary,
+    `terms where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
+     order by ident`,
+    { source: vocabulary.source, set, gone: Number(withGone) },
+  ).sort((a, b) => compareTexts(a.setSpec, b.setSpec) || compareInSet(a, b));
 }
 
 type SortKey = { readonly sortOrder: number | null; readonly label: string };
@@ -140,15 +161,6 @@ export function getPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
     [above] = listSuperiors(vocabulary, above.ident);
   }
   return path;
-}
-
-export function toCandidate(term: Term): TermCandidate {
-  return {
-    id: term.ident,
-    label: term.label,
-    setSpec: term.setSpec,
-    ...(term.labelEn === null ? {} : { labelEn: term.labelEn }),
-  };
 }
 
 function toTerm({ details, ...row }: TermRow): Term {
@@ -240,9 +252,10 @@ function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: Term
 type FoldedText = { readonly folded: string; readonly weight: number };
 
 /** Returns all names that suffice to name a term, without case and accents. */
-function foldNames({ label, labelEn, otherNames }: TermDraft): FoldedText[] {
+function foldNames({ setSpec, label, labelEn, otherNames }: TermDraft): FoldedText[] {
   const names = [
     foldText(label, 3),
+    foldText(setSpec === 'osoba' ? makePersonKey(label) : null, 3),
     foldText(labelEn, 3),
     ...otherNames.map((name) => foldText(name, 2)),
   ];
@@ -439,28 +452,19 @@ export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: nu
   });
 }
 
-const parseKept = createRowParser({ ident: isText, setSpec: isText, datestampMs: isNumber });
-type KeptTerm = ReturnType<typeof parseKept>;
-
-/** Returns the stored terms of a set that a full pass did not see. */
+/** Returns the present terms of a set that a full pass did not see. */
 export function listUnseenTerms(
   vocabulary: Vocabulary,
   setSpec: string,
   seenIdents: ReadonlySet<string>,
-): KeptTerm[] {
-  const rows = vocabulary
-    .sql(
-      `select ident, set_spec as setSpec, datestamp_at as datestampMs from terms
-       where source = :source and (set_spec = :set or set_spec glob :set || ':*') and gone is null`,
-    )
-    .all({ source: vocabulary.source, set: setSpec });
-  return rows.map(parseKept).filter(({ ident }) => !seenIdents.has(ident));
+): Term[] {
+  return listTermsOfSet(vocabulary, setSpec).filter(({ ident }) => !seenIdents.has(ident));
 }
 
 /** Writes tombstones for terms that a full pass did not see. */
 export function tombstoneMissingTerms(
   vocabulary: Vocabulary,
-  vanished: readonly KeptTerm[],
+  vanished: readonly Term[],
   beganMs: number,
 ): void {
   for (const { ident, setSpec, datestampMs } of vanished) {
