@@ -110,11 +110,15 @@ function isSuffix(word: string): boolean {
 
 /** Tells if a text names no person: `neznámý nálezce`, `?`, `n/a`. */
 export function isUnknownPerson(text: string): boolean {
-  const words = splitNameWords(text);
   return (
-    (words.every((word) => UNKNOWN.has(word)) && !text.includes(',')) ||
+    (/[^\s,]/.test(text) && splitNameWords(text).every((word) => UNKNOWN.has(word))) ||
     /^(?:n\/a|bez (?:jm[eé]na|[uú]daj[eů]))$/i.test(text)
   );
+}
+
+/** Returns the key of a person's name, one for all who are not known. */
+export function makeFinderKey(text: string): string {
+  return isUnknownPerson(text) ? 'anonym' : makePersonKey(text);
 }
 
 /** Characters that separate people, or occur in no name. */

@@ -189,23 +189,23 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
   const name = parseName(written);
   const joined = name.parts.join(', ');
   const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
-  const lookups = [written, ...(plain === written ? [] : [plain])].map((text) =>
-    lookupTerm(PEOPLE, text),
-  );
-  const ownLookup = lookups.find(
-    (lookup) =>
-      lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
-  );
+  const lookups = [...new Set([written, plain])].map((text) => lookupTerm(PEOPLE, text));
   const bestLookup =
-    ownLookup ??
+    lookups.find(
+      (lookup) =>
+        lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
+    ) ??
     lookups.find(({ kind }) => kind === 'found') ??
     lookups.find(({ kind }) => kind === 'ambiguous');
   if (bestLookup !== undefined) return chooseKnown(bestLookup, written, name);
-  if (isUnknownPerson(written)) return chooseUnknown(written, lookupTerm);
+  if (isUnknownPerson(written)) {
+    const message = msg`"${written}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${written}`} ID`;
+    return makeUnreadable('finder-unknown', message);
+  }
   const problem = findPartsProblem(name, written);
   if (problem !== undefined) return makeUnreadable('finder-name', problem);
   const candidates = findCandidates(name, plain, lookupTerm);
-  if (candidates.length > 0) return makeUnsure(written, candidates);
+  if (candidates.length > 0) return makeUndecided('finder-unsure', written, candidates);
   return name.parts.length === 2
     ? acceptAsWritten(name, joined)
     : splitUnmarkedName(name, written, lookupTerm);
@@ -220,10 +220,7 @@ function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): Resol
       ({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs),
     );
     if (only !== undefined && another === undefined) return acceptPerson(only, text);
-    const names = formatTerms(lookup.candidates);
-    const [{ id } = { id: 'OS-001507' }] = lookup.candidates;
-    const message = msg`"${text}" can be several people: ${names}. Write the identifier of the right one, or always use one of them: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
-    return { ...makeUnreadable('term-ambiguous', message), candidates: lookup.candidates };
+    return makeUndecided('term-ambiguous', text, lookup.candidates);
   }
   if (lookup.kind !== 'found') throw new Error(`a person who is ${lookup.kind} is not known`);
   if (lookup.isOwn === true) return { value: { id: lookup.term.id, text: lookup.term.label } };
@@ -233,7 +230,7 @@ function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): Resol
     /\p{L}/u.test(about) &&
     !splitNameWords(about).includes(foldName(name.bornAs));
   return isOther || isContrary(name, lookup.term)
-    ? makeUnsure(text, [lookup.term])
+    ? makeUndecided('finder-unsure', text, [lookup.term])
     : acceptPerson(lookup.term, text);
 }
 
@@ -258,46 +255,15 @@ function isContrary(
   return makePersonKey(surname) !== makePersonKey(label.slice(0, label.indexOf(',')));
 }
 
-/** Names that a vocabulary may give to the entry for unknown people. */
-const NAMES_OF_UNKNOWN = [
-  'neurčeno',
-  'neznámý',
-  'neuvedeno',
-  'nezjištěno',
-  'anonym',
-  'unknown',
-  'anonymous',
-  'neurčený',
-];
-
-function chooseUnknown(text: string, lookupTerm: LookupTerm): ResolvedFinder {
-  const unknownPeople = NAMES_OF_UNKNOWN.flatMap((name) => [
-    name,
-    `${name}, ${name}`,
-    `${name} nálezce`,
-  ]).flatMap((name) => listPeople(lookupTerm(PEOPLE, name)));
-  const people = [...new Map(unknownPeople.map((term) => [term.id, term])).values()];
-  const [only, another] = people;
-  if (only !== undefined && another === undefined) {
-    const { id, label } = only;
-    return {
-      value: { id, text: label },
-      remark: makeUnreadable(
-        FINDER_MATCHED,
-        msg`"${text}" is not a person's name; it is mapped to ${id} (${label}).`,
-      ),
-    };
-  }
-  if (only !== undefined) return makeUnsure(text, people);
-  const message = msg`"${text}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${text}`} ID`;
-  return makeUnreadable('finder-unknown', message);
-}
-
-function makeUnsure(text: string, candidates: readonly TermCandidate[]): ResolvedFinder {
+function makeUndecided(
+  rule: string,
+  text: string,
+  candidates: readonly TermCandidate[],
+): ResolvedFinder {
   const names = formatTerms(candidates);
   const [{ id } = { id: 'OS-001507' }] = candidates;
   const message = msg`"${text}" may be ${names}. Write the identifier, or the whole name of another person; if it is always this one: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
-  return { ...makeUnreadable('finder-unsure', message), candidates };
+  return { ...makeUnreadable(rule, message), candidates };
 }
 
 /** Returns people who may be meant although the name is incomplete; a person must decide. */

@@ -7,6 +7,7 @@ import type {
   TermCandidate,
   TermLookup,
 } from '../find/lookup.ts';
+import { makeFinderKey } from '../find/person-name.ts';
 import {
   type BoundingBox,
   computeDistanceToPolygonM,
@@ -17,13 +18,7 @@ import {
 } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, parseValue } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import {
-  canAbbreviate,
-  compareCzech,
-  editDistance,
-  makePersonKey,
-  splitNameWords,
-} from '../text/names.ts';
+import { canAbbreviate, compareCzech, editDistance, splitNameWords } from '../text/names.ts';
 import { searchTerms } from './search.ts';
 import type { Term, TermDetails, Vocabulary } from './term.ts';
 import {
@@ -48,7 +43,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
     return all.length <= MAX_SMALL_SET ? all : [];
   });
   const lookUpByName = (setSpec: string, cell: string): TermLookup => {
-    const name = setSpec === PEOPLE_SET ? makePersonKey(cell) : cell;
+    const name = setSpec === PEOPLE_SET ? makeFinderKey(cell) : cell;
     const called = findTermsByName(vocabulary, name);
     const named = called.filter((term) => isInSet(term.setSpec, setSpec));
     const lookup = chooseNamed(named, cell);

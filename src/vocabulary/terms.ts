@@ -1,16 +1,10 @@
 import { DatabaseError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
+import { makeFinderKey } from '../find/person-name.ts';
 import { parsePolygon } from '../place/polygon.ts';
 import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
 import { normalizeId } from '../text/characters.ts';
-import {
-  compareCzech,
-  compareTexts,
-  fold,
-  makePersonKey,
-  markWord,
-  splitWords,
-} from '../text/names.ts';
+import { compareCzech, compareTexts, fold, markWord, splitWords } from '../text/names.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
 
 /** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
@@ -255,7 +249,7 @@ type FoldedText = { readonly folded: string; readonly weight: number };
 function foldNames({ setSpec, label, labelEn, otherNames }: TermDraft): FoldedText[] {
   const names = [
     foldText(label, 3),
-    foldText(setSpec === 'osoba' ? makePersonKey(label) : null, 3),
+    foldText(setSpec === 'osoba' ? makeFinderKey(label) : null, 3),
     foldText(labelEn, 3),
     ...otherNames.map((name) => foldText(name, 2)),
   ];

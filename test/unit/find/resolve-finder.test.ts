@@ -297,8 +297,8 @@ describe('a finder', () => {
   test('that matches several people is refused with their differences, and a command that decides', () => {
     const read = resolveFinder('Kučera, Pavel', lookup);
     expect('problem' in read && String(read.problem)).toBe(
-      '"Kučera, Pavel" can be several people: Kučera, Pavel (OS-000304, 1966), Kučera, Pavel (OS-000305, 1989). ' +
-        `Write the identifier of the right one, or always use one of them: pas vocab map set osoba 'Kučera, Pavel' OS-000304`,
+      '"Kučera, Pavel" may be Kučera, Pavel (OS-000304, 1966), Kučera, Pavel (OS-000305, 1989). ' +
+        `Write the identifier, or the whole name of another person; if it is always this one: pas vocab map set osoba 'Kučera, Pavel' OS-000304`,
     );
   });
 
