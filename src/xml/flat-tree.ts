@@ -13,15 +13,15 @@ export type ResolvedName = {
 const NAME = 0;
 const START = 1;
 const END = 2;
+/** Start and end of the text; the end is negative where it has characters outside ASCII. */
 const TEXT = 3;
-const TEXT_END = 4;
 const ATTRIBUTES = 5;
 /** Position behind the attributes and children. */
 const NEXT = 6;
 const OF_ELEMENT = 7;
 // Fields of an attribute; its name is the first.
+/** Start and end of the value. */
 const VALUE = 1;
-const VALUE_END = 2;
 const OF_ATTRIBUTE = 3;
 
 /** Room at the beginning, enough for a page of records. */
@@ -80,9 +80,7 @@ export class FlatTree {
     isWide: boolean,
     decoded: string | undefined,
   ): void {
-    const at = this.#grow(OF_ATTRIBUTE);
-    this.#numbers[at + VALUE] = decoded === undefined ? start : -this.#decoded.push(decoded);
-    this.#numbers[at + VALUE_END] = isWide ? -end : end;
+    this.#setText(this.#grow(OF_ATTRIBUTE) + VALUE, start, isWide ? -end : end, decoded);
     this.#numbers[element + ATTRIBUTES] = this.#getNumber(element + ATTRIBUTES) + 1;
   }
 
@@ -102,18 +100,21 @@ export class FlatTree {
     isWide: boolean,
     decoded: string | undefined,
   ): void {
-    if (this.#getNumber(element + TEXT_END) === 0) {
-      this.#numbers[element + TEXT] = decoded === undefined ? start : -this.#decoded.push(decoded);
-      this.#numbers[element + TEXT_END] = isWide ? -end : end;
+    const place = this.#getNumber(element + TEXT);
+    if (place === 0) {
+      this.#setText(element + TEXT, start, isWide ? -end : end, decoded);
       return;
     }
     const before = this.getText(element);
     assertTextLimit(before.length + end - start, start);
-    const text = before === '' ? decoded : before + (decoded ?? this.#cut(start, end, isWide));
-    const place = this.#getNumber(element + TEXT);
-    if (text !== undefined && place < 0) this.#decoded[-1 - place] = text;
-    else this.#numbers[element + TEXT] = text === undefined ? start : -this.#decoded.push(text);
-    this.#numbers[element + TEXT_END] = isWide ? -end : end;
+    const text = before + (decoded ?? this.bytes.toString('utf8', start, end));
+    if (place < 0) this.#decoded[-1 - place] = text;
+    else this.#setText(element + TEXT, start, end, text);
+  }
+
+  #setText(at: number, start: number, end: number, decoded: string | undefined): void {
+    this.#numbers[at] = decoded === undefined ? start : -this.#decoded.push(decoded);
+    this.#numbers[at + 1] = end;
   }
 
   endElement(element: number, end: number): void {
@@ -154,57 +155,36 @@ export class FlatTree {
   }
 
   getAttributes(element: number): readonly XmlAttribute[] {
-    const count = this.countAttributes(element);
-    if (count === 0) return NO_ATTRIBUTES;
+    const end = this.#getFirstChild(element);
+    let at = element + OF_ELEMENT;
+    if (at === end) return NO_ATTRIBUTES;
     const attributes: XmlAttribute[] = [];
-    for (let position = 0; position < count; position++) {
-      const at = this.getAttributePosition(element, position);
+    for (; at < end; at += OF_ATTRIBUTE) {
       const { namespace, name } = this.getNameAt(at);
-      attributes.push({ namespace, name, value: this.getValue(at) });
+      attributes.push({ namespace, name, value: this.#getTextAt(at + VALUE) });
     }
     return attributes;
   }
 
   getChildren(element: number): readonly XmlElement[] {
-    const end = this.getNext(element);
-    let at = this.getFirstChild(element);
+    const end = this.#getNumber(element + NEXT);
+    let at = this.#getFirstChild(element);
     if (at === end) return NO_CHILDREN;
     const children: XmlElement[] = [];
-    for (; at < end; at = this.getNext(at)) children.push(new FlatElement(this, at));
+    for (; at < end; at = this.#getNumber(at + NEXT)) children.push(new FlatElement(this, at));
     return children;
   }
 
-  countAttributes(element: number): number {
-    return this.#getNumber(element + ATTRIBUTES);
-  }
-
-  getAttributePosition(element: number, position: number): number {
-    return element + OF_ELEMENT + position * OF_ATTRIBUTE;
-  }
-
-  /** Returns the position of the first child; {@link getNext} the element where there is none. */
-  getFirstChild(element: number): number {
-    return this.getAttributePosition(element, this.countAttributes(element));
-  }
-
-  /** Returns the position after an element and its content: that of its next sibling, if any. */
-  getNext(element: number): number {
-    return this.#getNumber(element + NEXT);
-  }
-
-  getValue(attribute: number): string {
-    return this.#getTextAt(attribute + VALUE);
+  /** Returns the position behind the attributes. */
+  #getFirstChild(element: number): number {
+    return element + OF_ELEMENT + this.#getNumber(element + ATTRIBUTES) * OF_ATTRIBUTE;
   }
 
   #getTextAt(at: number): string {
     const start = this.#getNumber(at);
-    const end = this.#getNumber(at + 1);
     if (start < 0) return this.#decoded[-1 - start] ?? '';
-    return this.#cut(start, Math.abs(end), end < 0);
-  }
-
-  #cut(start: number, end: number, isWide: boolean): string {
-    return this.bytes.toString(isWide ? 'utf8' : 'latin1', start, end);
+    const end = this.#getNumber(at + 1);
+    return this.bytes.toString(end < 0 ? 'utf8' : 'latin1', start, Math.abs(end));
   }
 
   #getNumber(at: number): number {

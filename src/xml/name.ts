@@ -32,12 +32,10 @@ export type RawName = ByteRange & {
   readonly rawName: string;
   /** Prefix that an attribute of this name declares. */
   readonly declares: string | undefined;
-  /** Caches: the parts of the name, the declarations of its prefix, and the last resolution. */
-  parts: QualifiedName | undefined;
-  bound: readonly NamespaceBinding[] | undefined;
+  /** Undefined where it is no name. */
+  readonly parts: QualifiedName | undefined;
+  /** The last resolution. */
   resolved: ResolvedName | undefined;
-  /** The last declaration, and the position of its value. */
-  declared: ({ readonly uri: string } & ByteRange) | undefined;
 };
 
 type ByteRange = { readonly start: number; readonly lengthBytes: number };
@@ -99,10 +97,8 @@ function makeName(rawName: string, start: number, lengthBytes: number): RawName 
     start,
     lengthBytes,
     declares,
-    parts: undefined,
-    bound: undefined,
+    parts: splitQualifiedName(rawName),
     resolved: undefined,
-    declared: undefined,
   };
 }
 
@@ -114,17 +110,10 @@ function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
-/** Tells if an attribute that declares a prefix names one that may be declared. */
-export function isDeclaration(name: RawName): boolean {
-  name.parts ??= splitQualifiedName(name.rawName);
-  return name.parts !== undefined;
-}
-
 /** @param offset of the name, for the fault where it is invalid */
-export function getNameParts(name: RawName, offset: number): QualifiedName {
-  name.parts ??= splitQualifiedName(name.rawName);
-  if (name.parts !== undefined) return name.parts;
-  const start = name.rawName.slice(0, 40);
+export function getNameParts({ parts, rawName }: RawName, offset: number): QualifiedName {
+  if (parts !== undefined) return parts;
+  const start = rawName.slice(0, 40);
   throw new XmlFault(msg`"${start}" is not a name`, offset);
 }
 
@@ -134,12 +123,13 @@ export class Scope {
   readonly #bound = new Map<string, NamespaceBinding[]>([
     ['xml', [{ uri: XML_NAMESPACE, depth: -1 }]],
   ]);
-
+  /** One string for all equal URIs, which speeds up comparisons. */
   readonly #uris = new Map<string, string>();
 
   declare(prefix: string, uri: string, depth: number, offset: number): void {
-    const around = this.#getList(prefix);
-    if (around.at(-1)?.depth === depth)
+    const bindings = this.#bound.get(prefix) ?? [];
+    this.#bound.set(prefix, bindings);
+    if (bindings.at(-1)?.depth === depth)
       throw new XmlFault(msg`a namespace prefix is declared twice`, offset);
     if (prefix === 'xmlns' || (prefix === 'xml') !== (uri === XML_NAMESPACE)) {
       throw new XmlFault(msg`the prefixes xml and xmlns may not be bound to anything else`, offset);
@@ -147,15 +137,10 @@ export class Scope {
     if (prefix !== '' && uri === '') {
       throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
     }
-    around.push({ uri, depth });
-  }
-
-  /** Returns one string for all equal URIs, which speeds up comparisons. */
-  intern(uri: string, offset: number): string {
     const shared = this.#uris.get(uri) ?? uri;
     this.#uris.set(uri, shared);
     assertNameLimit(this.#uris.size, offset);
-    return shared;
+    bindings.push({ uri: shared, depth });
   }
 
   /** Ends the declarations of an element. */
@@ -163,28 +148,13 @@ export class Scope {
     for (const prefix of prefixes) this.#bound.get(prefix)?.pop();
   }
 
-  /** Returns the declarations of a prefix; the list object stays the same. */
-  getBinding(prefix: string): readonly NamespaceBinding[] {
-    return this.#getList(prefix);
+  /** Returns the namespace of a prefix; the empty prefix has none unless a default is declared. */
+  getNamespace(prefix: string, offset: number): string {
+    const uri = this.#bound.get(prefix)?.at(-1)?.uri;
+    if (uri === undefined && prefix !== '')
+      throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
+    return uri ?? '';
   }
-
-  #getList(prefix: string): NamespaceBinding[] {
-    const list = this.#bound.get(prefix) ?? [];
-    this.#bound.set(prefix, list);
-    return list;
-  }
-}
-
-/** Returns the namespace of a prefix; the empty prefix has none unless a default is declared. */
-export function getNamespaceIn(
-  bound: readonly NamespaceBinding[],
-  prefix: string,
-  offset: number,
-): string {
-  const uri = bound[bound.length - 1]?.uri;
-  if (uri === undefined && prefix !== '')
-    throw new XmlFault(msg`the prefix ${prefix} is not declared`, offset);
-  return uri ?? '';
 }
 
 /**

@@ -7,8 +7,6 @@ import {
   decodeReferences,
   decodeSection,
   getNameParts,
-  getNamespaceIn,
-  isDeclaration,
   Names,
   NON_ASCII,
   type RawName,
@@ -302,10 +300,8 @@ export class Parser {
 
   /** Uses the cached resolution of a name where its declaration has not changed. */
   #resolve(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
-    const { prefix, local } = name.parts ?? getNameParts(name, offset);
-    name.bound ??= this.#scope.getBinding(prefix);
-    const namespace =
-      isAttribute && prefix === '' ? '' : getNamespaceIn(name.bound, prefix, offset);
+    const { prefix, local } = getNameParts(name, offset);
+    const namespace = isAttribute && prefix === '' ? '' : this.#scope.getNamespace(prefix, offset);
     if (name.resolved?.namespace !== namespace)
       name.resolved = this.#tape.resolve(namespace, local, offset);
     return name.resolved;
@@ -344,34 +340,13 @@ export class Parser {
         this.#attributeOffsets[this.#attributeCount++] = offset;
         continue;
       }
-      if (!isDeclaration(name))
+      if (name.parts === undefined)
         throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
-      this.#scope.declare(prefix, this.#getDeclaredUri(name, decoded, offset), this.#depth, offset);
+      const uri = decoded ?? this.#bytes.toString('utf8', this.#valueStart, this.#valueEnd);
+      this.#scope.declare(prefix, uri, this.#depth, offset);
       declared ??= [];
       declared.push(prefix);
     }
-  }
-
-  /**
-   * Returns the value of a declaration, from the last one of its name where the bytes are equal:
-   * most records repeat it.
-   */
-  #getDeclaredUri(name: RawName, decoded: string | undefined, offset: number): string {
-    const start = this.#valueStart;
-    const lengthBytes = this.#valueEnd - start;
-    const declared = name.declared;
-    if (
-      declared !== undefined &&
-      declared.lengthBytes === lengthBytes &&
-      this.#names.isRepeatedAt(declared, start)
-    )
-      return declared.uri;
-    const uri = this.#scope.intern(
-      decoded ?? this.#bytes.toString('utf8', start, this.#valueEnd),
-      offset,
-    );
-    name.declared = { start, lengthBytes, uri };
-    return uri;
   }
 
   /**
