@@ -3,7 +3,7 @@ import { formatDecimal } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { DAY_NUMBER, parseDateForm } from '../find/date-form.ts';
 import { type ColumnName, type Field, getField, isElementName } from '../find/fields.ts';
-import type { LookupTerm } from '../find/lookup.ts';
+import type { LookupTerm, TermLookup } from '../find/lookup.ts';
 import {
   CENTIMETRES,
   parseBoolean,
@@ -33,29 +33,55 @@ export type Verdict = {
   readonly doubt?: Message;
 };
 
+/** What the values of a column say about a meaning. */
+type Evidence = Pick<Verdict, 'rule' | 'doubt'> & {
+  /** Share of the values that fit. */
+  readonly share: number;
+  /** The values fit other meanings as well. */
+  readonly isOpen?: boolean;
+};
+
 type ValueTest = (
   profile: ColumnProfile,
   match: NameMatch | undefined,
-  lookupTerm: LookupTerm,
-) => Verdict;
+  lookup: (text: string) => TermLookup,
+) => Evidence;
 
-const NO: Verdict = { says: 'no' };
-const OPEN: Verdict = { says: 'open' };
+/** Share of fitting values that a meaning needs: the less the name says, the more. */
+const LEAST = { exact: Number.MIN_VALUE, like: 0.5, none: 0.8 } as const;
 
 const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
   local_id: testKeys,
-  ident_cely: makeShareTest((text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text), 0.8),
+  ident_cely: makeTest((text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)),
   photos: testPhotographs,
   wkt: testPositions,
-  projekt: makeShareTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text), 0.8),
+  projekt: makeTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
   hloubka: testDepths,
   nalezce: testFinders,
   // Without the other axis, numbers are no evidence.
-  lon: () => NO,
-  lat: () => NO,
-  geom_x: () => NO,
-  geom_y: () => NO,
+  lon: makeTest(() => false),
+  lat: makeTest(() => false),
+  geom_x: makeTest(() => false),
+  geom_y: makeTest(() => false),
 };
+
+const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
+  date: testDates,
+  boolean: testYesOrNo,
+  state: makeTest((text) => isReadable(parseTargetState(text))),
+  'geom-system': makeTest((text) => isReadable(parseGeomSystem(text))),
+  term: testTerms,
+};
+
+/** Tests whose values need no name. */
+const TELLING = [
+  TESTS.ident_cely,
+  TESTS.photos,
+  TESTS.wkt,
+  TESTS.projekt,
+  TESTS_OF_KINDS.date,
+  TESTS_OF_KINDS.term,
+];
 
 /** Columns whose names have other meanings, too: at least one value must fit. */
 const NEED_VALUES: readonly ColumnName[] = [
@@ -75,69 +101,58 @@ export function judgeValues(
   match: NameMatch | undefined,
   lookupTerm: LookupTerm,
 ): Verdict | undefined {
-  const test = TESTS[column] ?? (isElementName(column) ? getKindTest(getField(column)) : undefined);
-  const verdict = test?.(profile, match, lookupTerm) ?? OPEN;
-  if (verdict.says !== 'no') return verdict;
-  if (match !== 'exact' || NEED_VALUES.includes(column)) return undefined;
+  const field = isElementName(column) ? getField(column) : undefined;
+  const test = TESTS[column] ?? (field && TESTS_OF_KINDS[field.kind]);
+  if (test === undefined) return { says: 'open' };
+  if (match === undefined && !TELLING.includes(test)) return undefined;
+  const { share, isOpen, rule, doubt } = test(profile, match, (text) =>
+    lookupTerm(field?.set ?? '', text),
+  );
+  const isFitting = share >= LEAST[match ?? 'none'];
   // A column with a name of its own is read in any case; its unreadable rows are reported.
-  return { ...verdict, doubt: verdict.doubt ?? makeUnreadableDoubt(profile, 0) };
-}
-
-function getKindTest({ kind, set = '' }: Field): ValueTest | undefined {
-  switch (kind) {
-    case 'date':
-      return testDates;
-    case 'boolean':
-      return testYesOrNo;
-    case 'state':
-      return makeShareTest((text) => isReadable(parseTargetState(text)));
-    case 'geom-system':
-      return makeShareTest((text) => isReadable(parseGeomSystem(text)));
-    case 'term':
-      return (...args) => testTerms(set, ...args);
-    case 'text':
-    case 'integer':
-    case 'reference':
-    case 'point':
-      return undefined;
-  }
-}
-
-/** @param alone share of fitting values that shows the meaning without a name */
-function makeShareTest(fits: (text: string) => boolean, alone = Infinity): ValueTest {
-  return (profile, match) => {
-    const share = getShare(profile, fits);
-    const least = { exact: Number.MIN_VALUE, like: 0.8, none: alone }[match ?? 'none'];
-    return share < least ? NO : { says: 'yes', doubt: makeUnreadableDoubt(profile, share) };
+  if (!isFitting && (match !== 'exact' || NEED_VALUES.includes(column))) return undefined;
+  const says = isOpen === true ? 'open' : 'yes';
+  return {
+    says: isFitting ? says : 'no',
+    rule,
+    doubt: doubt ?? makeUnreadableDoubt(profile, share),
   };
 }
 
-function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
+function makeTest(fits: (text: string) => boolean): ValueTest {
+  return (profile) => ({ share: getShare(profile, fits) });
+}
+
+function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
   // "name" is the number of a waypoint, and in other tables the name of a thing.
-  const isNumbered = match === 'exact' || getShare(profile, (text) => /\d/.test(text)) >= 0.6;
-  if (match === undefined || !isNumbered) return NO;
-  return profile.isKey
-    ? { says: 'yes' }
-    : { says: 'open', doubt: msg`numbers are missing or repeated; such rows are skipped` };
+  const isNumbered =
+    match === 'exact' || getShare(profile, (text) => /\d/.test(text)) >= LEAST.like;
+  return {
+    share: Number(isNumbered),
+    isOpen: !profile.isKey,
+    doubt: profile.isKey ? undefined : msg`numbers are missing or repeated; such rows are skipped`,
+  };
 }
 
 const SEPARATORS = [';', ',', '|', '+', '\n'] as const;
 
-function testPhotographs(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
-  const share = getShare(profile, isPictureName);
-  if (share < (match === 'exact' ? Number.MIN_VALUE : 0.5)) return NO;
+function testPhotographs(profile: ColumnProfile): Evidence {
   const separator = SEPARATORS.find((mark) =>
     [...profile.values.keys()].some((text) => text.includes(mark)),
   );
-  return { says: 'yes', rule: separator === ';' ? undefined : { separator } };
+  const rule = separator === ';' ? undefined : { separator };
+  return { share: getShare(profile, isPictureName), rule };
 }
 
-function testPositions(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
-  const isNamed =
-    match === 'exact' && getShare(profile, (text) => isReadable(parsePosition(text))) > 0;
-  if (!isNamed && measurePositionShare(profile) < 0.6) return NO;
+function testPositions(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
   const isWellKnown = getShare(profile, (text) => /^point/i.test(text)) > 0.9;
-  return { says: 'yes', rule: isWellKnown ? undefined : { form: 'position' } };
+  return {
+    share:
+      match === 'exact'
+        ? getShare(profile, (text) => isReadable(parsePosition(text)))
+        : measurePositionShare(profile),
+    rule: isWellKnown ? undefined : { form: 'position' },
+  };
 }
 
 /** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
@@ -146,25 +161,26 @@ const MAX_LOOKUPS = 24;
 const MAX_MISSES = 8;
 
 function testTerms(
-  set: string,
   profile: ColumnProfile,
   match: NameMatch | undefined,
-  lookupTerm: LookupTerm,
-): Verdict {
+  lookup: (text: string) => TermLookup,
+): Evidence {
   const { values, filled } = profile;
-  if (getShare(profile, (text) => parsePlainNumber(text) !== undefined) >= 0.8) return NO;
+  if (getShare(profile, (text) => parsePlainNumber(text) !== undefined) >= LEAST.none)
+    return { share: 0 };
   // Many different texts under another name are no terms.
-  if (match === undefined && values.size > Math.max(20, filled / 2)) return NO;
+  if (match === undefined && values.size > Math.max(20, filled / 2)) return { share: 0 };
   const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
   let found = 0;
   for (const [index, [text]] of frequent.entries()) {
-    const { kind } = lookupTerm(set, text);
-    if (kind === 'not-harvested') return match === undefined ? NO : OPEN;
+    const { kind } = lookup(text);
+    if (kind === 'not-harvested') return { share: Number(match !== undefined), isOpen: true };
     if (kind === 'found') found += 1;
     else if (found === 0 && index + 1 === MAX_MISSES) break;
   }
-  const isAlone = found > 1 && found >= 0.7 * frequent.length;
-  return (match === undefined ? isAlone : found > 0) ? { says: 'yes' } : NO;
+  // A museum has terms of its own beside those of the vocabulary.
+  if (match !== undefined) return { share: Number(found > 0) };
+  return { share: found > 1 ? found / frequent.length : 0 };
 }
 
 /** Date forms of tables, the most frequent first. */
@@ -180,7 +196,7 @@ const DATE_FORMS = [
   'yyyymmdd',
 ] as const;
 
-function testDates(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
+function testDates(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
   const years = getShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
   // Some forms are read without a rule, so the rule is for the others.
   const plainDays = new Set(
@@ -197,35 +213,34 @@ function testDates(profile: ColumnProfile, match: NameMatch | undefined): Verdic
   const isDayNumber = (text: string): boolean =>
     // 20 000 to 60 000 are days from 1954 to 2064.
     /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
-  if (days + years < 0.6 && getShare(profile, isDayNumber) >= 0.9)
-    return { says: 'yes', rule: { date: DAY_NUMBER } };
-  const least = { exact: 0.1, like: 0.6, none: 0.9 }[match ?? 'none'];
-  if (days + (match === undefined ? 0 : years) < least) return NO;
+  const numbers = match === undefined ? 0 : getShare(profile, isDayNumber);
+  if (numbers > days + years) return { share: numbers, rule: { date: DAY_NUMBER } };
   const isAmbiguous =
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
   return {
+    share: days + (match === undefined ? 0 : years),
     // A column of days is the date before a column of years.
-    says: days > 0 ? 'yes' : 'open',
+    isOpen: days === 0,
     rule: { date: form, yearOnly: years > 0 ? 'note' : undefined },
     doubt: isAmbiguous
       ? msg`the day and the month cannot be told apart; pas reads the day first`
-      : makeUnreadableDoubt(profile, days + years),
+      : undefined,
   };
 }
 
 const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
 
-function testFinders(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
-  const persons = getShare(profile, (text) => PERSON.test(text) || /^OS-\d+$/.test(text));
-  if (match === undefined || persons < 0.3) return NO;
-  const orders = [...profile.values.keys()].flatMap((text) => {
+function testFinders({ values }: ColumnProfile): Evidence {
+  const texts = [...values.keys()];
+  const share = Number(texts.some((text) => PERSON.test(text) || /^OS-\d+$/.test(text)));
+  const orders = texts.flatMap((text) => {
     const { parts } = parseName(text);
     return parts.length === 1 ? (detectNameOrder(parts[0] ?? '') ?? []) : [];
   });
+  if (orders.length === 0) return { share };
   const surnameFirst = orders.filter((order) => order === 'surname-first').length;
-  if (orders.length === 0) return { says: 'yes' };
   const name = surnameFirst * 2 >= orders.length ? 'surname-first' : 'given-first';
-  return { says: 'yes', rule: { name } };
+  return { share, rule: { name } };
 }
 
 /** Short words for yes and no that are read only with a map. */
@@ -238,7 +253,7 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
   y: 'ano',
 };
 
-function testYesOrNo(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
+function testYesOrNo(profile: ColumnProfile): Evidence {
   const words = [...new Set([...profile.values.keys()].map(normalizeKey))].filter((text) =>
     Object.hasOwn(OWN_WORDS, text),
   );
@@ -246,22 +261,20 @@ function testYesOrNo(profile: ColumnProfile, match: NameMatch | undefined): Verd
     profile,
     (text) => isReadable(parseBoolean(text)) || words.includes(normalizeKey(text)),
   );
-  if (match === undefined || share < 0.9) return NO;
   const values = Object.fromEntries(words.map((text) => [text, OWN_WORDS[text] ?? '']));
-  return { says: 'yes', rule: words.length === 0 ? undefined : { values } };
+  return { share, rule: words.length === 0 ? undefined : { values } };
 }
 
 /** Metres; no find lies deeper. */
 const MAX_DEPTH_M = 20;
 
 /** Finds the unit of depths in the cells, in the header, or by the size of the numbers. */
-function testDepths(profile: ColumnProfile, match: NameMatch | undefined): Verdict {
-  const share = getShare(profile, (text) => isInside(parsePlainNumber(text), 0, 5000));
-  if (match === undefined || share < 0.5) return NO;
+function testDepths(profile: ColumnProfile): Evidence {
+  const share = getShare(profile, (text) => parsePlainNumber(text) !== undefined);
   const numbers = [...profile.values.keys()]
     .filter((text) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text))
     .flatMap((text) => parsePlainNumber(text) ?? []);
-  if (numbers.length === 0) return { says: 'yes', rule: { unit: 'cm' } };
+  if (numbers.length === 0) return { share, rule: { unit: 'cm' } };
   const named = findNamedUnit(profile.header);
   const unit = named ?? guessUnit(numbers);
   const isWrong = (value: number): boolean =>
@@ -271,7 +284,7 @@ function testDepths(profile: ColumnProfile, match: NameMatch | undefined): Verdi
     .join('–');
   if (unit === undefined || numbers.some(isWrong)) {
     const doubt = msg`${range}: not all seem to be in one unit. Which unit are they in?`;
-    return { says: 'yes', rule: { unit: OPEN_UNIT }, doubt };
+    return { share, rule: { unit: OPEN_UNIT }, doubt };
   }
   const doubt =
     named === undefined
@@ -280,11 +293,7 @@ function testDepths(profile: ColumnProfile, match: NameMatch | undefined): Verdi
           profile,
           getShare(profile, (text) => isWholeDepth(text, unit)),
         );
-  return { says: 'yes', rule: { unit }, doubt };
-}
-
-function isInside(value: number | undefined, least: number, most: number): boolean {
-  return value !== undefined && value >= least && value <= most;
+  return { share, rule: { unit }, doubt };
 }
 
 /** Returns the unit that fits all numbers; undefined for `0,3` beside `35`. */
