@@ -14,7 +14,6 @@ import {
 import { detectNameOrder, parseName } from '../find/person-name.ts';
 import { parsePosition } from '../place/read-position.ts';
 import { isPictureName } from '../text/names.ts';
-import { isWholeDepth } from './apply-column-rule.ts';
 import { findNamedUnit, type NameMatch } from './column-names.ts';
 import {
   type ColumnProfile,
@@ -23,7 +22,13 @@ import {
   measurePositionShare,
   parsePlainNumber,
 } from './column-profile.ts';
-import { type DepthUnit, normalizeKey, OPEN_UNIT, type ReadColumn } from './column-rule.ts';
+import {
+  type DepthUnit,
+  isWholeDepth,
+  normalizeKey,
+  OPEN_UNIT,
+  type ReadColumn,
+} from './column-rule.ts';
 
 /** Meaning of a column by its values: `open` where any text fits, `no` where they contradict it. */
 export type Verdict = {

@@ -29,7 +29,7 @@ export type NumberRow = {
 };
 
 /** Tells what the text of a cell names; an identifier is not the number of its find. */
-export type KnownNames = {
+type KnownNames = {
   isFind(text: string): boolean;
   isIdent(text: string): boolean;
 };

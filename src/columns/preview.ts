@@ -4,8 +4,8 @@ import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import type { ResolvePhoto } from '../photo/photograph.ts';
 import type { Table } from '../tables/table.ts';
-import { applyColumnRule } from './apply-column-rule.ts';
 import type { ColumnMap } from './column-rule.ts';
+import { applyColumnRule } from './column-rule.ts';
 import { mapTable } from './map-table.ts';
 import type { ColumnProposal } from './propose-columns.ts';
 

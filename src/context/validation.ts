@@ -3,9 +3,13 @@ import { formatLocalDate } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import { isReadable } from '../base/issue.ts';
 import { t } from '../base/language.ts';
-import { type FindDefaults, mergeDefaults, parseDefaults } from '../columns/defaults.ts';
 import { withMapping } from '../columns/mapping.ts';
-import { parseConstants } from '../columns/settings.ts';
+import {
+  type FindDefaults,
+  mergeDefaults,
+  parseConstants,
+  parseDefaults,
+} from '../columns/settings.ts';
 import { type DocumentProfile, getSchemaLocation } from '../find/build-document.ts';
 import { formatReferenceCell } from '../find/field.ts';
 import type { Find } from '../find/find.ts';
@@ -13,8 +17,8 @@ import { openFindSchema, type ReadOwnSchema } from '../find/find-schema.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../find/rules.ts';
+import type { AddingSources } from '../flows/interview/add-find.ts';
 import type { FinderSource } from '../flows/interview/choose-finders.ts';
-import type { AddingSources } from '../flows/interview/entry-session.ts';
 import { makePhotographKeeping, type PhotographKeeping } from '../flows/queue/store-photographs.ts';
 import { findKnownAccount } from '../outbox/bound-account.ts';
 import { readKept } from '../store/file-cache.ts';

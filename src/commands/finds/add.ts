@@ -14,17 +14,15 @@ import { formatFindLine } from '../../flows/finds/find-texts.ts';
 import {
   type Asking,
   addFind,
+  type Beginning,
+  type EntrySession,
   enterFind,
   findLastUnfinished,
   findToResume,
-} from '../../flows/interview/add-find.ts';
-import {
-  type Beginning,
-  type EntrySession,
   NEW_FIND,
   openEntrySession,
   type SavedFind,
-} from '../../flows/interview/entry-session.ts';
+} from '../../flows/interview/add-find.ts';
 import { formatKeys } from '../../flows/interview/interview.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import type { Prompt } from '../../ui/prompt.ts';

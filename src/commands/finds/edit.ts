@@ -14,7 +14,7 @@ import {
 import { STATE_WORDS } from '../../flows/finds/entry-words.ts';
 import { formatFindLine } from '../../flows/finds/find-texts.ts';
 import { listFinds } from '../../flows/finds/select-finds.ts';
-import { makeInterview } from '../../flows/interview/add-find.ts';
+import { makeInterview, openEntrySession } from '../../flows/interview/add-find.ts';
 import {
   type CellChange,
   type FindEdit,
@@ -24,9 +24,8 @@ import {
   planEdits,
   storeEdit,
 } from '../../flows/interview/edit-find.ts';
-import { openEntrySession } from '../../flows/interview/entry-session.ts';
+import type { InterviewResult } from '../../flows/interview/interview.ts';
 import { askChanges } from '../../flows/interview/interview.ts';
-import type { InterviewResult } from '../../flows/interview/interview-question.ts';
 import { checkChangedFinds } from '../../flows/queue/check-entered.ts';
 import { collapseUnchecked } from '../../flows/queue/collapse-issues.ts';
 import { resolveFindNames } from '../../flows/queue/resolve-finds.ts';

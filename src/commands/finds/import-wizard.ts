@@ -4,7 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand } from '../../base/message.ts';
 import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
-import { NO_ANSWERS, type TableProposal } from '../../columns/propose-columns.ts';
+import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
@@ -128,9 +128,7 @@ export async function runNumberWizard(
   const found = openNumberTable(await context.openOutbox(), table);
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   printReadNotes(table, say);
-  const proposed = asks
-    ? await chooseNumberColumns(found, context.prompt, say)
-    : found.propose(NO_ANSWERS);
+  const proposed = asks ? await chooseNumberColumns(found, context.prompt, say) : found.proposed;
   say(formatOverview({ ...proposed, undecided: [] }));
   if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
   await writeNumberMap(table, mapFile, proposed);

@@ -1,5 +1,5 @@
 import { UsageError } from '../../base/errors.ts';
-import type { FindDefaults } from '../../columns/defaults.ts';
+import type { FindDefaults } from '../../columns/settings.ts';
 import { parseSettings } from '../../columns/settings.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
 import { getRank } from '../../find/value-rules.ts';

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { applyColumnRule } from '../../columns/apply-column-rule.ts';
+import { applyColumnRule } from '../../columns/column-rule.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import { orderElements, parseSettings } from '../../columns/settings.ts';

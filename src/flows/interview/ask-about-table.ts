@@ -245,11 +245,10 @@ async function askFixed(
 
 /** Asks which columns of a table of registration numbers are meant. */
 export async function chooseNumberColumns(
-  { propose }: NumberTable,
+  { propose, proposed }: NumberTable,
   openPrompt: () => Promise<Prompt>,
   say: AskingWorld['say'],
 ): Promise<TableProposal> {
-  const proposed = propose(NO_ANSWERS);
   if (proposed.questions.length === 0) return proposed;
   return propose(await settleQuestions(NO_ANSWERS, { prompt: await openPrompt(), say, propose }));
 }

@@ -39,9 +39,9 @@ import { ENTRY_STATES } from '../finds/entry-words.ts';
 import type { FindChoice } from '../finds/select-finds.ts';
 import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { openNumberLookup } from '../queue/number-owners.ts';
+import { requireUnambiguous, withDraftIntent, withoutNamed } from './add-find.ts';
 import { withPosition } from './answer.ts';
-import { requireUnambiguous, withDraftIntent, withoutNamed } from './entry-session.ts';
-import type { InterviewResult } from './interview-question.ts';
+import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
   readonly outbox: Outbox;

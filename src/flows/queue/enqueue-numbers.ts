@@ -4,7 +4,6 @@ import { type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import { findNamedColumns } from '../../columns/column-names.ts';
 import { type NumberRow, parseNumbers } from '../../columns/number-rows.ts';
-import { NO_ANSWERS } from '../../columns/propose-columns.ts';
 import { type ColumnName, findColumnMeant } from '../../find/fields.ts';
 import { findNumberDoubt, findNumberUse } from '../../find/value-rules.ts';
 import { isDropped } from '../../outbox/entry-queries.ts';
@@ -59,8 +58,8 @@ const BATCH = 100;
  */
 export function planNumbers(
   outbox: Outbox,
-  { table, map, propose }: NumberTable,
-  proposal = propose(NO_ANSWERS),
+  { table, map, proposed }: NumberTable,
+  proposal = proposed,
 ): NumbersPlan {
   assertMayNumber(outbox);
   const { rows, issues: unreadable } = parseNumbers(table, proposal, map);

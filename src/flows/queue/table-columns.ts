@@ -9,6 +9,7 @@ import { listUnmappedTerms, previewImport, type UnmappedTerm } from '../../colum
 import {
   makeColumnProposer,
   makeMapOfProposal,
+  NO_ANSWERS,
   type TableAnswers,
   type TableProposal,
 } from '../../columns/propose-columns.ts';
@@ -57,7 +58,7 @@ export function checkFixedValues(
 }
 
 /** A table of registration numbers, with the given column map. */
-export type NumberTable = Pick<PreviewedTable, 'table' | 'propose'> & {
+export type NumberTable = Pick<PreviewedTable, 'table' | 'propose' | 'proposed'> & {
   readonly map: ColumnMap | undefined;
 };
 
@@ -65,7 +66,8 @@ export type NumberTable = Pick<PreviewedTable, 'table' | 'propose'> & {
 export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
   const table = withoutOtherRows(read, map);
   const known = { isFind: makeFindTest(outbox), isIdent };
-  return { table, map, propose: makeNumberProposer(table, known, map) };
+  const propose = makeNumberProposer(table, known, map);
+  return { table, map, propose, proposed: propose(NO_ANSWERS) };
 }
 
 function isIdent(text: string): boolean {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { applyColumnRule } from '../../../src/columns/apply-column-rule.ts';
+import { applyColumnRule } from '../../../src/columns/column-rule.ts';
 import { mapTable } from '../../../src/columns/map-table.ts';
 import {
   type ColumnProposal,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import type { Setting } from '../../../src/columns/column-rule.ts';
-import { checkDefaults, mergeDefaults } from '../../../src/columns/defaults.ts';
 import {
+  checkDefaults,
+  mergeDefaults,
   parseSetting,
   parseSettings,
   parseSettingsOrThrow,
