@@ -24,21 +24,9 @@ const ALSO_CALLED: Readonly<Record<string, string>> = {
   maccentraleurope: 'maccenteuro',
 };
 
-/** Frequency of non-English letters per thousand letters of Czech text. */
-const FREQUENCY: ReadonlyMap<string, number> = new Map([
-  // Letters of foreign names.
-  ...[...'àèêñøåìòùûæõ'].map((letter) => [letter, 0.02] as const),
-  ...[...'íáěéřčžýšůúóťďňäöüôľß'].map(
-    (letter, index) =>
-      [
-        letter,
-        [
-          33, 22, 16, 13, 12, 10, 10, 10, 8, 7, 1, 0.3, 0.4, 0.2, 0.1, 0.05, 0.05, 0.05, 0.03, 0.03,
-          0.02,
-        ][index] ?? 0,
-      ] as const,
-  ),
-]);
+/** Letters of Czech words, the frequent ones first, and of foreign names. */
+const FREQUENT = 'íáěéřčžýšů';
+const OCCASIONAL = 'úóťďňäöüôľßàèêñøåìòùûæõ';
 
 /**
  * Letter pairs that no Czech word has: `ě` behind most letters, a long vowel beside another (except
@@ -49,7 +37,6 @@ const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
 
 const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
-const MAX_WORD_CHARACTERS = 40;
 
 /**
  * Converts a text to UTF-8. Bytes that are no text of any encoding stay unchanged.
@@ -130,25 +117,27 @@ function detectUtf16(bytes: Buffer): Encoding | undefined {
 }
 
 /**
- * Scores how plausible a text is as Czech: letters count by frequency, signs inside words count
- * against it.
+ * Scores how plausible a text is as Czech: its letters count for it, all else outside ASCII against
+ * it, most of all inside a word.
  */
 function scoreAsCzech(text: string): number {
   let sum = 0;
   for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
-    const frequency = FREQUENCY.get(letter.toLowerCase());
-    const isInWord = /\p{L}/u.test(text[index - 1] ?? '') && /\p{L}/u.test(text[index + 1] ?? '');
+    const before = text.charAt(index - 1);
+    const after = text.charAt(index + 1);
+    const small = letter.toLowerCase();
     const isLetter = /\p{L}/u.test(letter);
     // A capital behind a lower-case letter counts as a sign.
-    const isLoud = letter !== letter.toLowerCase() && /\p{Ll}/u.test(text[index - 1] ?? '');
-    const [before = '', small, after = ''] = [text[index - 1], letter, text[index + 1]].map(
-      (each) => each?.toLowerCase(),
-    );
-    const isOddThere = ODD_BEHIND.test(`${before}${small}`) || ODD_BEFORE.test(`${small}${after}`);
-    const isOdd = (isInWord && (!isLetter || isLoud)) || isOddThere;
+    const isLoud = letter !== small && /\p{Ll}/u.test(before);
+    const isOdd =
+      ((!isLetter || isLoud) && /\p{L}{2}/u.test(before + after)) ||
+      ODD_BEHIND.test(before.toLowerCase() + small) ||
+      ODD_BEFORE.test(small + after.toLowerCase());
     if (DRAWN_LINE.test(letter)) sum -= 24;
-    else if (frequency === undefined) sum -= isOdd || isLetter || /[\p{C}]/u.test(letter) ? 6 : 1;
-    else sum += isOdd ? -6 : Math.log(1 + frequency);
+    else if (isOdd) sum -= 6;
+    else if (FREQUENT.includes(small)) sum += 3;
+    else if (OCCASIONAL.includes(small)) sum += 0.5;
+    else sum -= isLetter || /\p{C}/u.test(letter) ? 6 : 1;
   }
   return sum;
 }
@@ -156,14 +145,11 @@ function scoreAsCzech(text: string): number {
 /** Characters of CP852 that only its screens have; bytes of UTF-8 are such. */
 const DRAWN_LINE = /[\u2500-\u259f]/;
 
+const WORD = /(?<!\p{L})\p{L}{3,40}(?!\p{L})/gu;
+
 function makeEncodingIssue(file: string, encoding: string, sample: string): Issue {
-  const words = new Set<string>();
-  for (const [word] of sample.matchAll(/\p{L}+/gu)) {
-    if (/[^\0-\x7f]/.test(word) && word.length > 2 && word.length <= MAX_WORD_CHARACTERS)
-      words.add(word);
-    if (words.size === WORDS_SHOWN) break;
-  }
-  const shown = [...words].join(', ');
+  const words = (sample.match(WORD) ?? []).filter((word) => /[^\0-\x7f]/.test(word));
+  const shown = [...new Set(words)].slice(0, WORDS_SHOWN).join(', ');
   const says =
     shown === ''
       ? msg`${file} is read as ${encoding}.`
@@ -196,23 +182,17 @@ export function requireUtf8(file: string, bytes: Buffer): Buffer {
 
 /** Describes bytes that are not UTF-8, with the position of the first invalid one. */
 export function describeNotUtf8(file: string, bytes: Buffer): Message {
-  const at = findFirstInvalidByte(bytes);
+  // An invalid byte decodes as a replacement character, which no text has.
+  const text = bytes.toString('utf8');
+  const at = Buffer.byteLength(text.slice(0, text.indexOf('\uFFFD')));
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const byte = at + 1;
   const line = getLineAt(bytes, at);
   return msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
 }
 
-/** Finds the first invalid byte: it decodes as a replacement character that no text has. */
-function findFirstInvalidByte(bytes: Buffer): number {
-  const text = bytes.toString('utf8');
-  return Buffer.byteLength(text.slice(0, text.indexOf('\uFFFD')));
-}
-
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 function getLineAt(bytes: Buffer, at: number): number {
-  let line = 1;
-  for (let i = bytes.indexOf(0x0a); i !== -1 && i < at; i = bytes.indexOf(0x0a, i + 1)) line++;
-  return line;
+  return bytes.toString('latin1', 0, at).split('\n').length;
 }
