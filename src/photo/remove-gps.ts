@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { groupBy } from '../base/group-by.ts';
 import {
   type GpsFinding,
   getMostTelling,
@@ -38,12 +37,11 @@ const APP1 = Buffer.from([0xff, 0xe1]);
 const EXIF = Buffer.from('Exif\0', 'latin1');
 const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0', 'latin1');
 /**
- * Extended XMP, for packets longer than a segment: MD5 of the packet in hexadecimal, its length,
- * the part's offset, the part.
+ * Extended XMP, for packets longer than a segment, behind the packet's digest, its length and the
+ * part's offset.
  */
 const EXTENDED_XMP = Buffer.from('http://ns.adobe.com/xmp/extension/\0', 'latin1');
-const GUID_BYTES = 32;
-const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
+const EXTENDED_HEAD_BYTES = 32 + 4 + 4;
 
 /**
  * Searches segments in the whole file, since cameras append further pictures with GPS data of their
@@ -51,13 +49,11 @@ const EXTENDED_HEAD_BYTES = GUID_BYTES + 8;
  * @param bytes changed in place; the length stays
  */
 function removeJpegGps(bytes: Buffer): GpsFinding {
-  const packets = listSegments(bytes, XMP);
+  const exif = listSegments(bytes, EXIF).map((segment) => segment.subarray(1));
   return getMostTelling(
-    ...groupExif(listSegments(bytes, EXIF).map((segment) => segment.subarray(1))).map((parts) =>
-      editJoined(parts, removeTiffGps),
-    ),
-    ...packets.map(removeXmpGps),
-    removeFromExtended(listSegments(bytes, EXTENDED_XMP), packets),
+    ...groupExif(exif).map(removeFromBlock),
+    ...listSegments(bytes, XMP).map(removeXmpGps),
+    removeFromExtended(listSegments(bytes, EXTENDED_XMP)),
   );
 }
 
@@ -83,42 +79,21 @@ function groupExif(segments: readonly Buffer[]): Buffer[][] {
   return blocks;
 }
 
-/** Changes a text in place that is stored in several parts, across whose borders values lie. */
-function editJoined(parts: readonly Buffer[], edit: (whole: Buffer) => GpsFinding): GpsFinding {
+/** Changes a block in place that is stored in several parts, across whose borders values lie. */
+function removeFromBlock(parts: readonly Buffer[]): GpsFinding {
   const whole = Buffer.concat(parts);
-  const finding = edit(whole);
+  const finding = removeTiffGps(whole);
   let from = 0;
   for (const part of parts) from += whole.copy(part, 0, from);
   return finding;
 }
 
-/** Removes GPS data from packets in parts, and renames each by its new digest. */
-function removeFromExtended(segments: readonly Buffer[], packets: readonly Buffer[]): GpsFinding {
-  const whole = segments.filter((segment) => segment.length > EXTENDED_HEAD_BYTES);
-  const findings = [...groupBy(whole, parseGuid)].map(([guid, parts]) => {
-    parts.sort((a, b) => a.readUInt32BE(GUID_BYTES + 4) - b.readUInt32BE(GUID_BYTES + 4));
-    let name = guid;
-    const finding = editJoined(
-      parts.map((part) => part.subarray(EXTENDED_HEAD_BYTES)),
-      (packet) => {
-        const inPacket = removeXmpGps(packet);
-        if (inPacket !== 'none')
-          name = createHash('md5').update(packet).digest('hex').toUpperCase();
-        return inPacket;
-      },
-    );
-    for (const part of parts) part.write(name, 0, 'latin1');
-    for (const main of packets) {
-      const at = main.indexOf(guid, 0, 'latin1');
-      if (at !== -1) main.write(name, at, 'latin1');
-    }
-    return finding;
-  });
-  return getMostTelling(...findings);
-}
-
-function parseGuid(segment: Buffer): string {
-  return segment.toString('latin1', 0, GUID_BYTES);
+/** Blanks extended XMP as a whole where it has GPS data: its digest would not fit a part of it. */
+function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
+  const parts = segments.map((segment) => segment.subarray(EXTENDED_HEAD_BYTES));
+  const finding = removeXmpGps(Buffer.concat(parts));
+  if (finding !== 'none') for (const part of parts) part.fill(0x20);
+  return finding;
 }
 
 /** GPS data of a photograph, and whether pas can remove them. */

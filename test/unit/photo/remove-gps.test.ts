@@ -182,7 +182,7 @@ test('a further picture after the first loses its position, too', () => {
   expect(bytes.includes('SECRET-PLACE')).toBe(false);
 });
 
-test('XMP over several segments is changed across their border, and gets its new digest', () => {
+test('XMP over several segments with a position across their border goes as a whole', () => {
   const packet = Buffer.from(
     `<x xmlns:exif="e">${' '.repeat(40)}<exif:GPSLatitude>49,12.5N</exif:GPSLatitude></x>`,
   );
@@ -207,13 +207,9 @@ test('XMP over several segments is changed across their border, and gets its new
   ]);
   const { finding, bytes } = stripped(file, 'jpeg');
   expect(finding).toBe('place-outside-exif');
-  expect(bytes.toString('latin1')).not.toMatch(/GPS|49,12/);
-  const whole = Buffer.from(
-    packet.toString('latin1').replace(/<exif.*Latitude>/, (text) => ' '.repeat(text.length)),
-    'latin1',
-  );
-  const renamed = createHash('md5').update(whole).digest('hex').toUpperCase();
-  expect(bytes.toString('latin1').split(renamed)).toHaveLength(4);
+  expect(bytes.toString('latin1')).not.toMatch(/GPS|49,12|xmlns:exif/);
+  expect(bytes.length).toBe(file.length);
+  expect(stripped(bytes, 'jpeg').finding).toBe('none');
 });
 
 function segment(payload: Buffer): Buffer {

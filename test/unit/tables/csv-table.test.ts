@@ -96,9 +96,9 @@ describe('an unreadable row is reported and left out', () => {
   });
 
   test('a blank behind a quoted cell at the end of a row is no fault', () => {
-    expect(splitCells('h;i\na;"b" \n\nc;"d" \n')).toEqual([
+    expect(splitCells('h;i\na;"b" \nc;"12""" \n')).toEqual([
       ['a', 'b'],
-      ['c', 'd'],
+      ['c', '12"'],
     ]);
   });
 
