@@ -58,7 +58,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
   const header = found?.names ?? [];
   const headerRow = found?.last;
   assertTableSize(file, { columns: header.length });
-  const rows = function* (): Generator<TableRow | Issue> {
+  const readRows = function* (): Generator<TableRow | Issue> {
     for (const record of parseBody())
       if (!('cells' in record) || (record.row > (headerRow ?? 0) && !isBlank(record))) yield record;
   };
@@ -66,7 +66,7 @@ export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Tab
     place,
     header,
     headerRow,
-    rows: { [Symbol.iterator]: rows },
+    readRows,
     check: (row) => checkRow(row, header, delimiter),
     issues: found?.issues ?? [],
     none:

@@ -79,9 +79,6 @@ async function readForms(
   read: (path: string) => Promise<Table>,
 ): Promise<Table | undefined> {
   try {
-    const isCsv = extname(path).toLowerCase() === '.csv';
-    if (isCsv && !isFormTable(parseTable(path, await readInputFile(path), FIRST_ROW)))
-      return undefined;
     return await read(path);
   } catch (thrown) {
     if (thrown instanceof FileError) return undefined;

@@ -16,7 +16,6 @@ import {
   assertTableSize,
   isOverlong,
   makeDamagedFileError,
-  makeNoFeaturesIssue,
   makeOverlongFault,
   makeTableOfRecords,
   type ReadRecord,
@@ -99,18 +98,14 @@ function isFeature(value: unknown): value is Values {
 function makeFeatureTable(file: string, features: readonly unknown[], system: GeomSystem): Table {
   const place = { file, unit: 'feature' } as const;
   assertTableSize(file, { rows: features.length });
-  const records = function* (): Generator<ReadRecord> {
+  const readRecords = function* (): Generator<ReadRecord> {
     for (const [index, feature] of features.entries()) {
       const row = index + 1;
       const read = parseFeature(feature, system);
       yield { row, ...(isReadable(read) ? read.value : read) };
     }
   };
-  return makeTableOfRecords(
-    place,
-    { [Symbol.iterator]: records },
-    { none: makeNoFeaturesIssue(place) },
-  );
+  return makeTableOfRecords(place, readRecords);
 }
 
 /** In practice longitude comes first, even where the named system has latitude first. */

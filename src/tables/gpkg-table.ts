@@ -28,7 +28,6 @@ import {
   assertTableSize,
   listUnreadSheets,
   makeDamagedFileError,
-  makeNoFeaturesIssue,
   makeTableOfRecords,
   type NamedValues,
   type ReadRecord,
@@ -368,7 +367,7 @@ function readLayer(file: string, database: Database, layer: Layer, form?: FieldF
   )?.name;
   const place = { file, sheet: layer.name, unit: 'feature' } as const;
   assertTableSize(file, { columns: columns.length });
-  const records = function* (): Generator<ReadRecord> {
+  const readRecords = function* (): Generator<ReadRecord> {
     let counted = 0;
     for (const feature of readRows(database, layer.name)) {
       counted += 1;
@@ -393,11 +392,7 @@ function readLayer(file: string, database: Database, layer: Layer, form?: FieldF
       yield form?.applyTo(record) ?? record;
     }
   };
-  return makeTableOfRecords(
-    place,
-    { [Symbol.iterator]: records },
-    { issues: form?.issues ?? [], none: makeNoFeaturesIssue(place) },
-  );
+  return makeTableOfRecords(place, readRecords, form?.issues);
 }
 
 /**

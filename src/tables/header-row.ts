@@ -3,7 +3,7 @@ import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { findColumnMeant } from '../find/fields.ts';
 import type { TablePlace } from '../find/find.ts';
-import { getTablePlace, type Table, type TableRow } from './table.ts';
+import type { Table, TableRow } from './table.ts';
 
 /** Rows of the header in the file: `3`, or `2-3` for two lines. */
 export type HeaderRows = { readonly first: number; readonly last: number };
@@ -112,7 +112,7 @@ function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 
     first === last
       ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`
       : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`;
-  return makeWarningIssue('table-header-row', says, getTablePlace(place));
+  return makeWarningIssue('table-header-row', says, place);
 }
 
 const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;

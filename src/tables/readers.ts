@@ -97,17 +97,11 @@ const READERS = {
     },
   },
   shp: {
-    extensions: ['shp'],
+    extensions: ['shp', 'dbf'],
     called: msg`a shapefile`,
     signature: '\u0000\u0000\u0027\u000a',
     options: ['encoding'],
-    read: async (source) => readShapefile(source, '.shp'),
-  },
-  dbf: {
-    extensions: ['dbf'],
-    called: msg`a table of a shapefile (DBF)`,
-    options: ['encoding'],
-    read: async (source) => readShapefile(source, '.dbf'),
+    read: (source) => readShapefile(source),
   },
   xml: {
     extensions: ['xml', 'gpx', 'kml'],
@@ -210,7 +204,8 @@ function detectReaderOfBytes(
     ({ signature }) => signature !== undefined && head.startsWith(signature),
   );
   if (signed !== undefined) return signed;
-  if (named === READERS.dbf && isDbf(bytes)) return READERS.dbf;
+  // The table of a shapefile (dBASE) has no signature.
+  if (/\.dbf$/i.test(file)) return READERS.shp;
   const start = findTextStart(bytes);
   // A text table may begin with either character, so its extension decides.
   if (named === READERS.csv || start === undefined) return READERS.csv;
@@ -246,20 +241,6 @@ function makeWebPageError(file: string): FileError {
 
 /** First character of each text in a sequence (RFC 8142). */
 const RECORD_SEPARATOR = '\u001e';
-
-/**
- * Tells if bytes look like dBASE: version, day, and complete field descriptions. This signature is
- * the weakest one.
- */
-function isDbf(bytes: Buffer): boolean {
-  const [version = 0, , month = 0, day = 0] = bytes;
-  return (
-    bytes.length > 32 &&
-    [0x02, 0x03, 0x30, 0x31, 0x32, 0x83, 0x8b, 0xf5].includes(version) &&
-    month <= 12 &&
-    day <= 31
-  );
-}
 
 /** Returns the first character that is no blank, in UTF-8 or UTF-16. */
 function findTextStart(bytes: Buffer): string | undefined {
@@ -366,10 +347,11 @@ function withJournal(path: string, bytes: Buffer): Buffer {
 }
 
 /** Reads a shapefile of which one part is given; the others have its name, and are beside it. */
-async function readShapefile(source: FileSource, ending: '.shp' | '.dbf'): Promise<Table> {
+async function readShapefile(source: FileSource): Promise<Table> {
   const { file, bytes, encoding, isOnDisk } = source;
   const { dir, name } = parse(file);
-  const parts = new Map([[ending as string, bytes]]);
+  const ending = /\.dbf$/i.test(file) ? '.dbf' : '.shp';
+  const parts = new Map<string, Buffer>([[ending, bytes]]);
   for (const each of isOnDisk ? readdirSync(dir === '' ? '.' : dir) : []) {
     const other = parse(each);
     const part = other.ext.toLowerCase();

@@ -26,7 +26,6 @@ import {
   getTablePlace,
   listUnreadSheets,
   makeDamagedFileError,
-  makeNoFeaturesIssue,
   makeTableOfRecords,
   type ReadRecord,
   type Table,
@@ -97,18 +96,12 @@ export async function parseShapefile(
     const isPlaced = point.value !== undefined && system !== undefined;
     return { row, values, shown, point: isPlaced ? { ...point.value, system } : undefined };
   };
-  const records = function* (): Generator<ReadRecord> {
+  const readRecords = function* (): Generator<ReadRecord> {
     for (const [index, bytes] of table.rows.entries())
       if (!isDeleted(bytes)) yield makeRecord(bytes, index);
   };
-  return makeTableOfRecords(
-    place,
-    { [Symbol.iterator]: records },
-    {
-      issues: [...ofEncoding, ...checkColumns(file, columns), ...checkTexts(file, table)],
-      none: makeNoFeaturesIssue(place),
-    },
-  );
+  const issues = [...ofEncoding, ...checkColumns(file, columns), ...checkTexts(file, table)];
+  return makeTableOfRecords(place, readRecords, issues);
 }
 
 const COPY_ALL = msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`;

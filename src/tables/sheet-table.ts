@@ -10,7 +10,6 @@ import {
   assertTableSize,
   type CellValue,
   checkCells,
-  getTablePlace,
   listUnreadSheets,
   makeDamagedFileError,
   makeNoRowsIssue,
@@ -80,7 +79,7 @@ export function makeTableOfSheets(
     ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,
   );
   const { filled, across } = fillMerged(file, rows, merged);
-  const found = function* (): Generator<TableRow> {
+  const readRows = function* (): Generator<TableRow> {
     for (const [index, cells] of filled.entries()) {
       const row = index + 1;
       const own = rows[index] ?? [];
@@ -98,7 +97,7 @@ export function makeTableOfSheets(
     place,
     header,
     headerRow,
-    rows: { [Symbol.iterator]: found },
+    readRows,
     check: ({ row, cells }) => [
       ...listFaults(rows[row - 1] ?? [], header),
       ...checkMerged(across.get(row)),
@@ -240,7 +239,7 @@ function checkSheet(
   ): Issue[] => {
     const [first] = places;
     if (first === undefined) return [];
-    return [makeWarningIssue(rule, makeMessage(places.length, first), getTablePlace(place))];
+    return [makeWarningIssue(rule, makeMessage(places.length, first), place)];
   };
   return [
     ...warn(

@@ -195,8 +195,8 @@ type TableContents = {
   readonly place: TablePlace;
   readonly header: readonly string[];
   readonly headerRow?: number;
-  /** Rows, or issues in the place of unreadable ones; iterated more than once. */
-  readonly rows: Iterable<TableRow | Issue>;
+  /** Yields rows, or issues in the place of unreadable ones; called more than once. */
+  readRows(): Iterable<TableRow | Issue>;
   /** Returns the issues of a row; the place is added. */
   check(row: TableRow): readonly Issue[];
   /** Issues of the file. */
@@ -211,12 +211,12 @@ type TableContents = {
  * @throws FileError where the table exceeds the limits
  */
 export function makeTable(contents: TableContents): Table {
-  const { place, header, headerRow, rows, none } = contents;
+  const { place, header, headerRow, none } = contents;
   const issues = [...contents.issues];
   const left = new Set<number>();
   let rowCount = 0;
   let count = 0;
-  for (const row of rows) {
+  for (const row of contents.readRows()) {
     count += 1;
     if (!('cells' in row)) issues.push(row);
     else {
@@ -232,27 +232,29 @@ export function makeTable(contents: TableContents): Table {
     issues.push(none);
   }
   const sound = function* (): Generator<TableRow> {
-    for (const row of rows) if ('cells' in row && !left.has(row.row)) yield row;
+    for (const row of contents.readRows()) if ('cells' in row && !left.has(row.row)) yield row;
   };
   return { ...place, header, headerRow, rows: { [Symbol.iterator]: sound }, rowCount, issues };
 }
 
 /**
  * Makes a table with a column for every name in the records, in order of first occurrence.
- * @param records iterated more than once
+ * @param readRecords called more than once
+ * @param none issue of a table of features that has none
  */
 export function makeTableOfRecords(
   place: TablePlace,
-  records: Iterable<ReadRecord>,
-  { issues = [], none }: Pick<TableContents, 'none'> & Partial<Pick<TableContents, 'issues'>>,
+  readRecords: () => Iterable<ReadRecord>,
+  issues: readonly Issue[] = [],
+  none: Issue | FileError = makeNoFeaturesIssue(place),
 ): Table {
   // Complete once the records were read, which `makeTable` does before it returns.
   const header: string[] = [];
   const columns = new Map<string, number>();
   // Documents of the service have no formula marks.
   const getCellText = place.unit === 'find' ? (text: string) => text : withoutFormulaMark;
-  const rows = function* (): Generator<TableRow | Issue> {
-    for (const record of records) {
+  const readRows = function* (): Generator<TableRow | Issue> {
+    for (const record of readRecords()) {
       if (!('values' in record)) {
         const { find } = record;
         yield toIssue(record, { ...getRowPlace(place, record), find });
@@ -272,20 +274,19 @@ export function makeTableOfRecords(
   return makeTable({
     place,
     header,
-    rows: { [Symbol.iterator]: rows },
+    readRows,
     check: ({ cells }) => checkCells(cells, header),
     issues,
     none,
   });
 }
 
-/** The issue of a table of features that has none. */
-export function makeNoFeaturesIssue(place: TablePlace): Issue {
+function makeNoFeaturesIssue(place: TablePlace): Issue {
   const message =
     place.sheet === undefined
       ? msg`There are no features in the file. Nothing was read.`
       : msg`There are no features in the layer. Nothing was read.`;
-  return makeErrorIssue('table-no-rows', message, getTablePlace(place));
+  return makeErrorIssue('table-no-rows', message, place);
 }
 
 /** The issue of a table with names but without rows. */

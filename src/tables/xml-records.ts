@@ -39,7 +39,7 @@ export function readXmlRecords(
   none: FileError,
 ): Table {
   const { unit } = dialect;
-  const records = function* (): Generator<ReadRecord> {
+  const readRecords = function* (): Generator<ReadRecord> {
     let row = 0;
     for (const { document, folder = '' } of parts) {
       const countLine = makeLineCounter(document);
@@ -66,5 +66,5 @@ export function readXmlRecords(
       }
     }
   };
-  return makeTableOfRecords({ file, unit }, { [Symbol.iterator]: records }, { none });
+  return makeTableOfRecords({ file, unit }, readRecords, [], none);
 }

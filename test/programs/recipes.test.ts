@@ -27,13 +27,13 @@ type Recipe = {
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'Read another format of tables': {
     file: 'src/tables/tiny-table.ts',
-    text: `import { assertTableSize, type Table, makeNoFeaturesIssue, makeTableOfRecords } from './table.ts';
+    text: `import { assertTableSize, type Table, makeTableOfRecords } from './table.ts';
 
 export function readTiny(file: string, bytes: Buffer): Table {
   const lines = bytes.toString('utf8').trim().split('\\n').slice(1);
   assertTableSize(file, { rows: lines.length });
   const records = lines.map((line, index) => ({ row: index + 2, values: new Map([['local_id', line], ['projekt', 'C-202400101']]) }));
-  return makeTableOfRecords({ file, unit: 'feature' }, records, { none: makeNoFeaturesIssue({ file }) });
+  return makeTableOfRecords({ file, unit: 'feature' }, () => records);
 }
 `,
     list: 'src/tables/readers.ts',
