@@ -137,7 +137,8 @@ export function makeUnknownSetMessage(named: string): Message {
   return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
 }
 
-function withoutContradictions(
+/** Leaves out the confirmed rows that map one term to different entries, with an issue of each. */
+export function withoutContradictions(
   file: string,
   rows: readonly MappingRow[],
   issues: Issue[],
@@ -150,14 +151,10 @@ function withoutContradictions(
     first.set(key, other ?? row);
     if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
     contradictory.add(key);
-    issues.push(makeContradictionIssue(row.term, other.row, row.row).with({ file, row: row.row }));
+    const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one; neither is used.`;
+    issues.push(makeErrorIssue('mapping-twice', message, { file, row: row.row }));
   }
   return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
-}
-
-export function makeContradictionIssue(term: string, first: number, second: number): Issue {
-  const message = msg`Rows ${first} and ${second} map "${term}" to different entries. Keep one; neither is used.`;
-  return makeErrorIssue('mapping-twice', message);
 }
 
 /** Returns the key of a term: case and white space do not count, accents do. */

@@ -57,41 +57,34 @@ export function listDifferingCells(before: Cells, after: Cells): string[] {
 
 /** Writes a find as a text to edit: a line for each element, with its issues above. */
 export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
-  const lines = [
-    msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
-    msg`Save the file and close the editor to continue. pas ignores lines that start with #; an empty file changes nothing.`,
-  ].map(formatComment);
-  const shown = new Set<string>();
-  const shownIssues = new Set<Issue>();
-  for (const field of FIELDS) {
-    const name = getLineName(field);
-    if (shown.has(name)) continue;
-    shown.add(name);
-    const ownIssues = issues.filter(
-      ({ element }) =>
-        element !== undefined && (element === field.name || formatEditLine(element) === name),
-    );
-    for (const issue of ownIssues) shownIssues.add(issue);
-    const gloss: Message =
-      name === POINT_LINE
+  const glosses = new Map<string, Message>(
+    FIELDS.map((field) => [
+      getLineName(field),
+      field.kind === 'point'
         ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system`
-        : field.gloss;
-    lines.push(
+        : field.gloss,
+    ]),
+  );
+  const getIssueLine = ({ element = '' }: Issue): string =>
+    isPointColumn(element) ? POINT_LINE : element;
+  const formatLine = (name: string): string => `${name} = ${encodeLine(cells.get(name) ?? '')}`;
+  const lines = [
+    formatComment(
+      msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
+    ),
+    formatComment(
+      msg`Save the file and close the editor to continue. pas ignores lines that start with #; an empty file changes nothing.`,
+    ),
+    ...issues.filter((issue) => !glosses.has(getIssueLine(issue))).map(formatMark),
+    ...[...glosses].flatMap(([name, gloss]) => [
       '',
       formatComment(gloss),
-      ...ownIssues.map(formatMark),
-      `${name} = ${encodeLine(cells.get(name) ?? '')}`,
-    );
-  }
-  const otherCells = [...cells]
-    .filter(([name]) => !shown.has(name))
-    .map(([name, text]) => `${name} = ${encodeLine(text)}`);
-  const general = issues.filter((issue) => !shownIssues.has(issue)).map(formatMark);
-  return `${[...lines.slice(0, 2), ...general, ...lines.slice(2), ...otherCells].join('\n')}\n`;
-}
-
-function formatEditLine(element: string): string {
-  return isPointColumn(element) ? POINT_LINE : element;
+      ...issues.filter((issue) => getIssueLine(issue) === name).map(formatMark),
+      formatLine(name),
+    ]),
+    ...[...cells.keys()].filter((name) => !glosses.has(name)).map(formatLine),
+  ];
+  return `${lines.join('\n')}\n`;
 }
 
 function formatComment(text: Message): string {

@@ -319,46 +319,34 @@ const OWN_COLUMNS = [
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
 /** Names that GIS programs and devices give to columns of the point. */
-const CALLED_POINT: readonly (readonly [string, ColumnName])[] = [
-  ...(['geometry', 'geom', 'the_geom', 'wkt_geom'] as const).map((name) => [name, 'wkt'] as const),
-  ...([
-    ['longitude', 'lon'],
-    ['lng', 'lon'],
-    ['latitude', 'lat'],
-  ] as const),
-];
+const CALLED_POINT: Readonly<Record<string, ColumnName>> = {
+  geometry: 'wkt',
+  geom: 'wkt',
+  the_geom: 'wkt',
+  wkt_geom: 'wkt',
+  longitude: 'lon',
+  lng: 'lon',
+  latitude: 'lat',
+};
 
 const meanings = new Map<string, ColumnName>([
   ...OWN_COLUMNS.map((name) => [name, name] as const),
-  ...CALLED_POINT,
-  ...FIELDS.flatMap((field) => [
-    [field.name, field.name] as const,
-    ...(field.alias ? [[field.alias, field.name] as const] : []),
-  ]),
+  ...Object.entries(CALLED_POINT),
+  ...FIELDS.flatMap(({ name, alias = name }) => [[name, name] as const, [alias, name] as const]),
 ]);
 
 /** Every column name that a table may have: the contract's names and their English aliases. */
 export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
-
-const STORED_KINDS: readonly string[] = [
-  'integer',
-  'date',
-  'boolean',
-  'state',
-  'point',
-  'geom-system',
-];
-const STORED_COLUMNS = new Set<string>([
-  ...['lon', 'lat', 'geom_x', 'geom_y', 'wkt'],
-  ...FIELDS.filter(({ kind }) => STORED_KINDS.includes(kind)).map(({ name }) => name),
-]);
 
 /**
  * Tells if the stored value of a cell counts (number, day, truth value); for all other columns the
  * displayed text counts.
  */
 export function isStoredColumn(name: ColumnName): boolean {
-  return STORED_COLUMNS.has(name);
+  return (
+    isPointColumn(name) ||
+    (isElementName(name) && !['text', 'reference', 'term'].includes(getField(name).kind))
+  );
 }
 
 /** Elements of the point, which change together. */

@@ -190,15 +190,10 @@ function listKeys(find: Comparable, purpose: 'add' | 'list'): number[] {
   const { project, day, number, localId, point } = find;
   const details = find.details.join('\0');
   const where = point === undefined ? '' : `${Number(point.x)} ${Number(point.y)}`;
-  const keys = [['day+details', project, day, details]];
-  if (!find.isPlaceWithheld)
-    keys.push(
-      ['place+point', project, find.place, where],
-      ['place+day', project, find.place, day],
-      ['place+details', project, find.place, details],
-      ['point+day', project, where, day],
-      ['point+details', project, where, details],
-    );
+  const parts = [day, details, ...(find.isPlaceWithheld ? [] : [find.place, where])];
+  const keys = parts.flatMap((one, at) =>
+    parts.slice(at + 1).map((other, behind) => [`${at}+${at + 1 + behind}`, project, one, other]),
+  );
   if (find.isPlaceWithheld || purpose === 'list')
     keys.push(['withheld+day', project, day], ['withheld+details', project, details]);
   if (number !== '') keys.push(['number', project, number]);

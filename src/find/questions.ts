@@ -109,10 +109,7 @@ export function isOptional(name: QuestionName, stav: TargetState): boolean {
 
 /** Returns the elements that the next find may take over, without those that distinguish finds. */
 export function pickCarriedElements(elements: FindElements): FindElements {
-  return pickElements(
-    elements,
-    QUESTIONS.filter(({ stays }) => stays === 'carried'),
-  );
+  return pickElements(elements, ({ stays }) => stays === 'carried');
 }
 
 /**
@@ -120,13 +117,15 @@ export function pickCarriedElements(elements: FindElements): FindElements {
  * and others).
  */
 export function pickCopiedElements(elements: FindElements): FindElements {
-  return pickElements(
-    elements,
-    QUESTIONS.filter(({ stays }) => stays !== undefined),
-  );
+  return pickElements(elements, ({ stays }) => stays !== undefined);
 }
 
-function pickElements(elements: FindElements, questions: readonly Question[]): FindElements {
-  const names = new Set<string>(questions.flatMap(({ name }) => getElementNames(name)));
+function pickElements(
+  elements: FindElements,
+  isPicked: (question: Question) => boolean,
+): FindElements {
+  const names = new Set<string>(
+    QUESTIONS.filter(isPicked).flatMap(({ name }) => getElementNames(name)),
+  );
   return Object.fromEntries(Object.entries(elements).filter(([name]) => names.has(name)));
 }

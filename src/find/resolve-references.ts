@@ -135,7 +135,7 @@ function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string):
 /**
  * Names the nearest terms, or all terms of a small set; without any, the command that lists them.
  */
-export function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
+function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
   const names = formatTerms(nearest);
   if (isAll === true) return msg`There are: ${names}.`;
   return nearest.length > 0

@@ -20,13 +20,7 @@ import type {
   LookupTerm,
   TermCandidate,
 } from './lookup.ts';
-import {
-  adviseNearest,
-  explainLookup,
-  findNameDoubt,
-  findNameProblem,
-  formatSet,
-} from './resolve-references.ts';
+import { explainLookup, findNameDoubt, findNameProblem, formatSet } from './resolve-references.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
@@ -213,13 +207,9 @@ function checkSetMembership(
     case 'mapping-conflict':
       return [{ element: name, message: explainLookup(lookup, set, id) }];
     case 'unknown': {
-      const nearest = adviseNearest(set, lookup);
-      const where = formatSet(set);
+      const problem = explainLookup(lookup, set, id);
       return [
-        {
-          element: name,
-          message: msg`No entry of ${where} has the identifier ${id}. ${nearest} If it is new, run ${cmd`pas harvest-vocab`}.`,
-        },
+        { element: name, message: msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.` },
       ];
     }
     case 'not-harvested': {

@@ -24,18 +24,30 @@ import {
  */
 export function parseTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
   const kind = TERM_KINDS.find((kind) => kind === entity.name);
-  return kind === undefined ? undefined : READERS[kind](entity, setSpec);
+  if (kind === undefined) return undefined;
+  const ident = getChildText(entity, IDENTIFIERS[kind] ?? 'ident_cely');
+  const content = READERS[kind](entity);
+  const set = content?.setSpec ?? (kind === 'heslo' ? setSpec : kind);
+  if (ident === undefined || !content?.label || set === undefined) return undefined;
+  return { ...NOTHING_MORE, ...content, ident, label: content.label, setSpec: set };
 }
 
-type Reader = (entity: XmlElement, setSpec: string | undefined) => TermDraft | undefined;
+const IDENTIFIERS: Readonly<Partial<Record<TermKind, string>>> = {
+  ruian_kraj: 'kod',
+  ruian_okres: 'kod',
+  ruian_katastr: 'kod',
+};
 
-const READERS: Readonly<Record<TermKind, Reader>> = {
+/** Without `setSpec` where the set has the name of the kind. */
+type Content = Partial<Omit<TermDraft, 'ident'>>;
+
+const READERS: Readonly<Record<TermKind, (entity: XmlElement) => Content | undefined>> = {
   heslo: parseHeslo,
   organizace: parseOrganisation,
   osoba: parsePerson,
-  ruian_kraj: (entity) => parsePlace(entity, 'ruian_kraj', []),
-  ruian_okres: (entity) => parsePlace(entity, 'ruian_okres', ['kraj']),
-  ruian_katastr: (entity) => parsePlace(entity, 'ruian_katastr', ['okres']),
+  ruian_kraj: (entity) => parsePlace(entity, []),
+  ruian_okres: (entity) => parsePlace(entity, ['kraj']),
+  ruian_katastr: (entity) => parsePlace(entity, ['okres']),
   projekt: parseProject,
 };
 
@@ -51,19 +63,13 @@ const NOTHING_MORE = {
   boundary: null,
 } as const;
 
-function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
-  const ident = getChildText(entity, 'ident_cely');
-  const label = getChildText(entity, 'heslo');
+function parseHeslo(entity: XmlElement): Content {
   const list = getChildText(entity, 'nazev_heslare');
-  const set = list === undefined ? setSpec : `heslo:${list}`;
-  if (ident === undefined || label === undefined || set === undefined) return undefined;
   const datace = getChild(entity, 'datace');
   const links = getChildren(entity, 'odkaz').map(parseLink);
   return {
-    ...NOTHING_MORE,
-    ident,
-    setSpec: set,
-    label,
+    setSpec: list && `heslo:${list}`,
+    label: getChildText(entity, 'heslo'),
     labelEn: getChildText(entity, 'heslo_en') ?? null,
     abbreviation: getChildText(entity, 'zkratka') ?? null,
     description: getChildText(entity, 'popis') ?? null,
@@ -79,17 +85,11 @@ function parseHeslo(entity: XmlElement, setSpec: string | undefined): TermDraft 
   };
 }
 
-function parseOrganisation(entity: XmlElement): TermDraft | undefined {
-  const ident = getChildText(entity, 'ident_cely');
-  const label = getChildText(entity, 'nazev');
-  if (ident === undefined || label === undefined) return undefined;
+function parseOrganisation(entity: XmlElement): Content {
   const short = getChildText(entity, 'nazev_zkraceny');
   const shortEn = getChildText(entity, 'nazev_zkraceny_en');
   return {
-    ...NOTHING_MORE,
-    ident,
-    setSpec: 'organizace',
-    label,
+    label: getChildText(entity, 'nazev'),
     labelEn: getChildText(entity, 'nazev_en') ?? null,
     otherNames: [short, shortEn].filter((name) => name !== undefined),
     abbreviation: short ?? null,
@@ -107,19 +107,12 @@ function parseOrganisation(entity: XmlElement): TermDraft | undefined {
   };
 }
 
-function parsePerson(entity: XmlElement): TermDraft | undefined {
-  const ident = getChildText(entity, 'ident_cely');
+function parsePerson(entity: XmlElement): Content {
   const givenName = getChildText(entity, 'jmeno');
   const surname = getChildText(entity, 'prijmeni');
-  const label =
-    getChildText(entity, 'vypis_cely') ??
-    [surname, givenName].filter((part) => part !== undefined).join(', ');
-  if (ident === undefined || label === '') return undefined;
+  const name = [surname, givenName].filter((part) => part !== undefined).join(', ');
   return {
-    ...NOTHING_MORE,
-    ident,
-    setSpec: 'osoba',
-    label,
+    label: getChildText(entity, 'vypis_cely') ?? name,
     otherNames: givenName === undefined || surname === undefined ? [] : [`${givenName} ${surname}`],
     abbreviation: getChildText(entity, 'vypis') ?? null,
     details: getDetails(entity, [
@@ -134,23 +127,12 @@ function parsePerson(entity: XmlElement): TermDraft | undefined {
   };
 }
 
-/** In the three kinds of area, `kod` is the identifier. */
-function parsePlace(
-  entity: XmlElement,
-  setSpec: TermKind,
-  superiors: readonly string[],
-): TermDraft | undefined {
-  const ident = getChildText(entity, 'kod');
-  const label = getChildText(entity, 'nazev');
-  if (ident === undefined || label === undefined) return undefined;
+function parsePlace(entity: XmlElement, superiors: readonly string[]): Content {
   const boundary = getChild(entity, 'hranice_wkt');
   const wgs84 =
     boundary !== undefined && (getAttribute(boundary, 'EPSG') ?? '4326').trim() === '4326';
   return {
-    ...NOTHING_MORE,
-    ident,
-    setSpec,
-    label,
+    label: getChildText(entity, 'nazev'),
     labelEn: getChildText(entity, 'nazev_en') ?? null,
     superiors: superiors.flatMap((name) => getSuperior(entity, name, name)),
     details: getDetails(entity, ['rada_id', 'spz', 'definicni_bod_wkt', 'email']),
@@ -163,16 +145,12 @@ const SURVEY_TYPE = 'HES-001138';
 const SURVEY_LABEL = 'průzkum';
 
 /** A project has no public name, so its identifier is the label. */
-function parseProject(entity: XmlElement): TermDraft | undefined {
-  const ident = getChildText(entity, 'ident_cely');
+function parseProject(entity: XmlElement): Content | undefined {
   const type = getChild(entity, 'typ_projektu');
-  if (ident === undefined || type === undefined) return undefined;
+  if (type === undefined) return undefined;
   const survey = getAttribute(type, 'id') === SURVEY_TYPE || type.text.trim() === SURVEY_LABEL;
   return {
-    ...NOTHING_MORE,
-    ident,
-    setSpec: 'projekt',
-    label: ident,
+    label: getChildText(entity, 'ident_cely'),
     details: {
       ...getDetails(entity, ['stav', 'typ_projektu', 'organizace', 'okres', 'podnet']),
       survey,

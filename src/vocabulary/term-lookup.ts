@@ -217,65 +217,58 @@ function findHarvestedList(
 const AREA_SET = 'ruian_katastr';
 
 /** Margins in degrees around a point in which the nearest area is searched, one after another. */
-const SEARCH_MARGINS = [0.02, 0.2, 2, 20];
+const SEARCH_MARGINS = [0.02, 0.2, 2, 40];
 
 /**
  * Caches parsed boundaries and names, and tries the last area first: the finds of one table are
  * close together.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
-  const getArea = memoize((term: number) => readArea(vocabulary, term));
-  let last: number | undefined;
+  const getArea = memoize((id: number): Area => {
+    const [area] = readAreas(vocabulary, [id]);
+    if (area === undefined) throw new Error(`area ${id} has no term`);
+    return area;
+  });
+  let last: Area | undefined;
   let harvested: boolean | undefined;
   return (longitude, latitude) => {
-    const isInTerm = (term: number): boolean =>
-      isInPolygon(getArea(term).polygon, longitude, latitude);
-    const holder =
-      last !== undefined && isInTerm(last)
-        ? last
-        : findAreasTouching(vocabulary, AREA_SET, makeSquare(longitude, latitude, 0)).find(
-            isInTerm,
-          );
-    last = holder;
-    if (holder !== undefined) return { kind: 'inside', area: getArea(holder).name };
+    const listAround = (margin: number): Area[] =>
+      findAreasTouching(vocabulary, AREA_SET, {
+        minX: longitude - margin,
+        minY: latitude - margin,
+        maxX: longitude + margin,
+        maxY: latitude + margin,
+      }).map(getArea);
+    const isInside = ({ polygon }: Area): boolean => isInPolygon(polygon, longitude, latitude);
+    if (last === undefined || !isInside(last)) last = listAround(0).find(isInside);
+    if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
     harvested ??= isHarvested(vocabulary, AREA_SET);
     if (!harvested) return { kind: 'not-harvested' };
     const [lonM, latM] = computeMetresPerDegree(latitude);
-    let nearest: { readonly term: number; readonly distanceM: number } | undefined;
     for (const margin of SEARCH_MARGINS) {
-      for (const term of findAreasTouching(
-        vocabulary,
-        AREA_SET,
-        makeSquare(longitude, latitude, margin),
-      )) {
-        const metres = computeDistanceToPolygonM(getArea(term).polygon, longitude, latitude);
-        if (nearest === undefined || metres < nearest.distanceM)
-          nearest = { term, distanceM: metres };
-      }
+      const [nearest] = listAround(margin)
+        .map(({ term, polygon }) => ({
+          nearest: toCandidate(term),
+          distanceM: computeDistanceToPolygonM(polygon, longitude, latitude),
+        }))
+        .sort((a, b) => a.distanceM - b.distanceM);
       // An area outside the searched square may be nearer than one whose box reaches into it.
-      if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM)) break;
+      if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM))
+        return { kind: 'outside', ...nearest };
     }
-    if (nearest === undefined) return { kind: 'outside' };
-    const { term, distanceM } = nearest;
-    return { kind: 'outside', nearest: getArea(term).name, distanceM };
+    return { kind: 'outside' };
   };
 }
 
-function makeSquare(longitude: number, latitude: number, margin: number): BoundingBox {
-  return {
-    minX: longitude - margin,
-    minY: latitude - margin,
-    maxX: longitude + margin,
-    maxY: latitude + margin,
-  };
-}
+/** An area with its boundary in WGS 84. */
+type Area = { readonly term: Term; readonly polygon: Polygon };
 
-type Area = { readonly name: TermCandidate; readonly polygon: Polygon };
-
-function readArea(vocabulary: Vocabulary, id: number): Area {
-  const term = findTermsById(vocabulary, [id]).get(id);
-  if (term === undefined) throw new Error(`area ${id} has no term`);
-  return { name: toCandidate(term), polygon: readBoundary(vocabulary, id) };
+function readAreas(vocabulary: Vocabulary, ids: readonly number[]): Area[] {
+  const select = vocabulary.sql('select boundary from areas where term = ?').pluck();
+  return [...findTermsById(vocabulary, ids)].map(([id, term]) => ({
+    term,
+    polygon: parsePolygon(String(select.get(id))),
+  }));
 }
 
 /**
@@ -294,27 +287,11 @@ function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: Boundin
     .map((term) => parseValue(isNumber, term));
 }
 
-function readBoundary(vocabulary: Vocabulary, term: number): Polygon {
-  return parsePolygon(
-    String(vocabulary.sql('select boundary from areas where term = ?').pluck().get(term)),
-  );
-}
-
-type NamedArea = { readonly ident: string; readonly label: string; readonly polygon: Polygon };
-
 /** Returns the harvested areas of a set that may lie in a box, by name. */
-export function listNamedAreas(
-  vocabulary: Vocabulary,
-  setSpec: string,
-  box: BoundingBox,
-): NamedArea[] {
-  const ids = findAreasTouching(vocabulary, setSpec, box);
-  const areas = [...findTermsById(vocabulary, ids)].map(([id, { ident, label }]) => ({
-    ident,
-    label,
-    polygon: readBoundary(vocabulary, id),
-  }));
-  return areas.sort((a, b) => compareCzech(a.label, b.label));
+export function listNamedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox) {
+  return readAreas(vocabulary, findAreasTouching(vocabulary, setSpec, box))
+    .map(({ term, polygon }) => ({ label: term.label, polygon }))
+    .sort((a, b) => compareCzech(a.label, b.label));
 }
 
 /** An area with its boundary, as WKT in WGS 84. */

@@ -289,8 +289,7 @@ function drawSheets(
   const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
   return planned.map(({ kind, finds: members, box }, index) => {
     const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
-    const listAreas = (set: string): MapSheet['areas'] =>
-      listNamedAreas(vocabulary, set, framed).map(({ label, polygon }) => ({ label, polygon }));
+    const listAreas = (set: string): MapSheet['areas'] => listNamedAreas(vocabulary, set, framed);
     return {
       kind,
       title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),

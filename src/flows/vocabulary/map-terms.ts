@@ -12,13 +12,13 @@ import {
   type MappedTerm,
   type Mapping,
   type MappingRow,
-  makeContradictionIssue,
   makeMappingConflictIssue,
   makeUncheckedMessage,
   makeUnknownSetMessage,
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
+  withoutContradictions,
 } from '../../columns/mapping.ts';
 import { FIELDS } from '../../find/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
@@ -92,15 +92,6 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
 
-type MappingMerge = {
-  rows: MappedTerm[];
-  added: number;
-  changed: number;
-  unchanged: number;
-  unconfirmed: number;
-  issues: Issue[];
-};
-
 /**
  * Merges the confirmed rows of a table into the mapping.
  * @param all treats every row with an entry as confirmed
@@ -110,57 +101,43 @@ export function mergeMapping(
   table: Table,
   all: boolean,
   harvested: HarvestedTerms,
-): MappingMerge {
-  const added = parseMapping(table, ANY_VOCABULARY);
-  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: 0, issues: [...added.issues] };
+) {
+  const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);
+  const confirmed = read.filter(
+    (row) => row.confirmed || (all && (row.id !== '' || row.label !== '')),
+  );
+  const issues = [...readIssues];
+  const settled = confirmed.flatMap((each) => {
+    const { row, issue } = settle({ ...each, confirmed: true }, harvested);
+    if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
+    return row ?? [];
+  });
   const merged = new Map<string, MappedTerm>(
     stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
   );
-  const taken: { readonly number: number; readonly row: MappedTerm }[] = [];
-  for (const row of added.rows) {
-    if (!row.confirmed && !(all && (row.id !== '' || row.label !== ''))) {
-      tally.unconfirmed++;
-      continue;
-    }
-    const settled = settle({ ...row, confirmed: true }, harvested);
-    if (settled.issue !== undefined)
-      tally.issues.push(settled.issue.with({ file: added.file, row: row.row }));
-    if (settled.row !== undefined) taken.push({ number: row.row, row: settled.row });
-  }
-  const byTerm = groupBy(taken, ({ row }) => getMappingKey(row.set, row.term));
-  for (const [key, [first, ...otherRows]] of byTerm) {
-    const other = otherRows.find(({ row }) => row.id !== first?.row.id);
-    if (first === undefined) continue;
-    if (other !== undefined) {
-      tally.issues.push(
-        makeContradictionIssue(first.row.term, first.number, other.number).with({
-          file: added.file,
-          row: other.number,
-        }),
-      );
-      continue;
-    }
+  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: read.length - confirmed.length };
+  const taken = withoutContradictions(file, settled, issues);
+  const byTerm = groupBy(taken, (row) => getMappingKey(row.set, row.term));
+  for (const [key, [row]] of byTerm) {
+    if (row === undefined) continue;
     const before = merged.get(key);
-    const row = {
-      ...first.row,
-      note: first.row.note === '' ? (before?.note ?? '') : first.row.note,
-    };
-    merged.set(key, row);
+    const note = row.note === '' ? (before?.note ?? '') : row.note;
+    merged.set(key, { ...row, note });
     if (before === undefined || !before.confirmed) tally.added++;
-    else if (before.id === row.id && before.note === row.note) tally.unchanged++;
+    else if (before.id === row.id && before.note === note) tally.unchanged++;
     else tally.changed++;
   }
-  return { rows: [...merged.values()], ...tally };
+  return { rows: [...merged.values()], ...tally, issues };
 }
 
 /** Set of a row that names only an entry. */
 const ANY_VOCABULARY = 'heslo';
 
-type MergedTerm = { readonly row?: MappedTerm; readonly issue?: Issue };
-
 /** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
-function settle(row: MappingRow, { vocabulary, lookupTerm }: HarvestedTerms): MergedTerm {
-  const { row: _row, ...content } = row;
+function settle(
+  row: MappingRow,
+  { vocabulary, lookupTerm }: HarvestedTerms,
+): { readonly row?: MappingRow; readonly issue?: Issue } {
   const { set, term: ownTerm, id, label } = row;
   const lookup = lookUpEntry(row, lookupTerm);
   switch (lookup.kind) {
@@ -169,7 +146,7 @@ function settle(row: MappingRow, { vocabulary, lookupTerm }: HarvestedTerms): Me
       // The entry's own set, where a family such as `heslo` was named: no element uses a whole
       // family.
       if (isCalled(entry, label))
-        return { row: { ...content, set: entry.setSpec, id: entry.id, label: entry.label } };
+        return { row: { ...row, set: entry.setSpec, id: entry.id, label: entry.label } };
       const message = t`"${ownTerm}" has the identifier ${id}, which is "${entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: makeErrorIssue('mapping-label', message) };
     }
@@ -177,7 +154,7 @@ function settle(row: MappingRow, { vocabulary, lookupTerm }: HarvestedTerms): Me
       const message = makeUncheckedMessage(ownTerm, set);
       return id === ''
         ? { issue: makeErrorIssue('mapping-unchecked', message) }
-        : { row: content, issue: makeWarningIssue('mapping-unchecked', message) };
+        : { row, issue: makeWarningIssue('mapping-unchecked', message) };
     }
     case 'mapping-conflict': {
       const problem = findSetProblem(vocabulary, set);
