@@ -8,15 +8,18 @@ import {
 } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import { findDayDoubt, isOldDay } from '../find/day-doubt.ts';
-import { type ColumnName, POINT_COLUMNS } from '../find/fields.ts';
+import { type ColumnName, getField, isElementName, POINT_COLUMNS } from '../find/fields.ts';
+import type { Find } from '../find/find.ts';
 import type { LookupTerm } from '../find/lookup.ts';
 import { parseDateCell } from '../find/parse-cell.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
+import type { ResolvePhoto } from '../photo/photograph.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import type { ColumnMap, ColumnRule, Setting } from './column-rule.ts';
+import { applyColumnRule, type ColumnMap, type ColumnRule, type Setting } from './column-rule.ts';
 import { type Columns, listColumnRules, parseColumns } from './columns.ts';
 import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
+import type { ColumnProposal } from './propose-columns.ts';
 
 type MapContext = TableContext & {
   /** Undefined where no vocabulary was harvested. */
@@ -278,4 +281,86 @@ function findOtherRows(
   return new Map(
     otherRows.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]),
   );
+}
+
+export type Preview = {
+  readonly rows: number;
+  readonly finds: readonly Find[];
+  /** Rows that could not be read. */
+  readonly leftOut: number;
+  readonly drafts: number;
+  /** Most frequent errors with their number of rows. */
+  readonly commonest: readonly { readonly issue: Issue; readonly rows: number }[];
+};
+
+type PreviewContext = {
+  readonly lookupTerm: LookupTerm;
+  readonly resolvePhoto: ResolvePhoto;
+  readonly check: (find: Find) => readonly Issue[];
+};
+
+const MAX_FINDS = 3;
+const MAX_ISSUES = 6;
+
+/**
+ * Maps all rows without storing anything; counts drafts and unreadable rows, with the first finds
+ * and commonest errors.
+ */
+export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
+  const mapped = mapTable(table, { ...context, map });
+  const finds: Find[] = [];
+  const problems = new Map<string, { issue: Issue; rows: number }>();
+  const noteErrors = (issues: readonly Issue[]): void => {
+    for (const issue of issues.filter(({ severity }) => severity === 'error')) {
+      const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
+      const { issue: first, rows } = problems.get(key) ?? { issue, rows: 0 };
+      problems.set(key, { issue: first, rows: rows + 1 });
+    }
+  };
+  let read = 0;
+  let drafts = 0;
+  noteErrors(mapped.issues);
+  for (const { find, issues } of mapped.rows) {
+    const all = find === undefined ? issues : [...issues, ...context.check(find)];
+    noteErrors(all);
+    if (find === undefined) continue;
+    read += 1;
+    if (hasErrors(all)) drafts += 1;
+    if (finds.length < MAX_FINDS) finds.push(find);
+  }
+  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows);
+  return {
+    rows: table.rowCount,
+    finds,
+    leftOut: table.rowCount - read,
+    drafts,
+    commonest: commonest.slice(0, MAX_ISSUES),
+  };
+}
+
+/** A museum's term that matches no entry, or several. */
+export type UnmappedTerm = {
+  readonly element: ColumnName;
+  readonly term: string;
+  readonly rows: number;
+  readonly kind: 'unknown' | 'ambiguous';
+};
+
+/** Returns the terms that must be mapped before their rows can be read, most frequent first. */
+export function listUnmappedTerms(
+  columns: readonly ColumnProposal[],
+  lookupTerm: LookupTerm,
+): UnmappedTerm[] {
+  const unmapped = columns.flatMap(({ profile, rule }): UnmappedTerm[] => {
+    if (rule.kind === 'ignored' || !isElementName(rule.element)) return [];
+    const { element } = rule;
+    const { kind: ofTerms, set = '' } = getField(element);
+    if (ofTerms !== 'term') return [];
+    return [...profile.values].flatMap(([text, rows]) => {
+      const term = applyColumnRule(text, rule);
+      const { kind } = lookupTerm(set, term);
+      return kind === 'unknown' || kind === 'ambiguous' ? [{ element, term, rows, kind }] : [];
+    });
+  });
+  return unmapped.sort((a, b) => b.rows - a.rows);
 }

@@ -31,6 +31,7 @@ export type Mapping = {
 
 const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
 type MappingColumn = (typeof MAPPING_COLUMNS)[number];
+type MappingColumns = ReadonlyMap<MappingColumn, number>;
 
 const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
   element: 'set',
@@ -79,15 +80,18 @@ function findMappingColumns(table: Table): Map<MappingColumn, number> {
   return columns;
 }
 
+function getMappingCell(row: TableRow, columns: MappingColumns, name: MappingColumn): string {
+  return getDisplayedText(row, columns.get(name) ?? -1).trim();
+}
+
 /** @returns the fault of a row that cannot be used */
 function parseRow(
   tableRow: TableRow,
-  columns: ReadonlyMap<MappingColumn, number>,
+  columns: MappingColumns,
   anySet: string | undefined,
 ): MappingRow | Message | undefined {
   const { row } = tableRow;
-  const getCell = (name: MappingColumn): string =>
-    getDisplayedText(tableRow, columns.get(name) ?? -1).trim();
+  const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
     return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
@@ -246,33 +250,27 @@ export function parseOwnTerms(table: Table): {
 } {
   const columns = findMappingColumns(table);
   const [only = '', another] = table.header;
-  // In a single column, the first line is a term, too, unless it is a column's name.
+  const isSingle = another === undefined && !columns.has('term');
+  // The first line of a single column is a term, too, unless it is a column's name.
   const isList =
-    another === undefined &&
-    only !== '' &&
-    columns.size === 0 &&
-    findColumnMeant(only) === undefined;
-  const issues: Issue[] = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
-  const termAt = columns.get('term') ?? (table.header.length === 1 ? 0 : undefined);
-  const setAt = columns.get('set');
-  if (termAt === undefined) {
-    return { terms: [], issues: [...issues, makeMissingColumnIssue(table, 'list-column', 'term')] };
-  }
+    isSingle && only !== '' && columns.size === 0 && findColumnMeant(only) === undefined;
+  const issues = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
+  if (isSingle) columns.set('term', 0);
+  if (!columns.has('term')) issues.push(makeMissingColumnIssue(table, 'list-column', 'term'));
   const terms = new Map<string, OwnTerm>();
   const first = { row: table.headerRow ?? 1, cells: table.header };
   for (const tableRow of isList ? [first, ...table.rows] : table.rows) {
     const { row } = tableRow;
-    const term = getDisplayedText(tableRow, termAt).trim();
-    const named = setAt === undefined ? '' : getDisplayedText(tableRow, setAt).trim();
-    const set = named === '' ? undefined : findSetSpec(named);
-    if (term === '') continue;
-    if (named !== '' && set === undefined) {
-      const where = { file: table.file, row };
-      issues.push(makeErrorIssue('list-set', makeUnknownSetMessage(named), where));
-      continue;
-    }
+    const term = getMappingCell(tableRow, columns, 'term');
+    const named = getMappingCell(tableRow, columns, 'set');
+    const set = findSetSpec(named);
     const key = getMappingKey(set ?? '', term);
-    if (!terms.has(key)) terms.set(key, { row, term, set });
+    if (term === '' || terms.has(key)) continue;
+    if (named === '' || set !== undefined) terms.set(key, { row, term, set });
+    else
+      issues.push(
+        makeErrorIssue('list-set', makeUnknownSetMessage(named), { file: table.file, row }),
+      );
   }
   return { terms: [...terms.values()], issues };
 }

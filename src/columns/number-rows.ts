@@ -6,8 +6,8 @@ import { findNumberProblem } from '../find/value-rules.ts';
 import { quoteTomlString } from '../store/toml.ts';
 import { getHeaderPlace, getRowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
-import { type ColumnProfile, isOfFinds, profileColumns } from './column-profile.ts';
 import { type ColumnMap, NUMBER_COLUMNS } from './column-rule.ts';
+import { type ColumnProfile, isOfFinds, profileColumns } from './column-tests.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
 import {
   assignMeanings,

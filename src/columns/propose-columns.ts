@@ -8,14 +8,6 @@ import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
 import { findNamedColumns, NAMED_COLUMNS, type NameMatch } from './column-names.ts';
 import {
-  type ColumnProfile,
-  getShare,
-  isOfFinds,
-  measurePositionShare,
-  parsePlainNumber,
-  profileColumns,
-} from './column-profile.ts';
-import {
   type ColumnMap,
   type ColumnRule,
   JOINED,
@@ -25,7 +17,16 @@ import {
   type ReadColumn,
   type Setting,
 } from './column-rule.ts';
-import { judgeValues, type Verdict } from './column-tests.ts';
+import {
+  type ColumnProfile,
+  getShare,
+  isOfFinds,
+  judgeValues,
+  measurePositionShare,
+  parsePlainNumber,
+  profileColumns,
+  type Verdict,
+} from './column-tests.ts';
 import { isWrittenByPas } from './columns.ts';
 
 export type ColumnProposal = {

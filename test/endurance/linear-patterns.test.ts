@@ -1,6 +1,6 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { parsePlainNumber } from '../../src/columns/column-profile.ts';
+import { parsePlainNumber } from '../../src/columns/column-tests.ts';
 import { parseDateForm } from '../../src/find/date-form.ts';
 import { parseHtml } from '../../src/text/characters.ts';
 import { processorMsSince } from '../support/processor-time.ts';

@@ -3,18 +3,20 @@ import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand } from '../../base/message.ts';
-import type { Preview, UnmappedTerm } from '../../columns/preview.ts';
+import type { Preview, UnmappedTerm } from '../../columns/map-table.ts';
 import type { TableProposal } from '../../columns/propose-columns.ts';
 import type { Context } from '../../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../../context/validation.ts';
-import type { Decision } from '../../flows/interview/ask-about-table.ts';
 import {
+  askAboutTable,
+  chooseNumberColumns,
+  type Decision,
   formatOverview,
   formatUnmappedTerms,
   hasVocabulary,
   previewLines,
-} from '../../flows/interview/table-texts.ts';
+} from '../../flows/interview/ask-about-table.ts';
 import {
   openNumberTable,
   type PreviewedTable,
@@ -124,7 +126,6 @@ export async function runNumberWizard(
   const { terminal } = context;
   const { file, mapFile, asks } = resolveWizardFiles(context, [givenMapFile], options);
   const table = await readTableOrInput(context, file, options);
-  const { chooseNumberColumns } = await import('../../flows/interview/ask-about-table.ts');
   const found = openNumberTable(await context.openOutbox(), table);
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
   printReadNotes(table, say);
@@ -192,7 +193,6 @@ async function ask(
   previewed: PreviewedTable,
   say: (lines: readonly string[]) => void,
 ): Promise<Decision> {
-  const { askAboutTable } = await import('../../flows/interview/ask-about-table.ts');
   const { makeOfferTerms } = await import('../../flows/interview/offer-terms.ts');
   const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
   return askAboutTable({

@@ -10,13 +10,11 @@ import {
 } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import type { Setting } from '../../columns/column-rule.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import {
   type DefaultsFile,
   type FindDefaults,
-  isOfPoint,
   mergeDefaults,
   orderElements,
   parseDefaults,
@@ -27,12 +25,7 @@ import type { FindElements } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { isMadeByProgram, makeNextLocalId } from '../../find/next-local-id.ts';
-import {
-  findQuestion,
-  getElementNames,
-  pickCarriedElements,
-  pickCopiedElements,
-} from '../../find/questions.ts';
+import { pickCarriedElements, pickCopiedElements } from '../../find/questions.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../find/rules.ts';
 import type { EntryState } from '../../outbox/entry.ts';
@@ -49,7 +42,7 @@ import { enqueueFinds } from '../queue/enqueue-finds.ts';
 import { openNumberLookup } from '../queue/number-owners.ts';
 import { createFindLookup, resolveFindNames } from '../queue/resolve-finds.ts';
 import type { PhotographKeeping } from '../queue/store-photographs.ts';
-import { parseAnswer, withPosition } from './answer.ts';
+import { parseAnswer, replaceElements, withPosition } from './answer.ts';
 import { type InterviewContext, runInterview, type SuggestedValues } from './interview.ts';
 import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 
@@ -184,13 +177,13 @@ async function startFind(
   const otherSettings = settings.filter(({ name }) => name !== 'local_id');
   const settled = parseSettings(otherSettings, localId, context);
   issues.push(...settled.issues);
-  const elements = orderElements({ ...withoutNamed(base.elements, settings), ...settled.elements });
   const photos = new Set([
     ...base.photos,
     ...settled.photos,
     ...photo.map((file) => resolve(context.folder, file)),
   ]);
-  const find: Find = { localId, elements, photos: [...photos] };
+  const names = settings.map(({ name }) => name);
+  const find = replaceElements({ ...base, localId, photos: [...photos] }, names, settled.elements);
   const ofPoint = point === undefined ? undefined : parsePosition(point);
   const position =
     pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
@@ -212,20 +205,6 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
     'geometry-doubt',
     t`${doubt} If you mean ${meant}, write it that way.`,
     where,
-  );
-}
-
-/** Removes copied elements that are given again, even as empty; a point is replaced as a whole. */
-export function withoutNamed(elements: FindElements, settings: readonly Setting[]): FindElements {
-  const namedKeys = new Set(
-    settings.flatMap(({ name }) => {
-      if (isOfPoint(name)) return getElementNames('point');
-      const question = findQuestion(name);
-      return question === undefined ? [] : getElementNames(question.name);
-    }),
-  );
-  return Object.fromEntries(
-    Object.entries(elements).filter(([name]) => !namedKeys.has(name as keyof FindElements)),
   );
 }
 

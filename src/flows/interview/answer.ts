@@ -5,8 +5,13 @@ import { t } from '../../base/language.ts';
 import { applyColumnRule } from '../../columns/column-rule.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
-import { orderElements, parseSettings } from '../../columns/settings.ts';
-import { type FindElements, getPointElement } from '../../find/fields.ts';
+import { isOfPoint, orderElements, parseSettings } from '../../columns/settings.ts';
+import {
+  type ColumnName,
+  type FindElements,
+  getPointElement,
+  POINT_ELEMENTS,
+} from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import { getElementNames, type Question, type QuestionName } from '../../find/questions.ts';
 import { checkRules } from '../../find/rules.ts';
@@ -64,7 +69,7 @@ export async function parseAnswer(
       if (hasErrors(settled.issues)) return { problem: joinIssueMessages(settled.issues) };
       const answer = judgeAnswer(
         question.name,
-        { ...find, elements: replaceAnswer(find, question, settled.elements) },
+        replaceElements(find, [question.name], settled.elements),
         context,
       );
       if ('problem' in answer) return answer;
@@ -79,22 +84,25 @@ export async function parseAnswer(
  * Removes the answer to this question. The coordinate system is required even without a point, and
  * a stated one stays.
  */
-export function withoutAnswer(question: Question, find: Find): Find {
-  if (question.name === 'point') {
-    const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;
-    const hasPoint = geom_wkt !== undefined || geom_sjtsk_wkt !== undefined;
-    const elements = { geom_system: hasPoint ? '4326' : stated } as const;
-    return { ...find, elements: replaceAnswer(find, question, elements) };
-  }
-  return question.name === 'photos'
-    ? { ...find, photos: [] }
-    : { ...find, elements: replaceAnswer(find, question, {}) };
+export function withoutAnswer({ name }: Question, find: Find): Find {
+  if (name === 'photos') return { ...find, photos: [] };
+  if (name !== 'point') return replaceElements(find, [name], {});
+  const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;
+  const hasPoint = geom_wkt !== undefined || geom_sjtsk_wkt !== undefined;
+  return replaceElements(find, POINT_ELEMENTS, { geom_system: hasPoint ? '4326' : stated });
 }
 
-function replaceAnswer(find: Find, { name }: Question, elements: FindElements): FindElements {
-  const without = new Set<string>(getElementNames(name));
-  const otherElements = Object.entries(find.elements).filter(([element]) => !without.has(element));
-  return orderElements({ ...Object.fromEntries(otherElements), ...elements });
+/** Replaces what the named columns fill; a point is replaced as a whole. */
+export function replaceElements(
+  find: Find,
+  columns: readonly ColumnName[],
+  elements: FindElements,
+): Find {
+  const replaced = new Set<string>(
+    columns.some(isOfPoint) ? [...columns, ...POINT_ELEMENTS] : columns,
+  );
+  const kept = Object.entries(find.elements).filter(([element]) => !replaced.has(element));
+  return { ...find, elements: orderElements({ ...Object.fromEntries(kept), ...elements }) };
 }
 
 function parseLocalId(name: string, find: Find, { isTaken }: AnswerContext): Answer {
@@ -143,20 +151,8 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
 
 /** Replaces the coordinate system and the point; the point in the other system is removed. */
 export function withPosition(find: Find, { system, point }: Position): Find {
-  const {
-    geom_system: _system,
-    geom_wkt: _degrees,
-    geom_sjtsk_wkt: _metres,
-    ...otherElements
-  } = find.elements;
-  return {
-    ...find,
-    elements: orderElements({
-      ...otherElements,
-      geom_system: system,
-      [getPointElement(system)]: formatPoint(point),
-    }),
-  };
+  const elements = { geom_system: system, [getPointElement(system)]: formatPoint(point) };
+  return replaceElements(find, POINT_ELEMENTS, elements);
 }
 
 function findAreaLabel(

@@ -5,7 +5,6 @@ import { cmd, msg } from '../../base/message.ts';
 import { OF_ONE_FIND } from '../../columns/columns.ts';
 import {
   isOfPoint,
-  orderElements,
   parseColumnSetting,
   parseSetting,
   parseSettings,
@@ -39,8 +38,8 @@ import { ENTRY_STATES } from '../finds/entry-words.ts';
 import type { FindChoice } from '../finds/select-finds.ts';
 import { asFind, makePrepared } from '../queue/enqueue-finds.ts';
 import { openNumberLookup } from '../queue/number-owners.ts';
-import { requireUnambiguous, withDraftIntent, withoutNamed } from './add-find.ts';
-import { withPosition } from './answer.ts';
+import { requireUnambiguous, withDraftIntent } from './add-find.ts';
+import { replaceElements, withPosition } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
@@ -196,10 +195,11 @@ function planEdit(
       makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
     return { kind: 'unreadable', issues: fixed.map(refuse) };
   }
-  const read = replaceCells(asFind(stored), after, changed, ruleContext.lookupTerm);
-  if (hasErrors(read.issues)) return { kind: 'unreadable', issues: read.issues };
   // Without the table's row, to which the issues no longer refer.
-  const find: Find = { localId: stored.localId, photos: [], elements: read.elements };
+  const { localId, elements } = asFind(stored);
+  const unchanged: Find = { localId, elements, photos: [] };
+  const { find, issues } = replaceCells(unchanged, after, changed, ruleContext.lookupTerm);
+  if (hasErrors(issues)) return { kind: 'unreadable', issues };
   const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
   const changes = changed.map((element) => ({
     element,
@@ -211,15 +211,18 @@ function planEdit(
       findEditableImport(outbox, stored);
       assertUnchanged(outbox, stored);
       const base = getImportedRow(stored) ?? null;
-      const { elements } = find;
-      const wish = { ...stored.wish, elements, base: serializeBase(base, elements) };
+      const wish = {
+        ...stored.wish,
+        elements: find.elements,
+        base: serializeBase(base, find.elements),
+      };
       wantFind(outbox, stored, wish, makePrepared(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
       return {
         kind: 'stored',
         changed: changes,
         state,
-        issues: [...read.issues, ...validated.issues],
+        issues: [...issues, ...validated.issues],
       };
     });
   return { kind: 'planned', changed: changes, store };
@@ -263,11 +266,12 @@ function findEditableImport(
 
 /** Returns the elements after a change of cells; those of the point are read together. */
 function replaceCells(
-  { localId, elements }: Find,
+  find: Find,
   after: Cells,
   changed: readonly string[],
   lookupTerm: LookupTerm,
 ) {
+  const { localId } = find;
   const resolvePhoto = () =>
     makeUnreadable(
       'photos',
@@ -285,10 +289,8 @@ function replaceCells(
   const issues = [...given.filter((each) => 'rule' in each), ...parsed.issues].map((issue) =>
     issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
   );
-  return {
-    elements: orderElements({ ...withoutNamed(elements, settings), ...parsed.elements }),
-    issues,
-  };
+  const names = settings.map(({ name }) => name);
+  return { find: replaceElements(find, names, parsed.elements), issues };
 }
 
 /**

@@ -435,18 +435,14 @@ function listChoices(
     name: t`Keep as a draft`,
     short: t`kept as a draft`,
   };
-  const ofUse = listUsedQuestions(find, leftOut);
-  const otherQuestions = ofUse.filter(({ name }) => !wrong.has(name));
-  return [
-    ...(hasErrors(issues) ? [] : [send]),
-    ...ofUse.filter(({ name }) => wrong.has(name)).map((question) => makeChoice(question, '✗ ')),
-    ...otherQuestions
-      .filter(({ when }) => when === 'more')
-      .map((question) => makeChoice(question, '+ ')),
-    ...(hasErrors(issues) ? [draft] : []),
-    ...otherQuestions
-      .filter(({ when }) => when !== 'more')
-      .map((question) => makeChoice(question, '  ')),
-    ...(hasErrors(issues) ? [] : [draft]),
-  ];
+  const marked = listUsedQuestions(find, leftOut).map((question) => {
+    const onRequest = question.when === 'more' ? '+ ' : '  ';
+    return { question, mark: wrong.has(question.name) ? '✗ ' : onRequest };
+  });
+  const listMarked = (wanted: string) =>
+    marked
+      .filter(({ mark }) => mark === wanted)
+      .map(({ question, mark }) => makeChoice(question, mark));
+  const questions = ['✗ ', '+ ', '  '].flatMap(listMarked);
+  return hasErrors(issues) ? [...questions, draft] : [send, ...questions, draft];
 }

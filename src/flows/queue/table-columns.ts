@@ -3,9 +3,13 @@ import { basename } from 'node:path';
 import type { Issue } from '../../base/issue.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
-import { withoutOtherRows } from '../../columns/map-table.ts';
+import {
+  listUnmappedTerms,
+  previewImport,
+  type UnmappedTerm,
+  withoutOtherRows,
+} from '../../columns/map-table.ts';
 import { makeNumberProposer } from '../../columns/number-rows.ts';
-import { listUnmappedTerms, previewImport, type UnmappedTerm } from '../../columns/preview.ts';
 import {
   makeColumnProposer,
   makeMapOfProposal,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listUnmappedTerms } from '../../../src/columns/preview.ts';
+import { listUnmappedTerms } from '../../../src/columns/map-table.ts';
 import {
   makeColumnProposer,
   makeMapOfProposal,
