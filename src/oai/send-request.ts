@@ -112,9 +112,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
     const send = async (authorization: string | undefined): Promise<HttpResponse> => {
       const response = await get(buildQuery(verb, args), authorization, {
         maxAnswerBytes,
-        ...(options.answerTimeoutMs === undefined
-          ? {}
-          : { answerTimeoutMs: options.answerTimeoutMs }),
+        answerTimeoutMs: options.answerTimeoutMs,
         signal,
       });
       const body =
@@ -190,17 +188,12 @@ async function requireAnswer(
   }
 }
 
-/**
- * Tells if the answer may have an error of the protocol: some services send these with an HTTP
- * status of 4xx.
- */
-function maySayMore(status: number): boolean {
-  return status >= 400 && status < 500 && !NO_PROTOCOL_ERRORS.includes(status);
-}
-
 const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
 
-/** Parses an error of the protocol from an answer with status 4xx; undefined where it has none. */
+/**
+ * Parses an error of the protocol, which some services send with an HTTP status of 4xx; undefined
+ * where the answer has none.
+ */
 function findProtocolAnswer(
   verb: Verb,
   endpoint: string,
@@ -208,7 +201,8 @@ function findProtocolAnswer(
   { resumptionToken }: OaiArguments,
   maxBytes: number,
 ): OaiAnswer | undefined {
-  if (!maySayMore(response.status)) return undefined;
+  const { status } = response;
+  if (status < 400 || status >= 500 || NO_PROTOCOL_ERRORS.includes(status)) return undefined;
   try {
     const body = unpackBody(endpoint, response, maxBytes);
     const document = parseAnswerXml(endpoint, response, body);
@@ -417,8 +411,12 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
         : redactAnswers([extractToken(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-      if (authorization !== undefined && new URL(url).origin !== origin)
-        throw makeRedirectError(endpoint, new URL(url).origin);
+      const { origin: next } = new URL(url);
+      if (authorization !== undefined && next !== origin)
+        throw makeRedirectError(
+          t`${endpoint} redirects to ${next}, to which your sign-in is not sent.`,
+          t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
+        );
       const response = await send({
         method: 'GET',
         url,
@@ -439,9 +437,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
       }
       url = resolveRedirect(url, response, query);
     }
-    throw new OaiError('malformed', t`${endpoint} redirects in a loop.`, {
-      hint: t`Check oai_base in the profile.`,
-    });
+    throw makeRedirectError(t`${endpoint} redirects in a loop.`);
   };
 }
 
@@ -450,43 +446,27 @@ export function extractToken(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
 }
 
-function makeRedirectError(endpoint: string, origin: string): OaiError {
-  return new OaiError(
-    'malformed',
-    t`${endpoint} redirects to ${origin}, to which your sign-in is not sent.`,
-    {
-      hint: t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
-    },
-  );
+function makeRedirectError(problem: string, hint = t`Check oai_base in the profile.`): OaiError {
+  return new OaiError('malformed', problem, { hint });
 }
 
 function resolveRedirect(from: string, response: HttpResponse, query: string): string {
   const location = response.headers['location'];
-  const target =
-    location === undefined || !URL.canParse(location, from) ? undefined : new URL(location, from);
-  const hint = t`Check oai_base in the profile.`;
-  if (target === undefined)
-    throw new OaiError('malformed', t`${from} redirects without an address.`, { hint });
-  if (!/^https?:$/.test(target.protocol)) {
-    const { protocol } = target;
-    throw new OaiError(
-      'malformed',
+  if (location === undefined || !URL.canParse(location, from))
+    throw makeRedirectError(t`${from} redirects without an address.`);
+  const target = new URL(location, from);
+  const { protocol, origin } = target;
+  if (!/^https?:$/.test(protocol))
+    throw makeRedirectError(
       t`${from} redirects to an address with ${protocol}, which pas does not follow.`,
-      { hint },
     );
-  }
-  if (target.protocol === 'http:' && from.startsWith('https:')) {
-    throw new OaiError(
-      'malformed',
-      t`${from} redirects to ${target.origin}, which is not protected by TLS.`,
-      {
-        hint: t`Ask the operator of the service.`,
-      },
+  if (protocol === 'http:' && from.startsWith('https:'))
+    throw makeRedirectError(
+      t`${from} redirects to ${origin}, which is not protected by TLS.`,
+      t`Ask the operator of the service.`,
     );
-  }
-  target.hash = '';
-  if (target.search === '') target.search = query;
+  const search = target.search === '' ? query : target.search;
   // Encoded as our own query, for the comparison.
-  const sameArguments = new URLSearchParams(target.search).toString() === query;
-  return `${target.origin}${target.pathname}${sameArguments ? `?${query}` : target.search}`;
+  const hasSameArguments = new URLSearchParams(search).toString() === query;
+  return `${origin}${target.pathname}?${hasSameArguments ? query : search.replace(/^\?/, '')}`;
 }

@@ -37,20 +37,23 @@ const LONGEST = 60;
 
 /** Yields each piece of text directly in an element that has children, in document order. */
 export function* listStrayTexts(document: XmlDocument, element: XmlElement): Generator<StrayText> {
-  const { children } = element;
-  if (children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
-  const { bytes } = document;
-  let from = element.start + Buffer.byteLength(getStartTag(document, element));
-  for (const child of [...children, undefined]) {
-    const to = child?.start ?? bytes.lastIndexOf('</', element.end - 1);
-    const between = getSourceText(document, { start: from, end: to }).replace(MARKUP, (markup) =>
-      markup.replace(/[^\n]/g, ' '),
-    );
+  if (element.children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
+  for (const { start: from, source } of listGaps(document, element)) {
+    const between = source.replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
     const text = between.replace(/[ \t\r\n]+/g, ' ').replace(/^ | $/g, '');
     const start = from + Buffer.byteLength(between.slice(0, between.search(/[^ \t\r\n]/)));
     if (text !== '')
       yield { element, text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text, start };
-    from = child?.end ?? to;
+  }
+}
+
+/** Yields the source before, between and behind the children of an element, and the next child. */
+function* listGaps(document: XmlDocument, element: XmlElement) {
+  let start = element.start + Buffer.byteLength(getStartTag(document, element));
+  for (const child of [...element.children, undefined]) {
+    const end = child?.start ?? document.bytes.lastIndexOf('</', element.end - 1);
+    yield { start, source: getSourceText(document, { start, end }), child };
+    start = child?.end ?? end;
   }
 }
 
@@ -75,21 +78,15 @@ export function* walkMixedContent(
   document: XmlDocument,
   element: XmlElement,
 ): Generator<string | XmlElement> {
-  const { children, start, end, text } = element;
+  const { children, text } = element;
   if (children.length === 0) {
     if (text !== '') yield text;
     return;
   }
-  let from = start + Buffer.byteLength(getStartTag(document, element));
-  for (const child of [...children, undefined]) {
-    const source = getSourceText(document, {
-      start: from,
-      end: child?.start ?? document.bytes.lastIndexOf('</', end - 1),
-    });
+  for (const { source, child } of listGaps(document, element)) {
     // Comments, CDATA sections and references are parsed as elsewhere.
     if (source !== '')
       yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
     if (child !== undefined) yield child;
-    from = child?.end ?? end;
   }
 }

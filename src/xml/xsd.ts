@@ -78,12 +78,7 @@ export async function compileSchema(
     const schema = withInputs(library, imports, () => library.XsdValidator.fromDoc(document));
     // The compiled schema points into its document, so the document is disposed last.
     held.unshift(schema);
-    const files = [main, ...imports];
-    let namespaces: readonly string[] | undefined;
-    return makeValidator(library, schema, held, () => {
-      namespaces ??= files.map((file) => getTargetNamespace(library, file));
-      return namespaces;
-    });
+    return makeValidator(library, schema, held, [main, ...imports].map(getTargetNamespace));
   } catch (error) {
     for (const resource of held) resource.dispose();
     const reason = error instanceof Error ? error.message.trim() : String(error);
@@ -115,7 +110,7 @@ function makeValidator(
   library: Library,
   schema: XsdValidator,
   held: readonly { dispose(): void }[],
-  namespaces: () => readonly string[],
+  namespaces: readonly string[],
 ): Validator {
   let disposed = false;
   return {
@@ -137,7 +132,7 @@ function validateDocument(
   library: Library,
   schema: XsdValidator,
   bytes: Buffer,
-  namespaces: () => readonly string[],
+  namespaces: readonly string[],
 ): Validation {
   if (bytes.length > MAX_DOCUMENT_BYTES) {
     const message = msg`The document has ${bytes.length} bytes; pas reads at most ${MAX_DOCUMENT_BYTES}.`;
@@ -168,20 +163,19 @@ function validateDocument(
 }
 
 /**
- * @param namespaces of the schemas, computed on a fault, since most documents have none
+ * @param namespaces of the schemas
  * @throws the error itself where it is not the library's list of faults
  */
 function toViolations(
   { XmlLibError }: Library,
   error: unknown,
-  namespaces: () => readonly string[],
+  namespaces: readonly string[],
 ): SchemaViolation[] {
   if (!(error instanceof XmlLibError)) throw error;
   if (error.details.length === 0) return [{ line: null, message: error.message.trim() }];
-  const namespaceNames = namespaces();
   return error.details.map((detail) => {
     const words = detail.message.trim().replace(PARSER_ADVICE, '');
-    const message = namespaceNames.reduce(
+    const message = namespaces.reduce(
       (text, namespace) =>
         text.replaceAll(`{${namespace}}`, namespace === XML_NAMESPACE ? 'xml:' : ''),
       words,
@@ -195,13 +189,8 @@ function toViolations(
   });
 }
 
-function getTargetNamespace(library: Library, { bytes }: SchemaFile): string {
-  const document = parseSchemaDocument(library, bytes);
-  try {
-    return document.root.attr('targetNamespace')?.value ?? '';
-  } finally {
-    document.dispose();
-  }
+function getTargetNamespace({ bytes }: SchemaFile): string {
+  return /\stargetNamespace\s*=\s*["']([^"']*)/.exec(bytes.toString('latin1'))?.[1] ?? '';
 }
 
 /**

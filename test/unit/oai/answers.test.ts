@@ -359,7 +359,7 @@ describe('a request', () => {
       maxAnswerBytes: 5000,
       signal: stop.signal,
     });
-    expect(exchange.requests[1]).not.toHaveProperty('answerTimeoutMs');
+    expect(exchange.requests[1]?.answerTimeoutMs).toBeUndefined();
     expect(exchange.requests[1]?.signal).toBeUndefined();
   });
 
