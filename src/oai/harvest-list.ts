@@ -119,15 +119,14 @@ const CLOCK_STEP_MS = 2000;
  */
 export async function harvest(options: HarvestOptions): Promise<HarvestResult> {
   const { state, window } = options;
-  const resumed = findPassToResume(options);
-  const next = resumed ?? decideNextPass(options);
+  const next = findPassToResume(options) ?? decideNextPass(options);
   const pass = next ?? beginPass(options, 'changes', window);
   const run: Run = { ...options, pass, faults: new Map(), written: 0, deleted: 0 };
   if (next === undefined) return makeResult(run, {});
-  await readCompletely(run, resumed !== undefined);
+  await readCompletely(run);
   if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
     run.pass = beginPass(run, 'full', window);
-    await readCompletely(run, false);
+    await readCompletely(run);
   }
   const settled = await settleLosses(run, run.pass);
   state.change(() => {
@@ -195,7 +194,8 @@ function beginPass(
 }
 
 /** Scans the list until no record can have been skipped, and requests skipped records alone. */
-async function readCompletely(run: Run, isResumed: boolean): Promise<void> {
+async function readCompletely(run: Run): Promise<void> {
+  const isResumed = run.pass.pages > 0;
   savePass(run, run.pass);
   for (let scans = 1; ; scans++) {
     await readList(run);

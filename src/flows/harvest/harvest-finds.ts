@@ -4,7 +4,7 @@ import type { OaiClient } from '../../oai/client.ts';
 import { type HarvestOptions, harvest } from '../../oai/harvest-list.ts';
 import { makeMemoryState } from '../../oai/harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
-import { computeOverlapMs, fetchServiceClock } from './service-lists.ts';
+import { fetchServiceClock } from './service-lists.ts';
 
 export type RecordSource = {
   readonly client: OaiClient;
@@ -54,7 +54,6 @@ export async function harvestFinds(
     setSpec: FIND_SET,
     metadataPrefix: options.format,
     ...(await fetchServiceClock(options)),
-    overlapMs: computeOverlapMs(options.indexAllowanceMs),
     window: { fromMs, untilMs: null },
     sink: {
       write: async ({ records }) => {

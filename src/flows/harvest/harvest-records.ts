@@ -23,7 +23,6 @@ import type { Opening } from './append-output.ts';
 import type { OpenedOutput } from './outputs.ts';
 import {
   assertKnownSets,
-  computeOverlapMs,
   fetchServiceClock,
   type HarvestRequest,
   makeProgressReport,
@@ -129,7 +128,6 @@ async function harvestSet(
     state,
     sink: output,
     setSpec,
-    overlapMs: computeOverlapMs(options.indexAllowanceMs),
     client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
     full: options.full === true || verify,
     window: {

@@ -22,7 +22,6 @@ import {
 } from '../../vocabulary/terms.ts';
 import {
   assertKnownSets,
-  computeOverlapMs,
   fetchServiceClock,
   type HarvestRequest,
   makeProgressReport,
@@ -113,7 +112,6 @@ async function harvestSet(
     state,
     setSpec,
     window: { fromMs: null, untilMs: null },
-    overlapMs: computeOverlapMs(options.indexAllowanceMs),
     sink: makeTermSink(vocabulary, setSpec, unreadable),
     holdings: {
       findLost: async (scan) => {

@@ -105,7 +105,7 @@ async function lookUpAll(
     ({ identCely }) => !listed.has(identCely) && isOpen(recordsByIdent.get(identCely)),
   );
   const older = unexplained
-    .filter((find) => !isAcceptedSince(outbox, find, fromMs))
+    .filter((find) => !isAcceptedWithin(outbox, find, fromMs))
     .map(({ identCely }) => identCely);
   const silentMs = getSilentMs(recordsByIdent, listed);
   const lookups = new Map<string, FindLookup>([
@@ -181,14 +181,19 @@ function isOpen(record: PulledRecord | undefined): boolean {
 }
 
 /**
- * Tells if the find was accepted since, so that it must be on the list. One that a person settled
- * may be older.
+ * Tells if the find was accepted within a time, so that it must be on the list of that time. One
+ * that a person settled may be older.
  */
-function isAcceptedSince(outbox: Outbox, { entry }: SentFind, fromMs: number): boolean {
-  return listAttempts(outbox, entry).some(
-    ({ outcome, serverDateAt, startedAt }) =>
-      outcome === 'accepted' && (serverDateAt ?? startedAt) >= fromMs,
-  );
+function isAcceptedWithin(
+  outbox: Outbox,
+  { entry }: SentFind,
+  fromMs: number,
+  untilMs = Number.POSITIVE_INFINITY,
+): boolean {
+  return listAttempts(outbox, entry).some(({ outcome, serverDateAt, startedAt }) => {
+    const sentMs = serverDateAt ?? startedAt;
+    return outcome === 'accepted' && sentMs >= fromMs && sentMs <= untilMs;
+  });
 }
 
 function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
@@ -200,28 +205,15 @@ function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
 }
 
 function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefined): void {
-  switch (lookup?.kind) {
-    case undefined:
-      recordUnchanged(outbox, identCely);
-      return;
-    case 'shown':
-      saveStanding(outbox, {
-        identCely,
-        standing: 'shown',
-        datestampMs: lookup.datestampMs,
-        shown: { stav: lookup.record.stav, record: lookup.record },
-      });
-      return;
-    case 'withheld':
-    case 'deleted':
-      saveStanding(outbox, { identCely, standing: lookup.kind, datestampMs: lookup.datestampMs });
-      return;
-    case 'empty':
-      return;
-    case 'missing':
-      saveStanding(outbox, { identCely, standing: 'missing', datestampMs: null });
-      return;
-  }
+  if (lookup === undefined) recordUnchanged(outbox, identCely);
+  else if (lookup.kind !== 'empty')
+    saveStanding(outbox, {
+      identCely,
+      standing: lookup.kind,
+      datestampMs: 'datestampMs' in lookup ? lookup.datestampMs : null,
+      shown:
+        lookup.kind === 'shown' ? { stav: lookup.record.stav, record: lookup.record } : undefined,
+    });
 }
 
 /**
@@ -243,7 +235,7 @@ function filterOwn(
     const isOwn =
       wasOwn ||
       (lookup?.kind === 'shown' && isCreatedByUs(context, find, lookup.record)) ||
-      (lookup?.kind === 'deleted' && isDeletedSince(context, find, lookup.datestampMs));
+      (lookup?.kind === 'deleted' && isAcceptedWithin(context.outbox, find, 0, lookup.datestampMs));
     if (isOwn) proven++;
     if (isOwn && lookup !== undefined) ownLookups.set(find.identCely, lookup);
     if (!isOwn) ownLookups.set(find.identCely, { kind: 'missing' });
@@ -255,13 +247,6 @@ function filterOwn(
     {
       hint: t`A training instance has no harvesting, so what was sent to it cannot be read back. Check its own website.`,
     },
-  );
-}
-
-function isDeletedSince({ outbox }: PullContext, { entry }: SentFind, deletedMs: number): boolean {
-  return listAttempts(outbox, entry).some(
-    ({ outcome, serverDateAt, startedAt }) =>
-      outcome === 'accepted' && (serverDateAt ?? startedAt) <= deletedMs,
   );
 }
 

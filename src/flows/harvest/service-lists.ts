@@ -2,9 +2,8 @@ import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
-import type { HarvestResult } from '../../oai/harvest-list.ts';
+import type { HarvestOptions, HarvestResult } from '../../oai/harvest-list.ts';
 import { formatSetName } from '../../oai/pass.ts';
-import type { Granularity } from '../../oai/protocol.ts';
 import { findNearestSet } from '../../text/names.ts';
 
 export { formatSetName };
@@ -124,9 +123,8 @@ async function fetchSetSpecs({
   return setSpecs;
 }
 
-type NoteOptions = { readonly onNote?: (text: string) => void };
-
-export type ServiceClock = { readonly granularity: Granularity; readonly serverNowMs: number };
+/** What all lists of a service are harvested with. */
+export type ServiceClock = Pick<HarvestOptions, 'granularity' | 'serverNowMs' | 'overlapMs'>;
 
 /**
  * Sends Identify.
@@ -136,7 +134,8 @@ export async function fetchServiceClock({
   client,
   signal,
   onNote,
-}: ListedService & NoteOptions): Promise<ServiceClock> {
+  indexAllowanceMs,
+}: ListedService & Pick<HarvestRequest, 'onNote' | 'indexAllowanceMs'>): Promise<ServiceClock> {
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {
     onNote?.(
@@ -146,5 +145,6 @@ export async function fetchServiceClock({
   return {
     granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second',
     serverNowMs: responseDateMs,
+    overlapMs: computeOverlapMs(indexAllowanceMs),
   };
 }
