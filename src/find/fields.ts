@@ -263,6 +263,15 @@ export type HarvestedElements = { readonly [Name in ElementName]?: string | Refe
 
 export type Elements = FindElements | HarvestedElements;
 
+/** Leaves out the elements that are undefined. */
+export function withoutAbsent(
+  elements: {
+    readonly [Name in ElementName]?: unknown;
+  },
+): FindElements {
+  return Object.fromEntries(Object.entries(elements).filter(([, value]) => value !== undefined));
+}
+
 export type Field = FieldRow & { readonly name: ElementName };
 
 export const FIELDS: readonly Field[] = ROWS;
@@ -343,21 +352,7 @@ export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
  * displayed text counts.
  */
 export function isStoredColumn(name: ColumnName): boolean {
-  return (
-    isPointColumn(name) ||
-    (isElementName(name) && !['text', 'reference', 'term'].includes(getField(name).kind))
-  );
-}
-
-/** Elements of the point, which change together. */
-export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
-
-export function isPointElement(name: string): boolean {
-  return POINT_ELEMENTS.some((element) => element === name);
-}
-
-export function isPointColumn(name: string): boolean {
-  return POINT_COLUMNS.some((column) => column === name);
+  return STORED_COLUMNS.has(name);
 }
 
 /** Columns with coordinates. */
@@ -370,6 +365,24 @@ export const POINT_COLUMNS: readonly ColumnName[] = [
   'geom_wkt',
   'geom_sjtsk_wkt',
 ];
+
+const STORED_COLUMNS = new Set([
+  ...POINT_COLUMNS,
+  ...FIELDS.filter(({ kind }) => !['text', 'reference', 'term'].includes(kind)).map(
+    ({ name }) => name,
+  ),
+]);
+
+/** Elements of the point, which change together. */
+export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
+
+export function isPointElement(name: string): boolean {
+  return POINT_ELEMENTS.some((element) => element === name);
+}
+
+export function isPointColumn(name: string): boolean {
+  return POINT_COLUMNS.some((column) => column === name);
+}
 
 /**
  * Finds a column by its name, independent of case, accents and language; undefined for an unknown

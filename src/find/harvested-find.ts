@@ -17,6 +17,7 @@ import {
   type FindElements,
   type HarvestedElements,
   POINT_ELEMENTS,
+  withoutAbsent,
 } from './fields.ts';
 
 /** Placeholder for content that the reader may not see (B-SEE-2). */
@@ -186,8 +187,7 @@ export function withChanges(
   const changed = FIELDS.filter(({ name }) => names.has(name)).map(
     (field) => [field.name, toElementValue(field, elementsNow[field.name])] as const,
   );
-  const merged = Object.entries({ ...elements, ...Object.fromEntries(changed) });
-  return Object.fromEntries(merged.filter(([, value]) => value !== undefined));
+  return withoutAbsent({ ...elements, ...Object.fromEntries(changed) });
 }
 
 /** Converts the text of a record's element to the type of the element. */

@@ -10,6 +10,7 @@ import {
   getPointElement,
   isPointElement,
   POINT_ELEMENTS,
+  withoutAbsent,
 } from './fields.ts';
 
 /** Elements for which a table has a column. */
@@ -66,28 +67,24 @@ export function mergeRow(
   side?: MergeSide,
 ): MergedRow {
   const row = overlayRow(base, { elements: read, covered });
-  const merged: [string, unknown][] = [];
-  const imported: [string, unknown][] = [];
+  const merged: { -readonly [Name in ElementName]?: unknown } = { ...find };
+  const take = (part: readonly ElementName[]): void => {
+    for (const name of part) merged[name] = row[name];
+  };
   const differences: Difference[] = [];
   const conflicts: Difference[] = [];
   for (const part of PARTS) {
-    addPart(imported, row, part);
     if (isSamePart(base, row, part) || isSamePart(find, row, part)) {
-      addPart(merged, isHarvestedSince(find, row, part) ? row : find, part);
+      if (isHarvestedSince(find, row, part)) take(part);
       continue;
     }
     const difference = findDifference(base, find, row, part);
     differences.push(difference);
     const isConflict = !isSamePart(base, find, part);
     if (isConflict) conflicts.push(difference);
-    addPart(merged, isConflict && side !== 'table' ? find : row, part);
+    if (!isConflict || side === 'table') take(part);
   }
-  return {
-    elements: Object.fromEntries(merged),
-    base: Object.fromEntries(imported),
-    differences,
-    conflicts,
-  };
+  return { elements: withoutAbsent(merged), base: withoutAbsent(row), differences, conflicts };
 }
 
 /** Returns the row's elements over those without a column; an empty cell is an absent element. */
@@ -99,16 +96,12 @@ export function overlayRow(
   return { ...base, ...Object.fromEntries([...covered].map((name) => [name, elements[name]])) };
 }
 
-function addPart(to: [string, unknown][], from: FindElements, part: readonly ElementName[]): void {
-  for (const name of part) if (from[name] !== undefined) to.push([name, from[name]]);
-}
-
 function isSamePart(one: FindElements, other: FindElements, part: readonly ElementName[]): boolean {
   return part.every((name) => isSameValue(getField(name), one, other));
 }
 
 export function isSameFind(one: FindElements, other: FindElements): boolean {
-  return PARTS.every((part) => isSamePart(one, other, part));
+  return FIELDS.every((field) => isSameValue(field, one, other));
 }
 
 type Value = FindElements[ElementName];
@@ -119,14 +112,9 @@ type Value = FindElements[ElementName];
 function isHarvestedSince(
   find: FindElements,
   row: FindElements,
-  [name]: readonly ElementName[],
+  part: readonly ElementName[],
 ): boolean {
-  return (
-    name === 'nalezce' &&
-    find.nalezce?.id === NEW_PERSON &&
-    row.nalezce !== undefined &&
-    isSamePart(find, row, [name])
-  );
+  return part.includes('nalezce') && find.nalezce?.id === NEW_PERSON && isSamePart(find, row, part);
 }
 
 function findDifference(
@@ -136,12 +124,16 @@ function findDifference(
   part: readonly ElementName[],
 ): Difference {
   const [first = 'projekt'] = part;
-  const element = part.length === 1 ? first : findPointName(row, find);
+  const getName = (...candidates: readonly FindElements[]): ElementName =>
+    part.length === 1 ? first : findPointName(...candidates);
   const formatPart = (elements: FindElements): string | undefined =>
-    part.length === 1
-      ? formatMergeValue(elements[first])
-      : elements[findPointName(elements)]?.toString();
-  return { element, base: formatPart(base), ours: formatPart(find), theirs: formatPart(row) };
+    formatMergeValue(elements[getName(elements)]);
+  return {
+    element: getName(row, find),
+    base: formatPart(base),
+    ours: formatPart(find),
+    theirs: formatPart(row),
+  };
 }
 
 /** Returns the element of the point in the first candidate that has a point. */

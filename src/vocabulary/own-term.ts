@@ -92,21 +92,15 @@ function findMeaningOfStem(stem: string): string | undefined {
 /** Made on first use, since most commands look up no word. */
 let alternatives: ReadonlyMap<string, string> | undefined;
 
-/** A shorter prefix matches too many words. */
-const MIN_PREFIX_CHARACTERS = 4;
+/** Each wording is searched; the words behind these are details. */
+const MAX_REPLACED = 3;
 
-/** Returns a typed text with domain synonyms replaced, and with a single abbreviation expanded. */
+/** Returns a typed text with one word each replaced by what it may stand for. */
 export function listOtherWordings(typed: string): string[] {
-  const folded = fold(typed).replace(/\.$/, '');
-  const findMeaning = (word: string): string | undefined =>
-    findMeaningOfStem(getWordStem(word)) ??
-    (word.length < MIN_PREFIX_CHARACTERS
-      ? undefined
-      : Object.entries(SYNONYMS).find(([meaning]) => meaning.startsWith(word))?.[1]);
-  const replaced = folded.replace(/[\p{L}\p{N}]+/gu, (word) => findMeaning(word) ?? word);
-  const wordings = new Set([replaced, ...expandAbbreviation(folded)]);
-  wordings.delete(folded);
-  return [...wordings];
+  const folded = fold(typed);
+  return splitIntoWords(folded)
+    .slice(0, MAX_REPLACED)
+    .flatMap((word) => listMeanings(word).map((meaning) => folded.replace(word.text, meaning)));
 }
 
 function expandAbbreviation(folded: string): string[] {
