@@ -55,6 +55,8 @@ export type FieldRow = {
   readonly epsg?: GeomSystem;
   readonly unit?: 'cm';
   readonly gloss: Message;
+  /** Name of the element for people; absent: the gloss. */
+  readonly label?: Message;
   /**
    * Museums' names of the element, folded: Czech and English, full and abbreviated. The first name
    * is the usual one.
@@ -62,8 +64,12 @@ export type FieldRow = {
   readonly called?: string;
   /** Question of `pas add`, in the order of `at`; absent: asked last, on request. */
   readonly ask?: OrderedQuestion;
-  /** Position in the report; absent: at the end, under its gloss. */
-  readonly report?: DisplayedField | { readonly with: string } | { readonly elsewhere: true };
+  /** Position among the facts of a find in the report; absent: shown elsewhere. */
+  readonly reportedAt?: number;
+  /** Element behind which the report shows this one. */
+  readonly reportedWith?: string;
+  /** Width in the report of a text that may be long; absent: single. */
+  readonly shape?: 'double' | 'wide';
   /**
    * The text may reveal the location, so it is omitted where locations are. Children of
    * `chranene_udaje` always are.
@@ -72,7 +78,6 @@ export type FieldRow = {
 };
 
 export type FieldQuestion = {
-  readonly title: Message;
   /**
    * `frame`: constant for most finds of a day, confirmed with one key once it is known; `find`:
    * asked for each find; `handing-over`: for state 3 only; `more`: on request.
@@ -83,13 +88,7 @@ export type FieldQuestion = {
    * one find.
    */
   readonly stays?: 'carried' | 'copied';
-  /** Permitted answers, where the title does not state them. */
+  /** Permitted answers, where the label does not state them. */
   readonly hint?: Message;
 };
 type OrderedQuestion = FieldQuestion & { readonly at: number };
-
-type DisplayedField = {
-  readonly at: number;
-  readonly label: Message;
-  readonly shape?: 'double' | 'wide';
-};

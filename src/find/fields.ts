@@ -16,11 +16,12 @@ const ROWS = [
     alias: 'registration_number',
     requiredFrom: 3,
     gloss: msg`museum registration number`,
+    label: msg`Registration number`,
     called:
       'evidencni cislo, ev cislo, ev c, evid c, evid cislo, evc, e c, registration number, reg no, ' +
       'registration no, museum number, museum no',
-    ask: { at: 150, title: msg`Registration number`, when: 'handing-over' },
-    report: { at: 160, label: msg`Registration number` },
+    ask: { at: 150, when: 'handing-over' },
+    reportedAt: 160,
   },
   {
     name: 'projekt',
@@ -28,11 +29,12 @@ const ROWS = [
     alias: 'project',
     requiredFrom: 1,
     gloss: msg`survey project`,
+    label: msg`Project`,
     called:
       'projekt, cislo projektu, c projektu, id projektu, project, project id, project no, survey, akce, ' +
       'c akce',
-    ask: { at: 10, title: msg`Project`, when: 'frame', stays: 'carried' },
-    report: { at: 150, label: msg`Project` },
+    ask: { at: 10, when: 'frame', stays: 'carried' },
+    reportedAt: 150,
   },
   {
     name: 'hloubka',
@@ -40,11 +42,12 @@ const ROWS = [
     alias: 'depth_cm',
     requiredFrom: 2,
     gloss: msg`depth in whole centimetres`,
+    label: msg`Depth`,
     called:
       'hloubka, hl, hloub, hloubka ulozeni, hl nalezu, hloubka nalezu, hl pod povrchem, depth, find depth, ' +
       'depth below surface',
-    ask: { at: 120, title: msg`Depth (cm)`, when: 'find' },
-    report: { at: 80, label: msg`Depth` },
+    ask: { at: 120, when: 'find' },
+    reportedAt: 80,
     unit: 'cm',
   },
   {
@@ -54,11 +57,12 @@ const ROWS = [
     set: 'heslo:nalezove_okolnosti',
     requiredFrom: 2,
     gloss: msg`find context`,
+    label: msg`Context`,
     called:
       'okolnosti, nalezove okolnosti, okolnosti nalezu, okol, nal okol, nal okolnosti, zpusob nalezu, ' +
       'zp nalezu, zpusob ziskani, zpusob, jak nalezeno, jak nalezen, jak, context, circumstances, find circumstances, how found, method',
-    ask: { at: 90, title: msg`Context`, when: 'find', stays: 'carried' },
-    report: { at: 70, label: msg`Circumstances` },
+    ask: { at: 90, when: 'find', stays: 'carried' },
+    reportedAt: 70,
   },
   {
     name: 'obdobi',
@@ -67,21 +71,23 @@ const ROWS = [
     set: 'heslo:obdobi',
     requiredFrom: 2,
     gloss: msg`period`,
+    label: msg`Period`,
     called:
       'obdobi, obd, epocha, pravek, kultura, kult, datace, datovani, dat, period, culture, age, dating',
-    ask: { at: 80, title: msg`Period`, when: 'find', stays: 'carried' },
-    report: { at: 10, label: msg`Period` },
+    ask: { at: 80, when: 'find', stays: 'carried' },
+    reportedAt: 10,
   },
   {
     name: 'presna_datace',
     kind: 'text',
     alias: 'dating',
     gloss: msg`dating in detail, free text`,
+    label: msg`Dating in detail`,
     called:
       'presna datace, datace presna, datace, datovani, dat, chronologie, stupen, stoleti, presne datovani, ' +
       'dating, exact dating, precise dating, date range, century, phase',
-    ask: { at: 180, title: msg`Dating in detail`, when: 'more', stays: 'copied' },
-    report: { with: 'obdobi' },
+    ask: { at: 180, when: 'more', stays: 'copied' },
+    reportedWith: 'obdobi',
   },
   {
     name: 'druh_nalezu',
@@ -90,11 +96,12 @@ const ROWS = [
     set: 'heslo:predmet_druh',
     requiredFrom: 2,
     gloss: msg`object type`,
+    label: msg`Object`,
     called:
       'druh nalezu, druh predmetu, druh, predmet, urceni, nazev, nazev predmetu, typ, typ predmetu, artefakt, ' +
       'nalez, co, co to je, co je to, object type, object, object name, type, find type, artefact, artifact, name, identification',
-    ask: { at: 60, title: msg`Object`, when: 'find', stays: 'carried' },
-    report: { at: 20, label: msg`Object type` },
+    ask: { at: 60, when: 'find', stays: 'carried' },
+    reportedAt: 20,
   },
   {
     name: 'specifikace',
@@ -103,31 +110,35 @@ const ROWS = [
     set: 'heslo:predmet_specifikace',
     requiredFrom: 2,
     gloss: msg`object specification, as a rule the material`,
+    label: msg`Material`,
     called:
       'specifikace, material, mat, mater, surovina, sur, hmota, specification, raw material, fabric',
-    ask: { at: 70, title: msg`Material`, when: 'find', stays: 'carried' },
-    report: { at: 30, label: msg`Material` },
+    ask: { at: 70, when: 'find', stays: 'carried' },
+    reportedAt: 30,
   },
   {
     name: 'pocet',
     kind: 'text',
     alias: 'count',
     gloss: msg`number of items, free text`,
+    label: msg`Number of items`,
     called:
       'pocet, poc, pocet kusu, pocet ks, ks, kusu, mnozstvi, count, quantity, qty, number of items, pieces, ' +
       'pcs',
-    ask: { at: 170, title: msg`Number of items`, when: 'more' },
-    report: { at: 40, label: msg`Count` },
+    ask: { at: 170, when: 'more' },
+    reportedAt: 40,
   },
   {
     name: 'poznamka',
     kind: 'text',
     alias: 'note',
     gloss: msg`note`,
+    label: msg`Note`,
     called:
       'poznamka, pozn, poznamky, popis, note, notes, remark, remarks, comment, comments, description',
-    ask: { at: 190, title: msg`Note`, when: 'more' },
-    report: { at: 180, label: msg`Note`, shape: 'wide' },
+    ask: { at: 190, when: 'more' },
+    reportedAt: 180,
+    shape: 'wide',
     revealsLocation: true,
   },
   {
@@ -137,17 +148,17 @@ const ROWS = [
     set: 'osoba',
     requiredFrom: 2,
     gloss: msg`finder`,
+    label: msg`Finder`,
     called:
       'nalezce, nal, nalezl, nasel, kdo, kdo nasel, who, nalez ucinil, jmeno nalezce, sberatel, odevzdal, finder, found by, ' +
       'collector, name of finder, detectorist',
     ask: {
       at: 30,
-      title: msg`Finder`,
       when: 'frame',
       stays: 'carried',
       hint: msg`Surname, Given name`,
     },
-    report: { at: 60, label: msg`Finder` },
+    reportedAt: 60,
     revealsLocation: true,
   },
   {
@@ -156,12 +167,13 @@ const ROWS = [
     alias: 'found_on',
     requiredFrom: 2,
     gloss: msg`date of the find`,
+    label: msg`Date of the find`,
     called:
       'datum nalezu, datum, dat nalezu, dat, dat nal, den nalezu, nalezeno, nalezeno dne, dne, rok nalezu, ' +
       'rok, kdy, kdy nalezeno, kdy nalezen, when, when found, date found, found on, date, find date, date of find, date of discovery, year, year found, ' +
       'time, timestamp, cas, datum a cas',
-    ask: { at: 40, title: msg`Date of the find`, when: 'frame', stays: 'carried' },
-    report: { at: 50, label: msg`Found on` },
+    ask: { at: 40, when: 'frame', stays: 'carried' },
+    reportedAt: 50,
   },
   {
     name: 'stav',
@@ -169,9 +181,9 @@ const ROWS = [
     alias: 'target_state',
     requiredFrom: 1,
     gloss: msg`target state: 1, 2 or 3`,
+    label: msg`Target state`,
     called: 'cilovy stav, stav zaznamu, stav, target state, record state, state',
-    ask: { at: 20, title: msg`Target state`, when: 'frame', stays: 'carried' },
-    report: { elsewhere: true },
+    ask: { at: 20, when: 'frame', stays: 'carried' },
   },
   {
     name: 'predano',
@@ -179,9 +191,9 @@ const ROWS = [
     alias: 'handed_over',
     requiredFrom: 3,
     gloss: msg`handed over to the organisation`,
+    label: msg`Handed over`,
     called: 'predano, odevzdano, predano muzeu, handed over, deposited',
-    ask: { at: 130, title: msg`Handed over`, when: 'handing-over', stays: 'carried' },
-    report: { elsewhere: true },
+    ask: { at: 130, when: 'handing-over', stays: 'carried' },
   },
   {
     name: 'predano_organizace',
@@ -190,11 +202,11 @@ const ROWS = [
     set: 'organizace',
     requiredFrom: 3,
     gloss: msg`receiving organisation`,
+    label: msg`Receiving organisation`,
     called:
       'predano organizace, organizace, muzeum, instituce, ulozeno, ulozeni, misto ulozeni, sbirka, ' +
       'receiving organisation, organisation, museum, institution, repository, held by',
-    ask: { at: 140, title: msg`Receiving organisation`, when: 'handing-over', stays: 'carried' },
-    report: { elsewhere: true },
+    ask: { at: 140, when: 'handing-over', stays: 'carried' },
   },
   {
     name: 'geom_system',
@@ -202,8 +214,8 @@ const ROWS = [
     alias: 'crs',
     requiredFrom: 1,
     gloss: msg`coordinate system: 4326 or 5514`,
+    label: msg`Coordinate system`,
     called: 'souradnicovy system, sour system, system, crs, srs, epsg, coordinate system',
-    report: { at: 175, label: msg`Coordinate system` },
     revealsLocation: true,
   },
   {
@@ -213,9 +225,9 @@ const ROWS = [
     set: 'heslo:pristupnost',
     requiredFrom: 1,
     gloss: msg`accessibility`,
+    label: msg`Accessibility`,
     called: 'pristupnost, pristup, accessibility, access',
-    ask: { at: 50, title: msg`Accessibility`, when: 'frame', stays: 'carried' },
-    report: { elsewhere: true },
+    ask: { at: 50, when: 'frame', stays: 'carried' },
   },
   {
     name: 'lokalizace',
@@ -224,11 +236,13 @@ const ROWS = [
     requiredFrom: 2,
     parent: 'chranene_udaje',
     gloss: msg`description of the place`,
+    label: msg`Place in words`,
     called:
       'lokalizace, lok, lokalita, poloha, kde, kde nalezeno, where, misto nalezu, misto, nazev lokality, trat, nalezova situace, ' +
       'nal misto, popis mista, popis lokality, popis polohy, popis naleziste, location, site, findspot, find spot, place, locality, provenance',
-    ask: { at: 110, title: msg`Place in words`, when: 'find', stays: 'carried' },
-    report: { at: 110, label: msg`Place`, shape: 'double' },
+    ask: { at: 110, when: 'find', stays: 'carried' },
+    reportedAt: 110,
+    shape: 'double',
   },
   {
     name: 'geom_wkt',
@@ -393,9 +407,8 @@ export function findColumnMeant(name: string): ColumnName | undefined {
 }
 
 /** Returns the label of an element without the unit, which is shown with its value. */
-export function getElementLabel({ gloss, ask, report }: Field): string {
-  const label = ask?.title ?? (report !== undefined && 'label' in report ? report.label : gloss);
-  return String(label).replace(/ \(\w+\)$/, '');
+export function getElementLabel({ gloss, label = gloss }: Field): string {
+  return String(label);
 }
 
 /** Formats the label of an element with its name: `Depth (hloubka)`. */

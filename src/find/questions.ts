@@ -1,4 +1,4 @@
-import { msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import type { FieldQuestion, TargetState } from './field.ts';
 import {
   type ColumnName,
@@ -12,6 +12,7 @@ import {
 /** A question of `pas add`. A point is one question, whichever elements and columns it fills. */
 export type Question = FieldQuestion & {
   readonly name: QuestionName;
+  readonly title: Message;
   readonly how: 'text' | 'term' | 'state' | 'yes-no' | 'point' | 'photos';
 };
 
@@ -53,16 +54,19 @@ export const QUESTIONS: readonly Question[] = [
   ...FIELDS.flatMap(listFieldQuestions),
 ].sort((a, b) => a.at - b.at);
 
-function listFieldQuestions({ name, kind, gloss, ask }: Field): PlacedQuestion[] {
+function listFieldQuestions({
+  name,
+  kind,
+  gloss,
+  label = gloss,
+  unit,
+  ask,
+}: Field): PlacedQuestion[] {
   const how = HOW[kind];
   if (how === undefined) return [];
-  return [
-    {
-      name: name as QuestionName,
-      how,
-      ...(ask ?? { at: Number.POSITIVE_INFINITY, title: gloss, when: 'more' }),
-    },
-  ];
+  const title = unit === undefined ? label : msg`${label} (${unit})`;
+  const asked = ask ?? { at: Number.POSITIVE_INFINITY, when: 'more' };
+  return [{ name: name as QuestionName, how, title, ...asked }];
 }
 
 /**

@@ -152,7 +152,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
         kind: 'TextEdit',
         settings: {
           ...TEXT.settings,
-          IsMultiline: field.report !== undefined && 'shape' in field.report,
+          IsMultiline: field.shape !== undefined,
         },
       };
   }

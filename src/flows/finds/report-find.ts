@@ -2,7 +2,13 @@ import { getLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { findPlace } from '../../find/canonical.ts';
 import type { Reference } from '../../find/field.ts';
-import { canRevealLocation, FIELDS, type Field, type FindElements } from '../../find/fields.ts';
+import {
+  canRevealLocation,
+  FIELDS,
+  type Field,
+  type FindElements,
+  getElementLabel,
+} from '../../find/fields.ts';
 import type { Change, HarvestedFind } from '../../find/harvested-find.ts';
 import type { LookupArea } from '../../find/lookup.ts';
 import type { Entry, ImportEntry, Photograph } from '../../outbox/entry.ts';
@@ -183,24 +189,13 @@ function listFacts(sources: FindSources, elements: FindElements): Fact[] {
     ({ name }) => sources.places === 'shown' || !canRevealLocation(name),
   );
   return shownFields.flatMap((field): Fact[] => {
-    const { name, kind, gloss, report = { at: 175, label: gloss } } = field;
-    if (kind === 'point' || kind === 'geom-system' || !('at' in report)) return [];
-    const beside = shownFields.filter(
-      ({ report: ownReport }) =>
-        ownReport !== undefined && 'with' in ownReport && ownReport.with === name,
-    );
+    const { name, reportedAt: at, shape } = field;
+    if (at === undefined) return [];
+    const beside = shownFields.filter(({ reportedWith }) => reportedWith === name);
     const text = [field, ...beside]
       .map((each) => formatElement(sources, each, elements))
       .filter((each) => each !== '');
-    const { at, label, shape } = report;
-    return [
-      {
-        at,
-        label: String(label),
-        text: text.join(', '),
-        shape,
-      },
-    ];
+    return [{ at, label: getElementLabel(field), text: text.join(', '), shape }];
   });
 }
 
