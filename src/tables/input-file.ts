@@ -17,9 +17,9 @@ export async function readInputFile(path: string): Promise<Buffer> {
     assertInputSize(path, stats.size);
     return await file.readFile();
   } catch (error) {
-    throw error instanceof FileError
-      ? error
-      : new FileError(path, makeReadMessage(path, getErrorMessage(error)), { cause: error });
+    if (error instanceof FileError) throw error;
+    const problem = getErrorMessage(error);
+    throw new FileError(path, msg`${path} cannot be read: ${problem}`, { cause: error });
   } finally {
     await file.close();
   }
@@ -122,15 +122,9 @@ function explainNotOpened(path: string, error: unknown): Message {
     case 'EACCES':
     case 'EPERM':
       return msg`${path} cannot be read: permission denied.`;
-    default:
-      return makeOpenMessage(path, getErrorMessage(error));
+    default: {
+      const problem = getErrorMessage(error);
+      return msg`${path} cannot be opened: ${problem}`;
+    }
   }
-}
-
-function makeReadMessage(path: string, problem: Message): Message {
-  return msg`${path} cannot be read: ${problem}`;
-}
-
-function makeOpenMessage(path: string, problem: Message): Message {
-  return msg`${path} cannot be opened: ${problem}`;
 }

@@ -9,7 +9,6 @@ import {
   isOverlong,
   makeErrorResult,
   makeOverlongValue,
-  type ShownCell,
   UNSAVED_RESULT,
 } from './table.ts';
 
@@ -52,7 +51,9 @@ function parseStoredValue(document: XmlDocument, cell: XmlElement): CellValue | 
     case 'boolean':
       return {
         text: getStored('boolean-value'),
-        ...makeShown(getShownText(document, cell) ?? getStored('boolean-value').toUpperCase()),
+        shown: {
+          text: getShownText(document, cell) ?? getStored('boolean-value').toUpperCase(),
+        },
       };
     default:
       return undefined;
@@ -77,20 +78,24 @@ function parseTextValue(
 
 /** Returns the displayed text; undefined where the file lacks it, or its column was too narrow. */
 function getShownText(document: XmlDocument, cell: XmlElement): string | undefined {
-  const text = joinParagraphs(document, cell).replace(/\s+/g, ' ').trim();
+  const pieces = listTextPieces(document, cell, NO_STYLES);
+  const text = pieces
+    .map((piece) => piece.text)
+    .join('')
+    .replace(/\s+/g, ' ')
+    .trim();
   return text === '' || /^#+$/.test(text) ? undefined : text;
-}
-
-function makeShown(text: string): { readonly shown: ShownCell } {
-  return { shown: { text } };
 }
 
 function parseNumberValue(stored: string, shown: string | undefined): CellValue {
   if (isOverlong(Number(stored))) return makeOverlongValue(stored);
   const text = normalizeNumberText(stored);
   const plain = shown === undefined ? text : withoutGroups(shown, text);
-  return plain === text ? { text } : { text, ...makeShown(plain) };
+  return plain === text ? { text } : { text, shown: { text: plain } };
 }
+
+/** Groups of three digits with the same mark between them, and decimals behind another one. */
+const GROUPED = /^\d{1,3}([.,'])\d{3}(?:\1\d{3})*(?:[.,]\d*)?$/;
 
 /**
  * Removes the group separators of the computer's locale: a blank, or the one of point and comma
@@ -99,18 +104,13 @@ function parseNumberValue(stored: string, shown: string | undefined): CellValue 
 function withoutGroups(shown: string, stored: string): string {
   const blanks = shown.replace(/(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))/g, '');
   const [, before = '', digits = '', after = ''] = /^(\D*)(\d[\d.,']*)(.*)$/s.exec(blanks) ?? [];
-  const grouped = ['.', ',', "'"].find((mark) =>
-    new RegExp(`^\\d{1,3}(?:\\${mark}\\d{3})+(?:[.,]\\d*)?$`).test(digits),
-  );
-  if (grouped === undefined) return blanks;
-  const plain = digits.replaceAll(grouped, '');
+  const [, mark] = GROUPED.exec(digits) ?? [];
+  if (mark === undefined) return blanks;
+  const plain = digits.replaceAll(mark, '');
   const value = Math.abs(Number(stored)) * (after.includes('%') ? 100 : 1);
   const measureDistance = (text: string): number =>
     Math.abs(Number(text.replace(',', '.')) - value);
-  const isOnlyMark = digits.replace(/\d/g, '') === grouped;
-  return isOnlyMark && measureDistance(digits) <= measureDistance(plain)
-    ? blanks
-    : `${before}${plain}${after}`;
+  return measureDistance(digits) <= measureDistance(plain) ? blanks : `${before}${plain}${after}`;
 }
 
 /**
@@ -126,28 +126,17 @@ function parseDateValue(stored: string, shown: string | undefined): CellValue {
   };
 }
 
-/** Tells if the numbers of a text are year, month and day of this date; a month may be a word. */
+/** Tells if a text has year, month and day of this date; a month may be a word. */
 function isWholeDayShown(stored: string, shown: string): boolean {
   const [, year = '', month = '', day = ''] = /^(\d+)-(\d\d)-(\d\d)/.exec(stored) ?? [];
-  const date = shown.replace(/\d{1,2}:\d.*$/s, '');
-  const numbers = /^\d{6}(?:\d\d)?$/.test(date)
-    ? splitDigitGroups(date, year)
-    : (date.match(/\d+/g) ?? []);
-  const take = (isIt: (number: string) => boolean): boolean => {
-    const at = numbers.findIndex(isIt);
-    if (at !== -1) numbers.splice(at, 1);
-    return at !== -1;
-  };
-  const hasYear = take((number) => number === year) || take((number) => number === year.slice(-2));
-  const makeNumberTest = (of: string) => (number: string) => Number(number) === Number(of);
-  const hasMonth = numbers.length > 1 ? take(makeNumberTest(month)) : /\p{L}/u.test(date);
-  return hasYear && hasMonth && take(makeNumberTest(day));
-}
-
-/** Splits `20240601` and `010624`, which have no separators. */
-function splitDigitGroups(date: string, year: string): string[] {
-  if (date.length === 8 && date.startsWith(year)) return [year, date.slice(4, 6), date.slice(6)];
-  return [date.slice(0, 2), date.slice(2, 4), date.slice(4)];
+  const shortYear = year.slice(-2);
+  const date = shown.replace(/\d{1,2}:\d.*$/s, '').trim();
+  const numbers: readonly string[] = date.match(/\d+/g) ?? [];
+  const partCount = numbers.length + (/\p{L}/u.test(date) ? 1 : 0);
+  return (
+    (partCount > 2 && (numbers.includes(year) || numbers.includes(shortYear))) ||
+    [year + month + day, day + month + year, day + month + shortYear].includes(date)
+  );
 }
 
 /** Normalises a number: whole ones keep all digits, decimals are cut to those of a number. */
@@ -159,12 +148,6 @@ function normalizeNumberText(value: string): string {
 
 /** Limit of a text: repeated blanks are counted, and may expand without limit. */
 const MAX_CHARACTERS = 40_000;
-
-function joinParagraphs(document: XmlDocument, cell: XmlElement): string {
-  return listTextPieces(document, cell, NO_STYLES)
-    .map(({ text }) => text)
-    .join('');
-}
 
 export const NO_STYLES: TextStyles = new Map();
 

@@ -13,7 +13,7 @@ const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationship
 
 /** Lists the sheets of a workbook in their order. */
 function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
-  const parts = findParts(entries);
+  const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
   const workbook = parts.get('xl/workbook.xml');
   if (workbook === undefined) throw new Error(`${file} has no workbook`);
   const root = parseRoot(file, workbook);
@@ -64,13 +64,8 @@ function parseSharedTexts(file: string, entry: ZipEntry | undefined): BookValues
   });
 }
 
-/** Parts by name, independent of case: some programs write references in another case. */
-type Parts = { get(name: string): ZipEntry | undefined };
-
-function findParts(entries: ReadonlyMap<string, ZipEntry>): Parts {
-  const byName = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
-  return { get: (name) => byName.get(name.toLowerCase()) };
-}
+/** Parts by name in lower case: some programs write references in another case. */
+type Parts = ReadonlyMap<string, ZipEntry>;
 
 type Relation = {
   readonly id: string | undefined;
@@ -80,7 +75,7 @@ type Relation = {
 
 function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
   const folder = posix.dirname(name);
-  const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`);
+  const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`.toLowerCase());
   const related = list === undefined ? [] : getChildren(parseRoot(file, list), 'Relationship');
   return related.map((relation) => {
     const target = getAttribute(relation, 'Target') ?? '';
@@ -88,7 +83,7 @@ function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonl
     return {
       id: getAttribute(relation, 'Id'),
       type: getAttribute(relation, 'Type') ?? '',
-      part: parts.get(path),
+      part: parts.get(path.toLowerCase()),
     };
   });
 }
