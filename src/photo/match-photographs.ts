@@ -1,6 +1,6 @@
 import type { Point } from '../place/geometry.ts';
 import { computeMetresPerDegree } from '../place/polygon.ts';
-import { findInName, indexNames, type NameDoubt, type NameIndex } from './name-match.ts';
+import { findInName, indexNames, type NameIndex } from './name-match.ts';
 import type { PhotoExif } from './photo-exif.ts';
 
 /** A photograph with the data by which it is matched to a find. */
@@ -30,7 +30,7 @@ export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
 export type Reason =
   | { readonly kind: 'name'; readonly id: string }
   | { readonly kind: 'folder'; readonly id: string }
-  | { readonly kind: NameDoubt; readonly id: string }
+  | { readonly kind: 'like-name'; readonly id: string }
   | { readonly kind: 'several-names'; readonly ids: readonly string[] }
   | { readonly kind: 'distance'; readonly metres: number }
   | { readonly kind: 'far'; readonly metres: number }
@@ -119,7 +119,7 @@ function matchByName(
   const isInFile = ofFile.matches.length > 0;
   // A photograph of K-2 in the folder of K-1 may show either.
   const elsewhere = ofFolder.filter(
-    ({ find, doubt }) => doubt === undefined && ofFile.matches.every((each) => each.find !== find),
+    ({ find, isDoubtful }) => !isDoubtful && ofFile.matches.every((each) => each.find !== find),
   );
   const named = isInFile ? [...ofFile.matches, ...elsewhere] : ofFolder;
   const [best, ...others] = named;
@@ -132,8 +132,8 @@ function matchByName(
     const reasons: Reason[] = [{ kind: 'several-names', ids }, ...evidence];
     return { file, confidence: 'doubtful', find, reasons, candidates };
   }
-  const isNumbered = !isInFile && ofFile.hasOtherNumber;
-  const doubt = best.doubt ?? (isNumbered ? 'more-in-name' : undefined);
+  const isDoubtful = best.isDoubtful || (!isInFile && ofFile.hasOtherNumber);
+  const kind = isInFile ? 'name' : 'folder';
   const isOdd = evidence.some(
     (reason) =>
       (reason.kind === 'far' && reason.metres > FAR_M) ||
@@ -141,9 +141,9 @@ function matchByName(
   );
   return {
     file,
-    confidence: doubt !== undefined || isOdd ? 'likely' : 'sure',
+    confidence: isDoubtful || isOdd ? 'likely' : 'sure',
     find,
-    reasons: [{ kind: doubt ?? (isInFile ? 'name' : 'folder'), id: best.id }, ...evidence],
+    reasons: [{ kind: isDoubtful ? 'like-name' : kind, id: best.id }, ...evidence],
     candidates,
   };
 }

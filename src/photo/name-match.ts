@@ -3,16 +3,11 @@ import { foldName } from '../text/names.ts';
 
 type NamedFind<T> = { readonly find: T; readonly ids: readonly string[] };
 
-/**
- * Doubt about a find number in a name: other numbers stand beside it, or it is written in an
- * unusual way.
- */
-export type NameDoubt = 'more-in-name' | 'like-name';
-
 export type NameMatch<T> = {
   readonly find: T;
   readonly id: string;
-  readonly doubt: NameDoubt | undefined;
+  /** Other numbers stand beside the number, or it is written in an unusual way. */
+  readonly isDoubtful: boolean;
 };
 
 type IndexedId<T> = {
@@ -49,7 +44,7 @@ type Name = {
   readonly otherNumbers: readonly OtherNumber[];
 };
 type Span<T> = IndexedId<T> & { readonly start: number; readonly end: number };
-type GradedSpan<T> = Span<T> & { readonly doubt: NameDoubt | undefined };
+type GradedSpan<T> = Span<T> & { readonly isDoubtful: boolean };
 
 type NamedFinds<T> = {
   /** The longest id first. */
@@ -92,9 +87,10 @@ export function findInName<T>(name: string, index: NameIndex<T>): NamedFinds<T> 
   );
   const hasOtherNumber = hasMoreNumbers(parts, graded);
   const matches = new Map<T, NameMatch<T>>();
-  for (const { find, id, doubt } of graded.sort((a, b) => b.tokens.length - a.tokens.length)) {
-    if (matches.has(find)) continue;
-    matches.set(find, { find, id, doubt: hasOtherNumber ? 'more-in-name' : doubt });
+  for (const span of graded.sort((a, b) => b.tokens.length - a.tokens.length)) {
+    const { find, id } = span;
+    if (!matches.has(find))
+      matches.set(find, { find, id, isDoubtful: hasOtherNumber || span.isDoubtful });
   }
   return { matches: [...matches.values()], hasOtherNumber };
 }
@@ -134,9 +130,8 @@ function grade<T>(name: Name, span: Span<T>): GradedSpan<T>[] {
     crossing.length > 0 || name.otherNumbers.some(({ start, end }) => start === from && end === to);
   const isBare = span.tokens.every(({ text }) => isNumber(text) === isNumber(first.text));
   const isOfPlace = PLACES.test(name.tokens[span.start - 1]?.text ?? '');
-  const isUnlike = isOthers || isBare || isOfPlace || phrase === 'perhaps' || !isJoined(name, span);
-  const doubt = isUnlike ? 'like-name' : undefined;
-  return [{ ...span, doubt: isWrittenOnto(name, span) ? 'more-in-name' : doubt }];
+  const isUnusual = phrase === 'perhaps' || !isJoined(name, span) || isWrittenOnto(name, span);
+  return [{ ...span, isDoubtful: isOthers || isBare || isOfPlace || isUnusual }];
 }
 
 /** Tells if letters or digits follow or precede directly: `K-12b`, `2K-12`. */
@@ -208,7 +203,7 @@ type NameToken = {
 
 /** A part of a name whose number does not refer to a find. */
 type OtherNumber = {
-  readonly kind: 'camera' | 'date' | 'size' | 'copy';
+  readonly kind: (typeof KINDS)[number];
   readonly start: number;
   readonly end: number;
 };
@@ -249,49 +244,38 @@ const COMPACT_DAY = String.raw`${YEAR}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])`;
 const UNIT =
   '(?:mm|cm|dm|km|m|kg|g|ks|px|mpx?|dpi|x|%|°|hod|min|metr\\p{L}*|\\p{L}{4,5}metr\\p{L}*|gram\\p{L}*)';
 
-const PATTERNS: readonly { readonly kind: OtherNumber['kind']; readonly pattern: RegExp }[] = [
-  {
-    kind: 'date',
-    pattern: new RegExp(String.raw`(?<!\d)${YEAR}([-_. ])${MONTH}\1${DAY}${TIME}(?!\d)`, 'gi'),
-  },
-  {
-    kind: 'date',
-    pattern: new RegExp(String.raw`(?<!\d)${COMPACT_DAY}(?:\d{6}|${TIME})(?!\d)`, 'gi'),
-  },
-  {
-    kind: 'date',
-    pattern: new RegExp(String.raw`(?<!\d)${DAY}([-_. ]) ?${MONTH}\1 ?${YEAR}(?!\d)`, 'g'),
-  },
-  {
-    kind: 'date',
-    pattern: new RegExp(String.raw`(?<!\d)${DAY}\. ?${MONTH}\.(?: ?\d\d(?!\d)|(?! ?\d))`, 'g'),
-  },
-  { kind: 'size', pattern: /(?<!\d)\d+ ?[x×] ?\d+(?!\d)/gi },
-  {
-    kind: 'size',
-    pattern: new RegExp(String.raw`(?<!\d)\d+(?:[.,]\d+)?[-_ ]?${UNIT}(?!\p{L})`, 'giu'),
-  },
-  { kind: 'copy', pattern: /\(\d{1,3}\)/g },
-  // The service's own number of a file: `C202400101N00012F01`.
-  { kind: 'copy', pattern: /(?<=\d-?n\d+)-?f\d+(?![\p{L}\p{Nd}])/giu },
-  { kind: 'camera', pattern: new RegExp(PICTURE_NAME, 'giu') },
-  // Design rule for Camera File systems: folders of three digits and five characters, files of four
-  // characters and four digits.
-  { kind: 'camera', pattern: /^[1-9]\d\d(?:_\d{4}|[a-z_][a-z0-9_]{4})$/gi },
-  {
-    kind: 'camera',
-    pattern: /(?<![\p{L}\p{Nd}])(?:[plrsbm]\d{7}|p[abc]\d{6}|wa\d{4}|e\d{4})(?![\p{L}\p{Nd}])/giu,
-  },
-  {
-    kind: 'camera',
-    pattern: /(?<![\p{L}\p{Nd}])[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}(?![\p{L}\p{Nd}])/giu,
-  },
-];
+const PATTERNS = {
+  date: [
+    new RegExp(String.raw`(?<!\d)${YEAR}([-_. ])${MONTH}\1${DAY}${TIME}(?!\d)`, 'gi'),
+    new RegExp(String.raw`(?<!\d)${COMPACT_DAY}(?:\d{6}|${TIME})(?!\d)`, 'gi'),
+    new RegExp(String.raw`(?<!\d)${DAY}([-_. ]) ?${MONTH}\1 ?${YEAR}(?!\d)`, 'g'),
+    new RegExp(String.raw`(?<!\d)${DAY}\. ?${MONTH}\.(?: ?\d\d(?!\d)|(?! ?\d))`, 'g'),
+  ],
+  size: [
+    /(?<!\d)\d+ ?[x×] ?\d+(?!\d)/gi,
+    new RegExp(String.raw`(?<!\d)\d+(?:[.,]\d+)?[-_ ]?${UNIT}(?!\p{L})`, 'giu'),
+  ],
+  copy: [
+    /\(\d{1,3}\)/g,
+    // The service's own number of a file: `C202400101N00012F01`.
+    /(?<=\d-?n\d+)-?f\d+(?![\p{L}\p{Nd}])/giu,
+  ],
+  camera: [
+    new RegExp(PICTURE_NAME, 'giu'),
+    // Design rule for Camera File systems: folders of three digits and five characters, files of four
+    // characters and four digits.
+    /^[1-9]\d\d(?:_\d{4}|[a-z_][a-z0-9_]{4})$/gi,
+    /(?<![\p{L}\p{Nd}])(?:[plrsbm]\d{7}|p[abc]\d{6}|wa\d{4}|e\d{4})(?![\p{L}\p{Nd}])/giu,
+    /(?<![\p{L}\p{Nd}])[\da-f]{8}-?(?:[\da-f]{4}-?){3}[\da-f]{12}(?![\p{L}\p{Nd}])/giu,
+  ],
+};
+const KINDS = ['date', 'size', 'copy', 'camera'] as const;
 
 /** @param plain text without accents */
 function findOtherNumbers(plain: string): OtherNumber[] {
-  return PATTERNS.flatMap(({ kind, pattern }) =>
-    [...plain.matchAll(pattern)]
+  return KINDS.flatMap((kind) =>
+    PATTERNS[kind]
+      .flatMap((pattern) => [...plain.matchAll(pattern)])
       .filter(([text]) => /\p{Nd}/u.test(text))
       .map(({ index, 0: text }) => ({ kind, start: index, end: index + text.length })),
   );

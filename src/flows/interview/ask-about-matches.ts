@@ -90,8 +90,6 @@ function formatReason(reason: Reason): string {
       return t`named ${reason.id}`;
     case 'folder':
       return t`in the folder ${reason.id}`;
-    case 'more-in-name':
-      return t`named ${reason.id} and more`;
     case 'like-name':
       return t`named like ${reason.id}`;
     case 'several-names': {

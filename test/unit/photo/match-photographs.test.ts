@@ -9,7 +9,7 @@ import { findInName, indexNames } from '../../../src/photo/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
   const { matches } = findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] }))));
-  return matches.map(({ find, doubt }) => (doubt === undefined ? find : `${find}?`));
+  return matches.map(({ find, isDoubtful }) => (isDoubtful ? `${find}?` : find));
 }
 
 /**
