@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { FileError, getErrorMessage } from '../base/errors.ts';
-import { isReadable, makeUnreadable, type Reading } from '../base/issue.ts';
+import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import {
   type GeomSystem,
@@ -101,8 +101,7 @@ function makeFeatureTable(file: string, features: readonly unknown[], system: Ge
   const readRecords = function* (): Generator<ReadRecord> {
     for (const [index, feature] of features.entries()) {
       const row = index + 1;
-      const read = parseFeature(feature, system);
-      yield { row, ...(isReadable(read) ? read.value : read) };
+      yield { row, ...parseFeature(feature, system) };
     }
   };
   return makeTableOfRecords(place, readRecords);
@@ -125,7 +124,7 @@ type FeatureValues = {
   readonly point?: PointInSystem;
 };
 
-function parseFeature(feature: unknown, system: GeomSystem): Reading<FeatureValues> {
+function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Unreadable {
   if (feature === DAMAGED)
     return makeUnreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
   if (!isFeature(feature)) {
@@ -152,8 +151,7 @@ function parseFeature(feature: unknown, system: GeomSystem): Reading<FeatureValu
     values.set(name, text);
   }
   const point = parseGeometry(feature['geometry'], system);
-  if (!isReadable(point)) return point;
-  return { value: { values, point: point.value } };
+  return isReadable(point) ? { values, point: point.value } : point;
 }
 
 /** Formats a list as a table does, with `;` between its parts. */

@@ -50,7 +50,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
       const form = readFieldForm(file, database, named);
-      const { layer, others } = chooseLayer(file, database, form?.layer ?? named);
+      const { layer, others } = chooseLayer(file, database, named, form?.layer);
       const table = readLayer(file, database, layer, form);
       const issues = [...listUnreadSheets(table, others), ...table.issues];
       return { ...table, issues, photographsIn: form?.photographsIn };
@@ -71,6 +71,7 @@ function chooseLayer(
   file: string,
   database: Database,
   named: string | undefined,
+  ofForm: string | undefined,
 ): { readonly layer: Layer; readonly others: readonly string[] } {
   for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
   const tables = database
@@ -97,21 +98,21 @@ function chooseLayer(
     .filter(isLayer);
   const names = layers.map(({ name }) => name).join(', ');
   const hint = names === '' ? msg`It has no layers with features.` : msg`Its layers are: ${names}.`;
-  if (named !== undefined) {
-    const layer = layers.find(({ name }) => name === named);
-    if (layer === undefined)
-      throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
-    return { layer, others: [] };
-  }
+  const wanted = layers.find(({ name }) => name === (named ?? ofForm));
+  if (named !== undefined && wanted === undefined)
+    throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
-  for (const { name } of fitting) assertNoComputedColumns(file, database, name);
-  const [layer = fitting[0], ...others] = fitting.filter(
-    ({ name }) =>
-      database.prepare(`select 1 from ${quoteIdentifier(name)} limit 1`).get() !== undefined,
-  );
+  const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
+  const layer = wanted ?? filled[0] ?? fitting[0];
   if (layer === undefined)
     throw new FileError(file, msg`${file} has no layer of points.`, { hint });
+  const others = named === undefined ? filled.filter((each) => each !== layer) : [];
   return { layer, others: others.map(({ name }) => name) };
+}
+
+function hasRow(database: Database, table: string): boolean {
+  const sql = `select 1 from ${quoteIdentifier(table)} limit 1`;
+  return database.prepare(sql).get() !== undefined;
 }
 
 const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
@@ -146,7 +147,6 @@ function readFieldForm(
         ),
       ),
       ...issues,
-      ...checkStrangeLayers(file, database),
     ],
     applyTo: (record) => applyMeanings(record, meanings, photos),
   };
@@ -287,25 +287,6 @@ function readPhotographs(file: string, database: Database, meaningsOfFinds: Mean
   return { photos, issues };
 }
 
-/** Tables that QGIS adds beside layers. */
-const OF_QGIS = ['layer_styles'];
-
-function checkStrangeLayers(file: string, database: Database): Issue[] {
-  const names = database.prepare('select table_name from gpkg_contents').pluck().all().map(String);
-  return names
-    .filter(
-      (name) =>
-        ![FINDS_LAYER, PHOTOS_LAYER, FORM_TABLE, ...OF_QGIS].includes(name) &&
-        hasTable(database, name),
-    )
-    .map((name) => ({ name, rows: countRows(database, name) }))
-    .filter(({ rows }) => rows > 0)
-    .map(({ name, rows }) => {
-      const message = msg`The layer "${name}", with ${rows} rows, is not part of the form and is not read. If it contains finds: --layer ${name}`;
-      return makeWarningIssue('form-layer', message, { file, sheet: name, unit: 'feature' });
-    });
-}
-
 type Layer = GuardedType<typeof isLayer>;
 const isLayer = createRowGuard({
   name: isText,
@@ -332,22 +313,27 @@ function* readRows(database: Database, table: string) {
   for (const row of all.iterate()) if (isAnyRow(row)) yield row;
 }
 
-/** Refuses views and computed columns: evaluating them may take unbounded time or memory. */
+/**
+ * Refuses views and computed columns.
+ * @throws FileError
+ */
 function assertNoComputedColumns(file: string, database: Database, name: string): void {
-  const row = database
-    .prepare('select type, sql from sqlite_master where name = ? collate nocase')
-    .get(name);
-  if (row === undefined) return;
-  const isTable =
-    isAnyRow(row) && row['type'] === 'table' && !/^\s*create\s+virtual\b/i.test(`${row['sql']}`);
-  const listTableColumns = () =>
-    database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
-  if (isTable && listTableColumns().every((column) => isAnyRow(column) && column['hidden'] === 0))
-    return;
+  if (!isComputed(database, name)) return;
   throw makeDamagedFileError(
     file,
     msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
   );
+}
+
+/** Tells if a table is a view or has computed columns, which may take unbounded time or memory. */
+function isComputed(database: Database, name: string): boolean {
+  const row = database
+    .prepare('select type, sql from sqlite_master where name = ? collate nocase')
+    .get(name);
+  if (!isAnyRow(row)) return false;
+  if (row['type'] !== 'table' || /^\s*create\s+virtual\b/i.test(`${row['sql']}`)) return true;
+  const columns = database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
+  return columns.some((column) => isAnyRow(column) && column['hidden'] !== 0);
 }
 
 /** Returns the features of a layer; each iteration reads them from the database. */

@@ -13,8 +13,8 @@ import {
   SheetContents,
 } from './sheet-contents.ts';
 import { makeTableOfSheets, parsePart, type Sheet } from './sheet-table.ts';
-import { assertTableSize, type Table } from './table.ts';
-import { makePasswordError, type ZipEntry } from './zip-entries.ts';
+import { assertTableSize, makePasswordError, type Table } from './table.ts';
+import type { ZipEntry } from './zip-entries.ts';
 
 const STYLE = 'urn:oasis:names:tc:opendocument:xmlns:style:1.0';
 const SPREADSHEET = 'application/vnd.oasis.opendocument.spreadsheet';

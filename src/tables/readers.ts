@@ -7,7 +7,7 @@ import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-fi
 import { listNames } from '../store/folder.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
-import { assertInputSize, makeDamagedFileError, type Table } from './table.ts';
+import { assertInputSize, makeDamagedFileError, makePasswordError, type Table } from './table.ts';
 import type { ArchiveSource } from './zip-entries.ts';
 
 type ReadOptions = {
@@ -255,11 +255,7 @@ function findTextStart(bytes: Buffer): string | undefined {
 
 /** Excel wraps an encrypted workbook in the container of its old format. */
 function makeOldFormatError(file: string, bytes: Buffer): FileError {
-  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) {
-    return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
-      hint: msg`Open it in the spreadsheet and save it without the password.`,
-    });
-  }
+  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) return makePasswordError(file);
   return new FileError(
     file,
     msg`${file} is a workbook in the old Excel format (.xls), which pas does not read.`,
@@ -321,16 +317,16 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   if (collected !== undefined) return readTable(collected, options);
   const table = await readFormFolder(folder, (path) => readTable(path, options));
   if (table !== undefined) return table;
-  const tables = listNames(folder)
+  const names = listNames(folder)
     .filter((name) => TABLE_NAME.test(name))
-    .sort();
-  const names =
-    tables.slice(0, MAX_NAMED_TABLES).join(', ') + (tables.length > MAX_NAMED_TABLES ? ', …' : '');
+    .sort()
+    .slice(0, MAX_NAMED_TABLES)
+    .join(', ');
   throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
     hint:
-      tables.length === 0
+      names === ''
         ? msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`
-        : msg`Name a file. Tables in the folder: ${names}`,
+        : msg`Name a file, such as: ${names}`,
   });
 }
 

@@ -184,15 +184,9 @@ function parseSystem(file: string, prj: Buffer | undefined): GeomSystem {
   return system;
 }
 
-/** Normalises the encoding in a `.cpg`: `1250`, `ANSI 1250`, `CP852`, `88592`, `UTF-8`, `65001`. */
+/** Returns the encoding in a `.cpg`, such as `1250`, `ANSI 1250` or `UTF-8`. */
 function parseCodePage(cpg: Buffer | undefined): string | undefined {
-  const text = cpg?.toString('latin1').replace(/[^\x21-\x7e]/g, '') ?? '';
-  if (text === '') return undefined;
-  const plain = text.toLowerCase().replace(/[^a-z0-9]/g, '');
-  const [, number] = /^(?:cp|ansi|oem|windows|win|ibm|ms)?(\d{3,5})$/.exec(plain) ?? [];
-  if (number === '65001') return 'utf8';
-  if (number === undefined) return text;
-  return number.startsWith('8859') && number.length === 5 ? `iso${number}` : `cp${number}`;
+  return cpg?.toString('latin1').replace(/[^\x21-\x7e]/g, '') || undefined;
 }
 
 type Column = {

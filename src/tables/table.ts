@@ -126,6 +126,12 @@ export function makeDamagedFileError(file: string, problem: Message, cause?: unk
   return new FileError(file, problem, { cause, hint });
 }
 
+export function makePasswordError(file: string): FileError {
+  return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
+    hint: msg`Open it in the spreadsheet and save it without the password.`,
+  });
+}
+
 /**
  * Maximum size of tables and documents: a season has a few MB, and parsing takes several times the
  * size.

@@ -17,8 +17,13 @@ const ENCODINGS: readonly Encoding[] = [
   { name: 'CP852', codec: 'cp852' },
   UTF_8,
 ];
-/** Aliases that the library does not know. */
+/** Aliases that the library does not know, also those of map programs. */
 const ALSO_CALLED: Readonly<Record<string, string>> = {
+  65001: 'utf8',
+  88592: 'iso88592',
+  ansi1250: 'cp1250',
+  ansi1252: 'cp1252',
+  oem852: 'cp852',
   macce: 'maccenteuro',
   xmacce: 'maccenteuro',
   maccentraleurope: 'maccenteuro',

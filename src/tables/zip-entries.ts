@@ -10,6 +10,7 @@ import {
   assertInputSize,
   MAX_INPUT_BYTES,
   makeDamagedFileError,
+  makePasswordError,
 } from './table.ts';
 
 /** Limit for all parts read of one archive; a single part may have no more than a table. */
@@ -175,12 +176,6 @@ function makeDamagedError(file: string, cause?: unknown): FileError {
     msg`${file} is damaged or cut short: it cannot be unpacked.`,
     cause,
   );
-}
-
-export function makePasswordError(file: string): FileError {
-  return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
-    hint: msg`Open it in the spreadsheet and save it without the password.`,
-  });
 }
 
 function makeLeadsOutError(file: string, name: string): FileError {

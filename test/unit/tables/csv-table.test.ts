@@ -155,7 +155,7 @@ describe('reading from disk', () => {
     writeFileSync(join(folder, 'more.xlsx'), 'local_id');
     await expect(readTable(folder)).rejects.toMatchObject({
       message: expect.stringContaining('is a folder'),
-      hint: 'Name a file. Tables in the folder: finds.csv, more.xlsx, plain.csv',
+      hint: 'Name a file, such as: finds.csv, more.xlsx, plain.csv',
     });
     await expect(readTable(join(file, 'x.csv'))).rejects.toThrow('There is no file');
     await expect(readTable('/dev/zero')).rejects.toThrow('not a regular file');
