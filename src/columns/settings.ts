@@ -3,7 +3,6 @@ import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { joinMessages, type Message, msg } from '../base/message.ts';
 import {
   COLUMN_NAMES,
-  type ColumnName,
   FIELDS,
   type FindElements,
   findColumnMeant,
@@ -62,19 +61,11 @@ export function explainUnknownElement(givenName: string): Message {
   return msg`There is no element ${givenName}. ${advice}`;
 }
 
-/** Parsed settings; those that cannot be read are among the issues. */
-type ParsedSetting = {
-  readonly elements: FindElements;
-  readonly photos: readonly string[];
-  readonly issues: readonly Issue[];
-};
-
-/** Reads each value separately, so that a faulty one does not affect the others. */
-export function parseSettings(
-  settings: readonly Setting[],
-  localId: string,
-  context: RowContext,
-): ParsedSetting {
+/**
+ * Reads each value separately, so that a faulty one, which is among the issues, does not affect the
+ * others.
+ */
+export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext) {
   const repeatIssues = findRepeated(settings);
   const repeated = new Set(repeatIssues.map(({ element }) => element));
   const single = settings.filter(({ name }) => !repeated.has(name));
@@ -95,19 +86,15 @@ export function isOfPoint(name: string): boolean {
 }
 
 function findRepeated(settings: readonly Setting[]): Issue[] {
-  const seen = new Set<ColumnName>();
-  return settings.flatMap(({ name, givenName }) => {
-    if (!seen.has(name)) {
-      seen.add(name);
-      return [];
-    }
-    return [
+  const names = settings.map(({ name }) => name);
+  return settings
+    .filter(({ name }, index) => names.indexOf(name) < index)
+    .map(({ name, givenName }) =>
       makeErrorIssue('setting-twice', msg`${name} is given twice. Keep one.`, {
         element: name,
         column: givenName,
       }),
-    ];
-  });
+    );
 }
 
 /**
@@ -183,18 +170,16 @@ export function parseDefaults(
     readonly projects: Readonly<Record<string, unknown>>;
   },
 ): DefaultsFile {
+  const check = (tables: Iterable<readonly [string, unknown]>, name: (key: string) => Message) =>
+    new Map([...tables].map(([key, value]) => [key, checkDefaults(name(key), value)]));
   return {
-    profiles: new Map(
-      [...(tables?.profiles ?? [])].map(
-        ([name, setting]) =>
-          [name, checkDefaults(msg`${path}, defaults of profile ${name}`, setting)] as const,
-      ),
+    profiles: check(
+      tables?.profiles ?? [],
+      (profile) => msg`${path}, defaults of profile ${profile}`,
     ),
-    projects: new Map(
-      Object.entries(tables?.projects ?? {}).map(
-        ([project, settings]) =>
-          [project, checkDefaults(msg`${path}, project ${project}`, settings)] as const,
-      ),
+    projects: check(
+      Object.entries(tables?.projects ?? {}),
+      (project) => msg`${path}, project ${project}`,
     ),
   };
 }

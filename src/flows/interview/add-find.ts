@@ -14,7 +14,6 @@ import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import {
   type DefaultsFile,
-  type FindDefaults,
   mergeDefaults,
   orderElements,
   parseDefaults,
@@ -94,44 +93,35 @@ export function openEntrySession(
   { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,
   beginning: Beginning,
 ) {
-  const references = {
-    resolveReference: rememberReferences(ruleContext.lookupTerm),
-    resolvePhoto: makePhotoResolver(folder),
-  };
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
   const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
-  const { inspectPhotograph } = keeping;
-  const defaults = parseDefaults(sources.configFile, sources.defaults);
+  const context = {
+    ...ruleContext,
+    resolveReference: rememberReferences(ruleContext.lookupTerm),
+    resolvePhoto: makePhotoResolver(folder),
+    outbox,
+    folder,
+    isTaken,
+    inspectPhotograph: keeping.inspectPhotograph,
+    readPhotoPosition,
+    profile: sources.profile,
+    defaults: parseDefaults(sources.configFile, sources.defaults),
+    enteredNow,
+  };
   return {
     outbox,
-    answers: {
-      ...ruleContext,
-      ...references,
-      folder,
-      isTaken,
-      inspectPhotograph,
-      readPhotoPosition,
-    },
-    suggestions: {
-      ...references,
-      outbox,
-      profile: sources.profile,
-      defaults,
-      today: ruleContext.today,
-      enteredNow,
-    },
+    context,
     check: (find: Find): readonly Issue[] => validate(find).issues,
     /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
     async save(find: Find, intent: Intent): Promise<SavedFind> {
-      const context = {
+      const { finds, issues, unchecked } = await enqueueFinds([find], {
         ...keeping,
         outbox,
         validate: withDraftIntent(validate, intent),
         dryRun: false,
-      };
-      const { finds, issues, unchecked } = await enqueueFinds([find], context);
+      });
       if (intent !== 'unfinished') enteredNow.add(find.localId);
       const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
       const state = findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft';
@@ -149,7 +139,7 @@ export function openEntrySession(
       const lent =
         beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
       const begun = { ...base, elements: { ...lent, ...base.elements } };
-      return startFind(begun, which === 'first' ? beginning : {}, { ...references, folder });
+      return startFind(begun, which === 'first' ? beginning : {}, context);
     },
   };
 }
@@ -263,16 +253,13 @@ export async function addFind(
 }
 
 /** Makes an empty find whose number continues the last one. */
-function makeNumberedFind({ suggestions }: EntrySession): Find {
-  return { ...NEW_FIND, localId: suggestValues(NEW_FIND, suggestions).localId };
+function makeNumberedFind({ context }: EntrySession): Find {
+  return { ...NEW_FIND, localId: suggestValues(NEW_FIND, context).localId };
 }
 
-function withDefaults({ suggestions }: EntrySession, find: Find): Find {
-  const { defaults: file, profile } = suggestions;
-  const project =
-    find.elements.projekt ??
-    makeStartingElements(mergeDefaults(file, profile, undefined), suggestions).projekt;
-  const defaults = makeStartingElements(mergeDefaults(file, profile, project?.id), suggestions);
+function withDefaults({ context }: EntrySession, find: Find): Find {
+  const { projekt: project = getDefaultElements(context).projekt } = find.elements;
+  const defaults = getDefaultElements(context, project?.id);
   return { ...find, elements: orderElements({ ...defaults, ...find.elements }) };
 }
 
@@ -294,10 +281,10 @@ function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void
 }
 
 async function checkPhotographs(
-  { answers }: EntrySession,
+  { context }: EntrySession,
   { photos, localId }: Find,
 ): Promise<Issue[]> {
-  const inspected = await Promise.all(photos.map((path) => answers.inspectPhotograph(path)));
+  const inspected = await Promise.all(photos.map((path) => context.inspectPhotograph(path)));
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
@@ -311,12 +298,12 @@ export type Asking = {
  * Returns the data for the questions about a find; entries of the newest finds are suggested first.
  */
 export function makeInterview(
-  { outbox, answers, check }: EntrySession,
+  { outbox, context, check }: EntrySession,
   { offers, ...asking }: Asking,
 ) {
   const latest = listLatestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
   const read: InterviewContext['read'] = (question, text, find) =>
-    parseAnswer(question, text, find, answers);
+    parseAnswer(question, text, find, context);
   return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
 }
 
@@ -330,11 +317,11 @@ export async function enterFind(
   isDraft: boolean,
   asking: Asking,
 ): Promise<SavedFind> {
-  const { outbox, suggestions, save } = adding;
-  const keptFinds: Find[] = [];
+  const { outbox, context, save } = adding;
+  let last: Find | undefined;
   const world: InterviewContext = {
     ...makeInterview(adding, asking),
-    suggest: (find) => suggestValues(find, suggestions),
+    suggest: (find) => suggestValues(find, context),
     keep: async (find, before) => {
       if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
       const kept =
@@ -342,7 +329,7 @@ export async function enterFind(
       if (kept !== undefined) changeWish(outbox, kept, { localId: find.localId });
       // Photographs are queued with the last answer, since until then one of them may be removed.
       await save({ ...find, photos: [] }, 'unfinished');
-      keptFinds[0] = find;
+      last = find;
     },
   };
   try {
@@ -350,7 +337,6 @@ export async function enterFind(
     return await save(find, isDraft ? 'draft' : intent);
   } catch (thrown) {
     if (!(thrown instanceof InterruptedError)) throw thrown;
-    const [last] = keptFinds;
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
     await save(last, 'unfinished');
     throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
@@ -409,29 +395,30 @@ const LATEST = 40;
  * project or the profile.
  */
 function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
-  const { outbox, profile, defaults, today, enteredNow } = context;
-  const latest = listLatestFinds(outbox, LATEST).filter(({ localId }) => localId !== find.localId);
-  const getElements = (stored: {
-    readonly elements: Readonly<Record<string, unknown>>;
-  }): FindElements => stored.elements as FindElements;
-  const chosen = find.elements.projekt?.id;
+  const { outbox, today, enteredNow } = context;
+  const latest = listLatestFinds(outbox, LATEST)
+    .filter(({ localId }) => localId !== find.localId)
+    .map(({ localId, elements }) => ({ localId, elements: elements as FindElements }));
   const project =
-    chosen ??
-    latest.map((stored) => getElements(stored).projekt?.id).find((id) => id !== undefined);
-  const ofProject = latest.filter((stored) => getElements(stored).projekt?.id === project);
+    find.elements.projekt?.id ??
+    latest.map(({ elements }) => elements.projekt?.id).find((id) => id !== undefined);
+  const ofProject = latest.filter(({ elements }) => elements.projekt?.id === project);
   // An element that the last find lacks is suggested from the one before it.
   const carried: FindElements = Object.assign(
     {},
-    ...ofProject.map((stored) => pickCarriedElements(getElements(stored))).reverse(),
+    ...ofProject.map(({ elements }) => pickCarriedElements(elements)).reverse(),
   );
   const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
   return {
     localId: makeNextLocalId(
-      listGivenNumbers(latest, outbox),
+      listGivenNumbers(
+        latest.map(({ localId }) => localId),
+        outbox,
+      ),
       (id) => findByLocalId(outbox, id) !== undefined,
     ),
     elements: orderElements({
-      ...makeStartingElements(mergeDefaults(defaults, profile, project), context),
+      ...getDefaultElements(context, project),
       ...carried,
       datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,
     }),
@@ -441,16 +428,14 @@ function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
 /**
  * Returns the numbers that people assigned, skipping those from phones and tables without numbers.
  */
-function listGivenNumbers(latest: readonly StoredFind[], outbox: Outbox): string[] {
-  const looked = latest.every(({ localId }) => isMadeByProgram(localId))
-    ? listLatestFinds(outbox, MAX_INSPECTED)
+function listGivenNumbers(latest: readonly string[], outbox: Outbox): readonly string[] {
+  return latest.every(isMadeByProgram)
+    ? listLatestFinds(outbox, MAX_INSPECTED).map(({ localId }) => localId)
     : latest;
-  return looked.map(({ localId }) => localId);
 }
 
-/**
- * Converts defaults to elements; an unresolvable entry is left out, since it is only a suggestion.
- */
-function makeStartingElements(defaults: FindDefaults, context: RowContext): FindElements {
-  return parseSettings(defaults, '', context).elements;
+/** Returns the defaults as elements; an unresolvable entry is left out. */
+function getDefaultElements(context: SuggestContext, project?: string): FindElements {
+  const { defaults, profile } = context;
+  return parseSettings(mergeDefaults(defaults, profile, project), '', context).elements;
 }
