@@ -130,43 +130,28 @@ function listFieldOffers(
   find: Find,
   suggested: string | undefined,
   typed: string,
-  { offerTerms }: QuestionContext,
+  world: QuestionContext,
 ): Offers {
   const key = makeShortcut(typed.trim());
   if (key !== undefined) return [key];
   const [element] = getElementNames(question.name);
-  const offers =
+  const list = (text: string): Offers =>
     question.how === 'term' && element !== undefined
-      ? offerTerms(element, typed)
-      : listFixedOffers(question, typed);
+      ? world.offerTerms(element, text)
+      : listFixedOffers(question, text);
+  const offers = list(typed);
   if (typed.trim() !== '') return offers;
   const preferred = formatElementCell(question, find.elements) ?? suggested;
-  const first = offers.filter((offer) => 'value' in offer && offer.value === preferred);
-  const isKnown =
-    question.how === 'term' &&
-    element !== undefined &&
-    preferred !== undefined &&
-    first.length === 0;
-  const sought = isKnown ? [findOffer(offerTerms(element, preferred), preferred)] : first;
-  const rest = offers.filter((offer) => !('value' in offer) || offer.value !== preferred);
   // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the
   // alphabet.
-  const skip =
-    preferred === undefined
-      ? [makeEmptyOffer(isOptional(question.name, getTargetState(find)))]
-      : [];
-  return [...sought, ...skip, ...rest];
-}
-
-/**
- * Returns the exact match, else the cell: a search may return a similar entry, such as a namesake
- * of an unknown person.
- */
-function findOffer(offers: Offers, cell: string): PromptOffer<string> {
-  const same = offers.find(
-    (offer): offer is PromptOffer<string> => 'value' in offer && offer.value === cell,
-  );
-  return same ?? { value: cell, name: cell, short: cell };
+  if (preferred === undefined)
+    return [makeEmptyOffer(isOptional(question.name, getTargetState(find))), ...offers];
+  const isPreferred = (offer: Offers[number]): offer is PromptOffer<string> =>
+    'value' in offer && offer.value === preferred;
+  // A search may return only a similar entry, such as a namesake of an unknown person.
+  const sought = [...offers, ...list(preferred)];
+  const first = sought.find(isPreferred) ?? { value: preferred, name: preferred, short: preferred };
+  return [first, ...offers.filter((offer) => !isPreferred(offer))];
 }
 
 function makeShortcut(typed: string): PromptOffer<string> | undefined {
@@ -199,8 +184,8 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
           short: formatTargetState(stav),
         }))
       : [
-          { value: 'ano', name: t`yes`, short: t`yes` },
-          { value: 'ne', name: t`no`, short: t`no` },
+          { value: 'true', name: t`yes`, short: t`yes` },
+          { value: 'false', name: t`no`, short: t`no` },
         ];
   const query = typed.trim().toLowerCase();
   const fitting = all.filter(({ name }) => name.toLowerCase().includes(query));
@@ -211,10 +196,8 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
 type AskingContext = QuestionContext & { readonly check: (find: Find) => readonly Issue[] };
 
 export type InterviewContext = AskingContext & {
-  /** Asks also for what has an answer, and what is else asked on request. */
+  /** Changes a find: asks also for what has an answer, and what is else asked on request. */
   readonly asksAll?: boolean;
-  /** Questions that are never asked. */
-  readonly leftOut?: readonly QuestionName[];
   /** Returns suggestions for empty elements; they may depend on the project. */
   readonly suggest: (find: Find) => SuggestedValues;
   /**
@@ -284,7 +267,6 @@ export function askChanges(start: Find, world: AskingContext): Promise<Interview
   return runInterview(start, {
     ...world,
     asksAll: true,
-    leftOut: ['local_id', 'photos'],
     suggest: () => ({ localId: '', elements: {} }),
     keep: async () => {},
   });
@@ -295,20 +277,23 @@ const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
 function findNextQuestion(
   find: Find,
   done: ReadonlySet<QuestionName>,
-  { suggest, asksAll, leftOut }: InterviewContext,
+  { suggest, asksAll }: InterviewContext,
 ): Question | undefined {
   const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
   const questions = asksAll
-    ? listUsedQuestions(find, leftOut)
+    ? listUsedQuestions(find, asksAll)
     : QUESTIONS.filter((question) => isAsked(question, stav));
   return questions.find(({ name }) => !done.has(name));
 }
 
-/** Lists the questions that are asked, that are asked on request, and that have an answer. */
-function listUsedQuestions(find: Find, leftOut: readonly QuestionName[] = []): Question[] {
+/**
+ * Lists the questions that are asked, that are asked on request, and that have an answer; of a find
+ * that is changed without the number, which is permanent, and the photographs.
+ */
+function listUsedQuestions(find: Find, isChanged = false): Question[] {
   return QUESTIONS.filter(
     (question) =>
-      !leftOut.includes(question.name) &&
+      !(isChanged && getElementNames(question.name).length === 0) &&
       (question.when === 'more' ||
         isAsked(question, getTargetState(find)) ||
         formatAnswer(question.name, find) !== undefined),
@@ -357,7 +342,7 @@ type Choice =
   | { readonly kind: 'question'; readonly question: Question };
 
 type ReviewContext = AskingContext &
-  Pick<InterviewContext, 'leftOut'> & { readonly keep: (find: Find) => Promise<void> };
+  Pick<InterviewContext, 'asksAll'> & { readonly keep: (find: Find) => Promise<void> };
 
 /**
  * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
@@ -372,7 +357,7 @@ async function review(start: Find, world: ReviewContext): Promise<InterviewResul
     const choice = await choose(
       world.prompt,
       hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
-      listChoices(find, issues, world.leftOut),
+      listChoices(find, issues, world.asksAll),
     );
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
@@ -410,7 +395,7 @@ function formatIncomplete(find: Find): string {
 function listChoices(
   find: Find,
   issues: readonly Issue[],
-  leftOut: readonly QuestionName[] | undefined,
+  isChanged: boolean | undefined,
 ): readonly PromptOffer<Choice>[] {
   const state = formatTargetState(getTargetState(find));
   const wrong = new Set<QuestionName>(
@@ -435,7 +420,7 @@ function listChoices(
     name: t`Keep as a draft`,
     short: t`kept as a draft`,
   };
-  const marked = listUsedQuestions(find, leftOut).map((question) => {
+  const marked = listUsedQuestions(find, isChanged).map((question) => {
     const onRequest = question.when === 'more' ? '+ ' : '  ';
     return { question, mark: wrong.has(question.name) ? '✗ ' : onRequest };
   });

@@ -126,3 +126,9 @@ test('neither the number nor photographs are asked for, or offered at the end', 
   const { prompt } = await edited(FIND, '>', '');
   expect(prompt.transcript.join('\n')).not.toMatch(/Number of the find|Photographs/);
 });
+
+test('Enter keeps a no', async () => {
+  const start: Find = { ...FIND, elements: { ...ELEMENTS, stav: 3, predano: false } };
+  const { find } = await edited(start, ...enter(14), '-', '>', 'draft');
+  expect(find.elements.predano).toBe(false);
+});
