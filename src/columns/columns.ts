@@ -90,7 +90,6 @@ export function parseColumns(
 } {
   const { sources, issues } = findSources(table, map);
   const all = [...sources.values()].flat();
-  const dated = all.filter(({ rule }) => rule.yearOnly !== undefined);
   const signed = all.filter(({ rule }) => rule.sign !== undefined);
   // The first value of an element counts.
   const fixed = new Map(
@@ -104,7 +103,7 @@ export function parseColumns(
     const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
     if (name === 'local_id' && map?.localId !== undefined)
       return [composeLocalId(map.localId, parts)];
-    return name === 'poznamka' ? [...parts, ...listYears(row, dated, table.header)] : parts;
+    return parts;
   };
   const getText = rememberOfRow((row: RowCells, name: ColumnName): string => {
     const text = readParts(row, name)
@@ -188,8 +187,12 @@ function findSources(table: Table, map: ColumnMap | undefined) {
       parts.map((key) => ({ index: keys.indexOf(normalizeKey(key)), rule })),
     );
   }
-  const keepsYears = [...sources.values()].flat().some(({ rule }) => rule.yearOnly === 'note');
-  if (keepsYears && !sources.has('poznamka')) sources.set('poznamka', []);
+  // The note has the years that stand in the place of days.
+  for (const { index, rule } of sources.get('datum_nalezu') ?? []) {
+    if (rule.yearOnly === undefined) continue;
+    const year = { ...rule, element: 'poznamka', label: header[index] } as const;
+    sources.set('poznamka', [...(sources.get('poznamka') ?? []), { index, rule: year }]);
+  }
   return { sources, issues };
 }
 
@@ -216,22 +219,12 @@ function convertCell(row: RowCells, { index, rule }: Source): string {
 }
 
 function readSource(row: RowCells, source: Source): string {
-  const { rule } = source;
+  const { element, label, yearOnly } = source.rule;
   const text = convertCell(row, source);
-  if (text === '' || isYearOnly(text, rule)) return '';
-  return rule.label === undefined ? text : `${rule.label}: ${text}`;
-}
-
-function isYearOnly(text: string, { yearOnly }: ReadColumn): boolean {
-  return yearOnly !== undefined && /^\d{4}$/.test(text);
-}
-
-/** Returns the years in the place of days, which belong into the note. */
-function listYears(row: RowCells, sources: readonly Source[], header: readonly string[]): string[] {
-  return sources.flatMap((source) => {
-    const text = convertCell(row, source);
-    return isYearOnly(text, source.rule) ? [`${header[source.index]}: ${text}`] : [];
-  });
+  const isYear = yearOnly !== undefined && /^\d{4}$/.test(text);
+  const isMeant = yearOnly === undefined || isYear === (element === 'poznamka');
+  if (text === '' || !isMeant) return '';
+  return label === undefined ? text : `${label}: ${text}`;
 }
 
 /** Composes the local id; empty where a part is, since half a number may be another find's. */

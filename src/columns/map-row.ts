@@ -284,21 +284,22 @@ function parsePhotos(
   if (names.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
   const photos = new Set<string>();
   const missing: string[] = [];
+  const warn = (rule: string, problem: Message): void =>
+    report({ severity: 'warning', rule, problem }, 'photos');
   for (const name of names) {
     const path = resolvePhoto(name);
-    if (!isReadable(path)) missing.push(name);
-    if (isReadable(path) && path.remark !== undefined)
-      report({ severity: 'warning', rule: OTHER_SPELLING, problem: path.remark }, 'photos');
-    if (!isReadable(path) && previousPhotos.includes(name)) continue;
-    if (!isReadable(path) && path.rule === MISSING) {
-      const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
-      const problem = joinMessages([path.problem, later], ' ');
-      report({ severity: 'warning', rule: path.rule, problem }, 'photos');
-    } else if (!isReadable(path)) report(path, 'photos');
-    else if (photos.has(path.value)) {
-      const problem = msg`"${name}" appears twice; it is queued once.`;
-      report({ severity: 'warning', rule: 'photo-twice', problem }, 'photos');
-    } else photos.add(path.value);
+    if (isReadable(path)) {
+      if (path.remark !== undefined) warn(OTHER_SPELLING, path.remark);
+      if (photos.has(path.value))
+        warn('photo-twice', msg`"${name}" appears twice; it is queued once.`);
+      photos.add(path.value);
+      continue;
+    }
+    missing.push(name);
+    if (previousPhotos.includes(name)) continue;
+    const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
+    if (path.rule === MISSING) warn(MISSING, joinMessages([path.problem, later], ' '));
+    else report(path, 'photos');
   }
   return { photos: [...photos], missing };
 }

@@ -15,7 +15,7 @@ import {
   type ReadColumn,
   type Setting,
 } from './column-rule.ts';
-import { explainUnknownElement } from './settings.ts';
+import { explainUnknownElement, findRepeated } from './settings.ts';
 
 /** Options of a column beside its element, and the elements that have them. */
 const OPTIONS: Readonly<
@@ -195,18 +195,16 @@ function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
 /** Reports two columns with one meaning, of which one would be lost. */
 function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
+  const joined = JOINED.join(', ');
   for (const [key, rule] of columns) {
-    if (rule.kind === 'ignored') continue;
+    if (rule.kind === 'ignored' || JOINED.includes(rule.element)) continue;
     const other = first.get(rule.element);
-    const joined = JOINED.join(', ');
-    if (other === undefined) first.set(rule.element, key);
-    else if (!JOINED.includes(rule.element)) {
-      const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
-      report('map-element-twice', message, key);
-    }
+    first.set(rule.element, other ?? key);
+    if (other === undefined) continue;
+    const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
+    report('map-element-twice', message, key);
   }
-  const names = fixed.map(({ name }) => name);
-  for (const name of names.filter((each, index) => names.indexOf(each) !== index))
+  for (const { name } of findRepeated(fixed))
     report('map-element-twice', msg`${name} has two fixed values. Keep one.`, name);
 }
 

@@ -37,7 +37,7 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
     return parsed;
   });
   const [repeated] = findRepeated(settings);
-  if (repeated !== undefined) throw new UsageError(repeated.message);
+  if (repeated !== undefined) throw new UsageError(makeRepeatIssue(repeated).message);
   return settings;
 }
 
@@ -66,8 +66,8 @@ export function explainUnknownElement(givenName: string): Message {
  * others.
  */
 export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext) {
-  const repeatIssues = findRepeated(settings);
-  const repeated = new Set(repeatIssues.map(({ element }) => element));
+  const twice = findRepeated(settings);
+  const repeated = new Set(twice.map(({ name }) => name));
   const single = settings.filter(({ name }) => !repeated.has(name));
   const row = { row: 1, line: 1, cells: [] };
   const table = { file: '', header: [], rows: [row], rowCount: 1, issues: [] };
@@ -76,7 +76,7 @@ export function parseSettings(settings: readonly Setting[], localId: string, con
   return {
     elements,
     photos,
-    issues: [...repeatIssues, ...issues.map((issue) => issue.without('file', 'row'))],
+    issues: [...twice.map(makeRepeatIssue), ...issues.map((issue) => issue.without('file', 'row'))],
   };
 }
 
@@ -85,16 +85,15 @@ export function isOfPoint(name: string): boolean {
   return name === 'geom_system' || isPointColumn(name);
 }
 
-function findRepeated(settings: readonly Setting[]): Issue[] {
+/** Returns the second values of columns that have two. */
+export function findRepeated(settings: readonly Setting[]): Setting[] {
   const names = settings.map(({ name }) => name);
-  return settings
-    .filter(({ name }, index) => names.indexOf(name) < index)
-    .map(({ name, givenName }) =>
-      makeErrorIssue('setting-twice', msg`${name} is given twice. Keep one.`, {
-        element: name,
-        column: givenName,
-      }),
-    );
+  return settings.filter(({ name }, index) => names.indexOf(name) < index);
+}
+
+function makeRepeatIssue({ name, givenName }: Setting): Issue {
+  const message = msg`${name} is given twice. Keep one.`;
+  return makeErrorIssue('setting-twice', message, { element: name, column: givenName });
 }
 
 /**
