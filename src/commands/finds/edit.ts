@@ -22,7 +22,6 @@ import {
   type PlannedEdit,
   parseChoice,
   planEdits,
-  storeEdit,
 } from '../../flows/interview/edit-find.ts';
 import type { InterviewResult } from '../../flows/interview/interview.ts';
 import { askChanges } from '../../flows/interview/interview.ts';
@@ -143,7 +142,7 @@ async function editInEditor(
   for (;;) {
     const planned = opened.byText(file.open());
     const reason = finish(context, stored, planned);
-    if (planned.kind !== 'unreadable') {
+    if (planned.issues.length === 0) {
       file.remove();
       return reason;
     }
@@ -159,36 +158,36 @@ async function editInEditor(
 }
 
 /** Stores the edit and prints what was changed. */
-function finish(context: Context, stored: StoredFind, planned: PlannedEdit): ExitReason {
+function finish(context: Context, edited: StoredFind, planned: PlannedEdit): ExitReason {
   const { terminal } = context;
-  const edited = storeEdit(planned);
-  const find = stored.localId;
-  const issues = edited.kind === 'unchanged' ? [] : collapseUnchecked(edited.issues);
-  if (edited.kind === 'stored') printChanges(context, edited.changed, stored);
+  const stored = planned.store?.();
+  const find = edited.localId;
+  const isUnreadable = planned.issues.length > 0;
+  const issues = collapseUnchecked(stored?.issues ?? planned.issues);
+  if (stored !== undefined) printChanges(context, planned.changed, edited);
   printIssues(
     terminal,
     issues.map((issue) => issue.without('file', 'row', 'column', 'find')),
   );
-  if (edited.kind === 'unchanged') terminal.printLine(t`Nothing was changed.`);
-  if (edited.kind === 'unreadable')
-    terminal.printLine(t`${find} was not changed: correct what is marked ✗.`);
-  if (edited.kind === 'stored') {
-    const state = STATE_WORDS[edited.state];
+  if (isUnreadable) terminal.printLine(t`${find} was not changed: correct what is marked ✗.`);
+  else if (stored === undefined) terminal.printLine(t`Nothing was changed.`);
+  else {
+    const state = STATE_WORDS[stored.state];
     const text = {
       queued: t`${find} is queued. Send it: ${cmd`pas push`}`,
       draft: t`${find} stays a draft until you correct what is marked ✗.`,
     };
     terminal.printLine(
-      edited.state in text ? text[edited.state as keyof typeof text] : `${find}: ${state}`,
+      stored.state in text ? text[stored.state as keyof typeof text] : `${find}: ${state}`,
     );
   }
   terminal.printValue({
     find,
-    changed: edited.kind === 'stored' ? edited.changed : [],
-    state: edited.kind === 'stored' ? edited.state : null,
+    changed: planned.changed,
+    state: stored?.state ?? null,
     issues: toIssuesJson(issues),
   });
-  return edited.kind === 'unreadable' || hasErrors(issues) ? 'dataRefused' : 'done';
+  return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
 type EditOptions = GlobalOptions & {
@@ -231,9 +230,8 @@ async function editMany(
   for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
   if (yes !== true && planned.length > 0) await confirm(context, planned.length);
   for (const { stored, plan } of planned) {
-    const edited = plan.store();
-    if (edited.kind === 'stored')
-      issues.push(...edited.issues.map((issue) => issue.with({ find: stored.localId })));
+    const edited = plan.store?.();
+    issues.push(...(edited?.issues ?? []).map((issue) => issue.with({ find: stored.localId })));
   }
   if (planned.length > 0) checkChangedFinds(outbox);
   const reported = collapseUnchecked(issues);

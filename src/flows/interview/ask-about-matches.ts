@@ -15,20 +15,23 @@ import {
 } from '../queue/match-folder.ts';
 
 export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
-  const finds = [...iterateFinds(outbox)].map(({ localId, elements }) => {
+  const offers = new Map<string, PromptOffer<Answer>>();
+  for (const { localId, elements } of iterateFinds(outbox)) {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
-    const about = [object?.text, foundOn]
-      .filter((part) => part !== undefined && part !== '')
-      .join(', ');
-    return { localId, name: about === '' ? localId : `${localId}  ${about}` };
-  });
-  const nameByFile = new Map(finds.map(({ localId, name }) => [localId, name]));
-  const offer = (localId: string): PromptOffer<Answer> => ({
-    value: { kind: 'find', localId },
-    name: nameByFile.get(localId) ?? localId,
-    short: localId,
-  });
-  const [skip, stop] = listEndings();
+    const about = [object?.text ?? '', foundOn ?? ''].filter((part) => part !== '').join(', ');
+    const name = about === '' ? localId : `${localId}  ${about}`;
+    offers.set(localId, { value: { kind: 'find', localId }, name, short: localId });
+  }
+  const skip: PromptOffer<Answer> = {
+    value: { kind: 'skip' },
+    name: t`skip this photograph`,
+    short: t`skipped`,
+  };
+  const stop: PromptOffer<Answer> = {
+    value: { kind: 'stop' },
+    name: t`skip all remaining`,
+    short: t`all remaining are skipped`,
+  };
   return {
     confirmLikely: (count) =>
       prompt.confirm(
@@ -45,28 +48,15 @@ export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
         message: t`(${number}/${all}) ${match.file}, ${why}. Which find?`,
         listOffers(typed) {
           const query = foldName(typed);
+          const finds = [...offers.values()];
           if (query !== '')
-            return [
-              ...finds
-                .filter(({ name }) => foldName(name).includes(query))
-                .map(({ localId }) => offer(localId)),
-              skip,
-            ];
-          const otherFinds = finds
-            .map(({ localId }) => localId)
-            .filter((localId) => !match.candidates.includes(localId));
-          return [skip, ...match.candidates.map(offer), stop, ...otherFinds.map(offer)];
+            return [...finds.filter(({ name }) => foldName(name).includes(query)), skip];
+          const likely = match.candidates.flatMap((localId) => offers.get(localId) ?? []);
+          return [skip, ...likely, stop, ...finds.filter((find) => !likely.includes(find))];
         },
       });
     },
   };
-}
-
-function listEndings(): readonly [PromptOffer<Answer>, PromptOffer<Answer>] {
-  return [
-    { value: { kind: 'skip' }, name: t`skip this photograph`, short: t`skipped` },
-    { value: { kind: 'stop' }, name: t`skip all remaining`, short: t`all remaining are skipped` },
-  ];
 }
 
 /** Texts of matches for people; programs read the codes. */

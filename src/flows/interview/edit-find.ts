@@ -18,12 +18,12 @@ import {
   parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
-import { FIELDS, isElementName } from '../../find/fields.ts';
+import { findColumnMeant, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../find/rules.ts';
-import type { EntryState, ImportEntry } from '../../outbox/entry.ts';
+import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -54,24 +54,17 @@ export type CellChange = {
   readonly is: string | undefined;
 };
 
-/**
- * `unreadable`: a value could not be read, so nothing was changed; `again` is the text with the
- * issues.
- */
-type EditResult =
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'unreadable'; readonly issues: readonly Issue[]; readonly again?: string }
-  | {
-      readonly kind: 'stored';
-      readonly changed: readonly CellChange[];
-      readonly state: EntryState;
-      readonly issues: readonly Issue[];
-    };
+/** An edit that can be stored, unless nothing would change, or a value cannot be read. */
+export type PlannedEdit = {
+  readonly changed: readonly CellChange[];
+  /** Errors of values that cannot be read. */
+  readonly issues: readonly Issue[];
+  /** The edited text with these errors. */
+  readonly again?: string;
+  readonly store?: () => { readonly state: EntryState; readonly issues: readonly Issue[] };
+};
 
-/** A planned edit; not `planned` where nothing would change, or a value cannot be read. */
-export type PlannedEdit =
-  | Exclude<EditResult, { readonly kind: 'stored' }>
-  | { readonly kind: 'planned'; readonly changed: readonly CellChange[]; store(): EditResult };
+const UNCHANGED: PlannedEdit = { changed: [], issues: [] };
 
 export type FindEdit = ReturnType<typeof openEdit>;
 
@@ -82,7 +75,7 @@ export type FindEdit = ReturnType<typeof openEdit>;
 export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) {
   const ruleContext = { ...given.ruleContext, lookupNumber: openNumberLookup(outbox) };
   const context = { outbox, ruleContext };
-  findEditableImport(outbox, stored);
+  assertEditable(outbox, stored);
   const find = asFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
   const plan = (after: Cells, intent: InterviewResult['intent'] = 'send') =>
@@ -90,8 +83,7 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
   const bySettings = (texts: readonly string[], point?: string): PlannedEdit => {
     const position =
       point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
-    if (position !== undefined && 'rule' in position)
-      return { kind: 'unreadable', issues: [position] };
+    if (position !== undefined && 'rule' in position) return { ...UNCHANGED, issues: [position] };
     const placed = position && withPosition({ ...find, elements: {} }, position).elements;
     const ofPoint = placed === undefined ? [] : getFindCells(placed, ruleContext.lookupTerm);
     const settings = parseSettingsOrThrow(texts).map(({ name, value }) => [name, value] as const);
@@ -109,14 +101,14 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
     },
     byText: (text: string): PlannedEdit => {
       const read = parseEditText(text);
-      if (read === undefined) return { kind: 'unchanged' };
-      if (read.issues.length > 0) return { kind: 'unreadable', issues: read.issues };
+      if (read === undefined) return UNCHANGED;
+      const { cells, issues } = read;
+      if (issues.length > 0) return { ...UNCHANGED, issues };
+      // An alias would otherwise be a second line.
       const edited = plan(
-        new Map([...read.cells].map(([name, cell]) => [getCanonicalName(name), cell])),
+        new Map([...cells].map(([name, cell]) => [findColumnMeant(name) ?? name, cell])),
       );
-      return edited.kind === 'unreadable'
-        ? { ...edited, again: editText(find.localId, read.cells, edited.issues) }
-        : edited;
+      return { ...edited, again: editText(find.localId, cells, edited.issues) };
     },
     /** @param texts `element=value`; an empty value removes the element */
     bySettings,
@@ -132,14 +124,12 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
 export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
   for (const find of finds) {
     const stored = findByUuid(context.outbox, find);
-    if (stored !== undefined) storeEdit(openEdit(context, stored).bySettings([`nalezce=${id}`]));
+    if (stored !== undefined)
+      openEdit(context, stored)
+        .bySettings([`nalezce=${id}`])
+        .store?.();
   }
 }
-
-type PlannedFind = {
-  readonly stored: StoredFind;
-  readonly plan: Extract<PlannedEdit, { readonly kind: 'planned' }>;
-};
 
 /**
  * Plans the same change of several finds; a sent find does not prevent the others.
@@ -152,30 +142,20 @@ export function planEdits(
   point?: string,
 ) {
   parseSettingsOrThrow(texts);
-  const planned: PlannedFind[] = [];
+  const planned: { stored: StoredFind; plan: PlannedEdit }[] = [];
   const refused: { find: string; because: string }[] = [];
   const issues: Issue[] = [];
   for (const stored of finds) {
     try {
       const plan = openEdit(context, stored).bySettings(texts, point);
-      if (plan.kind === 'planned') planned.push({ stored, plan });
-      if (plan.kind === 'unreadable')
-        issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
+      if (plan.store !== undefined) planned.push({ stored, plan });
+      issues.push(...plan.issues.map((issue) => issue.with({ find: stored.localId })));
     } catch (thrown) {
       if (!(thrown instanceof UsageError)) throw thrown;
       refused.push({ find: stored.localId, because: thrown.message });
     }
   }
   return { planned, refused, issues };
-}
-
-/** Returns the element of an alias, which would otherwise be a second line. */
-function getCanonicalName(name: string): string {
-  return FIELDS.find((field) => field.alias === name)?.name ?? name;
-}
-
-export function storeEdit(planned: PlannedEdit): EditResult {
-  return planned.kind === 'planned' ? planned.store() : planned;
 }
 
 /** @param before the cells as shown: untouched elements stay exactly as they are */
@@ -187,55 +167,43 @@ function planEdit(
   intent: InterviewResult['intent'],
 ): PlannedEdit {
   const changed = listDifferingCells(before, after);
-  if (changed.length === 0) return { kind: 'unchanged' };
+  if (changed.length === 0) return UNCHANGED;
   const fixed = changed.filter((name) => OF_ONE_FIND.includes(name));
   if (fixed.length > 0) {
     const where = { find: stored.localId };
     const refuse = (name: string): Issue =>
       makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
-    return { kind: 'unreadable', issues: fixed.map(refuse) };
+    return { ...UNCHANGED, issues: fixed.map(refuse) };
   }
   // Without the table's row, to which the issues no longer refer.
   const { localId, elements } = asFind(stored);
   const unchanged: Find = { localId, elements, photos: [] };
   const { find, issues } = replaceCells(unchanged, after, changed, ruleContext.lookupTerm);
-  if (hasErrors(issues)) return { kind: 'unreadable', issues };
+  if (hasErrors(issues)) return { ...UNCHANGED, issues };
   const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
-  const changes = changed.map((element) => ({
-    element,
-    was: before.get(element),
-    is: after.get(element),
-  }));
-  const store = (): EditResult =>
+  const store = () =>
     outbox.change(() => {
-      findEditableImport(outbox, stored);
+      assertEditable(outbox, stored);
       assertUnchanged(outbox, stored);
-      const base = getImportedRow(stored) ?? null;
-      const wish = {
-        ...stored.wish,
-        elements: find.elements,
-        base: serializeBase(base, find.elements),
-      };
+      const base = serializeBase(getImportedRow(stored) ?? null, find.elements);
+      const wish = { ...stored.wish, elements: find.elements, base };
       wantFind(outbox, stored, wish, makePrepared(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
-      return {
-        kind: 'stored',
-        changed: changes,
-        state,
-        issues: [...issues, ...validated.issues],
-      };
+      return { state, issues: [...issues, ...validated.issues] };
     });
-  return { kind: 'planned', changed: changes, store };
+  return {
+    changed: changed.map((element) => ({
+      element,
+      was: before.get(element),
+      is: after.get(element),
+    })),
+    issues: [],
+    store,
+  };
 }
 
-/**
- * Returns the import that an edit would change; undefined without one.
- * @throws UsageError where it was sent
- */
-function findEditableImport(
-  outbox: Outbox,
-  { uuid, localId }: StoredFind,
-): ImportEntry | undefined {
+/** @throws UsageError where the import of the find was sent or dropped */
+function assertEditable(outbox: Outbox, { uuid, localId }: StoredFind): void {
   const entry = findImportOfFind(outbox, uuid);
   switch (entry?.state) {
     case 'accepted': {
@@ -260,7 +228,6 @@ function findEditableImport(
         hint: t`Queue it again first: ${cmd`pas resolve ${localId} --resend`}`,
       });
     default:
-      return entry;
   }
 }
 

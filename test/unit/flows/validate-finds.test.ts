@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Find } from '../../../src/find/find.ts';
 import { openFindSchema } from '../../../src/find/find-schema.ts';
 import { validateFind } from '../../../src/find/rules.ts';
-import { openEdit, storeEdit } from '../../../src/flows/interview/edit-find.ts';
+import { openEdit } from '../../../src/flows/interview/edit-find.ts';
 import { makePrepared } from '../../../src/flows/queue/enqueue-finds.ts';
 import { validateAll } from '../../../src/flows/queue/validate-finds.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
@@ -62,6 +62,6 @@ test('an edit of a find that another pas has changed since is refused', () => {
   if (stored === undefined) throw new Error('the find is not stored');
   const opened = openEdit({ outbox, ruleContext: KNOWN }, stored);
   edit(outbox, { ...find, elements: { ...find.elements, pocet: '2' } }, DRAFT);
-  expect(() => storeEdit(opened.bySettings(['depth_cm=7']))).toThrow(/process changed K-017/);
+  expect(() => opened.bySettings(['depth_cm=7']).store?.()).toThrow(/process changed K-017/);
   expect(findByLocalId(outbox, find.localId)?.elements).toMatchObject({ hloubka: 25, pocet: '2' });
 });
