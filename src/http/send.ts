@@ -99,17 +99,15 @@ function openRequest(request: HttpRequest, { agent, tls }: Route): ClientRequest
 }
 
 function makeHeaders({ method, headers, body }: HttpRequest): Record<string, string> {
-  const general = { 'user-agent': `pas/${getPackageVersion()}`, 'accept-language': getLanguage() };
-  if (body !== undefined)
-    return {
-      ...general,
-      ...headers,
-      'content-type': body.contentType,
-      'content-length': String(body.lengthBytes),
-    };
+  const all: Record<string, string> = {
+    'user-agent': `pas/${getPackageVersion()}`,
+    'accept-language': getLanguage(),
+    ...headers,
+  };
+  if (body !== undefined) all['content-type'] = body.contentType;
   // Without a length, Node announces a chunked body for methods that may have one.
-  if (method === 'GET') return { ...general, ...headers };
-  return { ...general, ...headers, 'content-length': '0' };
+  if (method !== 'GET') all['content-length'] = String(body?.lengthBytes ?? 0);
+  return all;
 }
 
 type SendingOptions = {

@@ -36,27 +36,27 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUESTION = 63;
 
-/** An open element. One object serves all elements at its depth. */
+/** An element whose start tag was parsed. */
 type Level = {
-  element: number;
-  name: RawName;
-  declared: readonly string[];
+  readonly element: number;
+  readonly name: RawName;
+  readonly declared: readonly string[];
   /** Counts before the element. */
-  nodes: number;
-  decodedTexts: number;
+  readonly nodes: number;
+  readonly decodedTexts: number;
 };
 
 const NOTHING_DECLARED: readonly string[] = [];
 
 export class Parser {
   readonly #bytes: Buffer;
-  #at = 0;
+  #at: number;
   readonly #tape: FlatTree;
   /** The open element; {@link NONE} outside the root. */
   #current = NONE;
   #hasRoot = false;
+  /** The open elements, outermost first. */
   readonly #levels: Level[] = [];
-  #depth = 0;
   #ended: Level | undefined;
   readonly #names: Names;
   readonly #scope = new Scope();
@@ -74,13 +74,13 @@ export class Parser {
   constructor(bytes: Buffer, maxNodes: number) {
     this.#maxNodes = maxNodes;
     this.#bytes = bytes;
+    this.#at = findEndOfDeclaration(bytes);
     this.#names = new Names(bytes);
     this.#tape = new FlatTree(bytes);
   }
 
   parse(): XmlElement {
     const { length } = this.#bytes;
-    this.#at = findEndOfDeclaration(this.#bytes);
     while (this.#at < length) this.#parseNext();
     this.#assertEnded();
     return new FlatElement(this.#tape, 0);
@@ -88,7 +88,6 @@ export class Parser {
 
   /** Parses the start tag of the root only. */
   parseRoot(): XmlElement {
-    this.#at = findEndOfDeclaration(this.#bytes);
     while (!this.#hasRoot && this.#at < this.#bytes.length) this.#parseNext();
     if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, this.#at);
     return new FlatElement(this.#tape, 0);
@@ -101,15 +100,13 @@ export class Parser {
   *parseParts(names: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
     const isNamed = ({ element }: Level): boolean => names.has(this.#tape.getNameAt(element).name);
-    this.#at = findEndOfDeclaration(this.#bytes);
     while (this.#at < length) {
       this.#parseNext();
       if (this.#ended === undefined) continue;
       const ended = this.#ended;
       this.#ended = undefined;
-      const open = this.#levels.slice(0, this.#depth);
-      if (!isNamed(ended) || open.some(isNamed)) continue;
-      const [element, ...around] = [ended, ...open].map(
+      if (!isNamed(ended) || this.#levels.some(isNamed)) continue;
+      const [element, ...around] = [ended, ...this.#levels].map(
         (level) => new FlatElement(this.#tape, level.element),
       );
       if (element !== undefined) yield { element, around };
@@ -121,7 +118,7 @@ export class Parser {
 
   #assertEnded(): void {
     const { length } = this.#bytes;
-    const open = this.#levels[this.#depth - 1];
+    const open = this.#levels.at(-1);
     if (open !== undefined) throw new XmlFault(msg`<${open.name.rawName}> is not closed`, length);
     if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, length);
   }
@@ -203,9 +200,8 @@ export class Parser {
 
   #parseEndTag(): void {
     const start = this.#at;
-    const level = this.#levels[this.#depth - 1];
-    if (level === undefined || this.#depth === 0)
-      throw new XmlFault(msg`an end tag without a start tag`, start);
+    const level = this.#levels.pop();
+    if (level === undefined) throw new XmlFault(msg`an end tag without a start tag`, start);
     const { name } = level;
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
@@ -217,25 +213,22 @@ export class Parser {
       throw new XmlFault(msg`<${name.rawName}> must be closed before </${endName}>`, start);
     }
     this.#at++;
-    this.#depth--;
     this.#endElement(level);
-    this.#current = this.#levels[this.#depth - 1]?.element ?? NONE;
+    this.#current = this.#levels.at(-1)?.element ?? NONE;
   }
 
   #parseStartTag(): void {
     const start = this.#at;
     this.#at++;
     const name = this.#parseName();
-    const level = this.#getLevel(name);
     const tape = this.#tape;
     const element = tape.beginElement(start);
-    level.element = element;
-    level.nodes = this.#nodes - 1;
-    level.decodedTexts = tape.decodedTexts;
+    const nodes = this.#nodes - 1;
+    const { decodedTexts } = tape;
     this.#attributeCount = 0;
     const declared =
       this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#parseAttributes(start, element);
-    level.declared = declared;
+    const level = { element, name, declared, nodes, decodedTexts };
     const empty = this.#bytes[this.#at] === SLASH;
     if (empty) this.#at++;
     if (this.#bytes[this.#at] !== GREATER)
@@ -251,21 +244,9 @@ export class Parser {
       this.#endElement(level);
       return;
     }
-    if (this.#depth >= MAX_DEPTH)
+    if (this.#levels.push(level) > MAX_DEPTH)
       throw new XmlFault(msg`elements are nested deeper than ${MAX_DEPTH}`, start);
-    this.#depth++;
     this.#current = element;
-  }
-
-  #getLevel(name: RawName): Level {
-    const existingLevel = this.#levels[this.#depth];
-    if (existingLevel === undefined) {
-      const level = { element: NONE, name, declared: NOTHING_DECLARED, nodes: 0, decodedTexts: 0 };
-      this.#levels.push(level);
-      return level;
-    }
-    existingLevel.name = name;
-    return existingLevel;
   }
 
   #count(nodes: number): void {
@@ -343,7 +324,7 @@ export class Parser {
       if (name.parts === undefined)
         throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
       const uri = decoded ?? this.#bytes.toString('utf8', this.#valueStart, this.#valueEnd);
-      this.#scope.declare(prefix, uri, this.#depth, offset);
+      this.#scope.declare(prefix, uri, this.#levels.length, offset);
       declared ??= [];
       declared.push(prefix);
     }

@@ -29,15 +29,15 @@ type ListOptions = VerbOptions & {
   readonly resumptionToken?: string;
 };
 
-type VerbDefinition<A extends object> = {
+type VerbDefinition = {
   readonly name: string;
   readonly summary: string;
   readonly examples: readonly [string, string];
   readonly verb: Verb;
   /** The native format is requested unless another one is given. */
   readonly hasFormat?: boolean;
-  readonly read: (asking: Asking) => Promise<A>;
-  readonly show: (context: Context, answer: A) => void | Promise<void>;
+  /** Prints the answer, and returns its JSON. */
+  readonly show: (context: Context, asking: Asking) => Promise<object>;
 };
 
 /** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
@@ -50,15 +50,13 @@ export function register(program: Command, run: Runner): void {
     summary: t`Identify: describe the service.`,
     examples: ['pas oai identify', 'pas oai identify --xml'],
     verb: 'Identify',
-    read: askIdentify,
-    show: showTree,
+    show: showIdentity,
   });
   defineVerb(parent, run, {
     name: 'formats',
     summary: t`ListMetadataFormats: the formats of the service, or of one record.`,
     examples: ['pas oai formats', 'pas oai formats --identifier C-202400101-N00001'],
     verb: 'ListMetadataFormats',
-    read: askFormats,
     show: showFormats,
   }).option('--identifier <identifier>', t`formats of this record; the short identifier is enough`);
   defineVerb(parent, run, {
@@ -66,7 +64,6 @@ export function register(program: Command, run: Runner): void {
     summary: t`ListSets: the sets of the service.`,
     examples: ['pas oai sets', 'pas oai sets --json'],
     verb: 'ListSets',
-    read: askSets,
     show: showSets,
   }).option('--resumption-token <token>', t`resumption token of the page`);
   defineListVerbs(parent, run);
@@ -79,8 +76,7 @@ export function register(program: Command, run: Runner): void {
     ],
     verb: 'GetRecord',
     hasFormat: true,
-    read: askRecord,
-    show: showRecord,
+    show: showOneRecord,
   })
     .requiredOption('--identifier <identifier>', t`the short identifier is enough`)
     .option('--metadata-prefix <prefix>', t`format (default: the native one)`);
@@ -97,7 +93,6 @@ function defineListVerbs(parent: Command, run: Runner): void {
       ],
       verb: 'ListIdentifiers',
       hasFormat: true,
-      read: askIdentifiers,
       show: showHeaders,
     }),
   );
@@ -111,17 +106,12 @@ function defineListVerbs(parent: Command, run: Runner): void {
       ],
       verb: 'ListRecords',
       hasFormat: true,
-      read: askRecords,
       show: showRecords,
     }),
   );
 }
 
-function defineVerb<A extends object>(
-  parent: Command,
-  run: Runner,
-  definition: VerbDefinition<A>,
-): Command {
+function defineVerb(parent: Command, run: Runner, definition: VerbDefinition): Command {
   return defineCommand(parent, definition)
     .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
     .action(run((context, options: ListOptions) => ask(context, options, definition)));
@@ -143,10 +133,10 @@ function asList(command: Command): Command {
 }
 
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
-async function ask<A extends object>(
+async function ask(
   context: Context,
   options: ListOptions,
-  { verb, hasFormat, read, show }: VerbDefinition<A>,
+  { verb, hasFormat, show }: VerbDefinition,
 ): Promise<ExitReason> {
   const args = makeArguments(context, options, hasFormat === true);
   const signal = installSignalHandlers(context).stop;
@@ -155,11 +145,7 @@ async function ask<A extends object>(
   try {
     if (options.xml === true)
       context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
-    else {
-      const answer = await read({ client, version, args, signal });
-      await show(context, answer);
-      context.terminal.printValue(answer);
-    }
+    else context.terminal.printValue(await show(context, { client, version, args, signal }));
   } catch (thrown) {
     saveMalformedAnswer(context, thrown);
   }
@@ -187,27 +173,29 @@ function makeArguments(
 
 /** Formatting of answers of the harvesting interface. */
 
-type Answer<Ask extends (asking: never) => Promise<unknown>> = Awaited<ReturnType<Ask>>;
-
-function showTree({ terminal }: Context, value: { readonly [name: string]: Json }): void {
-  for (const line of formatTree(value)) terminal.printLine(line);
+async function showIdentity({ terminal }: Context, asking: Asking): Promise<object> {
+  const identity = await askIdentify(asking);
+  for (const line of formatTree(identity)) terminal.printLine(line);
+  return identity;
 }
 
-async function showFormats(
-  { terminal }: Context,
-  { formats }: Answer<typeof askFormats>,
-): Promise<void> {
-  const rows = formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema]);
+async function showFormats({ terminal }: Context, asking: Asking): Promise<object> {
+  const answer = await askFormats(asking);
+  const rows = answer.formats.map(({ prefix, namespace, schema }) => [prefix, namespace, schema]);
   await terminal.printTable([t`PREFIX`, t`NAMESPACE`, t`SCHEMA`], rows);
+  return answer;
 }
 
-async function showSets(context: Context, answer: Answer<typeof askSets>): Promise<void> {
+async function showSets(context: Context, asking: Asking): Promise<object> {
+  const answer = await askSets(asking);
   const rows = answer.sets.map(({ set, name }) => [set, name]);
   await context.terminal.printTable([t`SET`, t`NAME`], rows);
-  printPagingNote(context, answer, answer.sets, 'sets');
+  printPagingNote(context, answer, rows.length, 'sets');
+  return answer;
 }
 
-async function showHeaders(context: Context, answer: Answer<typeof askIdentifiers>): Promise<void> {
+async function showHeaders(context: Context, asking: Asking): Promise<object> {
+  const answer = await askIdentifiers(asking);
   const rows = answer.headers.map(({ identifier, datestamp, sets, deleted }) => [
     identifier,
     datestamp,
@@ -215,15 +203,24 @@ async function showHeaders(context: Context, answer: Answer<typeof askIdentifier
     deleted === true ? t`deleted` : '',
   ]);
   await context.terminal.printTable([t`IDENTIFIER`, t`DATESTAMP`, t`SETS`, ''], rows);
-  printPagingNote(context, answer, answer.headers, 'identifiers');
+  printPagingNote(context, answer, rows.length, 'identifiers');
+  return answer;
 }
 
-function showRecords(context: Context, answer: Answer<typeof askRecords>): void {
-  for (const record of answer.records) showRecord(context, record);
-  printPagingNote(context, answer, answer.records, 'records');
+async function showRecords(context: Context, asking: Asking): Promise<object> {
+  const answer = await askRecords(asking);
+  for (const record of answer.records) printRecord(context, record);
+  printPagingNote(context, answer, answer.records.length, 'records');
+  return answer;
 }
 
-function showRecord(
+async function showOneRecord(context: Context, asking: Asking): Promise<object> {
+  const record = await askRecord(asking);
+  printRecord(context, record);
+  return record;
+}
+
+function printRecord(
   { terminal }: Context,
   { identifier, ...rest }: { readonly [name: string]: Json },
 ): void {
@@ -235,12 +232,12 @@ function showRecord(
 function printPagingNote(
   { terminal }: Context,
   paging: Paging,
-  items: readonly unknown[],
+  count: number,
   command: string,
 ): void {
-  if (items.length === 0) terminal.note(t`The list is empty.`);
+  if (count === 0) terminal.note(t`The list is empty.`);
   if (paging.resumption_token === null) return;
-  const reached = (paging.cursor ?? 0) + items.length;
+  const reached = (paging.cursor ?? 0) + count;
   const size = paging.complete_list_size;
   const first = size === null ? t`More follow.` : t`${reached} of ${size}.`;
   terminal.note(
