@@ -106,7 +106,8 @@ function makeHeaders({ method, headers, body }: HttpRequest): Record<string, str
   };
   if (body !== undefined) all['content-type'] = body.contentType;
   // Without a length, Node announces a chunked body for methods that may have one.
-  if (method !== 'GET') all['content-length'] = String(body?.lengthBytes ?? 0);
+  if (body !== undefined || method !== 'GET')
+    all['content-length'] = String(body?.lengthBytes ?? 0);
   return all;
 }
 

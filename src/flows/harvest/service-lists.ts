@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { OaiError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { isRefusedToken, listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
+import { listPages, type OaiClient, type OaiSet } from '../../oai/client.ts';
 import type { HarvestOptions, HarvestResult } from '../../oai/harvest-list.ts';
 import { formatSetName } from '../../oai/pass.ts';
 import { findNearestSet } from '../../text/names.ts';
@@ -86,11 +86,7 @@ export async function assertKnownSets(
   service: ListedService,
   sets: readonly string[],
 ): Promise<void> {
-  const setSpecs = await fetchSetSpecs(service).catch((thrown: unknown) => {
-    // The list is short, so after an expired token it is read from its beginning.
-    if (isRefusedToken(thrown)) return fetchSetSpecs(service);
-    throw thrown;
-  });
+  const setSpecs = await fetchSetSpecs(service);
   const stray = sets.find((set) => !setSpecs.has(set));
   if (stray === undefined) return;
   const names = [...setSpecs].sort().join(', ');
