@@ -37,11 +37,9 @@ type NewLayer = {
   readonly nowIso: string;
 };
 
-type Bounds = readonly [minX: number, minY: number, maxX: number, maxY: number];
-
 export type GpkgFeature = {
-  /** Little-endian well-known binary, and its bounds in degrees. */
-  readonly shape?: { readonly wkb: Buffer; readonly bounds: Bounds } | undefined;
+  /** Geometry as little-endian well-known binary. */
+  readonly wkb?: Buffer | undefined;
   /** In the order of the columns. */
   readonly values: readonly (string | number | null)[];
 };
@@ -64,35 +62,30 @@ export function addLayer(
   const insert = database.prepare(
     `insert into "${table}" (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`,
   );
-  let box: Bounds | undefined;
   database.transaction(() => {
-    for (const { shape: ownShape, values } of features) {
-      if (ownShape !== undefined)
-        box = box === undefined ? ownShape.bounds : uniteBounds(box, ownShape.bounds);
-      insert.run(
-        ...shape.map(() => (ownShape === undefined ? null : makeGeometryBlob(ownShape.wkb))),
-        ...values,
-      );
+    for (const { wkb, values } of features) {
+      const blob = wkb === undefined ? null : makeGeometryBlob(wkb);
+      insert.run(...shape.map(() => blob), ...values);
     }
   })();
   const [kind, system] = geometry === undefined ? ['attributes', null] : ['features', 4326];
   database
-    .prepare(`insert into gpkg_contents values (?, ?, ?, '', ?, ?, ?, ?, ?, ?)`)
-    .run(table, kind, table, nowIso, ...(box ?? [null, null, null, null]), system);
+    .prepare(`insert into gpkg_contents values (?, ?, ?, '', ?, null, null, null, null, ?)`)
+    .run(table, kind, table, nowIso, system);
   if (geometry === undefined) return;
   database
     .prepare(`insert into gpkg_geometry_columns values (?, 'geom', ?, 4326, 0, 0)`)
     .run(table, geometry);
 }
 
-/** Makes the shape of a point; degrees. */
-function makePointShape(longitude: number, latitude: number): NonNullable<GpkgFeature['shape']> {
+/** Encodes a point in degrees. */
+function encodePoint(longitude: number, latitude: number): Buffer {
   const wkb = Buffer.alloc(21);
   wkb.writeUInt8(1, 0);
   wkb.writeUInt32LE(1, 1);
   wkb.writeDoubleLE(longitude, 5);
   wkb.writeDoubleLE(latitude, 13);
-  return { wkb, bounds: [longitude, latitude, longitude, latitude] };
+  return wkb;
 }
 
 /** Header without envelope, then well-known binary (GeoPackage 1.3, 2.1.3), little-endian. */
@@ -102,15 +95,6 @@ function makeGeometryBlob(wkb: Buffer): Buffer {
   header.writeUInt8(1, 3);
   header.writeInt32LE(4326, 4);
   return Buffer.concat([header, wkb]);
-}
-
-function uniteBounds(one: Bounds, other: Bounds): Bounds {
-  return [
-    Math.min(one[0], other[0]),
-    Math.min(one[1], other[1]),
-    Math.max(one[2], other[2]),
-    Math.max(one[3], other[3]),
-  ];
 }
 
 /** A QGIS style (QML) for a layer of this GeoPackage. */
@@ -219,9 +203,8 @@ export function exportGeoPackage(
       const degrees = point === undefined ? undefined : toWgs84Point(point);
       if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
       if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
-      const shape =
-        degrees === undefined ? undefined : makePointShape(degrees.longitude, degrees.latitude);
-      yield { shape, values: names.map((name) => toStoredValue(values.get(name))) };
+      const wkb = degrees && encodePoint(degrees.longitude, degrees.latitude);
+      yield { wkb, values: names.map((name) => toStoredValue(values.get(name))) };
     }
   };
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());

@@ -1,4 +1,4 @@
-import type { Issue } from '../base/issue.ts';
+import { hasErrors, type Issue } from '../base/issue.ts';
 import { findColumnMeant, isStoredColumn } from '../find/fields.ts';
 import { foldName } from '../text/names.ts';
 import type { RowCell } from './row-cell.ts';
@@ -15,36 +15,8 @@ type IssuesTable = {
   readonly left: readonly number[];
 };
 
-/** Issues of each row of a table. */
-export class RowTexts {
-  readonly #table: Table;
-  readonly #texts = new Map<number, string>();
-  readonly #withErrors = new Set<number>();
-
-  constructor(table: Table) {
-    this.#table = table;
-  }
-
-  add(issue: Issue): void {
-    if (issue.row === undefined || issue.file !== this.#table.file) return;
-    const before = this.#texts.get(issue.row);
-    const text = before === undefined ? formatIssue(issue) : `${before} | ${formatIssue(issue)}`;
-    this.#texts.set(issue.row, text);
-    if (issue.severity === 'error') this.#withErrors.add(issue.row);
-  }
-
-  hasError(row: number): boolean {
-    return this.#withErrors.has(row);
-  }
-
-  get(row: number): string | undefined {
-    return this.#texts.get(row);
-  }
-
-  getRows(): Set<number> {
-    return new Set(this.#texts.keys());
-  }
-}
+/** Issues by row. */
+export type RowIssues = Map<number, Issue[]>;
 
 /** Returns the displayed text, unless the stored value counts, or the display has fewer digits. */
 function restoreCell(row: TableRow, index: number, header: string): string {
@@ -59,26 +31,24 @@ function restoreCell(row: TableRow, index: number, header: string): string {
  * Copies a table and adds the issues of each row, so that it can be corrected and imported again.
  * Rows with errors come first, otherwise in the order of the table.
  */
-export function makeIssuesTable(table: Table, texts: RowTexts): IssuesTable {
+export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
   const makeRow = (row: TableRow): readonly RowCell[] => {
     const cells = row.cells.map((_, index) => restoreCell(row, index, table.header[index] ?? ''));
     const kept = cells.filter((_, index) => keeps[index] ?? true);
-    return [texts.get(row.row) ?? '', ...kept.map((written) => ({ written }))];
+    const text = (issues.get(row.row) ?? []).map(formatIssue).join(' | ');
+    return [text, ...kept.map((written) => ({ written }))];
   };
+  const hasError = ({ row }: TableRow): boolean => hasErrors(issues.get(row) ?? []);
   const rows = function* (): Generator<readonly RowCell[]> {
     yield [ISSUES_COLUMN, ...table.header.filter((_, index) => keeps[index])];
-    for (const row of table.rows) if (texts.hasError(row.row)) yield makeRow(row);
-    for (const row of table.rows) if (!texts.hasError(row.row)) yield makeRow(row);
+    for (const row of table.rows) if (hasError(row)) yield makeRow(row);
+    for (const row of table.rows) if (!hasError(row)) yield makeRow(row);
   };
-  const left = texts.getRows();
+  const left = new Set(issues.keys());
   for (const { row } of table.rows) left.delete(row);
   left.delete(table.headerRow ?? 1);
-  return {
-    rows: rows(),
-    count: table.rowCount,
-    left: [...left].sort((a, b) => a - b),
-  };
+  return { rows: rows(), count: table.rowCount, left: [...left].sort((a, b) => a - b) };
 }
 
 function formatIssue({ severity, element, message }: Issue): string {

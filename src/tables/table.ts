@@ -146,43 +146,38 @@ export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT
   });
 }
 
-type Counted = 'rows' | 'lines' | 'columns' | 'cells' | 'texts' | 'characters' | 'faults';
-
 /**
  * Limits: a season has some ten thousand finds of fifty columns; a far larger table is refused
  * before its cells are read. A workbook stores a text once, and may use it in every cell.
  */
-const LIMITS: readonly {
-  readonly counted: Counted;
-  readonly most: number;
-  readonly called: Message;
-}[] = [
-  { counted: 'rows', most: 100_000, called: msg`rows of finds` },
+const LIMITS = {
+  rows: { most: 100_000, called: msg`rows of finds` },
   // A spreadsheet has half as many, most of which may be blank.
-  { counted: 'lines', most: 2_000_000, called: msg`lines` },
-  { counted: 'columns', most: 1000, called: msg`columns` },
-  { counted: 'cells', most: 3_000_000, called: msg`cells` },
-  { counted: 'texts', most: 750_000, called: msg`different texts` },
-  { counted: 'characters', most: 30_000_000, called: msg`characters in its cells` },
-  { counted: 'faults', most: 100_000, called: msg`syntax errors` },
-];
+  lines: { most: 2_000_000, called: msg`lines` },
+  columns: { most: 1000, called: msg`columns` },
+  cells: { most: 3_000_000, called: msg`cells` },
+  texts: { most: 750_000, called: msg`different texts` },
+  characters: { most: 30_000_000, called: msg`characters in its cells` },
+  faults: { most: 100_000, called: msg`syntax errors` },
+};
+const COUNTED = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 
 /** @throws FileError where a table exceeds the limits */
 export function assertTableSize(
   file: string,
-  counts: Readonly<Partial<Record<Counted, number>>>,
+  counts: Readonly<Partial<Record<keyof typeof LIMITS, number>>>,
 ): void {
   const { rows = 0, columns = 0 } = counts;
   const all = { cells: rows * columns, ...counts };
-  for (const { counted, most, called } of LIMITS)
+  for (const counted of COUNTED) {
+    const { most, called } = LIMITS[counted];
     if ((all[counted] ?? 0) > most)
       throw new FileError(
         file,
         msg`${file} has more than ${most} ${called}, which is too many to read.`,
-        {
-          hint: msg`Split the table, or remove what is not part of it.`,
-        },
+        { hint: msg`Split the table, or remove what is not part of it.` },
       );
+  }
 }
 
 /** A row of a format with named values: a feature, a waypoint, a find. */

@@ -91,7 +91,7 @@ describe.skipIf(!MEASURES_MEMORY)(
         'a line of ten million points in well-known text',
         'walk.csv',
         () => `local_id,WKT\nA,"LINESTRING (${line('1 2,')}1 2)"\n`,
-        /Line 2 of the file has \d+ bytes, which is too much for one find/,
+        /Line 2 of the file has \d+ characters, which is too much for one find/,
       ],
       [
         'a line of ten million points in an archive of shapes',

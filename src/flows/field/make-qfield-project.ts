@@ -421,13 +421,10 @@ function makeListsFile(
       addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
     }
     if (areas.length === 0) return;
-    const shapes = areas.map(({ ident, label, boundary }) => {
-      const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
-      return {
-        shape: { wkb: encodeMultiPolygon(boundary), bounds: [minX, minY, maxX, maxY] as const },
-        values: [ident, label],
-      };
-    });
+    const shapes = areas.map(({ ident, label, boundary }) => ({
+      wkb: encodeMultiPolygon(boundary),
+      values: [ident, label],
+    }));
     addLayer(
       database,
       { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso },

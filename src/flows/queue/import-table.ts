@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { UsageError } from '../../base/errors.ts';
+import { addToGroup } from '../../base/group-by.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import type { ColumnMap } from '../../columns/column-rule.ts';
@@ -24,6 +25,7 @@ import { changeWish } from '../../outbox/wishes.ts';
 import { findFolderOfAll, makePhotoResolver } from '../../photo/photograph.ts';
 import type { PositionChange } from '../../place/geometry.ts';
 import { assertAbsent, writeOutputFile } from '../../store/output-file.ts';
+import type { RowIssues } from '../../tables/issues-table.ts';
 import type { RowCell } from '../../tables/row-cell.ts';
 import type { Table } from '../../tables/table.ts';
 import { listAskedFinds } from './answer-rows.ts';
@@ -324,12 +326,15 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { makeIssuesTable, RowTexts } = await import('../../tables/issues-table.ts');
-  const texts = new RowTexts(findTable);
+  const { makeIssuesTable } = await import('../../tables/issues-table.ts');
+  const issues: RowIssues = new Map();
   return {
-    add: (issue: Issue): void => texts.add(issue),
+    add: (issue: Issue): void => {
+      if (issue.row !== undefined && issue.file === findTable.file)
+        addToGroup(issues, issue.row, issue);
+    },
     async write(): Promise<CopiedTable> {
-      const table = makeIssuesTable(findTable, texts);
+      const table = makeIssuesTable(findTable, issues);
       await writeOutputFile(to.file, await renderCopy(table.rows, to.file, findTable.sheet), to);
       return { file: to.file, rows: table.count, left: table.left };
     },
