@@ -56,10 +56,15 @@ export async function openFindSchema(
     profile,
     check(document) {
       const { wellFormed, violations } = validator.validate(document);
-      const issues = violations.map((violation) =>
-        toIssue(violation, wellFormed ? 'schema' : 'xml-not-well-formed'),
-      );
-      return violations.some(isAboutText) ? withPlacesOfText(document, violations, issues) : issues;
+      const strays = violations.some(isAboutText) ? listRefusedTexts(document, violations) : [];
+      const placed = new Set(strays.map(({ element }) => element));
+      const rule = wellFormed ? 'schema' : 'xml-not-well-formed';
+      const others = violations
+        .filter((violation) => !isAboutText(violation) || !placed.has(violation.element))
+        .map(({ line, element, message }) =>
+          makeErrorIssue(rule, describeViolation(message), { line: line ?? undefined, element }),
+        );
+      return [...others, ...strays];
     },
   };
 }
@@ -90,95 +95,73 @@ function makeUnknownVersionError(version: string, cause?: unknown): ConfigError 
   });
 }
 
-function toIssue({ line, element, message }: SchemaViolation, rule: string): Issue {
-  return makeErrorIssue(rule, describeViolation(message), {
-    line: line ?? undefined,
-    element,
-  });
-}
-
 /**
- * Plain wording for the most frequent findings of the XML library; the others are shown as they
- * are.
+ * Plain wording for the most frequent findings of the XML library, behind the place; the others are
+ * shown as they are.
  */
-const WORDINGS: readonly (readonly [
-  RegExp,
-  (...parts: readonly (string | undefined)[]) => Message,
-])[] = [
+const WORDINGS: readonly (readonly [RegExp, (...words: string[]) => Message])[] = [
   [
-    /^Element '([^']+)': No matching global declaration available for the validation root\.$/,
-    (root = '') =>
+    /^No matching global declaration available for the validation root\.$/,
+    (root) =>
       msg`The root ${root} is not the one of the schema. Check its name and its namespace, including the version.`,
   ],
   [
-    /^Element '([^']+)': This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    (element = '', expected = '') =>
+    /^This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
+    (element, expected) =>
       msg`${element} is not allowed here; expected here: ${expected}. The order of elements is fixed; add what is missing, or move ${element} to its place.`,
   ],
   [
-    /^Element '([^']+)': This element is not expected\.$/,
-    (element = '') =>
+    /^This element is not expected\.$/,
+    (element) =>
       msg`${element} is not allowed here. Remove it; it may also be misspelt or appear twice.`,
   ],
   [
-    /^Element '([^']+)': Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
-    (element = '', expected = '') =>
-      msg`${element} ends too early; expected here: ${expected}. Add it.`,
+    /^Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
+    (element, expected) => msg`${element} ends too early; expected here: ${expected}. Add it.`,
   ],
   [
-    /^Element '([^']+)': The attribute '([^']+)' is required but missing\.$/,
-    (element = '', attribute = '') => msg`${element} needs the attribute ${attribute}. Add it.`,
+    /^The attribute '([^']+)' is required but missing\.$/,
+    (element, attribute) => msg`${element} needs the attribute ${attribute}. Add it.`,
   ],
   [
-    /^Element '([^']+)'(?:, attribute '([^']+)')?: '([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
-    (element = '', attribute, value = '', type = '') =>
-      attribute === undefined
-        ? msg`${element} is "${value}", which is not a valid ${type}. Correct the value.`
-        : msg`${element} ${attribute} is "${value}", which is not a valid ${type}. Correct the value.`,
+    /^'([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
+    (place, value, type) =>
+      msg`${place} is "${value}", which is not a valid ${type}. Correct the value.`,
   ],
   [
-    /^Element '([^']+)': Character content other than whitespace is not allowed because the content type is '[\w-]+'\.$/,
-    (element = '') =>
+    /^Character content other than whitespace is not allowed/,
+    (element) =>
       msg`${element} may contain only elements, but has text in it. Move the text into an element, or remove it.`,
   ],
 ];
 
-const TEXT_MESSAGE = /^Element '[^']+': Character content other than whitespace is not allowed/;
-
-function isAboutText({ message }: SchemaViolation): boolean {
-  return TEXT_MESSAGE.test(String(message));
-}
-
-/**
- * Sets the line of stray text: the library reports the line of its element, once for each piece
- * between comments.
- */
-function withPlacesOfText(
-  document: Buffer,
-  violations: readonly SchemaViolation[],
-  issues: readonly Issue[],
-): readonly Issue[] {
-  const parsed = parseXml(document);
-  const strays = [...listStrayTextsWithin(parsed, parsed.root)];
-  const seenPlaces = new Set<string | undefined>();
-  return issues.flatMap((issue, index) => {
-    const of = strays.filter(({ element }) => element.name === issue.element);
-    if (of.length === 0 || !isAboutText(violations[index] ?? { line: null, message: '' }))
-      return [issue];
-    if (seenPlaces.has(issue.element)) return [];
-    seenPlaces.add(issue.element);
-    return of.map((stray) =>
-      issue.with({ line: getLineAt(parsed.bytes, stray.start), says: makeStrayTextMessage(stray) }),
-    );
-  });
-}
-
 function describeViolation(message: Message): Message {
-  for (const [pattern, words] of WORDINGS) {
-    const [value, ...parts] = pattern.exec(String(message)) ?? [];
-    if (value !== undefined) return words(...parts);
+  const [, element = '', attribute, fault = ''] =
+    /^Element '([^']+)'(?:, attribute '([^']+)')?: ([\s\S]*)$/.exec(String(message)) ?? [];
+  const place = attribute === undefined ? element : `${element} ${attribute}`;
+  for (const [pattern, describe] of WORDINGS) {
+    const match = pattern.exec(fault);
+    if (match !== null) return describe(place, ...match.slice(1));
   }
   return message;
+}
+
+function isAboutText({ message }: SchemaViolation): boolean {
+  return /: Character content other than whitespace is not allowed/.test(String(message));
+}
+
+/** Lists stray texts by themselves: the library reports the line of their element only. */
+function listRefusedTexts(document: Buffer, violations: readonly SchemaViolation[]): Issue[] {
+  const refused = new Set(violations.filter(isAboutText).map(({ element }) => element));
+  const parsed = parseXml(document);
+  return [...listStrayTextsWithin(parsed, parsed.root)]
+    .filter(({ element }) => refused.has(element.name))
+    .map((stray) =>
+      makeErrorIssue('schema', makeStrayTextMessage(stray), {
+        element: stray.element.name,
+        line: getLineAt(parsed.bytes, stray.start),
+      }),
+    );
 }
 
 type SchemaSource = { readonly url: string; readonly bytes: Buffer };
