@@ -62,7 +62,7 @@ export type FieldRow = {
    * is the usual one.
    */
   readonly called?: string;
-  /** Question of `pas add`, in the order of `at`; absent: asked last, on request. */
+  /** Question of `pas add`, in the order of `at`; absent for the parts of the point. */
   readonly ask?: OrderedQuestion;
   /** Position among the facts of a find in the report; absent: shown elsewhere. */
   readonly reportedAt?: number;

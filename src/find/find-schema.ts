@@ -74,7 +74,7 @@ export async function readBundledSchema(profile: DocumentProfile): Promise<Schem
   const template = await readSchema(profile.schemaVersion);
   const { fillPlaceholders } = await import('../xml/xsd.ts');
   return {
-    url: `svc/${profile.schemaVersion}/svc.xsd`,
+    url: `bundled:/svc/${profile.schemaVersion}/svc.xsd`,
     bytes: fillPlaceholders(template, { schema_base: profile.schemaBase, prefix: profile.prefix }),
   };
 }
@@ -223,15 +223,8 @@ function listSchemaImports({
         msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`,
       );
     }
-    return location === undefined ? [] : [{ url: resolveUrl(location, url), copy }];
+    return location === undefined ? [] : [{ url: new URL(location, url).href, copy }];
   });
-}
-
-/** Resolves a location as the XML library does, also against a base that is not absolute. */
-function resolveUrl(location: string, base: string): string {
-  if (URL.canParse(base)) return new URL(location, base).href;
-  const root = 'file:///';
-  return new URL(location, `${root}${base}`).href.slice(root.length);
 }
 
 /** The bundled schema has less than 50 kB. */

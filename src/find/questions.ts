@@ -63,10 +63,9 @@ function listFieldQuestions({
   ask,
 }: Field): PlacedQuestion[] {
   const how = HOW[kind];
-  if (how === undefined) return [];
+  if (how === undefined || ask === undefined) return [];
   const title = unit === undefined ? label : msg`${label} (${unit})`;
-  const asked = ask ?? { at: Number.POSITIVE_INFINITY, when: 'more' };
-  return [{ name: name as QuestionName, how, title, ...asked }];
+  return [{ name: name as QuestionName, how, title, ...ask }];
 }
 
 /**

@@ -286,12 +286,14 @@ function findCandidates(
       : [`${givenName || (splitName(bare)?.givenName ?? '')} ${name.bornAs}`]),
   ];
   const sameNamed = variants.flatMap((text) => listPeople(lookupTerm(PEOPLE, text)));
-  const lookup = lookupTerm(PEOPLE, plain);
-  const shortened =
-    lookup.kind === 'unknown'
-      ? lookup.nearest.filter(({ label }) => canAbbreviate(bare, label))
-      : [];
+  const shortened = listNearest(lookupTerm(PEOPLE, plain)).filter(({ label }) =>
+    canAbbreviate(bare, label),
+  );
   return [...new Map([...sameNamed, ...shortened].map((term) => [term.id, term])).values()];
+}
+
+function listNearest(lookup: TermLookup): readonly TermCandidate[] {
+  return lookup.kind === 'unknown' ? lookup.nearest : [];
 }
 
 function listPeople(lookup: TermLookup): readonly TermCandidate[] {
@@ -320,8 +322,7 @@ function splitUnmarkedName(
   const [bare = ''] = name.parts;
   const split = isOneName(bare) ? splitName(bare) : undefined;
   if (split !== undefined) return makeNewPerson(split, name);
-  const lookup = lookupTerm(PEOPLE, bare);
-  const nearest = lookup.kind === 'unknown' ? lookup.nearest : [];
+  const nearest = listNearest(lookupTerm(PEOPLE, bare));
   const names = formatTerms(nearest);
   if (nearest.length === 0) return makeUnreadable('finder-name', makeNameAdvice(text));
   const advice = joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');

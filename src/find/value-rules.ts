@@ -11,7 +11,7 @@ import { joinAlternatives } from '../text/names.ts';
 import { findIllegalCharacter } from '../xml/write-xml.ts';
 import { isRealDate } from './date-form.ts';
 import { findDayDoubt } from './day-doubt.ts';
-import { NEW_PERSON, type Reference } from './field.ts';
+import { NEW_PERSON } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
 import type {
   LookupArea,
@@ -19,6 +19,7 @@ import type {
   LookupProject,
   LookupTerm,
   TermCandidate,
+  TermLookup,
 } from './lookup.ts';
 import { explainLookup, findNameDoubt, findNameProblem, formatSet } from './resolve-references.ts';
 
@@ -173,49 +174,46 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
  * its vocabulary has it.
  */
 function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
-  return REFERENCE_FIELDS.flatMap((field) => {
-    const reference = elements[field.name];
+  return REFERENCE_FIELDS.flatMap(({ name, set }): readonly Finding[] => {
+    const reference = elements[name];
     if (typeof reference !== 'object' || reference.id.trim() === '') return [];
-    const { name } = field;
     const { id } = reference;
-    if (!hasGoodForm(field, reference)) {
+    if (name === 'nalezce' && id === NEW_PERSON) return [];
+    const form = set?.startsWith('heslo:') ? /^HES-\d+$/ : /^\s*\S+\s*$/;
+    if (id === NEW_PERSON || !form.test(id)) {
       const message = msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
       return [{ element: name, message, rule: 'identifier-form' }];
     }
-    return lookupTerm === undefined || isNewPerson(field, reference)
-      ? []
-      : checkSetMembership(field, reference, lookupTerm);
-  });
-}
-
-function checkSetMembership(
-  { name, set }: Field,
-  { id }: Reference,
-  lookupTerm: LookupTerm,
-): readonly Finding[] {
-  if (set === undefined) return [];
-  const lookup = lookupTerm(set, id);
-  switch (lookup.kind) {
-    case 'found':
-      return lookup.term.id === id
-        ? []
-        : [{ element: name, message: explainLabelForIdentifier(name, id, [lookup.term]) }];
-    case 'ambiguous':
-      return [{ element: name, message: explainLabelForIdentifier(name, id, lookup.candidates) }];
-    case 'wrong-set':
-    case 'deleted':
-    case 'mapping-conflict':
-      return [{ element: name, message: explainLookup(lookup, set, id) }];
-    case 'unknown': {
-      const problem = explainLookup(lookup, set, id);
-      return [
-        { element: name, message: msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.` },
-      ];
-    }
-    case 'not-harvested': {
+    if (lookupTerm === undefined || set === undefined) return [];
+    const lookup = lookupTerm(set, id);
+    if (lookup.kind === 'not-harvested') {
       const where = formatSet(set);
       const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
+    }
+    const message = findMembershipProblem(lookup, name, set, id);
+    return message === undefined ? [] : [{ element: name, message }];
+  });
+}
+
+function findMembershipProblem(
+  lookup: Exclude<TermLookup, { kind: 'not-harvested' }>,
+  name: string,
+  set: string,
+  id: string,
+): Message | undefined {
+  switch (lookup.kind) {
+    case 'found':
+      return lookup.term.id === id ? undefined : explainLabelForIdentifier(name, id, [lookup.term]);
+    case 'ambiguous':
+      return explainLabelForIdentifier(name, id, lookup.candidates);
+    case 'wrong-set':
+    case 'deleted':
+    case 'mapping-conflict':
+      return explainLookup(lookup, set, id);
+    case 'unknown': {
+      const problem = explainLookup(lookup, set, id);
+      return msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.`;
     }
   }
 }
@@ -228,19 +226,6 @@ function explainLabelForIdentifier(
 ): Message {
   const choice = joinAlternatives(meant.map((term) => `${term.id} (${term.label})`));
   return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
-}
-
-function hasGoodForm(field: Field, reference: Reference): boolean {
-  if (field.set?.startsWith('heslo:')) return /^HES-\d+$/.test(reference.id);
-  return (
-    !/\s/.test(reference.id.trim()) &&
-    (reference.id !== NEW_PERSON || isNewPerson(field, reference))
-  );
-}
-
-/** Tells if the reference is a person whom the service shall create. */
-function isNewPerson({ name }: Field, { id }: Reference): boolean {
-  return name === 'nalezce' && id === NEW_PERSON;
 }
 
 const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');

@@ -47,14 +47,13 @@ export function searchTerms(
 ): SearchHit[] {
   const exact = findTermByTypedIdent(vocabulary, typed);
   if (exact !== undefined) return [{ term: exact, score: 1 }];
-  const best = new Map(searchWords(vocabulary, typed, options).map((hit) => [hit.term.ident, hit]));
-  for (const wording of listOtherWordings(typed)) {
-    for (const { term, score } of searchWords(vocabulary, wording, options)) {
-      const trusted = TRUST_OF_OTHER_WORDS * score;
-      if (trusted > (best.get(term.ident)?.score ?? 0))
-        best.set(term.ident, { term, score: trusted });
-    }
-  }
+  const otherHits = listOtherWordings(typed)
+    .flatMap((wording) => searchWords(vocabulary, wording, options))
+    .map(({ term, score }) => ({ term, score: TRUST_OF_OTHER_WORDS * score }));
+  const hits = [...searchWords(vocabulary, typed, options), ...otherHits];
+  const best = new Map(
+    hits.sort((a, b) => a.score - b.score).map((hit) => [hit.term.ident, hit] as const),
+  );
   return takeBest([...best.values()], options.limit);
 }
 
