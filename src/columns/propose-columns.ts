@@ -111,7 +111,9 @@ export function makeColumnProposer(
   const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
   const isSJtsk =
     axes.length === 1 &&
-    axes.every(([profile, rule]) => rule.element === 'geom_x' && isOfOneSystem(profile));
+    axes.every(
+      ([profile, rule]) => rule.element === 'geom_x' && getDegreesShare(profile, 'geom_x') === 0,
+    );
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map(answers.rules);
@@ -303,6 +305,9 @@ const AXES = {
 } as const;
 type Axis = keyof typeof AXES;
 
+/** Axes of degrees, by those of S-JTSK. */
+const DEGREES = { geom_x: 'lon', geom_y: 'lat' } as const;
+
 /** Pairs of axes: S-JTSK, and degrees. */
 const PAIRS: readonly (readonly [Axis, Axis])[] = [
   ['geom_x', 'geom_y'],
@@ -324,57 +329,52 @@ function findPointPairs(
   profiles: readonly ColumnProfile[],
   isAlone: (column: ColumnProfile, other: ColumnProfile) => boolean,
 ): ReadonlyMap<ColumnProfile, ReadColumn> {
-  const pairs = PAIRS.flatMap((axes): ColumnProfile[][] => {
-    const columns = axes.flatMap((axis) => findAxisColumn(profiles, axis) ?? []);
-    return columns.length === axes.length ? [columns] : [];
-  });
-  const [pair = [], other = []] = pairs.sort(([a], [b]) => (b?.filled ?? 0) - (a?.filled ?? 0));
+  const axisOf = new Map(profiles.map((profile) => [profile, findAxis(profile)]));
+  const isNamed = (profile: ColumnProfile): number => Number(isNamedAsAxis(profile));
+  const findRules = (axis: Axis): [ColumnProfile, ReadColumn][] =>
+    profiles
+      .filter((profile) => axisOf.get(profile) === axis)
+      .sort((a, b) => isNamed(b) - isNamed(a) || b.filled - a.filled)
+      .slice(0, 1)
+      .map((profile) => [profile, makeAxisRule(profile, axis)]);
+  const pairs = PAIRS.map((axes) => axes.flatMap(findRules))
+    .filter(({ length }) => length === 2)
+    .sort(([a], [b]) => (b?.[0].filled ?? 0) - (a?.[0].filled ?? 0));
+  const [pair = [], other = []] = pairs;
   const [first] = pair;
   const [second] = other;
-  const isOther =
-    first !== undefined && second !== undefined && first !== second && isAlone(second, first);
-  const columns = isOther ? [...pair, ...other] : pair;
-  return new Map(columns.map((profile) => [profile, makeAxisRule(profile)]));
+  const isOther = first !== undefined && second !== undefined && isAlone(second[0], first[0]);
+  return new Map(isOther ? [...pair, ...other] : pair);
 }
 
-function findAxisColumn(profiles: readonly ColumnProfile[], axis: Axis): ColumnProfile | undefined {
-  return profiles
-    .filter((profile) => isOfAxis(profile, axis))
-    .sort((a, b) => Number(isNamedAsAxis(b)) - Number(isNamedAsAxis(a)) || b.filled - a.filled)[0];
-}
-
-function makeAxisRule(profile: ColumnProfile): ReadColumn {
-  const element = (Object.keys(AXES) as Axis[]).find((axis) => isOfAxis(profile, axis)) ?? 'geom_x';
+function makeAxisRule(profile: ColumnProfile, element: Axis): ReadColumn {
   const isPositive = (text: string): boolean =>
     isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;
-  const isSJtsk = element === 'geom_x' || element === 'geom_y';
-  const lacksMinus = isSJtsk && getShare(profile, isPositive) > 0;
+  const lacksMinus = isMetric(element) && getShare(profile, isPositive) > 0;
   return { kind: 'read', element, sign: lacksMinus ? 'minus' : undefined };
 }
 
+function findAxis(profile: ColumnProfile): Axis | undefined {
+  return (Object.keys(AXES) as Axis[]).find((axis) => isOfAxis(profile, axis));
+}
+
 function isOfAxis(profile: ColumnProfile, axis: Axis): boolean {
-  if (isOfBothSystems(profile, axis)) return true;
-  if (getShare(profile, (text) => isInRange(text, axis)) < MOST) return false;
-  if (axis === 'geom_x' || axis === 'geom_y') return true;
+  const share = getShare(profile, (text) => isInRange(text, axis));
+  if (isMetric(axis)) return share > 0 && share + getDegreesShare(profile, axis) >= MOST;
   // Numbers from 12 to 19 are frequent; degrees have a name that says so, or three decimals.
   const isFine = isNamedAsAxis(profile)
     ? /[.,]\d|^[^°º\s]*[°º\s].*\d/
     : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
-  return getShare(profile, (text) => isFine.test(text)) >= 0.5;
+  return share >= MOST && getShare(profile, (text) => isFine.test(text)) >= 0.5;
 }
 
-/** Tells if all coordinates of an axis are metres of S-JTSK. */
-function isOfOneSystem(profile: ColumnProfile): boolean {
-  return !isOfBothSystems(profile, 'geom_x');
+function isMetric(axis: Axis): axis is keyof typeof DEGREES {
+  return axis in DEGREES;
 }
 
 /** A column with the name of an axis may have degrees in some rows and metres in others. */
-function isOfBothSystems(profile: ColumnProfile, axis: Axis): boolean {
-  const other = { geom_x: 'lon', geom_y: 'lat', lon: undefined, lat: undefined } as const;
-  const degrees = other[axis];
-  if (degrees === undefined || !isNamedAsAxis(profile)) return false;
-  const shares = [axis, degrees].map((each) => getShare(profile, (text) => isInRange(text, each)));
-  return shares.every((share) => share > 0) && (shares[0] ?? 0) + (shares[1] ?? 0) >= MOST;
+function getDegreesShare(profile: ColumnProfile, axis: keyof typeof DEGREES): number {
+  return isNamedAsAxis(profile) ? getShare(profile, (text) => isInRange(text, DEGREES[axis])) : 0;
 }
 
 function isInRange(text: string, axis: Axis): boolean {
@@ -405,7 +405,7 @@ function isOfPlaces(profile: ColumnProfile): boolean {
   // A place in the trench, such as 2.35, has fewer digits.
   const isLong = (text: string): boolean => /^(?:[^\p{L}\d]*\d){5,}[^\p{L}\d]*$/u.test(text);
   return (
-    (Object.keys(AXES) as Axis[]).some((axis) => isOfAxis(profile, axis)) ||
+    findAxis(profile) !== undefined ||
     (isNamedAsAxis(profile) && getShare(profile, isLong) >= MOST) ||
     measurePositionShare(profile) >= MOST ||
     getShare(profile, isNorthing) >= MOST

@@ -239,15 +239,16 @@ async function askFixed(
       ],
     });
   };
-  let text = await askOnce();
-  for (let problem = findProblem(text); problem !== undefined; problem = findProblem(text)) {
+  for (;;) {
+    const value = (await askOnce()).trim();
+    const problem = findProblem(value);
+    if (problem === undefined) {
+      const settings = answers.settings.filter((each) => each.name !== name);
+      if (value !== '') settings.push({ name, givenName: name, value });
+      return { ...answers, settings };
+    }
     say([problem]);
-    text = await askOnce();
   }
-  const value = text.trim();
-  const settings = answers.settings.filter((each) => each.name !== name);
-  if (value !== '') settings.push({ name, givenName: name, value });
-  return { ...answers, settings };
 }
 
 /** Asks which columns of a table of registration numbers are meant. */
