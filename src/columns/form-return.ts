@@ -67,11 +67,12 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
     name === OTHER_ANSWER
       ? isMapped
       : name !== undefined && findColumnMeant(name) !== undefined && !ADDED.includes(name);
-  const sources = [
-    ...columns.flatMap((name, index) => (isKept(name) ? [index] : [])),
-    ...ADDED.map((name) => columns.indexOf(name)),
+  const outputs = [
+    ...columns.flatMap((name, source) =>
+      isKept(name) ? [{ name: name || (header[source] ?? ''), source }] : [],
+    ),
+    ...ADDED.map((name) => ({ name, source: columns.indexOf(name) })),
   ];
-  const names = sources.map((source, index) => columns[source] ?? ADDED.at(index - sources.length));
   const rows = Array.from(table.rows).flatMap((form): TableRow[] => {
     const ids = listIds(table, form);
     const [id = ''] = ids;
@@ -97,22 +98,21 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
       ['photos', joinNames(photos)],
       ['poznamka', composeNote(all, isMapped)],
     ]);
-    const cells = names.map((name = '', index) =>
-      name === OTHER_ANSWER
-        ? (form.cells[sources[index] ?? -1] ?? '')
-        : (values.get(name) ?? getChosen(answers, name)),
+    const isOther = (source: number): boolean => columns[source] === OTHER_ANSWER;
+    const cells = outputs.map(({ name, source }) =>
+      isOther(source) ? (form.cells[source] ?? '') : (values.get(name) ?? getChosen(answers, name)),
     );
-    const shown = sources.flatMap((source, index) => {
+    const shown = outputs.flatMap(({ source }, index) => {
       const cell = form.shown?.get(source);
-      const text = names[index] === OTHER_ANSWER ? cell?.text : cells[index];
+      const text = isOther(source) ? cell?.text : cells[index];
       return cell === undefined || text === undefined ? [] : [[index, { ...cell, text }] as const];
     });
     return [{ ...form, cells, shown: new Map(shown) }];
   });
   return {
     ...table,
-    header: names.map((name = '', index) => header[sources[index] ?? -1] ?? name),
-    names: names.map((name, index) => name || (header[sources[index] ?? -1] ?? '')),
+    header: outputs.map(({ name, source }) => header[source] ?? name),
+    names: outputs.map(({ name }) => name),
     rows,
     rowCount: rows.length,
     issues,

@@ -197,24 +197,16 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  */
 export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
-  const left = findOtherRows(table, listColumnRules(table, map));
+  const left = findOtherRows(table, listColumnRules(table, map), advice);
   if (left.size === 0) return table;
   const rows = function* (): Generator<TableRow> {
     for (const row of table.rows) if (!left.has(row.row)) yield row;
   };
-  const rowCount = table.rowCount - left.size;
-  const issues = [...left.values()].map(({ row, why }) =>
-    makeWarningIssue(
-      'row-no-find',
-      joinMessages(advice === undefined ? [why] : [why, advice], ' '),
-      getRowPlace(table, row),
-    ),
-  );
   return {
     ...table,
     rows: { [Symbol.iterator]: rows },
-    rowCount,
-    issues: [...table.issues, ...issues],
+    rowCount: table.rowCount - left.size,
+    issues: [...table.issues, ...left.values()],
   };
 }
 
@@ -233,39 +225,46 @@ function isBetweenFinds({ cells }: TableRow, names: readonly string[]): boolean 
   );
 }
 
-function makeOtherRow(row: TableRow, isRemark: boolean): OtherRow {
+function makeOtherRowIssue(
+  table: Table,
+  row: TableRow,
+  isRemark: boolean,
+  advice: Message | undefined,
+): Issue {
   const first = (row.cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
   const why = isRemark
     ? msg`The row ("${first}") has no object, place or date, unlike all other rows, so it was skipped.`
     : msg`The row ("${first}") is a total, a heading or a separator, so it was skipped.`;
-  return { row, why };
+  const message = advice === undefined ? why : joinMessages([why, advice], ' ');
+  return makeWarningIssue('row-no-find', message, getRowPlace(table, row));
 }
 
 const MAX_SHOWN = 60;
 
-type OtherRow = { readonly row: TableRow; readonly why: Message };
-
 /**
- * Returns the numbers of rows that are no finds. A remark lacks object, place, date and a usual
- * key, unlike most rows.
+ * Returns the issues of rows that are no finds, by their numbers. A remark lacks object, place, date
+ * and a usual key, unlike most rows.
  */
 function findOtherRows(
   table: Table,
   rules: readonly (ColumnRule | undefined)[],
-): ReadonlyMap<number, OtherRow> {
+  advice: Message | undefined,
+): ReadonlyMap<number, Issue> {
   const meanings = rules.map((rule) => (rule?.kind === 'read' ? rule.element : undefined));
   const telling = meanings.flatMap((name, index) =>
     name !== undefined && TELLING.includes(name) ? [index] : [],
   );
   const names = table.header.map(foldName);
   const key = meanings.indexOf('local_id');
-  const otherRows: OtherRow[] = [];
+  const left = new Map<number, Issue>();
+  const leave = (row: TableRow, isRemark: boolean): void =>
+    void left.set(row.row, makeOtherRowIssue(table, row, isRemark, advice));
   const silent: TableRow[] = [];
   let finds = 0;
   let longest = 0;
   let haveDigits = true;
   for (const row of table.rows) {
-    if (isBetweenFinds(row, names)) otherRows.push(makeOtherRow(row, false));
+    if (isBetweenFinds(row, names)) leave(row, false);
     else if (row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '')) {
       const id = row.cells[key] ?? '';
       finds += 1;
@@ -276,11 +275,8 @@ function findOtherRows(
   const isCalledSo = (id: string): boolean =>
     id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
   const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
-  if (telling.length > 0 && remarks.length < finds)
-    for (const row of remarks) otherRows.push(makeOtherRow(row, true));
-  return new Map(
-    otherRows.sort((a, b) => a.row.row - b.row.row).map((other) => [other.row.row, other]),
-  );
+  if (telling.length > 0 && remarks.length < finds) for (const row of remarks) leave(row, true);
+  return new Map([...left].sort(([a], [b]) => a - b));
 }
 
 export type Preview = {

@@ -10,6 +10,7 @@ import {
   POINT_ELEMENTS,
 } from '../find/fields.ts';
 import { rememberReferences } from '../find/resolve-references.ts';
+import type { Table, TableRow } from '../tables/table.ts';
 import { findNearestNames, foldName } from '../text/names.ts';
 import type { Setting } from './column-rule.ts';
 import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
@@ -61,6 +62,17 @@ export function explainUnknownElement(givenName: string): Message {
   return msg`There is no element ${givenName}. ${advice}`;
 }
 
+const ONE: TableRow = { row: 1, line: 1, cells: [] };
+
+/** A find that has only the values for all finds. */
+export const TABLE_OF_ONE: Table = {
+  file: '',
+  header: [],
+  rows: [ONE],
+  rowCount: 1,
+  issues: [],
+};
+
 /**
  * Reads each value separately, so that a faulty one, which is among the issues, does not affect the
  * others.
@@ -69,10 +81,8 @@ export function parseSettings(settings: readonly Setting[], localId: string, con
   const twice = findRepeated(settings);
   const repeated = new Set(twice.map(({ name }) => name));
   const single = settings.filter(({ name }) => !repeated.has(name));
-  const row = { row: 1, line: 1, cells: [] };
-  const table = { file: '', header: [], rows: [row], rowCount: 1, issues: [] };
-  const { columns } = parseColumns(table, undefined, single);
-  const { elements, photos, issues } = readRow(row, localId, columns, context);
+  const { columns } = parseColumns(TABLE_OF_ONE, undefined, single);
+  const { elements, photos, issues } = readRow(ONE, localId, columns, context);
   return {
     elements,
     photos,

@@ -3,7 +3,7 @@ import type { ColumnMap } from '../../columns/column-rule.ts';
 import { parseColumns } from '../../columns/columns.ts';
 import { convertFormRows } from '../../columns/form-return.ts';
 import { type MappingRow, withMapping } from '../../columns/mapping.ts';
-import { parseSetting } from '../../columns/settings.ts';
+import { parseSetting, TABLE_OF_ONE } from '../../columns/settings.ts';
 import type { LookupTerm, TermCandidate } from '../../find/lookup.ts';
 import { resolveFinder } from '../../find/resolve-references.ts';
 import type { Table } from '../../tables/table.ts';
@@ -20,19 +20,13 @@ export type FinderSource = {
 /** Returns each distinct finder in the form in which it is resolved. */
 export async function collectFinders({
   set = [],
-  table: read,
+  table = TABLE_OF_ONE,
   map,
 }: FinderSource): Promise<Set<string>> {
-  const constants = set
-    .map(parseSetting)
-    .flatMap((setting) => ('value' in setting ? [setting] : []));
-  if (read === undefined)
-    return new Set(constants.filter(({ name }) => name === 'nalezce').map(({ value }) => value));
-  const findTable = await convertFormRows(read, map !== undefined);
+  const constants = set.map(parseSetting).filter((setting) => 'value' in setting);
+  const findTable = await convertFormRows(table, map !== undefined);
   const { columns } = parseColumns(findTable, map, constants);
-  const finders = columns.has('nalezce')
-    ? [...findTable.rows].map((row) => columns.getCell(row, 'nalezce'))
-    : [];
+  const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
   return new Set(finders.filter((finder) => finder !== ''));
 }
 
