@@ -98,7 +98,7 @@ export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly
   for (const find of finds) {
     const cells = new Map<string, RowCell>(collectValues(find));
     const { datum_nalezu: day } = find.elements;
-    if (day !== undefined) cells.set('datum_nalezu', { day });
+    if (day !== undefined) cells.set('datum_nalezu', { written: day });
     const point = getPoint(find.elements);
     if (point !== undefined)
       cells.set('geom_x', { decimal: point.x }).set('geom_y', { decimal: point.y });

@@ -50,10 +50,10 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
       const form = readFieldForm(file, database, named);
-      const { layer, others } = chooseLayer(file, database, named, form?.layer);
+      const { layer, others } = chooseLayer(file, database, named, form && FINDS_LAYER);
       const table = readLayer(file, database, layer, form);
       const issues = [...listUnreadSheets(table, others), ...table.issues];
-      return { ...table, issues, photographsIn: form?.photographsIn };
+      return { ...table, issues, photographsIn: form && PHOTO_FOLDER };
     });
   } catch (thrown) {
     const code = getErrorCode(thrown);
@@ -136,8 +136,6 @@ function readFieldForm(
   const meanings = readMeanings(database, FINDS_LAYER);
   const { photos, issues } = readPhotographs(file, database, meanings);
   return {
-    layer: FINDS_LAYER,
-    photographsIn: PHOTO_FOLDER,
     issues: [
       ...listFilledColumns(database, FINDS_LAYER, meanings).map(({ name, filled }) =>
         makeWarningIssue(
@@ -154,8 +152,6 @@ function readFieldForm(
 
 /** Interpretation of the layer of finds in a form, which describes its own columns. */
 type FieldForm = {
-  readonly layer: string;
-  readonly photographsIn: string;
   readonly issues: readonly Issue[];
   applyTo(record: NamedValues): NamedValues;
 };

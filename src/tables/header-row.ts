@@ -53,7 +53,10 @@ export function findHeader(
   if (named !== undefined) return getNamedHeader(place, rows, named);
   const [top] = rows;
   if (top === undefined) return undefined;
-  const index = isTitle(top, rows) ? rows.findIndex((row, at) => at > 0 && isHeader(row, rows)) : 0;
+  const half = Math.max(...rows.map(countFilled)) / 2;
+  const index = isTitle(top, half)
+    ? rows.findIndex((row) => row !== top && countFilled(row) > half && row.cells.every(isName))
+    : 0;
   const headerRow = rows[index] ?? top;
   const above = rows[index - 1];
   const below = rows[index + 1];
@@ -117,19 +120,9 @@ function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 
 
 const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell !== '').length;
 
-/**
- * Tells if the first row fills at most half of the columns, and none of its cells is a known name.
- */
-function isTitle(top: TableRow, rows: readonly TableRow[]): boolean {
-  const widest = Math.max(...rows.map(countFilled));
-  return (
-    countFilled(top) <= widest / 2 && top.cells.every((cell) => findColumnMeant(cell) === undefined)
-  );
-}
-
-function isHeader(row: TableRow, rows: readonly TableRow[]): boolean {
-  const widest = Math.max(...rows.map(countFilled));
-  return countFilled(row) > widest / 2 && row.cells.every(isName);
+/** Tells if the first row fills at most half of the columns, and none of its cells is a known name. */
+function isTitle(top: TableRow, half: number): boolean {
+  return countFilled(top) <= half && top.cells.every((cell) => findColumnMeant(cell) === undefined);
 }
 
 /**

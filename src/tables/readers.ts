@@ -30,9 +30,9 @@ type SourceOptions = ReadOptions & { readonly isOnDisk: boolean };
 /** A file to be read as a table. */
 type FileSource = SourceOptions & { readonly file: string; readonly bytes: Buffer };
 
-const OPTIONS = ['sheet', 'encoding', 'header'] as const;
-type Option = (typeof OPTIONS)[number];
-const FLAGS = { sheet: '--sheet', encoding: '--encoding', header: '--header-row' };
+const FLAGS = { sheet: '--sheet', encoding: '--encoding', headerRows: '--header-row' } as const;
+type Option = keyof typeof FLAGS;
+const OPTIONS = Object.keys(FLAGS) as Option[];
 
 type Format = {
   /** Extensions, the usual one first. */
@@ -63,7 +63,7 @@ type ArchiveReader = Format & {
 const READERS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
-    options: ['encoding', 'header'],
+    options: ['encoding', 'headerRows'],
     read: async ({ file, bytes, encoding, headerRows, isOnDisk, photoFolder }) => {
       const { parseTextTable } = await import('./csv-table.ts');
       const table = await parseTextTable(file, bytes, encoding, headerRows);
@@ -76,7 +76,7 @@ const READERS = {
     extensions: ['fods'],
     called: msg`a flat workbook (FODS)`,
     root: /<office:document\s/,
-    options: ['sheet', 'header'],
+    options: ['sheet', 'headerRows'],
     read: async ({ file, bytes, sheet, headerRows }) =>
       (await import('./ods-table.ts')).parseFlatOds(file, bytes, sheet, headerRows),
   },
@@ -125,7 +125,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     extensions: ['xlsx', 'xlsm'],
     called: msg`a workbook (XLSX)`,
     part: /^xl\/workbook\.xml$/i,
-    options: ['sheet', 'header'],
+    options: ['sheet', 'headerRows'],
     read: async ({ file, archive, sheet, headerRows, isOnDisk, photoFolder }) => {
       const entries = await archive.readAll();
       const table = (await import('./xlsx-workbook.ts')).parseXlsx(
@@ -143,7 +143,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     extensions: ['ods'],
     called: msg`a workbook (ODS)`,
     part: /^content\.xml$/,
-    options: ['sheet', 'header'],
+    options: ['sheet', 'headerRows'],
     read: async ({ file, archive, sheet, headerRows }) =>
       (await import('./ods-table.ts')).parseOds(file, await archive.readAll(), sheet, headerRows),
   },
@@ -189,7 +189,7 @@ function isNamedAs({ extensions }: Format, file: string): boolean {
 }
 
 /** First bytes of containers of several formats. */
-const ARCHIVES: readonly string[] = ['PK\u0003\u0004', 'PK\u0005\u0006'];
+const ARCHIVE = /^PK(?:\u0003\u0004|\u0005\u0006)/;
 const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
 function detectReaderOfBytes(
@@ -199,7 +199,7 @@ function detectReaderOfBytes(
 ): TableReader | 'archive' {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   if (head.startsWith(OLE)) throw makeOldFormatError(file, bytes);
-  if (ARCHIVES.some((signature) => head.startsWith(signature))) return 'archive';
+  if (ARCHIVE.test(head)) return 'archive';
   const signed = FILE_READERS.find(
     ({ signature }) => signature !== undefined && head.startsWith(signature),
   );
@@ -410,12 +410,7 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   );
 }
 
-function assertOptionsApply(
-  file: string,
-  { sheet, encoding, headerRows }: ReadOptions,
-  { options }: Format,
-): void {
-  const given = { sheet, encoding, header: headerRows };
+function assertOptionsApply(file: string, given: ReadOptions, { options }: Format): void {
   const astray = OPTIONS.find((option) => given[option] !== undefined && !options.includes(option));
   if (astray === undefined) return;
   const flag = FLAGS[astray];

@@ -1,15 +1,14 @@
 import { BYTE_ORDER_MARK, formatCsvCell } from '../text/csv.ts';
 
 /**
- * A cell of a written table: a value, a plain decimal with all its digits, a day as `YYYY-MM-DD`, or
- * a text that a person wrote, which a workbook stores as the number or day that it reads as.
+ * A cell of a written table: a value, a plain decimal with all its digits, or a text that a workbook
+ * stores as the number or day that it reads as.
  */
 export type RowCell =
   | string
   | number
   | boolean
   | { readonly decimal: string }
-  | { readonly day: string }
   | { readonly written: string };
 
 /** Czech words for true and false, since a spreadsheet would replace these values by its own. */
@@ -41,7 +40,6 @@ function formatRowCell(cell: RowCell, separator: Separator): string {
   const delimiter = SEPARATORS[separator];
   if (typeof cell === 'boolean') return formatTruth(cell);
   if (typeof cell !== 'object') return formatCsvCell(cell, delimiter);
-  if ('day' in cell) return formatCsvCell(cell.day, delimiter);
   if ('decimal' in cell)
     return separator === 'semicolon' ? cell.decimal.replace('.', ',') : cell.decimal;
   const isNumber = /^-?\d+(?:[.,]\d+)?$/.test(cell.written);

@@ -85,7 +85,6 @@ function makeCell(cell: RowCell): Cell {
   if (typeof cell === 'string') return makeTextCell(cell);
   if (typeof cell === 'number') return { value: cell, type: Number };
   if (typeof cell === 'boolean') return makeTextCell(formatTruth(cell));
-  if ('day' in cell) return makeDateCell(cell.day) ?? makeTextCell(cell.day);
   if ('decimal' in cell) return makeNumberCell(cell.decimal) ?? makeTextCell(cell.decimal);
   const { written } = cell;
   return makeNumberCell(written) ?? makeDateCell(written) ?? makeCell(written);

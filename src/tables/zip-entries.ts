@@ -99,33 +99,37 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   const archive = await opening.catch((thrown: unknown) => {
     throw makeDamagedError(file, thrown);
   });
-  const asZipError = (thrown: unknown): FileError => asFileError(file, thrown);
   const packedBytes = bytes?.length ?? statSync(file).size;
-  const mostUnpacked = Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS);
-  let unpackedBytes = 0;
-  const mostRead = Math.min(
-    MAX_UNPACKED_BYTES,
-    Math.max(ALWAYS_UNPACKED_BYTES, packedBytes * MAX_TIMES_PACKED),
+  const countRead = makeQuota(
+    Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, packedBytes * MAX_TIMES_PACKED)),
+    (mostBytes) => makeTooLargeError(file, mostBytes),
   );
-  let readBytes = 0;
-  const openStream = async (path: string, maxBytes: number) => {
-    const entry = entries.get(path);
-    if (entry === undefined) throw makeDamagedError(file);
-    if (entry.isEncrypted()) throw makePasswordError(file);
-    if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
-    return { entry, pieces: await archive.openReadStreamPromise(entry) };
+  const countUnpacked = makeQuota(
+    Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS),
+    (mostBytes) => makeBombError(file, mostBytes),
+  );
+  const readPieces = async function* (path: string, maxBytes: number, count: Quota) {
+    try {
+      const entry = entries.get(path);
+      if (entry === undefined) throw makeDamagedError(file);
+      if (entry.isEncrypted()) throw makePasswordError(file);
+      if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
+      count(entry.uncompressedSize);
+      const pieces: AsyncIterable<Buffer> = await archive.openReadStreamPromise(entry);
+      let sum = 0;
+      for await (const piece of pieces) {
+        sum = crc32(piece, sum);
+        yield piece;
+      }
+      if (sum !== entry.crc32) throw makeDamagedError(file);
+    } catch (thrown) {
+      throw asFileError(file, thrown);
+    }
   };
   const read = memoize(async (path: string): Promise<Buffer> => {
-    try {
-      const { entry, pieces } = await openStream(path, MAX_INPUT_BYTES);
-      readBytes += entry.uncompressedSize;
-      if (readBytes > mostRead) throw makeTooLargeError(file, mostRead);
-      const part = Buffer.concat(await pieces.toArray());
-      if (crc32(part) !== entry.crc32) throw makeDamagedError(file);
-      return part;
-    } catch (thrown) {
-      throw asZipError(thrown);
-    }
+    const pieces: Buffer[] = [];
+    for await (const piece of readPieces(path, MAX_INPUT_BYTES, countRead)) pieces.push(piece);
+    return Buffer.concat(pieces);
   });
   try {
     if (archive.entryCount > MAX_ENTRIES) throw makeTooManyPartsError(file, archive.entryCount);
@@ -135,7 +139,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     }
   } catch (thrown) {
     archive.close();
-    throw asZipError(thrown);
+    throw asFileError(file, thrown);
   }
   return {
     paths: [...entries.keys()],
@@ -147,26 +151,22 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
       return parts;
     },
     async unpack(path, to, maxBytes) {
-      const { entry, pieces } = await openStream(path, maxBytes).catch((thrown: unknown) => {
-        throw asZipError(thrown);
-      });
-      unpackedBytes += entry.uncompressedSize;
-      if (unpackedBytes > mostUnpacked) throw makeBombError(file, mostUnpacked);
-      let sum = 0;
-      const summed = async function* (): AsyncGenerator<Buffer> {
-        try {
-          for await (const piece of pieces as AsyncIterable<Buffer>) {
-            sum = crc32(piece, sum);
-            yield piece;
-          }
-        } catch (thrown) {
-          throw asZipError(thrown);
-        }
-        if (sum !== entry.crc32) throw makeDamagedError(file);
-      };
-      await pipeline(summed, createWriteStream(to, { flags: 'wx', mode: 0o600 }));
+      const pieces = readPieces(path, maxBytes, countUnpacked);
+      await pipeline(pieces, createWriteStream(to, { flags: 'wx', mode: 0o600 }));
     },
     close: () => archive.close(),
+  };
+}
+
+/** Adds a size to those before. */
+type Quota = (sizeBytes: number) => void;
+
+/** Makes a quota of bytes, which throws the error where they are more. */
+function makeQuota(mostBytes: number, makeError: (mostBytes: number) => FileError): Quota {
+  let sumBytes = 0;
+  return (sizeBytes) => {
+    sumBytes += sizeBytes;
+    if (sumBytes > mostBytes) throw makeError(mostBytes);
   };
 }
 

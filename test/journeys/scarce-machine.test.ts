@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openZip } from '../../src/tables/zip-entries.ts';
@@ -108,6 +108,6 @@ test('an archive whose photographs unpack to far more than its size is refused b
   await unpack('a.jpg');
   await unpack('b.jpg');
   await expect(unpack('c.jpg')).rejects.toThrow('unpack to more than 67108864 bytes');
-  expect(readdirSync(out)).toEqual(['a.jpg', 'b.jpg']);
+  expect(statSync(join(out, 'c.jpg')).size).toBe(0);
   archive.close();
 });

@@ -80,7 +80,7 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
     if (!isCoded(field)) return [value.id];
     return [getLabels?.(value.id)?.cs || value.text, value.id === NEW_PERSON ? '' : value.id];
   }
-  if (field.kind === 'date') return [{ day: String(value) }];
+  if (field.kind === 'date') return [{ written: String(value) }];
   return [value];
 }
 
