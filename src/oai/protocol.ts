@@ -120,7 +120,7 @@ export function parseDatestampMs(text: string): number | undefined {
 }
 
 /** @param datestamp that {@link parseDatestampMs} can read */
-export function isDay(datestamp: string): boolean {
+function isDay(datestamp: string): boolean {
   return datestamp.length === DAY_LENGTH;
 }
 
@@ -146,8 +146,8 @@ export function formatUpwards(ms: number, granularity: Granularity): string {
 /**
  * Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second.
  */
-export function parseBoundMs(bound: string, granularity: Granularity): number {
-  const spanMs = granularity === 'day' ? DAY_MS : 1000;
+export function parseBoundMs(bound: string): number {
+  const spanMs = isDay(bound) ? DAY_MS : 1000;
   return Date.parse(bound) + spanMs - 1;
 }
 

@@ -16,12 +16,11 @@ export type RecordPage = {
 /** A destination for the records of a harvest. */
 export type RecordSink = {
   /** Writes records, before they are committed. Must be repeatable after a crash. */
-  write(page: RecordPage): Promise<void>;
+  write?(page: RecordPage): Promise<void>;
   /**
-   * Commits what was written as part of the output; runs in the transaction that commits its
-   * records.
+   * Commits records as part of the output; runs in the transaction that commits the page.
    */
-  notePage(): void;
+  notePage(page: RecordPage): void;
 };
 
 type StoredPage = {
@@ -68,9 +67,10 @@ export async function storePage(
   const advanced = advance(countRecords(pass, occurrences), againMs);
   const stored = [...occurrences.values()];
   const written = listRecords(stored.filter(isNews));
-  await sink.write({ document: page.document, records: written, seenRecords: listRecords(stored) });
+  const content = { document: page.document, records: written, seenRecords: listRecords(stored) };
+  await sink.write?.(content);
   state.change(() => {
-    sink.notePage();
+    sink.notePage(content);
     for (const [identifier, { now }] of occurrences) state.markSeen(identifier, now);
     state.savePass(advanced);
   });

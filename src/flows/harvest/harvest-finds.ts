@@ -46,7 +46,6 @@ export async function harvestFinds(
   fromMs: number | null,
 ): Promise<HarvestedFinds> {
   const lookups = new Map<string, ListedFind>();
-  let waiting: readonly OaiRecord[] = [];
   const state = makeMemoryState();
   const { pass, broken } = await harvest({
     ...options,
@@ -56,11 +55,8 @@ export async function harvestFinds(
     ...(await fetchServiceClock(options)),
     window: { fromMs, untilMs: null },
     sink: {
-      write: async ({ records }) => {
-        waiting = records;
-      },
-      notePage: () => {
-        for (const record of waiting) {
+      notePage: ({ records }) => {
+        for (const record of records) {
           const lookup = toListedFind(record);
           if (lookup !== undefined) lookups.set(toIdent(record.header.identifier), lookup);
         }

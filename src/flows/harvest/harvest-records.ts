@@ -12,12 +12,7 @@ import { readHeadersOnly } from '../../oai/client.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
 import type { HarvestPass } from '../../oai/pass.ts';
-import {
-  checkArguments,
-  type OaiRecord,
-  parseBoundMs,
-  parseGranularity,
-} from '../../oai/protocol.ts';
+import { checkArguments, type OaiRecord, parseBoundMs } from '../../oai/protocol.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { Opening } from './append-output.ts';
 import type { OpenedOutput } from './outputs.ts';
@@ -132,8 +127,7 @@ async function harvestSet(
     full: options.full === true || verify,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
-      untilMs:
-        until === undefined ? null : parseBoundMs(until, parseGranularity(until) ?? 'second'),
+      untilMs: until === undefined ? null : parseBoundMs(until),
     },
     onPage: async (written: readonly OaiRecord[]) => {
       await saving.saveIfDue();

@@ -5,7 +5,6 @@ import { FIELDS } from '../../find/fields.ts';
 import { harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState } from '../../oai/harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from '../../oai/protocol.ts';
-import type { RecordSink } from '../../oai/store-page.ts';
 import { parseTerm } from '../../vocabulary/parse-term.ts';
 import { TERM_KINDS, type Vocabulary } from '../../vocabulary/term.ts';
 import {
@@ -112,7 +111,11 @@ async function harvestSet(
     state,
     setSpec,
     window: { fromMs: null, untilMs: null },
-    sink: makeTermSink(vocabulary, setSpec, unreadable),
+    sink: {
+      notePage: ({ seenRecords }) => {
+        for (const record of seenRecords) saveTermRecord(vocabulary, setSpec, record, unreadable);
+      },
+    },
     holdings: {
       findLost: async (scan) => {
         const lost = listUnseen(scan).map(({ ident }) => ident);
@@ -159,23 +162,7 @@ function makeVocabularyState(
   };
 }
 
-/** Makes a sink that stores terms, and tombstones of deleted ones. */
-function makeTermSink(
-  vocabulary: Vocabulary,
-  harvestedSet: string,
-  unreadable: Set<string>,
-): RecordSink {
-  let waiting: readonly OaiRecord[] = [];
-  return {
-    write: async ({ seenRecords }) => {
-      waiting = seenRecords;
-    },
-    notePage: () => {
-      for (const record of waiting) saveTermRecord(vocabulary, harvestedSet, record, unreadable);
-    },
-  };
-}
-
+/** Stores a term, or the tombstone of a deleted one. */
 function saveTermRecord(
   vocabulary: Vocabulary,
   harvestedSet: string,

@@ -11,7 +11,7 @@ import type { AppendTarget, OutputForm } from './append-output.ts';
 import { makeXmlForm } from './xml-output.ts';
 
 /** An output file or stream of a harvest. */
-export type RecordOutput = RecordSink & {
+export type RecordOutput = Required<RecordSink> & {
   /** Flushes written pages to disk, after {@link HarvestStore.beginGroup}. */
   flush(): Promise<void>;
   /**

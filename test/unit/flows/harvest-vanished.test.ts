@@ -140,8 +140,8 @@ function dyingAt(step: number): (output: RecordOutput) => RecordOutput {
       await output.write(page);
       live();
     },
-    notePage: () => {
-      output.notePage();
+    notePage: (page) => {
+      output.notePage(page);
       live();
     },
   });

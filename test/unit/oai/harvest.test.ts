@@ -51,7 +51,6 @@ async function harvested(
   };
   const kept = new Map<string, string>();
   const state = makeMemoryState();
-  let waiting: () => void = () => {};
   let scans = 0;
   try {
     const { pass } = await harvest({
@@ -70,12 +69,9 @@ async function harvested(
       overlapMs: 600_000,
       serverNowMs: list.nowMs,
       sink: {
-        write: async ({ records }) => {
-          waiting = () => {
-            for (const { header, element } of records) kept.set(header.identifier, element.text);
-          };
+        notePage: ({ records }) => {
+          for (const { header, element } of records) kept.set(header.identifier, element.text);
         },
-        notePage: () => waiting(),
       },
     });
     scans = pass.scan;
