@@ -200,7 +200,7 @@ export async function openHarvestClient(
     });
   }
   const profile = context.getProfile();
-  const [{ send }, { openOaiClient }, { HARVEST_RETRY, withRetry }] = await Promise.all([
+  const [{ send }, { openOaiClient }, { withRetry }] = await Promise.all([
     context.openConnections(),
     import('../oai/client.ts'),
     import('../http/exchange.ts'),
@@ -214,8 +214,7 @@ export async function openHarvestClient(
       {
         clock: context.clock,
         random: context.random,
-        ...HARVEST_RETRY,
-        maxAwayMs: Math.max(0, HARVEST_RETRY.maxAwayMs - waitedMs),
+        waitedMs,
         onWait: (waitMs, reason) => {
           const seconds = Math.ceil(waitMs / 1000);
           context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);

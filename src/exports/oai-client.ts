@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { systemClock } from '../base/clock.ts';
-import { HARVEST_RETRY, withRetry } from '../http/exchange.ts';
+import { withRetry } from '../http/exchange.ts';
 import { openConnections } from '../http/send.ts';
 import {
   type FetchPage,
@@ -105,7 +105,6 @@ export function openHarvester(options: HarvesterOptions): Harvester {
     exchange: withRetry(send, {
       clock: systemClock,
       random: Math.random,
-      ...HARVEST_RETRY,
       ...(onWait === undefined
         ? {}
         : { onWait: (waitMs, reason) => onWait(waitMs, String(reason)) }),

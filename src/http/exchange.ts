@@ -278,41 +278,29 @@ type RetryOptions = {
   readonly clock: Clock;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Maximum number of requests, including the first. */
-  readonly attempts: number;
-  /**
-   * The same after the server has answered once in this run, so that its outage is temporary.
-   * Default: `attempts`.
-   */
-  readonly patientAttempts?: number;
-  readonly firstWaitMs: number;
-  readonly maxWaitMs: number;
-  /** Longest `Retry-After` that is waited for. */
-  readonly maxRetryAfterMs: number;
-  /**
-   * Time from the first attempt until the last one begins, without the pauses that the server
-   * requested; a repeated attempt may use only the rest of it for its answer. Default: unlimited.
-   */
-  readonly maxAwayMs?: number;
-  /** Time from the first attempt after which none begins. Default: unlimited. */
-  readonly maxTotalMs?: number;
+  /** Maximum number of requests to a server that never answered, including the first; default 6. */
+  readonly attempts?: number;
+  /** Time for which the run has waited for the server before. */
+  readonly waitedMs?: number;
   /** Called before each pause, to show its reason. */
   readonly onWait?: (waitMs: number, reason: Message) => void;
 };
 
+const ATTEMPTS = 6;
+/** The same after the server has answered once in this run, so that its outage is temporary. */
+const PATIENT_ATTEMPTS = 26;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 30_000;
+/** Longest `Retry-After` that is waited for. */
+const MAX_RETRY_AFTER_MS = 300_000;
 /**
- * Retry policy of harvests: it outlasts a restart of five minutes, after which it abandons a server
- * that hangs.
+ * Time from the first attempt until the last one begins, without the pauses that the server
+ * requested; a repeated attempt may use only the rest of it for its answer. It outlasts a restart
+ * of five minutes, after which a server that hangs is abandoned.
  */
-export const HARVEST_RETRY = {
-  attempts: 6,
-  patientAttempts: 26,
-  firstWaitMs: 500,
-  maxWaitMs: 30_000,
-  maxRetryAfterMs: 300_000,
-  maxAwayMs: 5 * 60_000,
-  maxTotalMs: 20 * 60_000,
-} as const;
+const MAX_AWAY_MS = 5 * 60_000;
+/** Time from the first attempt after which none begins. */
+const MAX_TOTAL_MS = 20 * 60_000;
 
 /** Statuses of servers and proxies that are overloaded or temporarily unavailable. */
 const BUSY = new Set([
@@ -326,24 +314,24 @@ const BUSY = new Set([
  * GET
  */
 export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
-  const { clock, maxAwayMs = NEVER_MS, maxTotalMs = NEVER_MS } = options;
-  let hasAnswered = false;
+  const { clock, waitedMs = 0 } = options;
+  let attempts = options.attempts ?? ATTEMPTS;
   return async (request) => {
     if (request.method !== 'GET') throw new Error('only a GET may be repeated');
     const startedMs = clock.monotonicMs();
-    let maxMs = maxAwayMs;
+    let maxMs = MAX_AWAY_MS - waitedMs;
     const getLeftMs = (): number => Math.max(0, maxMs - (clock.monotonicMs() - startedMs));
-    const isTotalOver = (): boolean => clock.monotonicMs() - startedMs >= maxTotalMs;
-    const attempts = hasAnswered ? (options.patientAttempts ?? options.attempts) : options.attempts;
+    const isTotalOver = (): boolean => clock.monotonicMs() - startedMs >= MAX_TOTAL_MS;
+    const maxAttempts = attempts;
     for (let attempt = 1; ; attempt++) {
       const shortened = attempt === 1 ? request : shortenAnswer(request, getLeftMs());
       const result = await exchange(shortened).catch(makeTransportError);
       if (!isRetryable(result)) {
-        hasAnswered = true;
+        attempts = PATIENT_ATTEMPTS;
         return unwrapResponse(result);
       }
       const pause = choosePauseAfter(result, attempt, options);
-      const isOver = attempt === attempts || getLeftMs() === 0 || isTotalOver();
+      const isOver = attempt === maxAttempts || getLeftMs() === 0 || isTotalOver();
       if (pause === undefined || isOver) return unwrapResponse(result);
       const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, getLeftMs());
       options.onWait?.(waitMs, getReason(result));
@@ -355,7 +343,6 @@ export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
   };
 }
 
-const NEVER_MS = Number.POSITIVE_INFINITY;
 /** Minimum time for the answer of the last attempt. */
 const MIN_ANSWER_MS = 10_000;
 
@@ -396,7 +383,7 @@ function getReason(result: Result): Message {
     : msg`status ${result.status}`;
 }
 
-/** Undefined where the server asks for a longer pause than `maxRetryAfterMs`. */
+/** Undefined where the server asks for a longer pause than MAX_RETRY_AFTER_MS. */
 function choosePauseAfter(
   result: Result,
   attempt: number,
@@ -407,12 +394,11 @@ function choosePauseAfter(
       ? undefined
       : retryAfterMs(result.headers, options.clock.now());
   if (requestedMs !== undefined)
-    return requestedMs > options.maxRetryAfterMs
+    return requestedMs > MAX_RETRY_AFTER_MS
       ? undefined
       : { ms: Math.round(requestedMs), isAsked: true };
   // Half of the backoff is jitter, so that clients that failed together do not repeat together.
   const backoffMs =
-    Math.min(options.firstWaitMs * 2 ** (attempt - 1), options.maxWaitMs) *
-    (0.5 + options.random() / 2);
+    Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS) * (0.5 + options.random() / 2);
   return { ms: Math.round(backoffMs), isAsked: false };
 }

@@ -2,7 +2,6 @@ import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import { PasError } from '../../src/base/errors.ts';
 import {
   type Exchange,
-  HARVEST_RETRY,
   type HttpResponse,
   TransportError,
   withRetry,
@@ -188,7 +187,6 @@ class Scenario {
       const exchange = withRetry(this.#disturbed(disturbance), {
         clock,
         random: this.#random.next,
-        ...HARVEST_RETRY,
       });
       const { isBelieved } = await this.#client.run({
         exchange,

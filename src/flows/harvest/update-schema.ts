@@ -78,7 +78,7 @@ type UpdateSchemaOptions = {
   readonly isProtected: (url: string) => boolean;
 };
 
-const RETRY = { attempts: 3, firstWaitMs: 500, maxWaitMs: 5000, maxRetryAfterMs: 60_000 };
+const MAX_ATTEMPTS = 3;
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const KEPT = msg`The current schema stays in use.`;
@@ -145,7 +145,7 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
 async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
   const { send, clock, random, onWait, answerTimeoutMs } = options;
   try {
-    return await withRetry(send, { clock, random, onWait, ...RETRY })({
+    return await withRetry(send, { clock, random, onWait, attempts: MAX_ATTEMPTS })({
       method: 'GET',
       url,
       headers: { accept: '*/*', 'accept-encoding': 'identity' },
