@@ -1,14 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import {
-  createRowGuard,
-  isNumber,
-  isSchemaDamage,
-  isText,
-  parseTexts,
-  parseValue,
-} from '../store/database.ts';
+import { createRowGuard, isNumber, isText, parseTexts, parseValue } from '../store/database.ts';
 import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
 import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
@@ -161,10 +154,6 @@ export function openBackup(file: string, draft: string, clock: Clock): Outbox {
         hint: msg`Specify a file that ${cmd`pas backup`} created.`,
       });
     });
-  } catch (thrown) {
-    throw isSchemaDamage(thrown) ? makeDamagedBackupError(file, thrown) : thrown;
-  }
-  try {
     return openSound(draft, clock);
   } catch (thrown) {
     throw isDamaged(thrown) ? makeDamagedBackupError(file, thrown) : thrown;

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseError } from '../base/errors.ts';
+import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/package-root.ts';
 import {
   createRowParser,
   type Database,
   isNumber,
-  isSchemaDamage,
   isText,
   migrate,
   openDatabase,
@@ -46,17 +45,18 @@ type LedgerOptions = {
  * pas wrote it
  */
 export function openLedger(path: string, options: LedgerOptions) {
-  // A commit must survive a power cut: otherwise an attempt could be lost.
-  const database = openDatabase(path, {
-    synchronous: 'full',
-    busyTimeoutMs: options.busyTimeoutMs ?? 5000,
-  });
+  let database: Database | undefined;
   try {
+    // A commit must survive a power cut: otherwise an attempt could be lost.
+    database = openDatabase(path, {
+      synchronous: 'full',
+      busyTimeoutMs: options.busyTimeoutMs ?? 5000,
+    });
     migrate(database, join(packageRoot, 'schemas', 'ledger'));
     if (options.isChecked === true) assertSoundFile(path, database);
     return withStatements(path, database, getIdentity(database, options.machine));
   } catch (thrown) {
-    database.close();
+    database?.close();
     throw toLedgerError(path, thrown);
   }
 }
@@ -93,11 +93,12 @@ function makeDamagedLedgerError(path: string, result: string, cause?: unknown): 
   });
 }
 
-/** A table or column that differs from the schema is damage. */
+/** Damage that SQLite reports has the remedy of the ledger. */
 function toLedgerError(path: string, thrown: unknown): unknown {
-  return isSchemaDamage(thrown)
-    ? makeDamagedLedgerError(path, thrown.message, thrown)
-    : toDatabaseError(path, thrown);
+  const error = toDatabaseError(path, thrown);
+  return isDamaged(error) && error.cause !== undefined
+    ? makeDamagedLedgerError(path, getErrorMessage(error.cause), error.cause)
+    : error;
 }
 
 const parseIdentity = createRowParser({ ledger: isText, machine: isText });

@@ -8,10 +8,8 @@ import {
   asDatabaseError,
   assertSafeSqlite,
   createRowParser,
-  DAMAGE_HINT,
   type Database,
   isNumber,
-  isSchemaDamage,
   isText,
   makeMemberGuard,
   migrate,
@@ -140,7 +138,7 @@ function withStatements(
   clock: Clock,
   { ledger, ledgerProblem }: UsableLedger,
 ): Outbox {
-  const { sql, read, change } = guardDatabase(database, (thrown) => toReadableError(path, thrown));
+  const { sql, read, change } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
   let waiting: (() => void)[] = [];
   return {
     path,
@@ -166,16 +164,6 @@ function withStatements(
       database.close();
     },
   };
-}
-
-/** A table that differs from its schema is damage. */
-function toReadableError(path: string, thrown: unknown): unknown {
-  if (!isSchemaDamage(thrown)) return toDatabaseError(path, thrown);
-  return new DatabaseError(msg`${path}: the database is damaged (${thrown.message}).`, {
-    cause: thrown,
-    damaged: true,
-    hint: DAMAGE_HINT,
-  });
 }
 
 const COLUMN_OF = {

@@ -284,7 +284,7 @@ export function asDatabaseError<T>(path: string, work: () => T): T {
  * unchanged.
  */
 export function toDatabaseError(path: string, thrown: unknown): unknown {
-  const errorCode = getErrorCode(thrown);
+  const errorCode = isSchemaDamage(thrown) ? 'SQLITE_CORRUPT' : getErrorCode(thrown);
   const code =
     /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path))
       ? 'SQLITE_FULL'
@@ -450,14 +450,14 @@ function readCurrentVersion(database: Database): number {
 }
 
 /**
- * Messages of SQLite about a damaged schema, or text in place of JSON; a sound file causes none of
- * them.
+ * Messages of SQLite about a damaged header or schema, or text in place of JSON; a sound file causes
+ * none of them.
  */
 const SCHEMA_DAMAGE =
-  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed)|has no column named/;
+  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed|unsupported file format)|has no column named|already exists$/;
 
 /** Tells if SQLite reports a damaged schema, for which it has no error code of its own. */
-export function isSchemaDamage(thrown: unknown): thrown is Error {
+function isSchemaDamage(thrown: unknown): boolean {
   return (
     thrown instanceof Error &&
     getErrorCode(thrown) === 'SQLITE_ERROR' &&
