@@ -160,12 +160,12 @@ function parseReplacements(
   report: ReportMapIssue,
 ): Record<string, string> | undefined {
   if (values === undefined) return undefined;
-  const entries = isTable(values)
-    ? Object.entries(values).map(([ownText, meant]) => [ownText, toTomlText(meant)] as const)
-    : [];
-  if (isTable(values) && entries.every(([, meant]) => meant !== undefined)) {
-    return Object.fromEntries(entries.map(([ownText, meant]) => [ownText, meant ?? '']));
-  }
+  const entries = Object.entries(isTable(values) ? values : { values });
+  const replacements = entries.flatMap(([ownText, meant]) => {
+    const text = isTable(values) ? toTomlText(meant) : undefined;
+    return text === undefined ? [] : [[ownText, text] as const];
+  });
+  if (replacements.length === entries.length) return Object.fromEntries(replacements);
   report(
     'map-values',
     msg`values must be of the form { "text in the table" = "its meaning" }.`,

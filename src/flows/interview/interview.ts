@@ -150,7 +150,7 @@ function listFieldOffers(
     'value' in offer && offer.value === preferred;
   // A search may return only a similar entry, such as a namesake of an unknown person.
   const sought = [...offers, ...list(preferred)];
-  const first = sought.find(isPreferred) ?? { value: preferred, name: preferred, short: preferred };
+  const first = sought.find(isPreferred) ?? { value: preferred, name: preferred };
   return [first, ...offers.filter((offer) => !isPreferred(offer))];
 }
 
@@ -176,17 +176,15 @@ function makeEmptyOffer(isOptionalNow: boolean): PromptOffer<string> {
 }
 
 function listFixedOffers({ how }: Question, typed: string): Offers {
-  const all: readonly PromptOffer<string>[] =
-    how === 'state'
-      ? ([1, 2, 3] as const).map((stav) => ({
-          value: String(stav),
-          name: formatTargetState(stav),
-          short: formatTargetState(stav),
-        }))
-      : [
-          { value: 'true', name: t`yes`, short: t`yes` },
-          { value: 'false', name: t`no`, short: t`no` },
-        ];
+  const states = ([1, 2, 3] as const).map((stav) => ({
+    value: String(stav),
+    name: formatTargetState(stav),
+  }));
+  const answers = [
+    { value: 'true', name: t`yes` },
+    { value: 'false', name: t`no` },
+  ];
+  const all = how === 'state' ? states : answers;
   const query = typed.trim().toLowerCase();
   const fitting = all.filter(({ name }) => name.toLowerCase().includes(query));
   return fitting.length > 0 ? fitting : all;

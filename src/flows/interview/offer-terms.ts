@@ -42,7 +42,7 @@ const SMALL_SET = 25;
 const MAX_RECENT = 6;
 /** Cursor before a choice, and a final blank. */
 const MARGIN = 3;
-const IDENTIFIER = /^[A-Za-z]+-\d+$/;
+const IDENTIFIER = /^[A-Z]+-\d+$/;
 
 /**
  * Makes the offers for a typed text, without duplicates; where none match, the text itself and a
@@ -64,7 +64,7 @@ export function makeOfferTerms(context: OfferContext): OfferTerms {
     const text = typed.trim();
     const remark = { remark: makeRemark(context, set, text) };
     // Enter on an unmatched text submits it, and its check explains the remedy.
-    return text === '' ? [remark] : [{ value: text, name: text, short: text }, remark];
+    return text === '' ? [remark] : [{ value: text, name: text }, remark];
   };
 }
 
@@ -75,14 +75,13 @@ function offerBeforeTyping(
   { name }: Field,
   set: string,
 ): Offers {
-  const references = latest.flatMap((elements) => {
+  const recent = new Map<string, Reference>();
+  for (const elements of latest) {
     const value = elements[name];
-    return typeof value === 'object' && value.id !== '' ? [value] : [];
-  });
-  const recent = [
-    ...new Map(references.map((reference) => [formatReferenceCell(reference), reference])).values(),
-  ].slice(0, MAX_RECENT);
-  const offers: Offers = recent.map((reference) =>
+    if (typeof value !== 'object' || value.id === '' || recent.size === MAX_RECENT) continue;
+    recent.set(formatReferenceCell(value), value);
+  }
+  const offers: Offers = [...recent.values()].map((reference) =>
     toReferenceOffer(vocabulary, reference, columns),
   );
   const all = listTermsOfSet(vocabulary, set);
@@ -100,31 +99,26 @@ function offerFound(context: OfferContext, field: Field, set: string, typed: str
     ...offerOwnTerms(context, set, typed),
     ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
   ];
-  if (
-    field.name === 'nalezce' &&
-    typed.includes(',') &&
-    (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined
-  ) {
+  const isFullName =
+    typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined;
+  if (field.name === 'nalezce' && isFullName)
     offers.push({
       value: typed,
       name: t`${typed} (by name)`,
       short: typed,
       description: t`The service uses a person of this name, or creates one.`,
     });
-  }
-  if (field.name === 'projekt') {
-    const project = resolveProject(typed);
-    if (isReadable(project) && /\d/.test(typed))
-      offers.push({ value: typed, name: typed, short: typed });
-  } else if (terms.length === 0 && IDENTIFIER.test(typed) && !isHarvested(vocabulary, set)) {
-    const id = typed.toUpperCase();
+  const isProject = field.name === 'projekt';
+  if (isProject && isReadable(resolveProject(typed)) && /\d/.test(typed))
+    offers.push({ value: typed, name: typed });
+  const id = typed.toUpperCase();
+  if (!isProject && terms.length === 0 && IDENTIFIER.test(id) && !isHarvested(vocabulary, set))
     offers.push({
       value: id,
       name: t`${id} (unchecked)`,
       short: id,
       description: t`${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`,
     });
-  }
   return offers;
 }
 
@@ -171,7 +165,7 @@ function toReferenceOffer(
   const term = findTermByIdent(vocabulary, reference.id);
   if (term !== undefined && term.gone === null) return makeTermOffer(vocabulary, term, columns);
   const cell = formatReferenceCell(reference);
-  return { value: cell, name: reference.text || cell, short: reference.text || cell };
+  return { value: cell, name: reference.text || cell };
 }
 
 /**
