@@ -14,11 +14,13 @@ export type DepthUnit = (typeof DEPTH_UNITS)[number];
 /** Placeholder for a unit that a person must choose; a map that contains it is refused. */
 export const OPEN_UNIT = '?';
 
-export type ColumnRule = { readonly kind: 'ignored' } | ReadColumn;
+/** Meaning of a column of a table; undefined for one that is ignored. */
+export type ColumnRule = ReadingOptions & { readonly element: ColumnName | undefined };
+export type ReadColumn = ReadingOptions & { readonly element: ColumnName };
 
-export type ReadColumn = {
-  readonly kind: 'read';
-  readonly element: ColumnName;
+export const IGNORED: ColumnRule = { element: undefined };
+
+type ReadingOptions = {
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
   /** Date form such as `d.m.yyyy`; see find/date-form.ts. */
   readonly date?: string;
@@ -99,7 +101,7 @@ export function normalizeKey(key: string): string {
  * cell that does not have the form of the rule stays unchanged, so that the report quotes the
  * museum's text.
  */
-export function applyColumnRule(cell: string, rule: ReadColumn): string {
+export function applyColumnRule(cell: string, rule: ColumnRule): string {
   const text = replaceText(cell.trim(), rule.values);
   if (text === '') return '';
   if (rule.unit !== undefined) return toCentimetres(text, rule.unit) ?? text;

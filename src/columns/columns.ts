@@ -29,6 +29,7 @@ import {
   type ColumnMap,
   type ColumnRule,
   getTemplateParts,
+  IGNORED,
   JOINED,
   makeColumnKeys,
   NUMBER_COLUMNS,
@@ -171,17 +172,17 @@ function findSources(table: Table, map: ColumnMap | undefined) {
   }));
   for (const { rule, index, at } of rules.sort((a, b) => a.at - b.at)) {
     if (rule === undefined) issues.push(...checkUnknownColumn(table, index, map !== undefined));
-    if (rule === undefined || rule.kind === 'ignored') continue;
-    const { element } = rule;
+    const element = rule?.element;
+    if (element === undefined) continue;
     const others = sources.get(element) ?? [];
     const [first] = others;
     if (first === undefined || (at !== -1 && JOINED.includes(element)))
-      sources.set(element, [...others, { index, rule }]);
+      sources.set(element, [...others, { index, rule: { ...rule, element } }]);
     else issues.push(makeDuplicateIssue(table, element, first.index, index));
   }
   const parts = map?.localId === undefined ? [] : getTemplateParts(map.localId);
   if (parts.length > 0) {
-    const rule = { kind: 'read', element: 'local_id' } as const;
+    const rule = { element: 'local_id' } as const;
     sources.set(
       'local_id',
       parts.map((key) => ({ index: keys.indexOf(normalizeKey(key)), rule })),
@@ -208,9 +209,9 @@ export function listColumnRules(
   return makeColumnKeys(header).map((key, index): ColumnRule | undefined => {
     const name = names[index] ?? '';
     const element = findColumnMeant(name);
-    const ownRule = element === undefined ? undefined : ({ kind: 'read', element } as const);
+    const ownRule = element === undefined ? undefined : { element };
     const isLeftOut = name === '' && header[index] !== '';
-    return rules.get(normalizeKey(key)) ?? (isLeftOut ? { kind: 'ignored' } : ownRule);
+    return rules.get(normalizeKey(key)) ?? (isLeftOut ? IGNORED : ownRule);
   });
 }
 

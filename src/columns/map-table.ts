@@ -250,7 +250,7 @@ function findOtherRows(
   rules: readonly (ColumnRule | undefined)[],
   advice: Message | undefined,
 ): ReadonlyMap<number, Issue> {
-  const meanings = rules.map((rule) => (rule?.kind === 'read' ? rule.element : undefined));
+  const meanings = rules.map((rule) => rule?.element);
   const telling = meanings.flatMap((name, index) =>
     name !== undefined && TELLING.includes(name) ? [index] : [],
   );
@@ -348,8 +348,8 @@ export function listUnmappedTerms(
   lookupTerm: LookupTerm,
 ): UnmappedTerm[] {
   const unmapped = columns.flatMap(({ profile, rule }): UnmappedTerm[] => {
-    if (rule.kind === 'ignored' || !isElementName(rule.element)) return [];
     const { element } = rule;
+    if (element === undefined || !isElementName(element)) return [];
     const { kind: ofTerms, set = '' } = getField(element);
     if (ofTerms !== 'term') return [];
     return [...profile.values].flatMap(([text, rows]) => {

@@ -6,7 +6,7 @@ import { findNumberProblem } from '../find/value-rules.ts';
 import { quoteTomlString } from '../store/toml.ts';
 import { getHeaderPlace, getRowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
-import { type ColumnMap, NUMBER_COLUMNS } from './column-rule.ts';
+import { type ColumnMap, IGNORED, NUMBER_COLUMNS } from './column-rule.ts';
 import { type ColumnProfile, isOfFinds, profileColumns } from './column-tests.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
 import {
@@ -44,12 +44,13 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
   const profiles = profileColumns(table);
   const ownRules = profiles.flatMap(({ key }, index) => {
     const rule = own[index];
-    return rule?.kind === 'read' && NUMBER_COLUMNS.includes(rule.element)
+    return NUMBER_COLUMNS.some((element) => element === rule?.element) && rule !== undefined
       ? [[key, rule] as const]
       : [];
   });
   const areFindsNamed =
-    given?.localId !== undefined || ownRules.some(([, { element }]) => NAMES.includes(element));
+    given?.localId !== undefined ||
+    ownRules.some(([, { element }]) => element !== 'evidencni_cislo');
   const open = profiles.filter(({ filled }, index) => filled > 0 && own[index] === undefined);
   const meanings = listNumberMeanings(open, known);
   return (answers: TableAnswers): TableProposal => {
@@ -59,9 +60,9 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
       meanings,
       rules,
       areFindsNamed ? NAMES : [],
-      () => ({ kind: 'ignored' }),
+      () => IGNORED,
     );
-    const read = columns.flatMap(({ rule }) => (rule.kind === 'read' ? rule.element : []));
+    const read = columns.flatMap(({ rule }) => rule.element ?? []);
     const isNumbered = read.includes('evidencni_cislo');
     const others = open.filter((column) => meanings.get(column)?.length === 0);
     if (questions.length === 0 && !isNumbered && others.length > 0)

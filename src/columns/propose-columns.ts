@@ -10,6 +10,7 @@ import { findNamedColumns, NAMED_COLUMNS, type NameMatch } from './column-names.
 import {
   type ColumnMap,
   type ColumnRule,
+  IGNORED,
   JOINED,
   LABELLED,
   NUMBER_COLUMNS,
@@ -119,13 +120,13 @@ export function makeColumnProposer(
     const rules = new Map(answers.rules);
     const isAnswered = (...names: readonly ColumnName[]): boolean =>
       [...answers.rules.values()].some(
-        (rule) => rule.kind === 'read' && names.includes(rule.element),
+        ({ element }) => element !== undefined && names.includes(element),
       );
     for (const [{ key }, rule] of pair)
       if (!rules.has(key) && !isAnswered(rule.element)) rules.set(key, rule);
     const taken = pair.size > 0 || isAnswered(...OF_POINT) ? OF_POINT : [];
     const { columns, questions } = assignMeanings(profiles, meanings, rules, taken, keepInNote);
-    const read = new Set(columns.flatMap(({ rule }) => (rule.kind === 'read' ? rule.element : [])));
+    const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
     const fixed = [...answers.settings];
     const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
     const propose = (name: ColumnName, value: string | undefined): void => {
@@ -203,7 +204,7 @@ export function assignMeanings(
   for (const profile of profiles) {
     const rule = rules.get(profile.key);
     if (rule !== undefined) assigned.set(profile, { profile, rule });
-    if (rule?.kind === 'read') used.add(rule.element);
+    if (rule?.element !== undefined) used.add(rule.element);
   }
   const assign = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
     const isFree = ({ element }: Meaning): boolean =>
@@ -218,7 +219,7 @@ export function assignMeanings(
       if (isQuestion) questions.push({ asks: 'column', element, keys, problem });
       for (const { profile, meaning } of settled) {
         const label = LABELLED.includes(element) && used.has(element) ? profile.header : undefined;
-        const rule = { kind: 'read', element, ...meaning.rule, label } as const;
+        const rule = { element, ...meaning.rule, label };
         assigned.set(profile, { profile, rule, doubt: isQuestion ? problem : meaning.doubt });
         used.add(element);
       }
@@ -231,7 +232,7 @@ export function assignMeanings(
     (profile) => assigned.get(profile) ?? { profile, rule: findRest(profile) },
   );
   for (const { profile, rule, doubt = '' } of assigned.values()) {
-    if (rule.kind === 'ignored' || rule.unit !== OPEN_UNIT) continue;
+    if (rule.element === undefined || rule.unit !== OPEN_UNIT) continue;
     const { key } = profile;
     const problem = msg`${key}: ${doubt}`;
     questions.push({ asks: 'unit', element: rule.element, keys: [key], problem });
@@ -274,11 +275,11 @@ function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost =
     filled === 0 || isDerived(profile) || isWrittenByPas(header) || isOfPlaces(profile);
-  return isLost ? { kind: 'ignored' } : { kind: 'read', element: 'poznamka', label: key };
+  return isLost ? IGNORED : { element: 'poznamka', label: key };
 }
 
 function isPosition({ rule }: ColumnProposal): boolean {
-  return rule.kind === 'read' && rule.form === 'position';
+  return rule.form === 'position';
 }
 
 /**
@@ -351,7 +352,7 @@ function makeAxisRule(profile: ColumnProfile, element: Axis): ReadColumn {
   const isPositive = (text: string): boolean =>
     isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;
   const lacksMinus = isMetric(element) && getShare(profile, isPositive) > 0;
-  return { kind: 'read', element, sign: lacksMinus ? 'minus' : undefined };
+  return { element, sign: lacksMinus ? 'minus' : undefined };
 }
 
 function findAxis(profile: ColumnProfile): Axis | undefined {

@@ -9,6 +9,7 @@ import {
   type ColumnMap,
   type ColumnRule,
   DEPTH_UNITS,
+  IGNORED,
   JOINED,
   LABELLED,
   normalizeKey,
@@ -98,7 +99,7 @@ function parseRule(
 ): ColumnRule | undefined {
   const settings: TomlTable = isTable(value) ? value : { element: value };
   const { element: named, values, ...options } = settings;
-  if (named === 'ignore') return { kind: 'ignored' };
+  if (named === 'ignore') return IGNORED;
   if (typeof named !== 'string') {
     report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
     return undefined;
@@ -106,7 +107,7 @@ function parseRule(
   const element = findElementName(named, key, report);
   if (element === undefined) return undefined;
   const read = parseOptions(element, options, key, report);
-  return { kind: 'read', element, ...read, values: parseReplacements(values, key, report) };
+  return { element, ...read, values: parseReplacements(values, key, report) };
 }
 
 function findElementName(
@@ -197,11 +198,12 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
   const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
   const joined = JOINED.join(', ');
   for (const [key, rule] of columns) {
-    if (rule.kind === 'ignored' || JOINED.includes(rule.element)) continue;
-    const other = first.get(rule.element);
-    first.set(rule.element, other ?? key);
+    const { element } = rule;
+    if (element === undefined || JOINED.includes(element)) continue;
+    const other = first.get(element);
+    first.set(element, other ?? key);
     if (other === undefined) continue;
-    const message = msg`"${other}" and "${key}" both mean ${rule.element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
+    const message = msg`"${other}" and "${key}" both mean ${element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
     report('map-element-twice', message, key);
   }
   for (const { name } of findRepeated(fixed))
@@ -258,8 +260,7 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
 }
 
 function formatRule(rule: ColumnRule): string {
-  if (rule.kind === 'ignored') return quoteTomlString('ignore');
-  const { kind: _kind, element, yearOnly, values, ...rest } = rule;
+  const { element = 'ignore', yearOnly, values, ...rest } = rule;
   const parts = Object.entries({ ...rest, year_only: yearOnly }).flatMap(([name, text]) =>
     text === undefined ? [] : [`${name} = ${quoteTomlString(text)}`],
   );

@@ -214,10 +214,11 @@ function toWizardJson(
     map: mapFile,
     terms: termsFile ?? null,
     columns: columns.map(({ profile, rule, doubt }) => {
-      const { kind, ...details } = rule;
+      const { element = null, ...details } = rule;
       return {
         column: profile.key,
-        ...(kind === 'ignored' ? { element: null } : details),
+        element,
+        ...details,
         filled: profile.filled,
         examples: profile.examples,
         doubt: doubt ?? null,

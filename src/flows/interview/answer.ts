@@ -184,7 +184,7 @@ export const ABOUT_ABSENCE: readonly string[] = ['required', 'geometry-required'
 const DEPTH_WITH_UNIT = /\d\s*(?:mm|cm|dm|m)\.?\s*$/i;
 
 function toCentimetres(text: string): string {
-  return applyColumnRule(text, { kind: 'read', element: 'hloubka', unit: 'cm' });
+  return applyColumnRule(text, { element: 'hloubka', unit: 'cm' });
 }
 
 function joinIssueMessages(issues: readonly Issue[]): string {

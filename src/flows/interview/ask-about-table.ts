@@ -6,6 +6,7 @@ import {
   type ColumnRule,
   DEPTH_UNITS,
   type DepthUnit,
+  IGNORED,
   JOINED,
   LABELLED,
   type ReadColumn,
@@ -118,7 +119,7 @@ async function settleQuestions(
     const key =
       asks === 'unit' ? first : await choose(prompt, t`Which column is ${element}?`, offers);
     const found = columns.find(({ profile }) => profile.key === key)?.rule;
-    const rule = found?.kind === 'read' ? found : ({ kind: 'read', element } as const);
+    const rule = found?.element === undefined ? { element } : found;
     const unit = asks === 'unit' ? await askUnit(prompt) : rule.unit;
     answers = withRule(answers, key, { ...rule, unit });
   }
@@ -144,18 +145,17 @@ async function changeColumn(
     { value: 'ignore', name: t`Leave it out` },
     ...listElementOffers(),
   ]);
-  if (element === 'ignore') return withRule(answers, key, { kind: 'ignored' });
+  if (element === 'ignore') return withRule(answers, key, IGNORED);
   const isAnother = ({ profile, rule }: ColumnProposal): boolean =>
-    profile.key !== key && rule.kind === 'read' && rule.element === element;
+    profile.key !== key && rule.element === element;
   const label =
     LABELLED.includes(element) && columns.some(isAnother) ? column.profile.header : undefined;
   // A column that had the element by another answer is proposed again without it.
   const kept = [...answers.rules].filter(
-    ([, rule]) => rule.kind === 'ignored' || rule.element !== element || JOINED.includes(element),
+    ([, rule]) => rule.element !== element || JOINED.includes(element),
   );
   const details = await askDetails(prompt, element);
   return withRule({ ...answers, rules: new Map(kept) }, key, {
-    kind: 'read',
     element,
     label,
     ...details,
@@ -276,9 +276,9 @@ export function formatOverview({ columns, fixed, undecided }: TableProposal): st
 function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
   const { key, filled } = profile;
   const examples = cut(profile.examples.join(' · '), MAX_EXAMPLES);
-  const markOfCertain = rule.kind === 'ignored' ? '–' : '✓';
+  const markOfCertain = rule.element === undefined ? '–' : '✓';
   const mark = doubt === undefined ? markOfCertain : '?';
-  const count = rule.kind === 'ignored' ? ` (${formatValues(filled)})` : '';
+  const count = rule.element === undefined ? ` (${formatValues(filled)})` : '';
   return [
     ` ${mark} ${key} → ${formatColumnRule(rule)}${count}`,
     ...[examples, doubt ?? ''].filter((line) => line !== '').map((line) => `     ${line}`),
@@ -293,7 +293,7 @@ function formatValues(count: number): string {
 
 /** Formats a rule: `hloubka (m)`; an ignored column is marked. */
 function formatColumnRule(rule: ColumnRule): string {
-  if (rule.kind === 'ignored') return t`not read`;
+  if (rule.element === undefined) return t`not read`;
   const { unit, date, name, sign, label, values = {} } = rule;
   const parts = [
     unit,

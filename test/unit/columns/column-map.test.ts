@@ -268,7 +268,7 @@ test('a written map is read back unchanged, whatever the columns contain', () =>
       word,
       (keys, label) => {
         const columns = new Map(
-          keys.map((name) => [name, { kind: 'read', element: 'poznamka', label } as const]),
+          keys.map((name) => [name, { element: 'poznamka', label } as const]),
         );
         const map: ColumnMap = {
           file: 'm',

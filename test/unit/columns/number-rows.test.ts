@@ -92,7 +92,7 @@ function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
   const { columns, questions } = makeNumberProposer(table, { isFind, isIdent })(NO_ANSWERS);
   const asked = Object.fromEntries(questions.map(({ element, keys }) => [element, keys]));
   const read = columns.flatMap(({ profile, rule }) =>
-    rule.kind === 'read' && asked[rule.element] === undefined
+    rule.element !== undefined && asked[rule.element] === undefined
       ? [[rule.element, profile.key] as const]
       : [],
   );

@@ -46,8 +46,8 @@ const listFixed = ({ fixed }: TableProposal) => fixed.map(({ name, value }) => [
 function listRules(proposal: TableProposal): Record<string, unknown> {
   return Object.fromEntries(
     [...makeMapOfProposal('m', proposal).columns].map(([key, rule]) => {
-      if (rule.kind === 'ignored') return [key, '–'];
-      const { kind: _kind, element, ...rest } = rule;
+      const { element, ...rest } = rule;
+      if (element === undefined) return [key, '–'];
       const options = Object.fromEntries(
         Object.entries(rest).filter(([, option]) => option !== undefined),
       );
@@ -306,7 +306,7 @@ describe('what two columns could be', () => {
     expect(questions).toMatchObject([
       { asks: 'column', element: 'local_id', keys: ['č.', 'inv. č.'] },
     ]);
-    expect(columns.map(({ rule }) => rule.kind === 'read' && rule.element)).toEqual([
+    expect(columns.map(({ rule }) => rule.element)).toEqual([
       'local_id',
       'local_id',
       'druh_nalezu',
@@ -314,7 +314,7 @@ describe('what two columns could be', () => {
   });
 
   test('is decided by an answer, and the other column gets its next meaning', () => {
-    const rules = new Map([['č.', { kind: 'read', element: 'local_id' } as const]]);
+    const rules = new Map([['č.', { element: 'local_id' } as const]]);
     const answered = proposeWith({ rules, settings: [] });
     expect(answered.questions).toEqual([]);
     expect(listRules(answered)).toEqual({
@@ -381,10 +381,7 @@ describe('everyday column names', () => {
 
   test('are recognised only once per row of names', () => {
     const [column] = propose(lines.slice(0, 2)).columns;
-    expect([column?.rule, column?.doubt]).toEqual([
-      { kind: 'read', element: 'local_id' },
-      undefined,
-    ]);
+    expect([column?.rule, column?.doubt]).toEqual([{ element: 'local_id' }, undefined]);
   });
 });
 

@@ -31,8 +31,7 @@ function getColumns(table: Table): Record<string, ColumnProposal> {
   return Object.fromEntries(propose(table).columns.map((column) => [column.profile.key, column]));
 }
 
-const getElement = (column: ColumnProposal | undefined): string | undefined =>
-  column?.rule.kind === 'read' ? column.rule.element : undefined;
+const getElement = (column: ColumnProposal | undefined): string | undefined => column?.rule.element;
 
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
 function readAsProposed(table: Table) {
@@ -74,10 +73,7 @@ describe('the column of find numbers', () => {
 
   test.each(['A-1', '2024/17', 'K1a'])('such as %s is used as it is, and preselected', (first) => {
     const { 'č.': column } = getColumns(csv(`č.;Předmět\n${first};spona\nQ-2;mince\n`));
-    expect([column?.rule, column?.doubt]).toEqual([
-      { kind: 'read', element: 'local_id' },
-      undefined,
-    ]);
+    expect([column?.rule, column?.doubt]).toEqual([{ element: 'local_id' }, undefined]);
   });
 
   test('is not the weight, which has decimals', () => {
@@ -243,7 +239,7 @@ describe('the unit of depths', () => {
   });
 
   test('rounds no depth: the row of a fraction reports it', () => {
-    const rule = { kind: 'read', element: 'hloubka', unit: 'mm' } as const;
+    const rule = { element: 'hloubka', unit: 'mm' } as const;
     expect(['3', '0,4 cm', '125', '200', '0'].map((cell) => applyColumnRule(cell, rule))).toEqual([
       '3 mm',
       '0,4 cm',
@@ -331,7 +327,7 @@ describe('for any table,', () => {
     fc.assert(
       fc.property(tables, ({ names, rows }) => {
         for (const { profile, rule, doubt } of propose(makeTable(names, rows)).columns) {
-          if (rule.kind === 'ignored' || rule.element !== 'local_id') continue;
+          if (rule.element !== 'local_id') continue;
           const texts = rows
             .filter((row) => row.some((text) => text !== ''))
             .map((row) => (row[names.indexOf(profile.header)] ?? '').trim());
