@@ -107,6 +107,19 @@ test('a problem of the machine is named with advice', async () => {
 });
 
 test.each([
+  ['ledger.sqlite', 0o644],
+  ['locks', 0o755],
+])('others must not read %s in the state folder', async (name, mode) => {
+  await importSeason(home, 1);
+  await home.do('push');
+  const path = join(home.folder, 'state', 'pas', name);
+  chmodSync(path, mode);
+  const { report } = await diagnose(home, '--offline');
+  const permissions = report.checks.find((check) => check.name === 'permissions');
+  expect(permissions).toMatchObject({ level: 'problem', todo: expect.stringContaining(path) });
+});
+
+test.each([
   ['a closed interface', { access_mode: 'closed' }, 5],
   ['a refused address', { access_rules: [{ rule_type: 'ip_blacklist', value: '127.0.0.1' }] }, 4],
 ])(

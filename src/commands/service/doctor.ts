@@ -223,7 +223,7 @@ function* checkMachine(context: Context): Generator<Check> {
   yield checkNode(process.versions.node);
   yield checkHome(places.home);
   yield checkSpace(places.home);
-  yield checkPermissions([places.home, places.paceFile]);
+  yield checkPermissions([places.home, places.paceFile, places.ledgerFile, places.locksFolder]);
   yield checkDatabase('outbox', outboxFile);
   yield checkDatabase(
     'vocabulary-file',
