@@ -1,12 +1,7 @@
 import { parseDateForm } from '../find/date-form.ts';
 import type { ColumnName } from '../find/fields.ts';
 import { CENTIMETRES, parseBothReadings } from '../find/parse-cell.ts';
-import {
-  detectNameOrder,
-  type NameOrder,
-  parseBothOrders,
-  parseName,
-} from '../find/person-name.ts';
+import { detectNameOrder, type NameOrder, parseName, splitByOrder } from '../find/person-name.ts';
 import { joinNames } from '../text/csv.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
@@ -152,9 +147,7 @@ function reorderName(text: string, order: NameOrder): string {
   const { parts, suffix = '' } = parseName(text);
   const [name = ''] = parts;
   const read =
-    parts.length > 1 || detectNameOrder(name) !== undefined
-      ? undefined
-      : parseBothOrders(name)?.[order];
+    parts.length > 1 || detectNameOrder(name) !== undefined ? undefined : splitByOrder(name, order);
   return read === undefined ? text : `${read.surname}, ${read.givenName} ${suffix}`.trim();
 }
 

@@ -1,15 +1,9 @@
 import { addToGroup } from '../base/group-by.ts';
 import { isSamePlace, type PointInSystem } from '../place/geometry.ts';
 import { makeIdKey } from '../text/characters.ts';
-import {
-  type CanonicalValue,
-  canonicalizeValue,
-  getCanonicalPoint,
-  isSamePoint,
-  makeNameKey,
-} from './canonical.ts';
+import { canonicalizeValue, getCanonicalPoint, isSamePoint, makeNameKey } from './canonical.ts';
 import { NEW_PERSON } from './field.ts';
-import { type ElementName, type Elements, FIELDS, POINT_ELEMENTS } from './fields.ts';
+import { type ElementName, type Elements, getField } from './fields.ts';
 
 export type Matched = 'same' | 'near' | 'other';
 
@@ -25,7 +19,7 @@ export type Comparable = {
   readonly point: PointInSystem | undefined;
   readonly object: string;
   readonly finder: Person;
-  /** The other elements that do not change after a find was made, in the order of the schema. */
+  /** Texts of {@link DETAILS}. */
   readonly details: readonly string[];
   /** The reader may not see place and point, so that they do not count. */
   readonly isPlaceWithheld: boolean;
@@ -37,22 +31,18 @@ type Person = { readonly id: string; readonly name: string };
 const MAX_DIFFERENT = 2;
 const NEAR_M = 10;
 
-/**
- * Elements that are compared by fields of their own, belong to the point, or change after a find was
- * made.
- */
-const NO_DETAILS: readonly ElementName[] = [
-  'evidencni_cislo',
-  'projekt',
-  'nalezce',
-  'datum_nalezu',
-  'stav',
-  'predano',
-  'predano_organizace',
-  'lokalizace',
-  ...POINT_ELEMENTS,
+/** Elements that no other field has, and that do not change after a find was made. */
+const DETAILS: readonly ElementName[] = [
+  'hloubka',
+  'okolnosti',
+  'obdobi',
+  'presna_datace',
+  'druh_nalezu',
+  'specifikace',
+  'pocet',
+  'poznamka',
+  'pristupnost',
 ];
-const DETAILS = FIELDS.filter(({ name }) => !NO_DETAILS.includes(name));
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
 /** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */
@@ -61,10 +51,8 @@ export function makeComparable(
   localId?: string,
   isPlaceWithheld = false,
 ): Comparable {
-  const values = new Map<ElementName, CanonicalValue>(
-    FIELDS.map((field) => [field.name, canonicalizeValue(field, elements)]),
-  );
-  const getText = (name: ElementName): string => values.get(name)?.toString() ?? '';
+  const getText = (name: ElementName): string =>
+    canonicalizeValue(getField(name), elements)?.toString() ?? '';
   const { nalezce } = elements;
   return {
     localId: localId === undefined ? undefined : makeIdKey(localId),
@@ -78,7 +66,7 @@ export function makeComparable(
       id: typeof nalezce === 'object' ? nalezce.id : getText('nalezce'),
       name: typeof nalezce === 'object' ? makeNameKey(nalezce.text.normalize('NFC')) : '',
     },
-    details: DETAILS.map(({ name }) => getText(name)),
+    details: DETAILS.map(getText),
     isPlaceWithheld,
   };
 }
@@ -149,7 +137,7 @@ function agreeInPart(a: Comparable, b: Comparable): boolean {
  * place, day and note.
  */
 export function isDistinct(find: Comparable): boolean {
-  const note = find.details[DETAILS.findIndex(({ name }) => name === 'poznamka')] ?? '';
+  const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
   const given = [find.object !== NO_OBJECT, find.place !== '' || find.point !== undefined];
   return [...given, find.day !== '', note !== ''].filter(Boolean).length >= 2;
 }

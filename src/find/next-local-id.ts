@@ -11,10 +11,9 @@ export function makeNextLocalId(
   latest: readonly string[],
   isTaken: (id: string) => boolean,
 ): string {
-  const [last, before] = latest.filter((id) => !isMadeByProgram(id));
+  const [last, before = ''] = latest.filter((id) => !isMadeByProgram(id));
   if (last === undefined) return FIRST;
-  const runs = findDigitRuns(last);
-  const run = findCountingRun(last, before, runs) ?? runs.at(-1);
+  const run = findCountingRun(last, before);
   if (run === undefined) return findFirstFree((number) => `${last}-${number}`, 2, isTaken);
   const { start, digits } = run;
   const head = last.slice(0, start);
@@ -47,25 +46,15 @@ function findDigitRuns(id: string): Run[] {
     .filter(({ digits }) => digits.length < 16);
 }
 
-function findCountingRun(
-  last: string,
-  before: string | undefined,
-  runs: readonly Run[],
-): Run | undefined {
-  const earlierRuns = before === undefined ? [] : findDigitRuns(before);
-  const isSameShape =
-    before?.replace(/\d+/g, '#') === last.replace(/\d+/g, '#') &&
-    earlierRuns.length === runs.length;
-  const differing = isSameShape
-    ? runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits)
-    : [];
-  if (differing.length === 1) return differing[0];
-  const [beforeLast, end] = runs.slice(-2);
-  return end !== undefined &&
-    /^(?:19|20)\d\d$/.test(end.digits) &&
-    /\/$/.test(last.slice(0, end.start))
-    ? beforeLast
-    : undefined;
+function findCountingRun(last: string, before: string): Run | undefined {
+  const runs = findDigitRuns(last);
+  const earlierRuns = findDigitRuns(before);
+  const isSameShape = before.replace(/\d+/g, '#') === last.replace(/\d+/g, '#');
+  const differing = runs.filter(({ digits }, index) => digits !== earlierRuns[index]?.digits);
+  if (isSameShape && differing.length === 1) return differing[0];
+  const end = runs.at(-1);
+  const isYear = /\/(?:19|20)\d\d$/.test(last.slice(0, end && end.start + end.digits.length));
+  return isYear ? (runs.at(-2) ?? end) : end;
 }
 
 /** Tells if a key is the digest of a row without a number. */

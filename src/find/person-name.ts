@@ -135,14 +135,13 @@ export function isOneName(name: string): boolean {
   return lower.length === 0 || lower.length === proper.length;
 }
 
-/** Returns both orders in which two to four words can be a name; undefined for other counts. */
-export function parseBothOrders(name: string): Readonly<Record<NameOrder, PersonName>> | undefined {
+/** Splits a name of two to four words by its order; undefined for other counts. */
+export function splitByOrder(name: string, order: NameOrder): PersonName | undefined {
   const all = name.split(/\s+/);
   if (all.length > 4 || !isOneName(name)) return undefined;
-  return {
-    'surname-first': { surname: all[0] ?? '', givenName: all.slice(1).join(' ') },
-    'given-first': { surname: all.at(-1) ?? '', givenName: all.slice(0, -1).join(' ') },
-  };
+  return order === 'surname-first'
+    ? { surname: all[0] ?? '', givenName: all.slice(1).join(' ') }
+    : { surname: all.at(-1) ?? '', givenName: all.slice(0, -1).join(' ') };
 }
 
 /**
