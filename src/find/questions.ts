@@ -13,6 +13,8 @@ import {
 export type Question = FieldQuestion & {
   readonly name: QuestionName;
   readonly title: Message;
+  /** Lowest target state that requires an answer. */
+  readonly requiredFrom?: TargetState;
   readonly how: 'text' | 'term' | 'state' | 'yes-no' | 'point' | 'photos';
 };
 
@@ -37,8 +39,22 @@ type PlacedQuestion = Question & { readonly at: number };
 
 /** Questions that fill no single element. */
 const OTHERS: readonly PlacedQuestion[] = [
-  { at: 0, name: 'local_id', title: msg`Number of the find`, how: 'text', when: 'find' },
-  { at: 100, name: 'point', title: msg`Coordinates, or a photograph`, how: 'point', when: 'find' },
+  {
+    at: 0,
+    name: 'local_id',
+    title: msg`Number of the find`,
+    how: 'text',
+    when: 'find',
+    requiredFrom: 1,
+  },
+  {
+    at: 100,
+    name: 'point',
+    title: msg`Coordinates, or a photograph`,
+    how: 'point',
+    when: 'find',
+    requiredFrom: 2,
+  },
   {
     at: 160,
     name: 'photos',
@@ -54,18 +70,12 @@ export const QUESTIONS: readonly Question[] = [
   ...FIELDS.flatMap(listFieldQuestions),
 ].sort((a, b) => a.at - b.at);
 
-function listFieldQuestions({
-  name,
-  kind,
-  gloss,
-  label = gloss,
-  unit,
-  ask,
-}: Field): PlacedQuestion[] {
+function listFieldQuestions(field: Field): PlacedQuestion[] {
+  const { name, kind, gloss, label = gloss, unit, ask, requiredFrom } = field;
   const how = HOW[kind];
   if (how === undefined || ask === undefined) return [];
   const title = unit === undefined ? label : msg`${label} (${unit})`;
-  return [{ name: name as QuestionName, how, title, ...ask }];
+  return [{ name: name as QuestionName, how, title, requiredFrom, ...ask }];
 }
 
 /**
@@ -102,12 +112,8 @@ export function isAsked({ when }: Question, stav: TargetState): boolean {
 }
 
 /** Tells if a find for this state is complete without an answer. */
-export function isOptional(name: QuestionName, stav: TargetState): boolean {
-  if (name === 'local_id') return false;
-  if (name === 'point') return stav < 2;
-  return getElementNames(name).every(
-    (element) => (FIELDS.find((field) => field.name === element)?.requiredFrom ?? 4) > stav,
-  );
+export function isOptional({ requiredFrom }: Question, stav: TargetState): boolean {
+  return requiredFrom === undefined || requiredFrom > stav;
 }
 
 /** Returns the elements that the next find may take over, without those that distinguish finds. */

@@ -362,27 +362,27 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
 
 /** Explains why the service would refuse a text as the name of a new person. */
 export function findNameProblem(text: string): Message | undefined {
-  const comma = text.indexOf(',');
-  const surname = trimText(text.slice(0, Math.max(0, comma)));
-  const givenName = collapseText(text.slice(comma + 1));
-  if (comma === -1 || surname === '' || givenName === '') return makeNameAdvice(text);
+  const { surname, givenName } = splitAtComma(text);
+  if (surname === '' || givenName === '') return makeNameAdvice(text);
   if (Math.max([...surname].length, [...givenName].length) > MAX_NAME_LENGTH) {
     return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
   }
   return undefined;
 }
 
-/**
- * Explains why the service would create a person with a wrong name: it splits at the first comma
- * without a further check.
- */
+/** Explains why the service would create a person with a wrong name. */
 export function findNameDoubt(text: string): Message | undefined {
-  const surname = trimText(text.slice(0, text.indexOf(',')));
-  const givenName = trimText(text.slice(text.indexOf(',') + 1));
+  const { surname, givenName } = splitAtComma(text);
   if (/[;,]/.test(givenName)) return describeSeveral(text);
   return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
     ? msg`"${text}" may be reversed: the surname comes before the comma.`
     : undefined;
+}
+
+/** Splits a name as the service does: at the first comma, without a further check. */
+function splitAtComma(text: string): PersonName {
+  const [surname = '', ...others] = text.split(',');
+  return { surname: trimText(surname), givenName: collapseText(others.join(',')) };
 }
 
 function describeSeveral(text: string): Message {

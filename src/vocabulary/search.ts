@@ -77,11 +77,10 @@ function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptio
   const shared = new Map(
     findHolders(vocabulary, matches, options.setSpec).map((holder) => [holder.id, holder.shared]),
   );
-  const hits = [...findTermsById(vocabulary, [...shared.keys()])].map(([id, term]) => ({
+  return [...findTermsById(vocabulary, [...shared.keys()])].map(([id, term]) => ({
     term,
     score: scoreTerm(term, shared.get(id) ?? 0, query, words.length),
   }));
-  return takeBest(hits, options.limit);
 }
 
 /**
@@ -175,8 +174,8 @@ function findHolders(
 }
 
 /**
- * Scores a term: the share of matched words decides; a name that begins so ranks above others, and
- * one with few further words above a longer one, whose words count for something all the same.
+ * Scores a term: the share of matched words decides; of equal shares, a name with few further words
+ * ranks above a longer one.
  * @param shared see {@link findHolders}
  */
 function scoreTerm(
@@ -187,7 +186,6 @@ function scoreTerm(
 ): number {
   const names = [label, labelEn, abbreviation].map((name) => fold(name ?? ''));
   if (names.includes(query)) return 1;
-  const begins = names.some((name) => name.startsWith(query));
-  const extra = Math.min(6, Math.max(0, splitWords(fold(label)).length - typedWords));
-  return Math.max(0.7 * shared, Math.min(0.99, 0.88 * shared + (begins ? 0.1 : 0) - 0.03 * extra));
+  const extra = Math.max(0, splitWords(fold(label)).length - typedWords);
+  return (0.9 * shared) / (1 + 0.05 * extra);
 }

@@ -92,9 +92,9 @@ function askText(
   });
 }
 
-function findEmptyProblem({ name }: Question, find: Find): string | undefined {
+function findEmptyProblem(question: Question, find: Find): string | undefined {
   const state = formatTargetState(getTargetState(find));
-  return isOptional(name, getTargetState(find))
+  return isOptional(question, getTargetState(find))
     ? undefined
     : t`State ${state} requires this. Type - to leave it for later.`;
 }
@@ -145,7 +145,7 @@ function listFieldOffers(
   // Without a previous choice Enter skips: the first entry of a vocabulary is only the first in the
   // alphabet.
   if (preferred === undefined)
-    return [makeEmptyOffer(isOptional(question.name, getTargetState(find))), ...offers];
+    return [makeEmptyOffer(isOptional(question, getTargetState(find))), ...offers];
   const isPreferred = (offer: Offers[number]): offer is PromptOffer<string> =>
     'value' in offer && offer.value === preferred;
   // A search may return only a similar entry, such as a namesake of an unknown person.
