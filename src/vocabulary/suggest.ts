@@ -41,9 +41,6 @@ const KINDS = Object.keys(KIND_WORDS) as (keyof typeof KIND_WORDS)[];
 
 const MIN_SCORE = 0.45;
 const NOT_QUITE_THE_SAME = 0.99;
-/** An entry that is wholly in the term fits better than a term that is wholly in an entry. */
-const SHARE_OF_ENTRY = 0.62;
-
 /** Loads the set once, so that many terms can be matched fast. */
 export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
   const names = listTermsOfSet(vocabulary, setSpec).flatMap((term) =>
@@ -115,10 +112,8 @@ function compareTokens(tokens: readonly TermToken[], name: Name): Fit {
   const lacking = listUnmatched(ofEntry);
   const leftOver = listUnmatched(ofTerm);
   const kind = KIND_WORDS[name.kind];
-  const score =
-    SHARE_OF_ENTRY * measureShare(ofEntry) + (1 - SHARE_OF_ENTRY) * measureShare(ofTerm);
   return {
-    score: NOT_QUITE_THE_SAME * score,
+    score: NOT_QUITE_THE_SAME * measureShare([...ofEntry, ...ofTerm]),
     why: [
       ...new Set(ofEntry.flatMap(({ match }) => (match === undefined ? [] : explain(match)))),
       ...(name.kind === 'label' ? [] : [t`its ${kind} is "${name.text}"`]),
