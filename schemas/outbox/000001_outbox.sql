@@ -122,8 +122,8 @@ create view finds as
 select first_fact as id, subject as uuid, local_id, intent, fact, source_path, hidden, state, changed, attempts, ident_cely
 from entries where key = 'import';
 
--- the server time of the last complete search of each project, and that a person said that its hidden records are others'
-create table project_searches (project text primary key, server_at integer not null, others_write integer not null default 0) strict, without rowid;
+-- the server time of the last complete search of each project
+create table project_searches (project text primary key, server_at integer not null) strict, without rowid;
 
 -- records that a search showed and no fact explains, as JSON; null where it is listed and not shown
 create table unexplained (ident_cely text primary key, record text check (record is null or json_valid(record))) strict, without rowid;

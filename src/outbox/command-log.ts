@@ -13,7 +13,7 @@ import {
 } from './facts.ts';
 import { foldSlot, type Wanted } from './fold.ts';
 import { type Outbox, updateHeader } from './open-outbox.ts';
-import { appendFacts, getCommandId, listFactsOfSlot } from './record-facts.ts';
+import { appendFacts, getCommandId, listFactsOfSlot, listFactsOfSubject } from './record-facts.ts';
 import { storeMessage } from './stored-text.ts';
 
 export type LoggedCommand = {
@@ -165,7 +165,8 @@ function undoSlot(
   subject: string,
   slot: string,
 ): KeptCause | 'nothing' | undefined {
-  const facts = listFactsOfSlot(outbox, subject, slot);
+  const ofSubject = listFactsOfSubject(outbox, subject);
+  const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
     'command' in fact.body && fact.body.command === command;
   const wishes = facts.filter(
@@ -175,13 +176,20 @@ function undoSlot(
     (fact): fact is FactOf<'decided'> => fact.kind === 'decided' && isOfCommand(fact),
   );
   const wish = undoWishes(outbox, facts, wishes);
-  const decision = undoDecisions(outbox, facts, decided);
+  const decision = undoDecisions(outbox, facts, decided, listTargets(ofSubject));
   const drafts = [...wish.drafts, ...decision.drafts];
   appendFacts(outbox, drafts);
   // Without a search it is unknown again if the entry was sent from another place.
   if (decision.drafts.length > 0 && decided.some(isAboutUnsearched))
     updateHeader(outbox, { mustLook: true });
   return wish.because ?? decision.because ?? (drafts.length === 0 ? 'nothing' : undefined);
+}
+
+/** Returns the records to which something was sent. */
+function listTargets(facts: readonly Fact[]): Set<string> {
+  return new Set(
+    facts.flatMap((fact) => (fact.kind === 'attempted' ? (fact.body.target ?? []) : [])),
+  );
 }
 
 function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
@@ -201,7 +209,7 @@ function undoWishes(
 ): Step {
   const own = new Set(wishes.map(({ id }) => id));
   if (own.size === 0) return NO_STEP;
-  const { heads, intents } = foldSlot(facts);
+  const { heads, intents, decisions } = foldSlot(facts);
   // A redo brings a wish back as a fact of its own.
   const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
   if (!heads.every(isOwn))
@@ -216,6 +224,12 @@ function undoWishes(
   if (isAttempted) return { drafts: [], because: 'attempted' };
   const earlier = listEarlier(facts, own);
   if (earlier === undefined) return { drafts: [], because: 'changed' };
+  // A find that a person called a record has no attempt.
+  const isCreated = decisions.some(
+    ({ body }) =>
+      body.answer === 'created' && earlier.every((each) => each?.intent !== body.intent),
+  );
+  if (isCreated) return { drafts: [], because: 'attempted' };
   return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)) };
 }
 
@@ -294,6 +308,7 @@ function undoDecisions(
   outbox: Outbox,
   facts: readonly Fact[],
   decided: readonly FactOf<'decided'>[],
+  targets: ReadonlySet<string>,
 ): Step {
   if (decided.length === 0) return NO_STEP;
   const { decisions } = foldSlot(facts);
@@ -303,7 +318,7 @@ function undoDecisions(
     facts.flatMap((fact) => (fact.kind === 'attempted' ? fact.body.basis : [])),
   );
   const drafts = effective
-    .filter(({ id }) => !reliedOn.has(id))
+    .filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''))
     .map((fact): NewFact => {
       const { subject, slot, body, id } = fact;
       return {

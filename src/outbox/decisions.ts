@@ -1,9 +1,10 @@
 import type { Message } from '../base/message.ts';
 import type { Entry } from './entry.ts';
 import { foldEntry, getSlotOf, listFactsOfEntry, listOpenAttempts } from './entry-facts.ts';
-import type { DecidedBody, Fact, NewFact, Rejected } from './facts.ts';
+import { type DecidedBody, type Fact, type NewFact, parseFact, type Rejected } from './facts.ts';
+import { foldSlot } from './fold.ts';
 import type { Outbox } from './open-outbox.ts';
-import { appendFacts, getCommandId } from './record-facts.ts';
+import { appendFacts, getCommandId, listFactsOfSlot } from './record-facts.ts';
 import { storeMessage } from './stored-text.ts';
 
 type Answer =
@@ -113,4 +114,23 @@ export function makeDecision(outbox: Outbox, entry: Entry, decision: NewDecision
       reason: storeMessage(reason),
     },
   };
+}
+
+/**
+ * Tells if a person said of any find that a candidate is another one: a project that its hidden
+ * records are those of others.
+ */
+export function isRejectedOfAny(outbox: Outbox, candidate: string): boolean {
+  const rows = outbox
+    .sql(
+      `select * from facts where kind = 'decided' and exists (
+         select 1 from json_each(body, '$.rejects') where value ->> 'candidate' = ?)`,
+    )
+    .all(candidate);
+  return rows.some((row) => {
+    const { id, subject, slot } = parseFact(outbox.path, row);
+    return foldSlot(listFactsOfSlot(outbox, subject, slot)).decisions.some(
+      (fact) => fact.id === id,
+    );
+  });
 }

@@ -33,20 +33,6 @@ export function recordSearch(
     .run(project, Math.floor(serverAt));
 }
 
-/** Stores that other accounts write into a project, so that its hidden records are theirs. */
-export function recordOtherWriters(outbox: Outbox, project: string): void {
-  outbox.sql('update project_searches set others_write = 1 where project = ?').run(project);
-}
-
-/** Tells if other accounts are known to write into the project. */
-export function hasOtherWriters(outbox: Outbox, project: string): boolean {
-  return (
-    outbox
-      .sql('select 1 from project_searches where project = ? and others_write = 1')
-      .get(project) !== undefined
-  );
-}
-
 const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isText) });
 
 /**

@@ -16,6 +16,7 @@ import {
   type ListedFind,
 } from '../flows/harvest/harvest-finds.ts';
 import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
+import { isRejectedOfAny } from '../outbox/decisions.ts';
 import {
   type Entry,
   type EntryId,
@@ -37,7 +38,7 @@ import { unpackAttempt } from '../outbox/facts.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { listQueuedHeads } from '../outbox/overview.ts';
-import { getLastSearchAt, hasOtherWriters } from '../outbox/searches.ts';
+import { getLastSearchAt } from '../outbox/searches.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import {
@@ -435,7 +436,7 @@ function listHiddenRecords(
 ): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, getProjectOfRecord);
-  return new Map([...byProject].filter(([project]) => !hasOtherWriters(outbox, project)));
+  return new Map([...byProject].filter(([project]) => !isRejectedOfAny(outbox, project)));
 }
 
 /**

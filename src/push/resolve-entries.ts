@@ -16,7 +16,6 @@ import {
 } from '../outbox/entry-queries.ts';
 import type { Rejected } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { recordOtherWriters } from '../outbox/searches.ts';
 import { rewant, unwant } from '../outbox/wishes.ts';
 import { findRecordProblem } from './compare-record.ts';
 
@@ -119,8 +118,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
       return;
     }
     case 'resend': {
-      const { candidates = [], near = [] } = entry.held ?? {};
-      const rejects = candidates.map((candidate): Rejected => {
+      const { candidates = [], near = [], basis } = entry.held ?? {};
+      const project = basis === 'hidden-records' && entry.kind === 'import' ? entry.project : null;
+      const rejects = [...candidates, ...[project ?? []].flat()].map((candidate): Rejected => {
         const matched = near.includes(candidate) ? 'near' : 'same';
         return { candidate, matched };
       });
@@ -130,8 +130,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
       const isOfFacts =
         now?.held != null && (now.held.basis === 'edited-twice' || isAboutRow(now.held));
       if (now !== undefined && !isOfFacts) storeQuestion(outbox, entry.id, null);
-      if (entry.held?.basis === 'hidden-records' && entry.kind === 'import')
-        releaseProject(outbox, entry.project ?? '');
+      if (project !== null) releaseProject(outbox, project);
       return;
     }
     case 'drop':
@@ -148,7 +147,6 @@ function isWanted(outbox: Outbox, entry: Entry): boolean {
 
 /** The answer about a project's hidden records applies to all of its finds. */
 function releaseProject(outbox: Outbox, project: string): void {
-  recordOtherWriters(outbox, project);
   for (const entry of listHeldEntries(outbox))
     if (entry.held?.basis === 'hidden-records' && getProject(entry) === project)
       storeQuestion(outbox, entry.id, null);

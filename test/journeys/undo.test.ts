@@ -111,6 +111,25 @@ describe('pas undo', () => {
     ]);
   });
 
+  test('keeps a find that an answer called a record, and the answer once something was sent to it', async () => {
+    const elsewhere = await signedIn(mock.service);
+    await importSeason(elsewhere, 1);
+    await elsewhere.do('push');
+    const [sent] = await elsewhere.json<{ ident_cely: string }[]>('list');
+    await importSeason(home, 1);
+    await expectEnded(home.pas('push'), 6);
+    await home.do('resolve', 'K-1', '--created', sent?.ident_cely ?? '', '--yes');
+    const [answered, imported] = await log();
+    const kept = async (of: Logged | undefined): Promise<unknown> =>
+      (await home.json<{ kept: unknown }>('undo', of?.id ?? '')).kept;
+    expect(await kept(imported)).toEqual(['K-1']);
+    expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
+    await home.do('number', 'set', 'K-1', 'A 1/2024');
+    await home.do('push');
+    expect(await kept(answered)).toEqual(['K-1']);
+    expect(await list()).toMatchObject([{ local_id: 'K-1', state: 'accepted' }]);
+  });
+
   test('of the last import keeps later edits', async () => {
     const season = writeSeason(home, 2);
     await home.do('import', season);

@@ -5,6 +5,7 @@ import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { findSubject } from '../../../src/flows/queue/resolve-finds.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { makePace } from '../../../src/http/pacer.ts';
+import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
@@ -478,6 +479,21 @@ describe('if another account harvests', () => {
     queueFind(outbox, 'K-3');
     expect(await push()).toMatchObject({ accepted: 3 });
     expect(service.writes).toEqual(['K-1', 'K-2', 'K-3']);
+  });
+
+  test('the answer about hidden records is taken back by an undo', async () => {
+    using setup = foreign();
+    const { outbox, push } = setup;
+    queueFind(outbox, 'K-1');
+    await push();
+    outbox.command.words = 'resolve';
+    decide(outbox, 'K-1', 'resend');
+    const command = findLastCommand(outbox);
+    if (command === undefined) throw new Error('the answer is no command');
+    outbox.command.id = undefined;
+    expect(undoCommand(outbox, command).kept).toEqual([]);
+    await push();
+    expect(states(outbox)).toEqual(['held: hidden-records']);
   });
 
   test('records explained by an event cause no question', async () => {
