@@ -9,10 +9,9 @@ import {
   updateRights,
 } from '../../harvested/harvested-records.ts';
 import { readHeadersOnly } from '../../oai/client.ts';
-import { harvest } from '../../oai/harvest-list.ts';
+import { type HarvestOptions, harvest } from '../../oai/harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from '../../oai/harvest-state.ts';
-import type { HarvestPass } from '../../oai/pass.ts';
-import { checkArguments, type OaiRecord, parseBoundMs } from '../../oai/protocol.ts';
+import { checkArguments, parseBoundMs } from '../../oai/protocol.ts';
 import { createRowParser, isNumber, isText } from '../../store/database.ts';
 import type { Opening } from './append-output.ts';
 import type { OpenedOutput } from './outputs.ts';
@@ -117,7 +116,7 @@ async function harvestSet(
   const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
   const settledMs = state.getSettledMs();
   const tally = { masked: 0, mended: 0 };
-  const settings = {
+  const settings: HarvestOptions = {
     ...options,
     ...service,
     state,
@@ -129,7 +128,7 @@ async function harvestSet(
       fromMs: from === undefined ? null : Date.parse(from),
       untilMs: until === undefined ? null : parseBoundMs(until),
     },
-    onPage: async (written: readonly OaiRecord[]) => {
+    onPage: async (written) => {
       await saving.saveIfDue();
       for (const { header, refused } of written) {
         if (refused) tally.masked++;
@@ -138,8 +137,8 @@ async function harvestSet(
     },
     onProgress: makeProgressReport(setSpec, options),
     holdings: {
-      findLost: async (scan: number) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
-      deleteLost: async (lost: readonly string[], pass: HarvestPass) => {
+      findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
+      deleteLost: async (lost, pass) => {
         const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
         const list = { state, sink: output, setSpec, granularity: service.granularity };
         await writeTombstones(list, pass, gone);

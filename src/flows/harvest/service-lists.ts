@@ -25,27 +25,18 @@ export type ListedService = {
   readonly signal?: AbortSignal;
 };
 
-export type HarvestedService = ListedService & {
-  readonly onProgress?: (progress: SetProgress) => void;
-};
-
 /** Options of a harvest of sets that hold for records and vocabularies. */
-export type HarvestRequest = HarvestedService & {
-  /** Requests all records, not only those changed since the last harvest. */
-  readonly full?: boolean;
-  /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
-  readonly skipBroken: boolean;
-  /** Treats all unlisted records as deleted, however many there are. */
-  readonly acceptLosses?: boolean;
-  /**
-   * Any text that changes with the rights of the account, which causes a full pass; undefined where
-   * they are unknown.
-   */
-  readonly rights?: string | undefined;
-  /** Maximum time until a new record appears in a harvest. */
-  readonly indexAllowanceMs: number;
-  readonly onNote?: (text: string) => void;
-};
+export type HarvestRequest = ListedService &
+  Pick<HarvestOptions, 'full' | 'skipBroken' | 'acceptLosses' | 'onNote'> & {
+    readonly onProgress?: (progress: SetProgress) => void;
+    /**
+     * Any text that changes with the rights of the account, which causes a full pass; undefined
+     * where they are unknown.
+     */
+    readonly rights?: string | undefined;
+    /** Maximum time until a new record appears in a harvest. */
+    readonly indexAllowanceMs: number;
+  };
 
 /** Result of a harvest of one set. */
 export type SetResult = ReturnType<typeof makeSetResult>;
@@ -61,7 +52,7 @@ export function makeSetResult(setSpec: string, { pass, ...figures }: HarvestResu
 }
 
 /** Makes a function that reports the progress of a set. */
-export function makeProgressReport(setSpec: string, { onProgress }: HarvestedService) {
+export function makeProgressReport(setSpec: string, { onProgress }: HarvestRequest) {
   return (doneCount: number, total: number | undefined): void =>
     onProgress?.({ setSpec: formatSetName(setSpec), done: doneCount, total });
 }
