@@ -119,22 +119,15 @@ class StoredPace implements Pace {
   }
 
   acquire(signal?: AbortSignal): Promise<Slot> {
-    return this.#acquireWithin(signal);
+    // Without a limit, a slot is always found.
+    return this.#acquireWithin(Number.POSITIVE_INFINITY, signal) as Promise<Slot>;
   }
 
   acquireSoon(signal?: AbortSignal): Promise<Slot | undefined> {
-    return this.#acquireWithin(signal, Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs));
+    return this.#acquireWithin(Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs), signal);
   }
 
-  async #acquireWithin(signal: AbortSignal | undefined): Promise<Slot>;
-  async #acquireWithin(
-    signal: AbortSignal | undefined,
-    maxWaitMs: number,
-  ): Promise<Slot | undefined>;
-  async #acquireWithin(
-    signal: AbortSignal | undefined,
-    maxWaitMs = Number.POSITIVE_INFINITY,
-  ): Promise<Slot | undefined> {
+  async #acquireWithin(maxWaitMs: number, signal?: AbortSignal): Promise<Slot | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
