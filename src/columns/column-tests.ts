@@ -131,13 +131,23 @@ export function measurePositionShare({ values }: ColumnProfile): number {
   return texts.length === 0 ? 0 : found.length / texts.length;
 }
 
-/** Meaning of a column by its values: `open` where any text fits, `no` where they contradict it. */
+/** Meaning of a column by its name and its values. */
 export type Verdict = {
-  readonly says: 'yes' | 'open' | 'no';
+  /** The lower, the surer; two columns of the same rank are a question. */
+  readonly rank: number;
   readonly rule?: Partial<ReadColumn>;
   /** Reason for a person to check it. */
   readonly doubt?: Message;
 };
+
+/** Ranks by the name, of values that fit one meaning or others as well. */
+const RANKS = {
+  exact: { sure: 0, open: 1 },
+  like: { sure: 2, open: 4 },
+  none: { sure: 3, open: 4 },
+} as const;
+/** Rank of a column with a name of its own whose values do not fit. */
+export const LAST_RANK = 5;
 
 /** What the values of a column say about a meaning. */
 type Evidence = Pick<Verdict, 'rule' | 'doubt'> & {
@@ -152,6 +162,8 @@ type ValueTest = (
   match: NameMatch | undefined,
   lookup: (text: string) => TermLookup,
 ) => Evidence;
+
+const FREE_TEXT: Evidence = { share: 1, isOpen: true };
 
 /** Share of fitting values that a meaning needs: the less the name says, the more. */
 const LEAST = { exact: Number.MIN_VALUE, like: 0.5, none: 0.8 } as const;
@@ -209,17 +221,14 @@ export function judgeValues(
 ): Verdict | undefined {
   const field = isElementName(column) ? getField(column) : undefined;
   const test = TESTS[column] ?? (field && TESTS_OF_KINDS[field.kind]);
-  if (test === undefined) return { says: 'open' };
-  if (match === undefined && !TELLING.includes(test)) return undefined;
-  const { share, isOpen, rule, doubt } = test(profile, match, (text) =>
-    lookupTerm(field?.set ?? '', text),
-  );
+  if (match === undefined && (test === undefined || !TELLING.includes(test))) return undefined;
+  const lookup = (text: string): TermLookup => lookupTerm(field?.set ?? '', text);
+  const { share, isOpen, rule, doubt } = test?.(profile, match, lookup) ?? FREE_TEXT;
   const isFitting = share >= LEAST[match ?? 'none'];
   // A column with a name of its own is read in any case; its unreadable rows are reported.
   if (!isFitting && (match !== 'exact' || NEED_VALUES.includes(column))) return undefined;
-  const says = isOpen === true ? 'open' : 'yes';
   return {
-    says: isFitting ? says : 'no',
+    rank: isFitting ? RANKS[match ?? 'none'][isOpen === true ? 'open' : 'sure'] : LAST_RANK,
     rule,
     doubt: doubt ?? makeUnreadableDoubt(profile, share),
   };

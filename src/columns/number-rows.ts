@@ -100,7 +100,7 @@ function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames
 const RANKS = { exact: 1, like: 2 } as const;
 
 function makeMeaning(element: ColumnName, rank: number): Meaning {
-  return { says: 'open', element, rank, isOnly: false };
+  return { element, rank, isOnly: false };
 }
 
 function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): ColumnQuestion {

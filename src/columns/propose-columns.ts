@@ -6,7 +6,7 @@ import type { LookupTerm } from '../find/lookup.ts';
 import { parseCoordinate, parsePosition } from '../place/read-position.ts';
 import type { Table } from '../tables/table.ts';
 import { foldName } from '../text/names.ts';
-import { findNamedColumns, NAMED_COLUMNS, type NameMatch } from './column-names.ts';
+import { findNamedColumns, NAMED_COLUMNS } from './column-names.ts';
 import {
   type ColumnMap,
   type ColumnRule,
@@ -23,6 +23,7 @@ import {
   getShare,
   isOfFinds,
   judgeValues,
+  LAST_RANK,
   measurePositionShare,
   parsePlainNumber,
   profileColumns,
@@ -62,22 +63,8 @@ export type TableAnswers = {
 
 export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
 
-/**
- * Ranks a meaning by the header and the values; the lower, the surer. Two columns of the same rank
- * are a question.
- */
-const RANKS: Readonly<
-  Record<NameMatch | 'none', Readonly<Partial<Record<Verdict['says'], number>>>>
-> = {
-  exact: { yes: 0, open: 1, no: 5 },
-  like: { yes: 2, open: 4 },
-  none: { yes: 3 },
-};
-const LAST_RANK = 5;
-
 export type Meaning = Verdict & {
   readonly element: ColumnName;
-  readonly rank: number;
   /** The header names nothing else. */
   readonly isOnly: boolean;
 };
@@ -172,17 +159,14 @@ function listMeanings(
         if (element === 'local_id' && ofFinds.length > 0) return [];
         const match = matches.get(element);
         const verdict = judgeValues(profile, element, match, lookupTerm);
-        const rank = verdict && RANKS[match ?? 'none'][verdict.says];
-        return verdict === undefined || rank === undefined
-          ? []
-          : [{ ...verdict, element, rank, isOnly: matches.size === 1 }];
+        return verdict === undefined ? [] : [{ ...verdict, element, isOnly: matches.size === 1 }];
       });
       return [profile, listed];
     }),
   );
 }
 
-const FIND_NUMBER: Meaning = { says: 'yes', element: 'local_id', rank: 0, isOnly: true };
+const FIND_NUMBER: Meaning = { element: 'local_id', rank: 0, isOnly: true };
 
 /**
  * Gives each column its surest meaning that no other column has; the find's number first, since
