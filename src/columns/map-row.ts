@@ -69,13 +69,8 @@ export type MappedRow = {
 
 type Value = string | number | boolean | Reference;
 
-/** Records an issue of a cell; `element` is absent for photographs and keys. */
-type Report = (
-  doubt: Doubt,
-  column: ColumnName,
-  element?: ElementName,
-  more?: Parameters<typeof toIssue>[1],
-) => void;
+/** Records an issue of a cell. */
+type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssue>[1]) => void;
 
 /** `elements` lacks those that could not be read; `issues` then has errors. */
 type ReadRow = {
@@ -125,18 +120,22 @@ export function readRow(
   context: RowContext,
 ): ReadRow {
   const issues: Issue[] = [];
-  const report: Report = (doubt, column, element, more) => {
-    const header = columns.getHeader(column);
-    const place = { ...getRowPlace(columns.place, row), find: localId };
-    issues.push(toIssue(doubt, { ...place, element, column: header, ...more }));
+  const report: Report = (doubt, column, more) => {
+    const where = {
+      ...getRowPlace(columns.place, row),
+      find: localId,
+      element: isElementName(column) ? column : undefined,
+      column: columns.getHeader(column),
+    };
+    issues.push(toIssue(doubt, { ...where, ...more }));
   };
   const unfit = reportDoubts(row, columns, context, report);
   const values = parseElements(row, columns, context.resolveReference, report, unfit);
   checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
-  if (!isReadable(point)) report(point, point.column, point.element);
+  if (!isReadable(point)) report(point, point.column, { element: point.element });
   else if (point.value.remark !== undefined)
-    report(asWarning(point.value.remark), 'wkt', point.value.element);
+    report(asWarning(point.value.remark), 'wkt', { element: point.value.element });
   const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
   const identCely = columns.getCell(row, 'ident_cely');
   const existing =
@@ -167,8 +166,7 @@ function reportDoubts(
   for (const name of columns.names) {
     const doubt = columns.findDoubt(row, name, above?.get(name));
     if (doubt === undefined) continue;
-    const element = isElementName(name) ? name : undefined;
-    report(doubt, name, element);
+    report(doubt, name);
     if (doubt.severity !== 'warning') unfit.add(name);
   }
   return unfit;
@@ -194,7 +192,7 @@ function parseElements(
     const remark = isReadable(reading) ? getRemark(reading) : reading;
     if (remark === undefined) continue;
     const candidates = 'candidates' in reading ? reading.candidates : undefined;
-    report(remark, field.name, field.name, { written: cell, candidates });
+    report(remark, field.name, { written: cell, candidates });
   }
   return values;
 }
@@ -210,7 +208,7 @@ function checkDay(
   if (day === undefined || doubt === undefined) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
   const problem = joinMessages([doubt, confirm], ' ');
-  report(makeUnreadable('date-plausible', problem), 'datum_nalezu', 'datum_nalezu');
+  report(makeUnreadable('date-plausible', problem), 'datum_nalezu');
 }
 
 /** Removes HTML, which maps and devices write into descriptions. */
@@ -220,7 +218,7 @@ function removeHtml(name: ElementName, cell: string, report: Report): string {
   const names = pictures.join(', ');
   const also = names === '' ? '' : msg` Its pictures are ignored: ${names}.`;
   const problem = msg`The text is HTML; pas reads only the plain text.${also}`;
-  report({ severity: 'warning', rule: 'text-html', problem }, name, name);
+  report({ severity: 'warning', rule: 'text-html', problem }, name);
   return text;
 }
 

@@ -20,11 +20,13 @@ import { formatAnswer, formatFindLine, formatTargetState } from '../finds/find-t
 import { ABOUT_ABSENCE, type Answer, withoutAnswer } from './answer.ts';
 import type { OfferTerms } from './offer-terms.ts';
 
-type QuestionContext = {
+/** Questions about a find, and its errors and warnings in its target state. */
+type AskingContext = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;
   readonly read: (question: Question, text: string, find: Find) => Promise<Answer>;
   readonly offerTerms: OfferTerms;
+  readonly check: (find: Find) => readonly Issue[];
 };
 
 type Step = { readonly find: Find; readonly go: 'on' | 'back' | 'to-the-end' };
@@ -37,7 +39,7 @@ async function askQuestion(
   question: Question,
   find: Find,
   suggested: string | undefined,
-  world: QuestionContext,
+  world: AskingContext,
 ): Promise<Step> {
   for (;;) {
     const text = await (question.how === 'text' ||
@@ -73,7 +75,7 @@ function askText(
   question: Question,
   find: Find,
   suggested: string | undefined,
-  { prompt, read }: QuestionContext,
+  { prompt, read }: AskingContext,
 ): Promise<string> {
   const fallback = getAnswerCell(question, find) ?? suggested;
   return prompt.askText({
@@ -130,7 +132,7 @@ function listFieldOffers(
   find: Find,
   suggested: string | undefined,
   typed: string,
-  world: QuestionContext,
+  world: AskingContext,
 ): Offers {
   const key = makeShortcut(typed.trim());
   if (key !== undefined) return [key];
@@ -189,9 +191,6 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
   const fitting = all.filter(({ name }) => name.toLowerCase().includes(query));
   return fitting.length > 0 ? fitting : all;
 }
-
-/** Questions about a find, and its errors and warnings in its target state. */
-type AskingContext = QuestionContext & { readonly check: (find: Find) => readonly Issue[] };
 
 export type InterviewContext = AskingContext & {
   /** Changes a find: asks also for what has an answer, and what is else asked on request. */
@@ -253,7 +252,7 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
     done.add(question.name);
     trail.push(question.name);
   }
-  return review(find, { ...world, keep });
+  return review(find, world);
 }
 
 /**
@@ -339,14 +338,11 @@ type Choice =
   | { readonly kind: 'send' | 'draft' }
   | { readonly kind: 'question'; readonly question: Question };
 
-type ReviewContext = AskingContext &
-  Pick<InterviewContext, 'asksAll'> & { readonly keep: (find: Find) => Promise<void> };
-
 /**
  * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
  * saved as a draft.
  */
-async function review(start: Find, world: ReviewContext): Promise<InterviewResult> {
+async function review(start: Find, world: InterviewContext): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
@@ -359,10 +355,9 @@ async function review(start: Find, world: ReviewContext): Promise<InterviewResul
     );
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
-    if (step.go === 'on') {
-      await world.keep(step.find);
-      find = step.find;
-    }
+    if (step.go !== 'on' || step.find === find) continue;
+    await world.keep(step.find, find);
+    find = step.find;
   }
 }
 
