@@ -170,7 +170,6 @@ const LEAST = { exact: Number.MIN_VALUE, like: 0.5, none: 0.8 } as const;
 
 const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
   local_id: testKeys,
-  ident_cely: makeTest((text) => /^(?:X-)?[CM]-\d{9}-N\d{5}$/.test(text)),
   photos: testPhotographs,
   wkt: testPositions,
   projekt: makeTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
@@ -192,14 +191,7 @@ const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
 };
 
 /** Tests whose values need no name. */
-const TELLING = [
-  TESTS.ident_cely,
-  TESTS.photos,
-  TESTS.wkt,
-  TESTS.projekt,
-  TESTS_OF_KINDS.date,
-  TESTS_OF_KINDS.term,
-];
+const TELLING = [TESTS.photos, TESTS.wkt, TESTS.projekt, TESTS_OF_KINDS.date, TESTS_OF_KINDS.term];
 
 /** Columns whose names have other meanings, too: at least one value must fit. */
 const NEED_VALUES: readonly ColumnName[] = [

@@ -7,12 +7,14 @@ import { quoteTomlString } from '../store/toml.ts';
 import { getHeaderPlace, getRowPlace, type Table } from '../tables/table.ts';
 import { findNamedColumns } from './column-names.ts';
 import { type ColumnMap, IGNORED, NUMBER_COLUMNS } from './column-rule.ts';
-import { type ColumnProfile, isOfFinds, profileColumns } from './column-tests.ts';
+import { type ColumnProfile, isOfFinds, LAST_RANK, profileColumns } from './column-tests.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns.ts';
 import {
   assignMeanings,
   type ColumnMeanings,
   type ColumnQuestion,
+  type KnownNames,
+  listMeanings,
   type Meaning,
   makeMapOfProposal,
   type TableAnswers,
@@ -26,12 +28,6 @@ export type NumberRow = {
   /** Trimmed, as the service requires. */
   readonly value: string;
   readonly place: RowPlace;
-};
-
-/** Tells what the text of a cell names; an identifier is not the number of its find. */
-type KnownNames = {
-  isFind(text: string): boolean;
-  isIdent(text: string): boolean;
 };
 
 /**
@@ -79,29 +75,19 @@ const NAMES: readonly ColumnName[] = ['local_id', 'ident_cely'];
 
 /** A column called as the find's number may be the registration number beside another of these. */
 function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {
-  const idents = columns.filter((column) => isOfFinds(column, known.isIdent));
-  const finds = columns.filter((column) => isOfFinds(column, known.isFind));
-  const isByName = idents.length + finds.length === 0;
-  const listMeanings = (column: ColumnProfile): Meaning[] => {
-    if (idents.includes(column)) return [makeMeaning('ident_cely', 0)];
-    if (finds.includes(column)) return [makeMeaning('local_id', 0)];
-    const named = findNamedColumns(column.header);
-    const find = named.get('local_id');
-    const number = named.get('evidencni_cislo');
-    return [
-      ...(find !== undefined && isByName ? [makeMeaning('local_id', RANKS[find])] : []),
-      ...(number === undefined ? [] : [makeMeaning('evidencni_cislo', RANKS[number])]),
-      ...(find === undefined ? [] : [makeMeaning('evidencni_cislo', 3)]),
-    ];
-  };
-  return new Map(columns.map((column) => [column, listMeanings(column)]));
+  const hasIdents = columns.some((column) => isOfFinds(column, known.isIdent));
+  const elements = hasIdents ? NUMBERS : NUMBER_COLUMNS;
+  const meanings = listMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
+  return new Map(
+    [...meanings].map(([column, meant]) => {
+      const isNumber = findNamedColumns(column.header).has('local_id');
+      return [column, isNumber && !isOfFinds(column, known.isFind) ? [...meant, LAST] : meant];
+    }),
+  );
 }
 
-const RANKS = { exact: 1, like: 2 } as const;
-
-function makeMeaning(element: ColumnName, rank: number): Meaning {
-  return { element, rank, isOnly: false };
-}
+const NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
+const LAST: Meaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
 
 function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): ColumnQuestion {
   const keys = columns.map(({ key }) => key);

@@ -18,7 +18,6 @@ import {
   type PointText,
   type PositionChange,
   parseGisText,
-  parsePoint,
   parseWrittenPoint,
   toGeomSystem,
 } from '../place/geometry.ts';
@@ -73,14 +72,10 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
     return stated === undefined || stated === point.system
       ? makePointReading(point)
       : findDisagreement(stated, point.system);
-  const wkt = elements[getPointElement(stated ?? point.system)] ?? '';
-  const repeated = parsePoint(wkt);
+  const repeated = getPoint(elements);
   const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
-  if (
-    isReadable(repeated) &&
-    isSamePlace({ system: stated ?? point.system, ...repeated.value }, point, within)
-  )
-    return reading;
+  if (repeated !== undefined && isSamePlace(repeated, point, within)) return reading;
+  const wkt = String(elements[element] ?? '');
   const place = enumerate(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
@@ -141,11 +136,10 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   return makeProblem('point-twice', message, source);
 }
 
-function isOfOnePlace(one: PointReading, other: PointReading): boolean {
-  const points = [one, other].map((reading) =>
-    isReadable(reading) ? getPoint(reading.value.elements) : undefined,
+function isOfOnePlace(...readings: readonly PointReading[]): boolean {
+  const [a, b] = readings.flatMap((reading) =>
+    isReadable(reading) ? (getPoint(reading.value.elements) ?? []) : [],
   );
-  const [a, b] = points;
   return a !== undefined && b !== undefined && isSamePlace(a, b);
 }
 

@@ -87,14 +87,22 @@ const DERIVED: readonly string[] = [
   'district',
 ];
 
+/** Tells what the text of a cell names; an identifier is not the number of its find. */
+export type KnownNames = {
+  isFind(text: string): boolean;
+  isIdent(text: string): boolean;
+};
+
+const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
+
 /** Makes the function that proposes a foreign table's columns; a person answers and confirms. */
 export function makeColumnProposer(
   table: Table,
   lookupTerm: LookupTerm,
-  isFind: (text: string) => boolean = () => false,
+  known: KnownNames = NOTHING_KNOWN,
 ) {
   const profiles = profileColumns(table);
-  const meanings = listMeanings(profiles, lookupTerm, isFind);
+  const meanings = listMeanings(profiles, lookupTerm, known);
   const pair = findPointPairs(profiles, makeAloneTest(table, profiles));
   const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
   const isSJtsk =
@@ -143,19 +151,20 @@ function makeAloneTest({ rows }: Table, profiles: readonly ColumnProfile[]) {
 export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
 
 /** Lists what each column may be; one that names finds which are here has their numbers. */
-function listMeanings(
+export function listMeanings(
   profiles: readonly ColumnProfile[],
   lookupTerm: LookupTerm,
-  isFind: (text: string) => boolean,
+  { isFind, isIdent }: KnownNames,
+  elements = NAMED_COLUMNS,
 ): ColumnMeanings {
   const ofFinds = profiles.filter((profile) => isOfFinds(profile, isFind));
   return new Map(
     profiles.map((profile) => {
-      if (ofFinds.includes(profile)) return [profile, [FIND_NUMBER]];
+      if (ofFinds.includes(profile)) return [profile, [makeSure('local_id')]];
+      if (isOfFinds(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
       const matches = findNamedColumns(profile.header);
       const isRead = profile.filled > 0 && !isDerived(profile) && !isWrittenByPas(profile.header);
-      const elements = isRead ? NAMED_COLUMNS : [];
-      const listed = elements.flatMap((element): Meaning[] => {
+      const listed = (isRead ? elements : []).flatMap((element): Meaning[] => {
         if (element === 'local_id' && ofFinds.length > 0) return [];
         const match = matches.get(element);
         const verdict = judgeValues(profile, element, match, lookupTerm);
@@ -166,7 +175,9 @@ function listMeanings(
   );
 }
 
-const FIND_NUMBER: Meaning = { element: 'local_id', rank: 0, isOnly: true };
+function makeSure(element: ColumnName): Meaning {
+  return { element, rank: 0, isOnly: true };
+}
 
 /**
  * Gives each column its surest meaning that no other column has; the find's number first, since

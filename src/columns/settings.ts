@@ -6,6 +6,8 @@ import {
   FIELDS,
   type FindElements,
   findColumnMeant,
+  getField,
+  isElementName,
   isPointColumn,
   POINT_ELEMENTS,
 } from '../find/fields.ts';
@@ -155,7 +157,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
     }
     const setting = parseColumnSetting(key, String(value).trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
-    if (!ALLOWED.has(setting.name)) {
+    if (!mayBeDefault(setting)) {
       throw new ConfigError(
         msg`${where}: ${key} belongs to a single find and cannot be a default.`,
       );
@@ -207,11 +209,9 @@ export function mergeDefaults(
   ];
 }
 
-const ALLOWED = new Set<string>(
-  FIELDS.filter(({ kind, name }) => kind !== 'point' && name !== 'evidencni_cislo').map(
-    ({ name }) => name,
-  ),
-);
+function mayBeDefault({ name }: Setting): boolean {
+  return isElementName(name) && getField(name).kind !== 'point' && name !== 'evidencni_cislo';
+}
 
 /** Issues that can be decided only with vocabularies and the user's own mapping. */
 const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'finder-unknown'];

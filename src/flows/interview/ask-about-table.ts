@@ -2,6 +2,7 @@ import { InterruptedError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { NAMED_COLUMNS } from '../../columns/column-names.ts';
 import {
   type ColumnRule,
   DEPTH_UNITS,
@@ -20,11 +21,9 @@ import {
 } from '../../columns/propose-columns.ts';
 import { isDateForm } from '../../find/date-form.ts';
 import {
-  COLUMN_NAMES,
   type ColumnName,
   FIELDS,
   type FindElements,
-  findColumnMeant,
   getField,
   isElementName,
 } from '../../find/fields.ts';
@@ -163,13 +162,12 @@ async function changeColumn(
 }
 
 function listElementOffers(): PromptOffer<ColumnName>[] {
-  const names = new Set(COLUMN_NAMES.flatMap((name) => findColumnMeant(name) ?? []));
-  return [...names].map((name) => {
-    const gloss = getGloss(name);
-    const alias = FIELDS.find((field) => field.name === name)?.alias;
+  return NAMED_COLUMNS.map((name) => {
+    const { gloss, alias } = FIELDS.find((field) => field.name === name) ?? {};
+    const also = alias === undefined ? '' : ` (${alias})`;
     return {
       value: name,
-      name: gloss === name ? name : `${name} – ${gloss}${alias === undefined ? '' : ` (${alias})`}`,
+      name: gloss === undefined ? name : `${name} – ${gloss}${also}`,
       short: name,
     };
   });

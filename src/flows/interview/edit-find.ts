@@ -18,7 +18,7 @@ import {
   parseEditText,
   withChanges,
 } from '../../find/edit-text.ts';
-import { findColumnMeant, isElementName } from '../../find/fields.ts';
+import { type ElementName, findColumnMeant, isElementName } from '../../find/fields.ts';
 import type { Find } from '../../find/find.ts';
 import type { LookupTerm } from '../../find/lookup.ts';
 import { rememberReferences } from '../../find/resolve-references.ts';
@@ -265,16 +265,14 @@ function replaceCells(
  * @throws UsageError for an invalid one
  */
 export function parseChoice(filters: readonly string[]): FindChoice {
-  const named = new Map<string, string>();
-  const otherNames: string[] = [];
+  const named: { [name: string]: string | undefined } = {};
+  const elements: (readonly [ElementName, string])[] = [];
   for (const filter of filters) {
-    const [, name = '', value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
-    if (name === '') otherNames.push(filter);
-    else named.set(name, value.trim());
+    const [, name, value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
+    if (name === undefined) elements.push(parseElementFilter(filter));
+    else named[name] = value.trim();
   }
-  const state = named.get('state');
-  const since = named.get('since');
-  const until = named.get('until');
+  const { state, since, until, text } = named;
   for (const day of [since, until]) {
     if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
       throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
@@ -283,8 +281,8 @@ export function parseChoice(filters: readonly string[]): FindChoice {
     state: state === undefined ? undefined : parseStates(state),
     since,
     until,
-    text: named.get('text'),
-    elements: otherNames.map(parseElementFilter),
+    text,
+    elements,
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '../../columns/map-table.ts';
 import { makeNumberProposer } from '../../columns/number-rows.ts';
 import {
+  type KnownNames,
   makeColumnProposer,
   makeMapOfProposal,
   NO_ANSWERS,
@@ -69,19 +70,15 @@ export type NumberTable = Pick<PreviewedTable, 'table' | 'propose' | 'proposed'>
 /** Finds the columns of a table of registration numbers by the finds that are here. */
 export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
   const table = withoutOtherRows(read, map);
-  const known = { isFind: makeFindTest(outbox), isIdent };
-  const propose = makeNumberProposer(table, known, map);
+  const propose = makeNumberProposer(table, getKnownNames(outbox), map);
   return { table, map, propose, proposed: propose(NO_ANSWERS) };
 }
 
-function isIdent(text: string): boolean {
-  return asIdent(text) !== undefined;
-}
-
-/** Makes the test of a find's number; the lookup also finds identifiers, which are none. */
-function makeFindTest(outbox: Outbox): (text: string) => boolean {
+/** Returns the tests of names; the lookup of finds also finds identifiers, which are no numbers. */
+function getKnownNames(outbox: Outbox): KnownNames {
   const lookUp = createFindLookup(outbox);
-  return (text) => !isIdent(text) && lookUp(text) !== undefined;
+  const isIdent = (text: string): boolean => asIdent(text) !== undefined;
+  return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
 }
 
 export async function writeNumberMap(
@@ -118,7 +115,7 @@ export async function previewTable(
     resolvePhoto: makePhotoResolver(rows.attachments?.folder ?? photoFolder),
     check,
   };
-  const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm, makeFindTest(outbox));
+  const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm, getKnownNames(outbox));
   const answers: TableAnswers = { rules: new Map(), settings: parseConstants(set) };
   const proposed = propose(answers);
   const table = withoutOtherRows(rows, makeMapOfProposal(mapFile, proposed));
