@@ -26,26 +26,14 @@ import {
   type ReadColumn,
 } from './column-rule.ts';
 
-export type ColumnProfile = {
-  /** See `makeColumnKeys`. */
-  readonly key: string;
-  readonly header: string;
-  /** Rows with a text. */
-  readonly filled: number;
-  /** Distinct texts with their number of rows, the first {@link MAX_VALUES} of the table. */
-  readonly values: ReadonlyMap<string, number>;
-  /** The first distinct texts, by which a person recognises the column. */
-  readonly examples: readonly string[];
-  /** Each row has a text of its own. */
-  readonly isKey: boolean;
-};
+export type ColumnProfile = ReturnType<typeof profileColumns>[number];
 
 /** Further distinct texts do not change the judgement of a column. */
 const MAX_VALUES = 3000;
 const MAX_EXAMPLES = 3;
 
 /** Reads all rows once; blank cells do not count. */
-export function profileColumns(table: Table): ColumnProfile[] {
+export function profileColumns(table: Table) {
   const columns = table.header.map(() => ({
     filled: 0,
     values: new Map<string, number>(),
@@ -64,18 +52,20 @@ export function profileColumns(table: Table): ColumnProfile[] {
         column.values.set(text, (count ?? 0) + 1);
     }
   }
-  return makeColumnKeys(table.header).map((key, index) => {
-    const { filled = 0, values = new Map(), unique } = columns[index] ?? {};
-    const examples = [...values.keys()].slice(0, MAX_EXAMPLES);
-    return {
-      key,
-      header: table.header[index] ?? '',
-      filled,
-      values,
-      examples,
-      isKey: unique !== undefined,
-    };
-  });
+  const keys = makeColumnKeys(table.header);
+  return columns.map(({ filled, values, unique }, index) => ({
+    /** See {@link makeColumnKeys}. */
+    key: keys[index] ?? '',
+    header: table.header[index] ?? '',
+    /** Rows with a text. */
+    filled,
+    /** Distinct texts with their number of rows, the first {@link MAX_VALUES} of the table. */
+    values: values as ReadonlyMap<string, number>,
+    /** The first distinct texts, by which a person recognises the column. */
+    examples: [...values.keys()].slice(0, MAX_EXAMPLES),
+    /** Each row has a text of its own. */
+    isKey: unique !== undefined,
+  }));
 }
 
 /** Returns the share (0 to 1) of the rows whose text fits; 0 for an empty column. */

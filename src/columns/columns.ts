@@ -10,7 +10,6 @@ import {
   isStoredColumn,
   POINT_COLUMNS,
 } from '../find/fields.ts';
-import type { TablePlace } from '../find/find.ts';
 import { isDitto, isFiller } from '../find/parse-cell.ts';
 import { findNumberDoubt } from '../find/value-rules.ts';
 import { STATE_COLUMN } from '../tables/exported-find.ts';
@@ -47,30 +46,8 @@ export function isWrittenByPas(header: string): boolean {
   return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
 }
 
-export type Columns = {
-  readonly place: TablePlace;
-  has(name: ColumnName): boolean;
-  getHeader(name: ColumnName): string | undefined;
-  /** Recognised columns in a fixed order, independent of the table's. */
-  readonly names: readonly ColumnName[];
-  /**
-   * Normalised text of a row for a column, as the column map says; '' where the table lacks the
-   * column, and for a text that stands for another value or for none.
-   */
-  getCell(row: RowCells, name: ColumnName): string;
-  /**
-   * Reason to doubt that a readable text was typed so.
-   * @param above last value of the column in the rows above
-   */
-  findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined;
-  readonly covered: ReadonlySet<ElementName>;
-  /** Covered where the format has a point beside the columns. */
-  readonly coveredWithPoint: ReadonlySet<ElementName>;
-  /** A position with axes or signs in another order is read, with a warning. */
-  readonly turnsPositions: boolean;
-  /** Tells if the column map adds minus signs to the coordinates of a row. */
-  hasAddedSigns(row: RowCells): boolean;
-};
+/** The columns of a table by their meanings. */
+export type Columns = ReturnType<typeof parseColumns>['columns'];
 
 /** A column of the table that gives an element its text, or a part of it. */
 type Source = { readonly index: number; readonly rule: ReadColumn };
@@ -81,14 +58,7 @@ type Source = { readonly index: number; readonly rule: ReadColumn };
  * @param map meanings of the columns of a foreign table
  * @param constants values for all finds whose own cell is empty
  */
-export function parseColumns(
-  table: Table,
-  map?: ColumnMap,
-  constants: readonly Setting[] = [],
-): {
-  readonly columns: Columns;
-  readonly issues: readonly Issue[];
-} {
+export function parseColumns(table: Table, map?: ColumnMap, constants: readonly Setting[] = []) {
   const { sources, issues } = findSources(table, map);
   const all = [...sources.values()].flat();
   const signed = all.filter(({ rule }) => rule.sign !== undefined);
@@ -113,17 +83,26 @@ export function parseColumns(
     const value = fixed.get(name)?.value;
     return value !== undefined && (text === '' || isFiller(text)) ? value : text;
   });
-  const columns: Columns = {
+  const columns = {
     place: getTablePlace(table),
+    /** Recognised columns in a fixed order, independent of the table's. */
     names: [...names].sort(),
-    has: (name) => names.has(name),
+    has: (name: ColumnName): boolean => names.has(name),
     getHeader,
-    getCell: (row, name) => {
+    /**
+     * Returns the normalised text of a row for a column, as the column map says; '' where the table
+     * lacks the column, and for a text that stands for another value or for none.
+     */
+    getCell(row: RowCells, name: ColumnName): string {
       if (!names.has(name)) return '';
       const text = getText(row, name);
       return isFiller(text) || isDitto(text) ? '' : normalizeCell(name, text);
     },
-    findDoubt: (row, name, above) => {
+    /**
+     * Returns the reason to doubt that a readable text was typed so.
+     * @param above last value of the column in the rows above
+     */
+    findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined {
       const text = getText(row, name);
       const standIn = findStandIn(text, above);
       if (standIn !== undefined) return standIn;
@@ -132,9 +111,12 @@ export function parseColumns(
       return makeDateCellDoubt(row, date.index, isStoredColumn(name));
     },
     covered: listCovered(names, hasPoint),
+    /** Covered where the format has a point beside the columns. */
     coveredWithPoint: listCovered(names, true),
+    /** A position with axes or signs in another order is read, with a warning. */
     turnsPositions: all.some(({ rule }) => rule.form === 'position'),
-    hasAddedSigns: (row) => signed.some((source) => isSignAdded(row, source)),
+    /** Tells if the column map adds minus signs to the coordinates of a row. */
+    hasAddedSigns: (row: RowCells): boolean => signed.some((source) => isSignAdded(row, source)),
   };
   return { columns, issues };
 }

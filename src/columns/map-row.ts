@@ -34,7 +34,7 @@ import { makeIdKey, parseHtml } from '../text/characters.ts';
 import { splitNames } from '../text/csv.ts';
 import { isPictureName } from '../text/names.ts';
 import type { Columns } from './columns.ts';
-import { type PointReading, parsePointColumns } from './point-columns.ts';
+import { parsePointColumns } from './point-columns.ts';
 
 /** Access to a row's photographs, and to what is stored of its find. */
 export type TableContext = {
@@ -72,15 +72,6 @@ type Value = string | number | boolean | Reference;
 /** Records an issue of a cell. */
 type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssue>[1]) => void;
 
-/** `elements` lacks those that could not be read; `issues` then has errors. */
-type ReadRow = {
-  readonly elements: FindElements;
-  readonly photos: readonly string[];
-  readonly missingPhotos: readonly string[];
-  readonly issues: readonly Issue[];
-  readonly point: PointReading;
-};
-
 /**
  * Reads one row as a find; {@link checkRules} checks completeness and the service's rules. A cell
  * that cannot be read excludes the row, since the find would be incomplete.
@@ -112,13 +103,11 @@ export function mapRow(
   };
 }
 
-/** Reads a row cell by cell, so that one that cannot be read does not affect the others. */
-export function readRow(
-  row: TableRow,
-  localId: string,
-  columns: Columns,
-  context: RowContext,
-): ReadRow {
+/**
+ * Reads a row cell by cell, so that one that cannot be read, which has an error, does not affect the
+ * others.
+ */
+export function readRow(row: TableRow, localId: string, columns: Columns, context: RowContext) {
   const issues: Issue[] = [];
   const report: Report = (doubt, column, more) => {
     const where = {
@@ -151,7 +140,9 @@ export function readRow(
   // A row with an identifier of the service would be recorded there twice.
   if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? ''))
     report(makeUnreadable('already-recorded', explainRecorded(identCely)), 'ident_cely');
-  const elements = isReadable(point) ? Object.assign(values, point.value.elements) : values;
+  const elements: FindElements = isReadable(point)
+    ? Object.assign(values, point.value.elements)
+    : values;
   return { elements, photos, missingPhotos: missing, issues, point };
 }
 

@@ -32,15 +32,6 @@ type MapContext = TableContext & {
   readonly today?: string;
 };
 
-type MappedTable = {
-  /** Issues of the table, its header and its keys. */
-  readonly issues: readonly Issue[];
-  /** Rows with their own issues, read during iteration. */
-  readonly rows: Iterable<MappedRow>;
-  /** Local ids of all rows, including unreadable ones. */
-  readonly keys: KeySet;
-};
-
 const MAX_LOCAL_ID_LENGTH = 200;
 
 /**
@@ -50,7 +41,14 @@ const MAX_LOCAL_ID_LENGTH = 200;
 export function mapTable(
   table: Table,
   { lookupTerm, today, map, constants, ...context }: MapContext,
-): MappedTable {
+): {
+  /** Issues of the table, its header and its keys. */
+  readonly issues: readonly Issue[];
+  /** Rows with their own issues, read during iteration. */
+  readonly rows: Iterable<MappedRow>;
+  /** Local ids of all rows, including unreadable ones. */
+  readonly keys: KeySet;
+} {
   const { columns, issues: headerIssues } = parseColumns(table, map, constants);
   const issues: Issue[] = [...headerIssues, ...table.issues];
   if (hasErrors(headerIssues)) return { issues, rows: [], keys: new Set() };
@@ -279,15 +277,7 @@ function findOtherRows(
   return new Map([...left].sort(([a], [b]) => a - b));
 }
 
-export type Preview = {
-  readonly rows: number;
-  readonly finds: readonly Find[];
-  /** Rows that could not be read. */
-  readonly leftOut: number;
-  readonly drafts: number;
-  /** Most frequent errors with their number of rows. */
-  readonly commonest: readonly { readonly issue: Issue; readonly rows: number }[];
-};
+export type Preview = ReturnType<typeof previewImport>;
 
 type PreviewContext = {
   readonly lookupTerm: LookupTerm;
@@ -299,10 +289,10 @@ const MAX_FINDS = 3;
 const MAX_ISSUES = 6;
 
 /**
- * Maps all rows without storing anything; counts drafts and unreadable rows, with the first finds
- * and commonest errors.
+ * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
+ * first finds and the most frequent errors, each with its number of rows.
  */
-export function previewImport(table: Table, map: ColumnMap, context: PreviewContext): Preview {
+export function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
   const mapped = mapTable(table, { ...context, map });
   const finds: Find[] = [];
   const problems = new Map<string, { issue: Issue; rows: number }>();

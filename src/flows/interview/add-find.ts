@@ -13,7 +13,6 @@ import { cmd } from '../../base/message.ts';
 import type { RowContext } from '../../columns/map-row.ts';
 import { findKeyProblem } from '../../columns/map-table.ts';
 import {
-  type DefaultsFile,
   mergeDefaults,
   orderElements,
   parseDefaults,
@@ -93,6 +92,7 @@ export function openEntrySession(
   { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,
   beginning: Beginning,
 ) {
+  /** Finds entered in this session: the next one gets the same day. */
   const enteredNow = new Set<string>();
   const validate = (find: Find): ValidatedFind =>
     validateFind(find, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
@@ -377,15 +377,7 @@ export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
   );
 }
 
-type SuggestContext = RowContext & {
-  readonly outbox: Outbox;
-  readonly profile: string;
-  readonly defaults: DefaultsFile;
-  /** YYYY-MM-DD */
-  readonly today: string;
-  /** Finds entered in this session: the next one gets the same day. */
-  readonly enteredNow: ReadonlySet<string>;
-};
+type SuggestContext = EntrySession['context'];
 
 /** Number of recent finds that provide suggestions. */
 const LATEST = 40;
