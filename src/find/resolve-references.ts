@@ -261,7 +261,7 @@ function makeUndecided(
   candidates: readonly TermCandidate[],
 ): ResolvedFinder {
   const names = formatTerms(candidates);
-  const [{ id } = { id: 'OS-001507' }] = candidates;
+  const id = candidates[0]?.id ?? 'ID';
   const message = msg`"${text}" may be ${names}. Write the identifier, or the whole name of another person; if it is always this one: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
   return { ...makeUnreadable(rule, message), candidates };
 }

@@ -116,7 +116,7 @@ function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Findin
     findElementIllegalCharacter(number) === undefined
       ? findUnseenCharacter(trimText(number))
       : undefined;
-  return unseen === undefined ? [] : [{ element: 'evidencni_cislo', message: unseen.problem }];
+  return toFindings('evidencni_cislo', unseen?.problem);
 }
 
 function checkNumberUse(
@@ -125,7 +125,7 @@ function checkNumberUse(
   find: string,
 ): Finding[] {
   const used = findNumberUse(number, find, context);
-  return used === undefined ? [] : [{ element: 'evidencni_cislo', message: used.problem }];
+  return toFindings('evidencni_cislo', used?.problem);
 }
 
 function checkDepthRange({ hloubka: depthCm }: FindElements): Finding[] {
@@ -158,7 +158,7 @@ function checkPlausibleDate(
 ): Finding[] {
   if (date === undefined || !isRealDate(date)) return [];
   const doubt = findDayDoubt(date, { today, areOldUsual: true, isOfDevice: false });
-  return doubt === undefined ? [] : [{ element: 'datum_nalezu', message: doubt, warning: true }];
+  return toFindings('datum_nalezu', doubt, true);
 }
 
 function checkFinderName({ nalezce }: FindElements): Finding[] {
@@ -166,7 +166,11 @@ function checkFinderName({ nalezce }: FindElements): Finding[] {
   const problem = findNameProblem(nalezce.text);
   if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
   const doubt = findNameDoubt(nalezce.text);
-  return doubt === undefined ? [] : [{ element: 'nalezce', message: doubt, warning: true }];
+  return toFindings('nalezce', doubt, true);
+}
+
+function toFindings(element: ElementName, message?: Message, warning?: boolean): Finding[] {
+  return message === undefined ? [] : [{ element, message, warning }];
 }
 
 /**
@@ -192,7 +196,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
       return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
     }
     const message = findMembershipProblem(lookup, name, set, id);
-    return message === undefined ? [] : [{ element: name, message }];
+    return toFindings(name, message);
   });
 }
 

@@ -25,18 +25,13 @@ import {
 export function parseTerm(entity: XmlElement, setSpec: string | undefined): TermDraft | undefined {
   const kind = TERM_KINDS.find((kind) => kind === entity.name);
   if (kind === undefined) return undefined;
-  const ident = getChildText(entity, IDENTIFIERS[kind] ?? 'ident_cely');
+  // In the three kinds of area, `kod` is the identifier.
+  const ident = getChildText(entity, 'ident_cely') ?? getChildText(entity, 'kod');
   const content = READERS[kind](entity);
   const set = content?.setSpec ?? (kind === 'heslo' ? setSpec : kind);
   if (ident === undefined || !content?.label || set === undefined) return undefined;
   return { ...NOTHING_MORE, ...content, ident, label: content.label, setSpec: set };
 }
-
-const IDENTIFIERS: Readonly<Partial<Record<TermKind, string>>> = {
-  ruian_kraj: 'kod',
-  ruian_okres: 'kod',
-  ruian_katastr: 'kod',
-};
 
 /** Without `setSpec` where the set has the name of the kind. */
 type Content = Partial<Omit<TermDraft, 'ident'>>;

@@ -99,16 +99,12 @@ function compareTokens(tokens: readonly TermToken[], name: Name): Fit {
       ),
     ),
   );
-  const findBest = (isWanted: (match: Match) => boolean): Match | undefined => {
-    const [best] = matches.filter(isWanted).sort((a, b) => b.closeness - a.closeness);
-    return best?.closeness === 0 ? undefined : best;
+  const makePart = ({ text }: Word, isOfPart: (match: Match) => boolean): Part => {
+    const [best] = matches.filter(isOfPart).sort((a, b) => b.closeness - a.closeness);
+    return { text, match: best?.closeness === 0 ? undefined : best };
   };
-  const ofEntry = name.words.map(
-    (entry): Part => ({ text: entry.text, match: findBest((match) => match.entry === entry) }),
-  );
-  const ofTerm = tokens.map(
-    (token): Part => ({ text: token.word.text, match: findBest((match) => match.token === token) }),
-  );
+  const ofEntry = name.words.map((entry) => makePart(entry, (match) => match.entry === entry));
+  const ofTerm = tokens.map((token) => makePart(token.word, (match) => match.token === token));
   const lacking = listUnmatched(ofEntry);
   const leftOver = listUnmatched(ofTerm);
   const kind = KIND_WORDS[name.kind];

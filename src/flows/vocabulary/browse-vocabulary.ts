@@ -18,7 +18,6 @@ import {
   listInferiors,
   listSuperiors,
   listTermsOfSet,
-  type Neighbour,
 } from '../../vocabulary/terms.ts';
 
 /** Browsing and export of the harvested vocabularies. */
@@ -58,16 +57,10 @@ export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): T
   return listTermsOfSet(vocabulary, set, gone);
 }
 
-export type TermInPlace = {
-  readonly term: Term;
-  /** From the topmost entry down to the direct superior. */
-  readonly path: readonly Neighbour[];
-  readonly above: readonly Neighbour[];
-  readonly below: readonly Neighbour[];
-};
+export type TermInPlace = ReturnType<typeof getTermInPlace>;
 
 /** @throws UsageError where it was not harvested */
-export function getTermInPlace(vocabulary: Vocabulary, ident: string): TermInPlace {
+export function getTermInPlace(vocabulary: Vocabulary, ident: string) {
   const term = findTermByTypedIdent(vocabulary, ident);
   if (term === undefined) {
     throw new UsageError(t`${ident} is not among the harvested entries.`, {
@@ -76,6 +69,7 @@ export function getTermInPlace(vocabulary: Vocabulary, ident: string): TermInPla
   }
   return {
     term,
+    /** From the topmost entry down to the direct superior. */
     path: getPath(vocabulary, term.ident),
     above: listSuperiors(vocabulary, term.ident),
     below: listInferiors(vocabulary, term.ident),

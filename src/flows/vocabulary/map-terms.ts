@@ -207,20 +207,23 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
       .filter(({ confirmed }) => confirmed)
       .map(({ set, term }) => getMappingKey(set, term)),
   );
-  const isMapped = ({ set, term }: OwnTerm): boolean =>
-    (set === undefined ? SETS_OF_FINDS : [set]).some((one) => mapped.has(getMappingKey(one, term)));
-  const open = terms.filter((term) => !isMapped(term));
+  const listSets = ({ set }: OwnTerm): readonly string[] =>
+    set === undefined ? SETS_OF_FINDS : [set];
+  const open = terms.filter(
+    (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
+  );
   const getSuggest = memoize((set: string) => makeSuggest(vocabulary, set));
   const proposals = open.map((ownTerm, doneCount) => {
     onProgress(doneCount, open.length);
-    const sets = ownTerm.set === undefined ? SETS_OF_FINDS : [ownTerm.set];
-    const suggestions = sets.flatMap((set) => getSuggest(set)(ownTerm.term, CANDIDATES));
+    const suggestions = listSets(ownTerm).flatMap((set) =>
+      getSuggest(set)(ownTerm.term, CANDIDATES),
+    );
     return {
       ...ownTerm,
       candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES),
     };
   });
-  const notHarvested = [...new Set(open.flatMap(({ set }) => set ?? SETS_OF_FINDS))].filter(
+  const notHarvested = [...new Set(open.flatMap(listSets))].filter(
     (set) => !isHarvested(vocabulary, set),
   );
   if (!proposals.some(({ candidates }) => candidates.length > 0))
