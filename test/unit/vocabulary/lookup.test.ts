@@ -95,6 +95,17 @@ describe('a name that nobody has', () => {
   });
 });
 
+test('a person with an abbreviated name is looked for among people only', () => {
+  using store = tempVocabulary();
+  const vocabulary = fill(
+    store,
+    aTerm('HES-000001', 'Novák, Jan'),
+    aTerm('OS-000001', 'Novák, Jan', { setSpec: 'osoba' }),
+  );
+  const answer = makeTermLookup(markHarvested(vocabulary, 'osoba'))('osoba', 'J. Novák');
+  expect(answer.kind === 'unknown' && answer.nearest.map(({ id }) => id)).toEqual(['OS-000001']);
+});
+
 describe('before a set was completely harvested', () => {
   test('nothing is declared unknown', () => {
     using store = tempVocabulary();

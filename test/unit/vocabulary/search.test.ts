@@ -59,6 +59,7 @@ describe('the intended entry comes first', () => {
     ['by a short name', 'mmb', 'ORG-000001'],
     ['by a word of two letters', 'kř', 'HES-000010'],
     ['by its description, where its label is long', 'šípu', 'HES-000011'],
+    ['by an abbreviation among other words', 'mladsi dr', 'HES-000006'],
     ['by its identifier', 'HES-000003', 'HES-000003'],
   ])('%s', (_, typed, ident) => {
     using store = tempVocabulary();
