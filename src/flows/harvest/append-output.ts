@@ -10,7 +10,6 @@ import {
   saveClosedBytes,
   saveExtent,
 } from '../../harvested/harvested-records.ts';
-import type { RecordPage } from '../../oai/store-page.ts';
 import { type AppendFile, openAppendFile } from '../../store/append-file.ts';
 
 export type Opening = {
@@ -21,15 +20,6 @@ export type Opening = {
   readonly verify: boolean;
   /** Called with messages for the user that are no failures. */
   readonly onNote: (text: string) => void;
-};
-
-/** How records are written. A changed record occurs once per version: the last one counts. */
-export type OutputForm = {
-  /** Yields the pieces of a page. */
-  render(page: RecordPage): Iterable<Buffer>;
-  /** Precedes the first page, and the tail of an output without pages. */
-  readonly head: string;
-  readonly tail: string;
 };
 
 /** A text file or stream to which pages are appended. */

@@ -1,14 +1,15 @@
 import type { HarvestStore, Subject } from '../../harvested/harvested-records.ts';
-import type { OaiRecord } from '../../oai/protocol.ts';
+import { type OaiRecord, parseHeaderAlone } from '../../oai/protocol.ts';
 import {
   listRepeatedElements,
   type RepeatedElements,
   toHeaderJson,
   toRecordJson,
 } from '../../oai/record-json.ts';
-import type { RecordSink } from '../../oai/store-page.ts';
-import type { AppendTarget, OutputForm } from './append-output.ts';
-import { makeXmlForm } from './xml-output.ts';
+import type { RecordPage, RecordSink } from '../../oai/store-page.ts';
+import { getChild, getSourceBytes, type XmlDocument } from '../../xml/element.ts';
+import { getStartTag, renderNamespaceDeclarations } from '../../xml/source-text.ts';
+import type { AppendTarget } from './append-output.ts';
 
 /** An output file or stream of a harvest. */
 export type RecordOutput = Required<RecordSink> & {
@@ -37,6 +38,15 @@ export type OutputSubject = Subject & { readonly form: OutputName };
 export function findOutputOfExtension(extension: string): OutputName | undefined {
   return OUTPUT_NAMES.find((name) => EXTENSIONS[name].includes(extension));
 }
+
+/** How records are written. A changed record occurs once per version: the last one counts. */
+type OutputForm = {
+  /** Yields the pieces of a page. */
+  render(page: RecordPage): Iterable<Buffer>;
+  /** Precedes the first page, and the tail of an output without pages. */
+  readonly head: string;
+  readonly tail: string;
+};
 
 export function openRecordOutput(target: AppendTarget, subject: OutputSubject): RecordOutput {
   const form = subject.form === 'xml' ? makeXmlForm(subject.verb) : makeJsonlForm(subject);
@@ -83,4 +93,35 @@ function makeJsonlForm({ verb, format, version }: Subject): OutputForm {
       yield Buffer.concat(lines);
     },
   };
+}
+
+const LINE_FEED = Buffer.from('\n');
+
+/**
+ * Makes the form of one document with the unchanged records, or their headers, one per line. Each
+ * page is in a list that declares the namespaces of its records.
+ */
+function makeXmlForm(verb: Subject['verb']): OutputForm {
+  return {
+    head: '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n',
+    tail: '</harvest>\n',
+    render: ({ document, records }) => {
+      const { open, close } = renderListTags(document, verb);
+      const lines = records.flatMap((record) => {
+        const header = verb === 'ListRecords' ? undefined : parseHeaderAlone(record.element);
+        const { element } = header ?? record;
+        return [getSourceBytes(document, element), LINE_FEED];
+      });
+      return [Buffer.concat([Buffer.from(open), ...lines, Buffer.from(close)])];
+    },
+  };
+}
+
+function renderListTags(document: XmlDocument, name: Subject['verb']) {
+  const { root } = document;
+  const list = getChild(root, name) ?? getChild(root, 'GetRecord');
+  const path = list === undefined ? [root] : [root, list];
+  const declarations = renderNamespaceDeclarations(document, path);
+  const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list ?? root))?.[1] ?? '';
+  return { open: `<${prefix}${name}${declarations}>\n`, close: `</${prefix}${name}>\n` };
 }
