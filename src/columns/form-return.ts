@@ -275,16 +275,6 @@ function toKoboName(name: string): string {
     .replace(/[^-\p{L}\p{N}_.]/gu, '');
 }
 
-/** Answers of one filled form, or of one repetition of a group, without empty ones. */
-type FormAnswers = {
-  /** By name of a question of pas's form, or of an element. */
-  readonly named: ReadonlyMap<string, string>;
-  /** Names of files. */
-  readonly pictures: readonly string[];
-  /** Answers that fill no element, under the names of their questions. */
-  readonly otherAnswers: readonly (readonly [header: string, text: string])[];
-};
-
 /** Meaning of a column that fills no element. */
 const OTHER_ANSWER = '';
 
@@ -352,7 +342,12 @@ function findFormColumns({ header, rows }: Table, questions: KnownQuestions): Fo
   });
 }
 
-function readAnswers(row: TableRow, header: readonly string[], columns: FormColumns): FormAnswers {
+/**
+ * Returns the answers of one filled form, or of one repetition of a group, without empty ones: by
+ * name of a question of pas's form or of an element, names of files, and answers that fill no
+ * element under the names of their questions.
+ */
+function readAnswers(row: TableRow, header: readonly string[], columns: FormColumns) {
   const named = new Map<string, string>();
   const pictures: string[] = [];
   const otherAnswers: [string, string][] = [];
@@ -374,6 +369,8 @@ function readAnswers(row: TableRow, header: readonly string[], columns: FormColu
     if (text !== undefined && !named.has(name)) named.set(name, text);
   return { named, pictures, otherAnswers };
 }
+
+type FormAnswers = ReturnType<typeof readAnswers>;
 
 /**
  * Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`.

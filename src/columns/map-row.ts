@@ -138,8 +138,10 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   );
   const isRecorded = identCely !== '' && identCely !== ':tba';
   // A row with an identifier of the service would be recorded there twice.
-  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? ''))
-    report(makeUnreadable('already-recorded', explainRecorded(identCely)), 'ident_cely');
+  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) {
+    const problem = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
+    report(makeUnreadable('already-recorded', problem), 'ident_cely');
+  }
   const elements: FindElements = isReadable(point)
     ? Object.assign(values, point.value.elements)
     : values;
@@ -294,7 +296,3 @@ function parsePhotos(
 }
 
 const NO_PHOTOS: readonly string[] = [];
-
-function explainRecorded(identCely: string): Message {
-  return msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
-}

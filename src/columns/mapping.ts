@@ -244,10 +244,7 @@ export type OwnTerm = { readonly row: number; readonly term: string; readonly se
  * Reads the distinct terms of a list: a column `term` (or the only column), and an optional column
  * `set` or `element`.
  */
-export function parseOwnTerms(table: Table): {
-  readonly terms: readonly OwnTerm[];
-  readonly issues: readonly Issue[];
-} {
+export function parseOwnTerms(table: Table) {
   const columns = findMappingColumns(table);
   const [only = '', another] = table.header;
   const isSingle = another === undefined && !columns.has('term');

@@ -97,14 +97,7 @@ function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): C
 }
 
 /** Reads the numbers of a table; its other columns are ignored. */
-export function parseNumbers(
-  table: Table,
-  proposal: TableProposal,
-  given?: ColumnMap,
-): {
-  readonly rows: readonly NumberRow[];
-  readonly issues: readonly Issue[];
-} {
+export function parseNumbers(table: Table, proposal: TableProposal, given?: ColumnMap) {
   const { file = table.file, columns: mapped = [], localId } = given ?? {};
   const proposed = makeMapOfProposal(file, proposal);
   const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]), localId };
@@ -121,8 +114,8 @@ export function parseNumbers(
   // Columns that a question is about have the same meaning until it is answered.
   const missing = open.length > 0 ? open : headerIssues;
   const issues: Issue[] = [...table.issues, ...missing];
-  if (missing.length > 0) return { rows: [], issues };
   const rows: NumberRow[] = [];
+  if (missing.length > 0) return { rows, issues };
   const above = new Map<ColumnName, string>();
   for (const row of table.rows) {
     const place = getRowPlace(table, row);

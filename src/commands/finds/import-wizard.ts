@@ -11,7 +11,6 @@ import { getPhotoRoot, offerSources, openValidationContext } from '../../context
 import {
   askAboutTable,
   chooseNumberColumns,
-  type Decision,
   formatOverview,
   formatUnmappedTerms,
   hasVocabulary,
@@ -192,7 +191,7 @@ async function ask(
   context: Context,
   previewed: PreviewedTable,
   say: (lines: readonly string[]) => void,
-): Promise<Decision> {
+) {
   const { makeOfferTerms } = await import('../../flows/interview/offer-terms.ts');
   const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
   return askAboutTable({

@@ -42,8 +42,6 @@ type AskingWorld = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | '
   readonly offerTerms: OfferTerms;
 };
 
-export type Decision = { readonly proposal: TableProposal; readonly importNow: boolean };
-
 type Choice =
   | { readonly kind: 'go-on' | 'stop' | 'fixed' }
   | { readonly kind: 'column'; readonly column: ColumnProposal };
@@ -52,7 +50,7 @@ type Choice =
  * Lets a person edit the proposals.
  * @throws InterruptedError where the person stops; then nothing is written
  */
-export async function askAboutTable(world: AskingWorld): Promise<Decision> {
+export async function askAboutTable(world: AskingWorld) {
   const { prompt, say, preview, propose } = world;
   let answers = world.answers;
   for (;;) {
