@@ -230,7 +230,8 @@ export async function addFind(
   isDraft: boolean,
 ): Promise<AddResult> {
   const { find: begun, issues: unreadable } = await adding.start(
-    resumed ?? makeNumberedFind(adding),
+    // The number continues the last one.
+    resumed ?? { ...NEW_FIND, localId: suggestValues(NEW_FIND, adding.context).localId },
     'first',
   );
   const find = withDefaults(adding, begun);
@@ -250,11 +251,6 @@ export async function addFind(
   const saved = await adding.save(find, isDraft ? 'draft' : 'send');
   const asAsked = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
   return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
-}
-
-/** Makes an empty find whose number continues the last one. */
-function makeNumberedFind({ context }: EntrySession): Find {
-  return { ...NEW_FIND, localId: suggestValues(NEW_FIND, context).localId };
 }
 
 function withDefaults({ context }: EntrySession, find: Find): Find {
@@ -357,7 +353,7 @@ export function findToResume(outbox: Outbox, named: string | undefined): Find {
       hint: t`Start one with \`${cmd`pas add`}\`.`,
     });
   const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
-  if (state !== 'draft' && state !== 'queued' && state !== 'refused') {
+  if (!['draft', 'queued', 'refused'].includes(state)) {
     throw new UsageError(
       t`${stored.localId} was sent or dropped: it can no longer be changed here.`,
       {

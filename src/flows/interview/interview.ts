@@ -42,9 +42,7 @@ async function askQuestion(
   world: AskingContext,
 ): Promise<Step> {
   for (;;) {
-    const text = await (question.how === 'text' ||
-    question.how === 'point' ||
-    question.how === 'photos'
+    const text = await (['text', 'point', 'photos'].includes(question.how)
       ? askText(question, find, suggested, world)
       : world.prompt.search({
           message: formatQuestionTitle(question),
@@ -370,7 +368,7 @@ function formatProblems(issues: readonly Issue[]): string[] {
   const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
   const missing = issues
     .filter(isAbsence)
-    .flatMap(({ element }) => (element === undefined ? [] : (findQuestion(element)?.title ?? [])));
+    .flatMap(({ element = '' }) => findQuestion(element)?.title ?? []);
   const titles = [...new Set(missing)].join(', ');
   const otherIssues = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
   return [
@@ -391,12 +389,10 @@ function listChoices(
   isChanged: boolean | undefined,
 ): readonly PromptOffer<Choice>[] {
   const state = formatTargetState(getTargetState(find));
-  const wrong = new Set<QuestionName>(
-    issues.flatMap(({ severity, element }) => {
-      const question =
-        severity === 'error' && element !== undefined ? findQuestion(element) : undefined;
-      return question === undefined ? [] : [question.name];
-    }),
+  const wrong = new Set(
+    issues
+      .filter(({ severity }) => severity === 'error')
+      .flatMap(({ element = '' }) => findQuestion(element)?.name ?? []),
   );
   const makeChoice = (question: Question, mark: string): PromptOffer<Choice> => {
     const answer = formatAnswer(question.name, find);
