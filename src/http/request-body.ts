@@ -57,39 +57,36 @@ export class ChangedFileError extends LocalizedError {
 type FilePart = { readonly fileName: string; readonly contentType: string };
 
 /**
- * Loads the package with the first form: it contains all media types, and most commands send no
- * form.
+ * Makes a form with one field `file`. Loads the package with the first form: it contains all media
+ * types, and most commands send no form.
  */
-function createForm(): FormData {
+function makeForm(
+  content: Buffer | Readable,
+  { fileName, contentType }: FilePart,
+  knownLength?: number,
+): FormData {
   const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
-  return new Form();
+  const form = new Form();
+  form.append('file', content, { filename: escapeHeader(fileName), contentType, knownLength });
+  return form;
 }
 
-/** Makes a form with one field `file` whose bytes are in memory. */
+/** Makes a form whose file is in memory. */
 export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
-  const form = createForm();
-  form.append('file', bytes, {
-    filename: escapeHeader(part.fileName),
-    contentType: part.contentType,
-  });
+  const form = makeForm(bytes, part);
   const whole = form.getBuffer();
   return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
 }
 
-/** Makes a form with one field `file` of `sizeBytes`, which is opened and read while it is sent. */
+/** Makes a form whose file of `sizeBytes` is opened and read while it is sent. */
 export function makeStreamForm(
   openFile: () => Readable,
   sizeBytes: number,
   part: FilePart,
 ): RequestBody {
-  const form = createForm();
   // The form reads a part once it is piped, so the file is opened then and piped into this stream.
   const file = new PassThrough();
-  form.append('file', file, {
-    filename: escapeHeader(part.fileName),
-    contentType: part.contentType,
-    knownLength: sizeBytes,
-  });
+  const form = makeForm(file, part, sizeBytes);
   return {
     contentType: getContentType(form),
     lengthBytes: form.getLengthSync(),
