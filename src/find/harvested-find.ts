@@ -72,8 +72,8 @@ export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefine
     stav: Number(getChildText(entity, 'stav')),
     elements,
     protectedWithheld: guarded?.text.trim() === FORBIDDEN_TEXT,
-    area: guarded === undefined ? undefined : parseReference(getChild(guarded, 'katastr')),
-    district: parseReference(getChild(entity, 'okres')),
+    area: guarded && parseReference(guarded, 'katastr'),
+    district: parseReference(entity, 'okres'),
     files: getChildren(entity, 'soubor').map(parseFile),
     history: getChildren(entity, 'historie').map(parseHistory),
   };
@@ -81,15 +81,14 @@ export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefine
 
 function parseField(parent: XmlElement, field: Field): string | Reference | undefined {
   return field.kind === 'reference' || field.kind === 'term'
-    ? parseReference(getChild(parent, field.name))
+    ? parseReference(parent, field.name)
     : getChildText(parent, field.name);
 }
 
-function parseReference(element: XmlElement | undefined): Reference | undefined {
-  const id = element === undefined ? undefined : getAttribute(element, 'id');
-  return element === undefined || id === undefined
-    ? undefined
-    : { id, text: trimText(element.text) };
+function parseReference(parent: XmlElement, name: string): Reference | undefined {
+  const element = getChild(parent, name);
+  const id = element && getAttribute(element, 'id');
+  return id === undefined ? undefined : { id, text: trimText(element?.text ?? '') };
 }
 
 function parseFile(file: XmlElement): HarvestedFile {
@@ -102,11 +101,10 @@ function parseFile(file: XmlElement): HarvestedFile {
 }
 
 function parseHistory(entry: XmlElement): HistoryEntry {
-  const user = getChild(entry, 'uzivatel');
   return {
     type: getChildText(entry, 'typ_zmeny') ?? '',
     at: getChildText(entry, 'datum_zmeny') ?? '',
-    user: (user === undefined ? undefined : getAttribute(user, 'id')) ?? '',
+    user: parseReference(entry, 'uzivatel')?.id ?? '',
     note: getChildText(entry, 'poznamka') ?? '',
   };
 }

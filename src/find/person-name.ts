@@ -87,21 +87,20 @@ function withoutTitles(words: readonly string[]) {
 }
 
 function isTitle(word: string): boolean {
-  const folded = foldName(word);
-  return (
-    TITLES.has(folded) &&
-    (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || /^(?:DiS|MA)$/.test(word))
-  );
+  return TITLES.has(foldName(word)) && (isClear(word) || /^(?:DiS|MA)$/.test(word));
 }
 
 /** A capital `P.` may be the initial of a given name. */
 function isAddress(word: string): boolean {
-  const folded = foldName(word);
   return (
-    ADDRESSES.has(folded) &&
-    (word.endsWith('.') || !ONLY_WITH_DOT.has(folded) || word.toLowerCase() === 'pí') &&
+    ADDRESSES.has(foldName(word)) &&
+    (isClear(word) || word.toLowerCase() === 'pí') &&
     !/^P\.?$/.test(word)
   );
+}
+
+function isClear(word: string): boolean {
+  return word.endsWith('.') || !ONLY_WITH_DOT.has(foldName(word));
 }
 
 function isSuffix(word: string): boolean {

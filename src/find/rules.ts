@@ -207,13 +207,6 @@ function describeNearest(nearest: TermCandidate, distanceM: number | undefined):
   return msg` The nearest is ${named}, ${distance} away.`;
 }
 
-const STATE_RULES: readonly Rule[] = [
-  { name: 'required', judge: checkRequiredElements },
-  { name: 'geometry-required', judge: checkRequiredPoint },
-  { name: 'handed-over', judge: checkHandover },
-  { name: 'role-state', judge: checkRoleForState },
-];
-
 /** Blank texts and references without an identifier count as absent, as at the service. */
 function isPresent(elements: FindElements, name: Field['name']): boolean {
   const value = elements[name];
@@ -222,21 +215,17 @@ function isPresent(elements: FindElements, name: Field['name']): boolean {
   return typeof value !== 'string' || trimText(value) !== '';
 }
 
-const REQUIRABLE = FIELDS.filter(
-  ({ kind, requiredFrom }) => kind !== 'point' && requiredFrom !== undefined,
-);
-
 function checkRequiredElements(elements: FindElements): Finding[] {
   const state = elements.stav ?? 1;
-  return REQUIRABLE.filter(
-    ({ name, requiredFrom = 4 }) => requiredFrom <= state && !isPresent(elements, name),
-  ).map(({ name, gloss, requiredFrom }) => {
-    const lower = (requiredFrom ?? 2) - 1;
+  return FIELDS.flatMap(({ name, kind, gloss, requiredFrom }): Finding[] => {
+    const isRequired = kind !== 'point' && requiredFrom !== undefined && requiredFrom <= state;
+    if (!isRequired || isPresent(elements, name)) return [];
+    const lower = requiredFrom - 1;
     const message =
       requiredFrom === 1
         ? msg`Every find needs ${name} (${gloss}). Fill it in.`
         : msg`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
-    return { element: name, message };
+    return [{ element: name, message }];
   });
 }
 
@@ -268,7 +257,10 @@ function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Fi
 }
 
 export const RULES: readonly Rule[] = [
-  ...STATE_RULES,
+  { name: 'required', judge: checkRequiredElements },
+  { name: 'geometry-required', judge: checkRequiredPoint },
+  { name: 'handed-over', judge: checkHandover },
+  { name: 'role-state', judge: checkRoleForState },
   ...VALUE_RULES,
   { name: 'survey-project', judge: checkProject },
   { name: 'geometry-form', judge: checkPoint },
