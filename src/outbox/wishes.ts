@@ -106,6 +106,8 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
   return {
     intent,
     hides: false,
+    // Only an undo brings back an earlier wish: its successors must not be taken for that.
+    restores: undefined,
     replaces,
     command: getCommandId(outbox),
     at: Math.floor(outbox.clock.now()),

@@ -111,6 +111,20 @@ describe('pas undo', () => {
     ]);
   });
 
+  test('of a command that was redone takes it back again, after earlier ones of its kind', async () => {
+    await importSeason(home, 1);
+    const states: unknown[] = [];
+    const run = async (...words: string[]): Promise<void> => {
+      await home.do(...words);
+      states.push((await list())[0]?.state);
+    };
+    for (const words of [['resolve', 'K-1', '--drop'], ['undo']]) await run(...words);
+    for (const words of [['resolve', 'K-1', '--drop'], ['undo']]) await run(...words);
+    await run('undo', (await log())[0]?.id ?? '');
+    await run('undo');
+    expect(states).toEqual(['dropped', 'queued', 'dropped', 'queued', 'dropped', 'queued']);
+  });
+
   test('keeps a find that an answer called a record, and the answer once something was sent to it', async () => {
     const elsewhere = await signedIn(mock.service);
     await importSeason(elsewhere, 1);
