@@ -74,13 +74,16 @@ export class SheetContents {
     const isStruck = filled.length > 0 && filled.every((cell) => cell.isStruck === true);
     const cells: CellValue[] = [];
     for (const cell of values) {
-      const { column, text, fault } = cell;
+      const { column, text, shown, fault } = cell;
       if (!(column > cells.length)) throw makeDamagedSheetError(place);
       if (text === '' && fault === undefined) continue;
       assertTableSize(place.file, { columns: column });
       while (cells.length < column - 1) cells.push(NO_VALUE);
-      const isLeftOut = cell.isStruck === true && !isStruck;
-      cells.push(isLeftOut ? { text: '', fault: makeStruckCellFault(text) } : cell);
+      if (cell.isStruck === true && !isStruck)
+        cells.push({ text: '', fault: makeStruckCellFault(text) });
+      // A sheet may have millions of cells: most have nothing but their text.
+      else if (shown === undefined && fault === undefined) cells.push({ text });
+      else cells.push({ text, shown, fault });
       this.#characterCount += text.length;
     }
     this.#rowCount += 1;
