@@ -103,7 +103,7 @@ export function makeColumnProposer(
 ) {
   const profiles = profileColumns(table);
   const meanings = listMeanings(profiles, lookupTerm, known);
-  const pair = findPointPairs(profiles, makeAloneTest(table, profiles));
+  const pair = findPointPairs(table, profiles);
   const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
   const isSJtsk =
     axes.length === 1 &&
@@ -113,13 +113,11 @@ export function makeColumnProposer(
   const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
   return (answers: TableAnswers): TableProposal => {
     const rules = new Map(answers.rules);
-    const isAnswered = (...names: readonly ColumnName[]): boolean =>
-      [...answers.rules.values()].some(
-        ({ element }) => element !== undefined && names.includes(element),
-      );
+    const answered = new Set([...rules.values()].flatMap(({ element }) => element ?? []));
     for (const [{ key }, rule] of pair)
-      if (!rules.has(key) && !isAnswered(rule.element)) rules.set(key, rule);
-    const taken = pair.size > 0 || isAnswered(...OF_POINT) ? OF_POINT : [];
+      if (!rules.has(key) && !answered.has(rule.element)) rules.set(key, rule);
+    const isPlaced = pair.size > 0 || OF_POINT.some((name) => answered.has(name));
+    const taken = isPlaced ? OF_POINT : [];
     const { columns, questions } = assignMeanings(profiles, meanings, rules, taken, keepInNote);
     const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
     const fixed = [...answers.settings];
@@ -135,16 +133,6 @@ export function makeColumnProposer(
       decided.add('geom_system');
     const undecided = NEEDED.filter((name) => !decided.has(name));
     return { columns, fixed, undecided, questions };
-  };
-}
-
-function makeAloneTest({ rows }: Table, profiles: readonly ColumnProfile[]) {
-  return (column: ColumnProfile, other: ColumnProfile): boolean => {
-    const here = profiles.indexOf(column);
-    const there = profiles.indexOf(other);
-    for (const { cells } of rows)
-      if ((cells[here] ?? '') !== '' && (cells[there] ?? '') === '') return true;
-    return false;
   };
 }
 
@@ -319,11 +307,10 @@ const MOST = 0.6;
  * Finds the columns with coordinates. A measurement may have the numbers of an axis, so a column
  * with the name of an axis counts first. Of two pairs the fuller one is the point, and the other one
  * as well, if some rows have only that.
- * @param isAlone tells if a row has a text in one column, and none in the other
  */
 function findPointPairs(
+  { rows }: Table,
   profiles: readonly ColumnProfile[],
-  isAlone: (column: ColumnProfile, other: ColumnProfile) => boolean,
 ): ReadonlyMap<ColumnProfile, ReadColumn> {
   const axisOf = new Map(profiles.map((profile) => [profile, findAxis(profile)]));
   const isNamed = (profile: ColumnProfile): number => Number(isNamedAsAxis(profile));
@@ -339,7 +326,12 @@ function findPointPairs(
   const [pair = [], other = []] = pairs;
   const [first] = pair;
   const [second] = other;
-  const isOther = first !== undefined && second !== undefined && isAlone(second[0], first[0]);
+  if (first === undefined || second === undefined) return new Map(pair);
+  const here = profiles.indexOf(first[0]);
+  const there = profiles.indexOf(second[0]);
+  const isOther = Array.from(rows).some(
+    ({ cells }) => (cells[here] ?? '') === '' && (cells[there] ?? '') !== '',
+  );
   return new Map(isOther ? [...pair, ...other] : pair);
 }
 
