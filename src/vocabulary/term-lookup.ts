@@ -36,12 +36,25 @@ import {
 const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
 const MAX_CANDIDATES = 5;
 
+/** A search takes milliseconds, and so many unknown texts of a table are no slips of the pen. */
+const MAX_SEARCHES = 300;
+
+type Search = (typed: string, setSpec: string) => readonly Term[];
+
 /** Makes a lookup by identifier, else by Czech or English name; of people in any order of words. */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const listSmallSet = memoize((setSpec: string): readonly Term[] => {
     const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
     return all.length <= MAX_SMALL_SET ? all : [];
   });
+  let searches = 0;
+  const search: Search = (typed, setSpec) => {
+    searches += 1;
+    if (searches > MAX_SEARCHES) return [];
+    return searchTerms(vocabulary, typed, { setSpec, limit: MAX_CANDIDATES }).map(
+      ({ term }) => term,
+    );
+  };
   const lookUpByName = (setSpec: string, cell: string): TermLookup => {
     const name = setSpec === PEOPLE_SET ? makeFinderKey(cell) : cell;
     const called = findTermsByName(vocabulary, name);
@@ -50,9 +63,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
     if (lookup !== undefined) return lookup;
     if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
     const nearest =
-      setSpec === PEOPLE_SET
-        ? findNearestPeople(vocabulary, cell)
-        : searchSet(vocabulary, cell, setSpec, MAX_CANDIDATES);
+      setSpec === PEOPLE_SET ? findNearestPeople(vocabulary, cell, search) : search(cell, setSpec);
     const all = listSmallSet(setSpec);
     const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
     const elsewhere = called.filter((term) => term.gone === null && isVocabulary(term.setSpec));
@@ -106,10 +117,6 @@ function withoutComma(label: string): string[] {
   return [`${surname} ${givenName}`, `${givenName} ${surname}`];
 }
 
-function searchSet(vocabulary: Vocabulary, typed: string, setSpec: string, limit: number): Term[] {
-  return searchTerms(vocabulary, typed, { setSpec, limit }).map(({ term }) => term);
-}
-
 const MAX_NEAREST = 3;
 const MAX_SHORTENED = 10;
 
@@ -117,7 +124,7 @@ const MAX_SHORTENED = 10;
  * Returns people with an abbreviated name, else those with a similar name, then those of the same
  * surname and initial.
  */
-function findNearestPeople(vocabulary: Vocabulary, name: string): Term[] {
+function findNearestPeople(vocabulary: Vocabulary, name: string, search: Search): Term[] {
   const words = splitNameWords(name);
   const namesakes = words.flatMap((word) => listPeopleOfSurname(vocabulary, word));
   const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label));
@@ -126,7 +133,7 @@ function findNearestPeople(vocabulary: Vocabulary, name: string): Term[] {
   const limit = Math.max(1, Math.floor(plain.length / 4));
   // Thousands of words begin with the letter of an initial.
   const typed = words.filter(({ length }) => length > 1).join(' ');
-  const close = searchSet(vocabulary, typed, PEOPLE_SET, MAX_CANDIDATES)
+  const close = search(typed, PEOPLE_SET)
     .map((term) => ({
       term,
       errors: editDistance(plain, splitNameWords(term.label).join(' '), limit),

@@ -56,6 +56,18 @@ describe('a cell is looked up in its own set', () => {
     if (answer.kind === 'found') expect(answer.term.id).toBe(ident);
   });
 
+  test('a table with very many unknown texts gets no more suggestions', () => {
+    using store = tempVocabulary();
+    const lookUp = makeTermLookup(aVocabulary(store));
+    const listNearest = (cell: string): unknown => {
+      const answer = lookUp('osoba', cell);
+      return answer.kind === 'unknown' ? answer.nearest.map(({ id }) => id) : answer.kind;
+    };
+    expect(listNearest('Nowák, Jan')).toEqual(['OS-001507']);
+    for (let number = 0; number < 300; number += 1) listNearest(`Neznámá, Osoba ${number}`);
+    expect(listNearest('Nofák, Jan')).toEqual([]);
+  });
+
   test('a mistyped label names the nearest ones', () => {
     using store = tempVocabulary();
     const answer = makeTermLookup(aVocabulary(store))(TYPE, 'spna');
