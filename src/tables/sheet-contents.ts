@@ -70,8 +70,9 @@ export class SheetContents {
   addRow(row: number, values: readonly CellAt[], isHidden: boolean): void {
     const { rows, place } = this;
     if (!(row > rows.length && row <= LAST_ROW)) throw makeDamagedSheetError(place);
-    const filled = values.filter(({ text }) => text !== '');
-    const isStruck = filled.length > 0 && filled.every((cell) => cell.isStruck === true);
+    const isStruck =
+      values.some((cell) => cell.isStruck === true) &&
+      values.every((cell) => cell.text === '' || cell.isStruck === true);
     const cells: CellValue[] = [];
     for (const cell of values) {
       const { column, text, shown, fault } = cell;
