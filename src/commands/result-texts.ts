@@ -4,7 +4,7 @@ import { type Command, cmd, composeCommand, type Message, msg } from '../base/me
 import type { Context } from '../context/context.ts';
 import { findRowAnswers, type RowAnswer } from '../flows/queue/answer-rows.ts';
 import { isLikeIdent } from '../flows/queue/resolve-finds.ts';
-import type { Entry, HeldQuestion } from '../outbox/entry.ts';
+import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';
 import type { StopCause } from '../push/push-parts.ts';
 import { withoutFullStop } from '../text/characters.ts';
 
@@ -20,7 +20,7 @@ export function printNextStep({ terminal }: Context): void {
 export function findCommandFor(entry: Entry): Command {
   const { kind, state, held, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';
-  if (held !== null) return makeResolve(entry);
+  if (held !== null) return isAnswerable(entry) ? makeResolve(entry) : cmd`pas edit ${find}`;
   switch (state) {
     case 'uncertain':
       return makeResolve(entry);
@@ -48,13 +48,15 @@ function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', ident?:
 export function listAnswers(entry: Entry): Command[] {
   const ofRow = findRowAnswers(entry.held);
   if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, `--${answer}`));
+  const drop = makeResolve(entry, '--drop');
+  if (!isAnswerable(entry)) return [cmd`pas edit ${entry.localId ?? ''}`, drop];
   const created = listRecordsMeant(entry).map((ident) => makeResolve(entry, '--created', ident));
-  return [...created, makeResolve(entry, '--resend'), makeResolve(entry, '--drop')];
+  return [...created, makeResolve(entry, '--resend'), drop];
 }
 
 /** Returns the answers of `pas resolve` to a question. */
 export function listOfAnswers(held: HeldQuestion | null): readonly RowAnswer[] {
-  if (held === null) return [];
+  if (held === null || !isAnswerable({ held })) return [];
   const isOneFind = held.basis === 'alike-here' || held.candidates.filter(isLikeIdent).length === 1;
   return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
 }

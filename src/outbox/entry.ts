@@ -61,6 +61,11 @@ export function isAboutRow(
   return ROW_BASES.some((each) => each === held.basis);
 }
 
+/** Tells if an answer can end its question: of two versions only an edit makes one. */
+export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
+  return held?.basis !== 'edited-twice';
+}
+
 export type HeldBasis =
   | 'edited-twice'
   | AskedRow['basis']

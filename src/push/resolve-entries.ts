@@ -4,7 +4,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { findSubject } from '../flows/queue/resolve-finds.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import { decide } from '../outbox/decisions.ts';
-import { type Entry, type EntryState, isAboutRow } from '../outbox/entry.ts';
+import { type Entry, type EntryState, isAboutRow, isAnswerable } from '../outbox/entry.ts';
 import { foldEntry, getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
@@ -127,9 +127,8 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
       const now = findEntryById(outbox, entry.id);
-      const isOfFacts =
-        now?.held != null && (now.held.basis === 'edited-twice' || isAboutRow(now.held));
-      if (now !== undefined && !isOfFacts) storeQuestion(outbox, entry.id, null);
+      if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
+        storeQuestion(outbox, entry.id, null);
       if (project !== null) releaseProject(outbox, project);
       return;
     }
@@ -204,7 +203,8 @@ function listDecidable(
   entryId: number | undefined,
 ): Entry[] {
   const all = listEntriesOfSubject(outbox, subject).filter(
-    (entry) => entryId === undefined || entry.id === entryId,
+    (entry) =>
+      (entryId === undefined || entry.id === entryId) && (kind === 'drop' || isAnswerable(entry)),
   );
   const groups = DECIDES[kind].map((state) => all.filter((entry) => isIn(entry, state)));
   const group = groups.find((each) => each.length > 0) ?? [];

@@ -57,6 +57,29 @@ function keepCopy(): () => void {
   };
 }
 
+test('of two edits in two copies none is sent until the find is edited once more', async () => {
+  await importSeason(home, 1);
+  const second = makeSecondHome();
+  cpSync(join(home.folder, 'pas', 'outboxes'), join(home.folder, 'second', 'outboxes'), {
+    recursive: true,
+  });
+  await home.do('edit', 'K-1', '--set', 'poznamka=here');
+  await second.do('edit', 'K-1', '--set', 'poznamka=there');
+  await fail('import', '503');
+  await expectEnded(second.pas('push'), 5);
+  await mock.service.faults();
+  await expectEnded(home.pas('push'), 6);
+  type Status = { needs_person: { held?: { answers: unknown } }[] };
+  const { needs_person: asked } = await home.json<Status>('status');
+  expect(asked.map(({ held }) => held?.answers)).toEqual([[]]);
+  expect((await home.pas('status')).stdout).toContain('pas edit K-1');
+  for (const answer of ['--new', '--resend'])
+    await expectEnded(home.pas('resolve', 'K-1', answer), 2);
+  await home.do('edit', 'K-1', '--set', 'poznamka=both');
+  await home.do('push');
+  expect(await mock.made()).toMatchObject({ finds: 1 });
+});
+
 test('undo of a removal after a failed attempt sends the find', async () => {
   await importSeason(home, 2);
   await fail('import', '503');
