@@ -3,7 +3,7 @@
  * file, or its records in SQLite.
  */
 import { appendFileSync } from 'node:fs';
-import { openSqlite } from '../dist/src/store/database.js';
+import { openSqlite } from '../dist/src/base/disk/database.js';
 
 const [endpoint, set, format, out] = process.argv.slice(2);
 const keep = out.endsWith('.sqlite') ? openSqliteStore() : (text) => appendFileSync(out, text);

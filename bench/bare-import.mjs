@@ -4,7 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
-import { openSqlite } from '../dist/src/store/database.js';
+import { openSqlite } from '../dist/src/base/disk/database.js';
 
 const [table, out] = process.argv.slice(2);
 const database = openSqlite(out);

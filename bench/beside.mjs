@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDatabase, runTransaction } from '../dist/src/store/database.js';
+import { openDatabase, runTransaction } from '../dist/src/base/disk/database.js';
 import { expectDone, PAS } from './measure.mjs';
 import { writeSeason } from './season.mjs';
 

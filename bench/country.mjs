@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { UNSEEN } from '../dist/src/http/pace-store.js';
-import { makePace } from '../dist/src/http/pacer.js';
+import { UNSEEN } from '../dist/src/service/http/pace-store.js';
+import { makePace } from '../dist/src/service/http/pacer.js';
 
 export const title = 'the season of a whole country at one service, in simulated time';
 

@@ -3,7 +3,6 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asServerMs, systemClock } from '../dist/src/base/clock.js';
 import { hashSha512 } from '../dist/src/base/digest.js';
-import { bindAccount, rememberAccount } from '../dist/src/outbox/bound-account.js';
 import { claim, recordAnswer } from '../dist/src/outbox/claims.js';
 import {
   findEntryById,
@@ -12,7 +11,13 @@ import {
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
 import { openOutbox } from '../dist/src/outbox/open-outbox.js';
-import { getPlace, takePlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
+import {
+  bindAccount,
+  getPlace,
+  rememberAccount,
+  takePlace,
+  uniteWithLedger,
+} from '../dist/src/outbox/unite.js';
 import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 

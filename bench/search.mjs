@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
-import { openSqlite } from '../dist/src/store/database.js';
-import { searchTerms } from '../dist/src/vocabulary/search.js';
-import { saveTerm } from '../dist/src/vocabulary/terms.js';
-import { openVocabulary } from '../dist/src/vocabulary/vocabulary-store.js';
+import { openSqlite } from '../dist/src/base/disk/database.js';
+import { searchTerms } from '../dist/src/finds/vocabulary/search.js';
+import { saveTerm } from '../dist/src/finds/vocabulary/terms.js';
+import { openVocabulary } from '../dist/src/finds/vocabulary/vocabulary-store.js';
 import { median } from './measure.mjs';
 
 export const title = 'search among 100,000 terms';

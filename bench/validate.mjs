@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openFindSchema, readBundledSchema } from '../dist/src/find/find-schema.js';
+import { openFindSchema, readBundledSchema } from '../dist/src/finds/document.js';
 import { onPath, ROOT } from './measure.mjs';
 
 export const title = 'validation of 10,000 documents against the schema';

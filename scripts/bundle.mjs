@@ -15,10 +15,10 @@ const FILES = {
   start: ['start'],
   main: ['main'],
   outbox: [
-    'context/context',
-    'context/profile-outbox',
-    'commands/sending/status',
-    'commands/finds/list',
+    'cli/context/context',
+    'cli/context/profile-outbox',
+    'cli/commands/status',
+    'cli/commands/list',
   ],
 };
 

@@ -1,4 +1,4 @@
-// Writes what every command takes into a file for each language: see src/commands/outline.ts.
+// Writes what every command takes into a file for each language: see src/cli/outline.ts.
 // Some texts are made while modules load, so each language has a process of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,8 +17,8 @@ if (language === undefined) {
   for (const [code] of await Promise.all(ends)) process.exitCode ||= code;
 } else {
   await setLanguage(language);
-  const { getOutlinePath, buildOutline } = await import('../dist/src/commands/outline.js');
-  const { buildWholeProgram } = await import('../dist/src/commands/program.js');
+  const { getOutlinePath, buildOutline } = await import('../dist/src/cli/outline.js');
+  const { buildWholeProgram } = await import('../dist/src/cli/program.js');
   writeFileSync(
     getOutlinePath(language),
     JSON.stringify(buildOutline(await buildWholeProgram(process))),

@@ -2,8 +2,8 @@
 // only says what is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODES } from '../dist/src/base/errors.js';
-import { buildOutline, formatArgument } from '../dist/src/commands/outline.js';
-import { buildWholeProgram } from '../dist/src/commands/program.js';
+import { buildOutline, formatArgument } from '../dist/src/cli/outline.js';
+import { buildWholeProgram } from '../dist/src/cli/program.js';
 
 const root = new URL('../', import.meta.url);
 const { program, globalOptions } = buildOutline(await buildWholeProgram(process));

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { toPrintable, wrapText } from './base/characters.ts';
 import {
   ConfigError,
   EXIT_CODES,
@@ -11,19 +12,18 @@ import {
 } from './base/errors.ts';
 import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from './base/language.ts';
 import { addToCommands } from './base/message.ts';
-import { getPackageVersion } from './base/package-root.ts';
-import type { Runner } from './commands/command.ts';
-import { readOutline } from './commands/outline.ts';
+import { getPackageVersion } from './base/own-files.ts';
+import type { Runner } from './cli/command.ts';
+import { makeUsageError } from './cli/commander-texts.ts';
+import type { GlobalOptions, Runtime } from './cli/context/context.ts';
+import { readOutline } from './cli/outline.ts';
 import {
   buildProgram,
   indentText,
   moveGlobalFlags,
   resolveAlias,
   withoutHelpWord,
-} from './commands/program.ts';
-import { makeUsageError } from './commands/usage-errors.ts';
-import type { GlobalOptions, Runtime } from './context/context.ts';
-import { toPrintable, wrapText } from './text/characters.ts';
+} from './cli/program.ts';
 
 /**
  * Runs the command line.
@@ -39,8 +39,8 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
       const words = given.slice(0, -1);
       // Help and a mistyped command need no context.
       const [{ restrictHomePermissions, makeContext }, { toDatabaseError }] = await Promise.all([
-        import('./context/context.ts'),
-        import('./store/database.ts'),
+        import('./cli/context/context.ts'),
+        import('./base/disk/database.ts'),
       ]);
       const context = makeContext(world, words.at(-1) as GlobalOptions);
       try {
@@ -58,7 +58,7 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
     assertKnownLanguage(args, world);
     assertNoTracing(world);
     if (json && args.length === 2 && args.includes('--version')) {
-      const { readProgramFacts } = await import('./flows/checks/program-facts.ts');
+      const { readProgramFacts } = await import('./cli/checks/check-machine.ts');
       world.streams.stdout.write(`${JSON.stringify(readProgramFacts())}\n`);
       return 0;
     }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { chooseLanguage, setLanguage } from './base/language.ts';
-import type { Runtime } from './context/context.ts';
-import { type Environment, makePlaces, readStoredLanguage } from './context/places.ts';
+import type { Runtime } from './cli/context/context.ts';
+import { type Environment, makePlaces, readStoredLanguage } from './cli/context/places.ts';
 
 export { t } from './base/language.ts';
 

@@ -5,83 +5,51 @@ import { describe, expect, test } from 'vitest';
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 
-/** Lower may not import higher. What stands in one layer together is kept apart. */
-const LAYER_OF_FOLDER: Readonly<Record<string, number>> = {
-  base: 0,
-  text: 1,
-  xml: 2,
-  store: 2,
-  http: 2,
-  ui: 2,
-  place: 2,
-  find: 3,
-  outbox: 3,
-  harvested: 3,
-  'pas-api': 3,
-  oai: 3,
-  report: 3,
-  tables: 4,
-  vocabulary: 4,
-  photo: 4,
-  qgis: 4,
-  columns: 5,
-  flows: 6,
-  push: 6,
-  context: 7,
-  exports: 7,
-  commands: 8,
-  'main.ts': 9,
-  'start.ts': 9,
+/** What each room of `src` may import besides itself; the files in the root are entry points. */
+const MAY_USE: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  finds: ['base'],
+  photos: ['finds', 'base'],
+  outbox: ['photos', 'finds', 'base'],
+  service: ['outbox', 'finds', 'base'],
+  harvest: ['service', 'outbox', 'finds', 'base'],
+  tables: ['outbox', 'photos', 'finds', 'base'],
+  push: ['harvest', 'service', 'outbox', 'finds', 'base'],
+  report: ['harvest', 'service', 'outbox', 'photos', 'finds', 'base'],
+  cli: ['report', 'push', 'tables', 'harvest', 'service', 'outbox', 'photos', 'finds', 'base'],
 };
 
-/** The same of the mock server; the files in its root are the server. */
+/** Lower folders of the mock server may not import higher ones; its root is the server. */
 const LAYERS_OF_MOCK = ['base', 'state', 'rules', 'endpoints', 'control', ''];
-
-/** These may use others of the domain that lie below them; the outbox may use finds. */
-const UPPER_FLOOR = ['tables', 'photo', 'columns', 'qgis', 'vocabulary'];
-const DOMAIN = 3;
-const LAST_OF_DOMAIN = 5;
-
-/** The recipes, in an order in which each may use those before it. */
-const RECIPES = [
-  'finds',
-  'queue',
-  'interview',
-  'vocabulary',
-  'field',
-  'harvest',
-  'outbox',
-  'checks',
-];
 
 /** Each package is imported by one file of `src` alone, so that it can be replaced there. */
 const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
-  '@napi-rs/keyring': /^src\/store\/keyring-process\.ts$/,
-  'pas-finds': /^src\/base\/package-root\.ts$/,
-  'better-sqlite3': /^src\/store\/database\.ts$/,
-  'better-sqlite3-12': /^src\/store\/database\.ts$/,
+  '@napi-rs/keyring': /^src\/service\/keyring-process\.ts$/,
+  'pas-finds': /^src\/base\/own-files\.ts$/,
+  'better-sqlite3': /^src\/base\/disk\/database\.ts$/,
+  'better-sqlite3-12': /^src\/base\/disk\/database\.ts$/,
   'gettext-parser': /^src\/base\/po-files\.ts$/,
-  ioredis: /^src\/http\/redis-pace-store\.ts$/,
-  exifreader: /^src\/photo\/photo-exif\.ts$/,
-  'iconv-lite': /^src\/tables\/text-encoding\.ts$/,
-  numfmt: /^src\/tables\/number-format\.ts$/,
-  yauzl: /^src\/tables\/zip-entries\.ts$/,
-  'write-excel-file': /^src\/tables\/write-workbook\.ts$/,
-  sharp: /^src\/photo\/thumbnail\.ts$/,
-  'form-data': /^src\/http\/request-body\.ts$/,
-  'http-proxy-agent': /^src\/http\/proxy\.ts$/,
-  'https-proxy-agent': /^src\/http\/proxy\.ts$/,
-  'libxml2-wasm': /^src\/xml\/xsd\.ts$/,
-  proj4: /^src\/place\/geometry\.ts$/,
-  'string-width': /^src\/text\/characters\.ts$/,
-  inquirer: /^src\/ui\/prompt\.ts$/,
-  'file-type': /^src\/photo\/photograph\.ts$/,
-  'smol-toml': /^src\/store\/toml\.ts$/,
-  chalk: /^src\/ui\/terminal\.ts$/,
-  commander: /^src\/(main|commands\/[\w/-]+)\.ts$/,
+  ioredis: /^src\/service\/http\/redis-pace-store\.ts$/,
+  exifreader: /^src\/photos\/photo-exif\.ts$/,
+  'iconv-lite': /^src\/tables\/input-file\.ts$/,
+  numfmt: /^src\/tables\/formats\/number-format\.ts$/,
+  yauzl: /^src\/tables\/formats\/zip-entries\.ts$/,
+  'write-excel-file': /^src\/tables\/exports\/write-workbook\.ts$/,
+  sharp: /^src\/photos\/thumbnail\.ts$/,
+  'form-data': /^src\/service\/http\/request-body\.ts$/,
+  'http-proxy-agent': /^src\/service\/http\/proxy\.ts$/,
+  'https-proxy-agent': /^src\/service\/http\/proxy\.ts$/,
+  'libxml2-wasm': /^src\/base\/xml\/xsd\.ts$/,
+  proj4: /^src\/finds\/place\/geometry\.ts$/,
+  'string-width': /^src\/base\/characters\.ts$/,
+  inquirer: /^src\/cli\/prompt\.ts$/,
+  'file-type': /^src\/photos\/photograph\.ts$/,
+  'smol-toml': /^src\/base\/disk\/toml\.ts$/,
+  chalk: /^src\/cli\/terminal\.ts$/,
+  commander: /^src\/(main|cli\/[\w/-]+)\.ts$/,
 };
 
-const DOORS_TO_THE_MOCK = ['src/commands/service/mock-server.ts', 'src/commands/service/demo.ts'];
+const DOORS_TO_THE_MOCK = ['src/cli/commands/mock-server.ts', 'src/cli/commands/demo.ts'];
 const MAX_LINES = 500;
 
 const STATIC = /^(?:import|export)\s+(type\s)?([^;'"]*?)\s*from\s+'([^']+)'/gm;
@@ -133,18 +101,10 @@ function isOfTypesAlone(names: string): boolean {
   return listed.every((name) => name.trim() === '' || /^type\s/.test(name.trim()));
 }
 
-function getLayer(path: string): number {
-  const layer = LAYER_OF_FOLDER[getFolder(path)];
-  if (layer === undefined) throw new Error(`${path} stands in no layer`);
-  return layer;
-}
-
-function getFolder(path: string): string {
-  return path.split('/')[1] ?? '';
-}
-
-function isOfDomain(path: string): boolean {
-  return getLayer(path) >= DOMAIN && getLayer(path) <= LAST_OF_DOMAIN;
+/** Returns the room of a file; '' for an entry point. */
+function getRoom(path: string): string {
+  const [, room = '', ...rest] = path.split('/');
+  return rest.length === 0 ? '' : room;
 }
 
 function importsWhere(isWrong: (path: string, target: string) => boolean): string[] {
@@ -155,35 +115,17 @@ function importsWhere(isWrong: (path: string, target: string) => boolean): strin
   );
 }
 
-describe('the layers of src', () => {
-  test('are imported downwards only', () => {
-    expect(importsWhere((path, target) => getLayer(target) > getLayer(path))).toEqual([]);
+describe('the rooms of src', () => {
+  test('are those of the table', () => {
+    const rooms = new Set(ours.map(({ path }) => getRoom(path)));
+    rooms.delete('');
+    expect([...rooms].sort()).toEqual(Object.keys(MAY_USE).sort());
   });
 
-  test('keep the parts of the domain apart', () => {
-    const mayUse = (path: string, target: string): boolean =>
-      getFolder(target) === getFolder(path) ||
-      (getFolder(path) === 'outbox' && getFolder(target) === 'find') ||
-      (UPPER_FLOOR.includes(getFolder(path)) &&
-        ['find', ...UPPER_FLOOR].includes(getFolder(target)));
-    expect(
-      importsWhere(
-        (path, target) => isOfDomain(path) && isOfDomain(target) && !mayUse(path, target),
-      ),
-    ).toEqual([]);
-  });
-
-  test('let a recipe use those before it', () => {
-    const isFlow = (path: string): boolean => path.startsWith('src/flows/');
-    const getRank = (path: string): number => RECIPES.indexOf(path.split('/')[2] ?? '');
-    expect(
-      ours.map(({ path }) => path).filter((path) => isFlow(path) && getRank(path) < 0),
-    ).toEqual([]);
-    expect(
-      importsWhere(
-        (path, target) => isFlow(path) && isFlow(target) && getRank(target) > getRank(path),
-      ),
-    ).toEqual([]);
+  test('import only those that they may use', () => {
+    const isAllowed = (room: string, used: string): boolean =>
+      room === '' || used === room || MAY_USE[room]?.includes(used) === true;
+    expect(importsWhere((path, target) => !isAllowed(getRoom(path), getRoom(target)))).toEqual([]);
   });
 
   test('have a name for each file that no other has', () => {
@@ -191,34 +133,16 @@ describe('the layers of src', () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  test('have three lines at the top of each folder about what belongs there, and what does not', () => {
+  test('say in three lines for each folder what belongs there, and what does not', () => {
     const folders = new Set(
       ours.filter(({ path }) => /^src\/.+\/.+\.ts$/.test(path)).map(({ path }) => dirname(path)),
     );
-    expect(folders.size).toBeGreaterThan(30);
+    expect(folders.size).toBeGreaterThan(20);
     const silent = [...folders].filter((folder) => {
       const page = join(ROOT, folder, 'README.md');
       return !existsSync(page) || readFileSync(page, 'utf8').trimEnd().split('\n').length !== 3;
     });
     expect(silent).toEqual([]);
-  });
-
-  test('let a command use flows and their context, and nothing else directly', () => {
-    const astray = ours
-      .filter(({ path }) => path.startsWith('src/commands/'))
-      .flatMap(({ path, values }) =>
-        values
-          .filter(
-            (target) =>
-              !/^src\/(?:commands|context|flows|push|ui|text|base)\//.test(target) &&
-              !/^node:|^commander$/.test(target),
-          )
-          .filter(
-            (target) => !(target.startsWith('mock-server/') && DOORS_TO_THE_MOCK.includes(path)),
-          )
-          .map((target) => `${path} -> ${target}`),
-      );
-    expect(astray).toEqual([]);
   });
 
   test('are complete: no file imports a module that is named at run time only', () => {
@@ -280,9 +204,6 @@ test('client and mock server share no code', () => {
 });
 
 test('the tables of this test name existing files', () => {
-  expect(
-    Object.keys(LAYER_OF_FOLDER).filter((name) => !existsSync(join(ROOT, 'src', name))),
-  ).toEqual([]);
   expect(DOORS_TO_THE_MOCK.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   const unused = Object.entries(HOME_OF_PACKAGE).filter(
     ([name, home]) =>
@@ -299,7 +220,7 @@ test('the page on the architecture names existing files and folders', () => {
   const named = [...page.matchAll(/(?<![\w/.-])[\w-]+(?:\/[\w-]+)*\.(?:ts|js)\b/g)].map(
     ([name]) => name,
   );
-  const folders = [...page.matchAll(/^\| \d \| (.+?) \|/gm)].flatMap(([, cell = '']) =>
+  const folders = [...page.matchAll(/^\| (`\w+`) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([\w-]+)`/g)].map(([, name = '']) => name),
   );
   const gone = [...named, ...folders].filter(
@@ -346,9 +267,9 @@ test('no file has a meaningless name', () => {
   expect(vague).toEqual([]);
 });
 
-test('nothing below the commands reads the environment or ends the process', () => {
+test('nothing but the command line reads the environment or ends the process', () => {
   const reaching = ours
-    .filter(({ path }) => getLayer(path) < 4)
+    .filter(({ path }) => !['', 'cli'].includes(getRoom(path)))
     .filter(({ text }) => /process\.(env|exit|exitCode|argv)\b/.test(text))
     .map(({ path }) => path);
   expect(reaching).toEqual([]);

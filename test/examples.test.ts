@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { mapTable } from '../src/columns/map-table.ts';
-import type { DocumentProfile } from '../src/find/build-document.ts';
-import { checkDocument } from '../src/find/check-document.ts';
-import type { Find } from '../src/find/find.ts';
-import { type FindSchema, openFindSchema } from '../src/find/find-schema.ts';
-import type { LookupArea, LookupTerm, TermCandidate } from '../src/find/lookup.ts';
-import { validateFind } from '../src/find/rules.ts';
-import { inspectPhotograph, makePhotoResolver } from '../src/photo/photograph.ts';
-import { toWgs84 } from '../src/place/geometry.ts';
-import { isInPolygon, parsePolygon } from '../src/place/polygon.ts';
+import { checkDocument } from '../src/finds/check-document.ts';
+import { type DocumentProfile, type FindSchema, openFindSchema } from '../src/finds/document.ts';
+import type { Find, LookupArea, LookupTerm, TermCandidate } from '../src/finds/find.ts';
+import { isInPolygon, parsePolygon } from '../src/finds/place/areas.ts';
+import { toWgs84 } from '../src/finds/place/geometry.ts';
+import { validateFind } from '../src/finds/rules.ts';
+import { inspectPhotograph, makePhotoResolver } from '../src/photos/photograph.ts';
+import { mapTable } from '../src/tables/columns/map-table.ts';
 import { readInputFile } from '../src/tables/input-file.ts';
 import { readTable } from '../src/tables/readers.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkNode } from '../src/flows/checks/check-machine.ts';
+import { checkNode } from '../src/cli/checks/check-machine.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 type Manifest = { readonly engines: { readonly node: string }; readonly man: unknown } & Readonly<

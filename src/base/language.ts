@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatLocalDate } from './clock.ts';
-import { packageRoot } from './package-root.ts';
+import { packageRoot } from './own-files.ts';
 import type { Forms } from './po-files.ts';
 
 /**

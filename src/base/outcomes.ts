@@ -46,3 +46,79 @@ export const ATTEMPT_OUTCOMES: Readonly<Record<AttemptOutcome, AttemptTraits>> =
   /** The push process died while the request was in flight. */
   orphaned: { word: msg`lost`, countsAsFailure: true },
 };
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Limits of retries and backoffs, in milliseconds and counts. */
+export const RETRY_POLICY = {
+  /**
+   * Backoff of one entry by its consecutive failures: it doubles, and from `slowAfter` failures on
+   * it is in minutes.
+   */
+  entry: {
+    minMs: SECOND_MS,
+    maxMs: 30 * SECOND_MS,
+    slowAfter: 8,
+    slowMinMs: 5 * MINUTE_MS,
+    slowMaxMs: HOUR_MS,
+  },
+  /** Repeats of an import that was refused beside another import of its project. */
+  collision: { maxRepeats: 4 },
+  /** New tokens for one entry. */
+  token: { maxRenewals: 3 },
+  /** Backoff of all entries after consecutive connection failures. */
+  connection: { minMs: SECOND_MS, maxMs: 10 * SECOND_MS },
+  /**
+   * Throttling: busy answers for different records within `windowMs`, or more than `maxQuick` of
+   * them for one record.
+   */
+  lock: { windowMs: 2 * SECOND_MS, maxQuick: 3 },
+  /** Throttles in a row that end the push. */
+  throttle: { maxInRow: 20 },
+  /** Failures of the service in a row, of any kind, at which one of this kind ends the push. */
+  stopAfter: {
+    uncertain: 5,
+    cut: 5,
+    'refused-by-intermediary': 5,
+    'not-delivered': 4,
+    closed: 1,
+  },
+  /** A push ends when its queue must wait longer. */
+  push: { maxWaitMs: 2 * MINUTE_MS },
+  /**
+   * Pauses of a watch between probes of an unreachable or uncertain service, and its polling
+   * interval for the outbox.
+   */
+  watch: {
+    minPauseMs: SECOND_MS,
+    maxPauseMs: MINUTE_MS,
+    maxUncertainPauseMs: HOUR_MS,
+    pollMs: SECOND_MS,
+    minSearchMs: MINUTE_MS,
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** Returns the backoff of an entry after so many consecutive failures, in milliseconds. */
+export function computeEntryBackoffMs(failures: number): number {
+  const { minMs, maxMs, slowAfter } = RETRY_POLICY.entry;
+  return failures < slowAfter
+    ? Math.min(minMs * 2 ** (failures - 1), maxMs)
+    : slowBackoffMs(failures - slowAfter + 1);
+}
+
+/** Returns the backoff in milliseconds of an entry that a quick repeat would not help. */
+export function slowBackoffMs(failures: number): number {
+  const { slowMinMs, slowMaxMs } = RETRY_POLICY.entry;
+  return Math.min(slowMinMs * 2 ** (failures - 1), slowMaxMs);
+}
+
+/**
+ * Returns the backoff of all entries after so many consecutive connection failures, in
+ * milliseconds.
+ */
+export function computeConnectionBackoffMs(failures: number): number {
+  const { minMs, maxMs } = RETRY_POLICY.connection;
+  return Math.min(minMs * 2 ** (failures - 1), maxMs);
+}

@@ -1,18 +1,31 @@
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import {
+  createRowGuard,
+  type Database,
+  isAnyRow,
+  isNumber,
+  isText,
+  migrate,
+  openSqlite,
+  parseTexts,
+  parseValue,
+} from '../base/disk/database.ts';
+import { assertUndamaged, copyDatabase, findDamage } from '../base/disk/database-file.ts';
 import { DatabaseError, FileError, isDamaged, isSound } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { createRowGuard, isNumber, isText, parseTexts, parseValue } from '../store/database.ts';
-import { assertUndamaged, copyDatabase } from '../store/database-file.ts';
+import { packageRoot } from '../base/own-files.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
-import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
-import { refold } from './record-facts.ts';
 import {
   INTENT_COLUMNS,
   isSoundContent,
   isSoundlyPrepared,
   parseStoredIntent,
   type StoredIntent,
-} from './stored-intent.ts';
+} from './intents.ts';
+import { type Outbox, openOutbox, readHeader, recordCopy } from './open-outbox.ts';
+import { refold } from './record-facts.ts';
+import { ENTRY_ROWS, type NamedEntry, nameEntries } from './stored-finds.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
@@ -225,4 +238,80 @@ export function replaceContents(outbox: Outbox, from: string, aside: string): vo
 /** Tells if the outbox has no find and nothing that is or was wanted. */
 export function isEmptyOutbox(outbox: Outbox): boolean {
   return outbox.sql('select exists (select 1 from facts) as filled').pluck().get() === 0;
+}
+
+/** Tables whose rows a damaged file may still have; the caches are made again. */
+const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
+
+/** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
+export function isSoundFile(path: string): boolean {
+  return isSound(() => findDamage(path, 1).length === 0 && readSchema(path) === makeSchema());
+}
+
+const SCHEMA = 'select sql from sqlite_schema where sql is not null order by name';
+
+function readSchema(path: string): string {
+  return withDatabase(openSqlite(path, { readonly: true }), (database) =>
+    parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n'),
+  );
+}
+
+function makeSchema(): string {
+  return withDatabase(openSqlite(':memory:'), (database) => {
+    migrate(database, join(packageRoot, 'schemas', 'outbox'));
+    return parseTexts(database.prepare(SCHEMA).pluck().all()).join('\n');
+  });
+}
+
+function withDatabase<T>(database: Database, work: (database: Database) => T): T {
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+/**
+ * Copies all rows that can still be read from a damaged file to a new outbox.
+ * @returns the entries of its finds
+ */
+export function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
+  return withDatabase(openSqlite(path, { readonly: true }), (from) => {
+    // Whatever of the schema is damaged, the other tables stay readable.
+    from.unsafeMode();
+    from.pragma('writable_schema = on');
+    outbox.change(() => {
+      for (const table of TRUTH) copyRows(from, table, outbox);
+    });
+    return nameEntries(readFromBothEnds(from, ENTRY_ROWS));
+  });
+}
+
+function copyRows(from: Database, table: string, { sql }: Outbox): void {
+  const rows = readFromBothEnds(from, `select * from ${table} not indexed`);
+  const columns = parseTexts(sql(`select name from pragma_table_info('${table}')`).pluck().all());
+  const insert = sql(
+    `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map((name) => `:${name}`).join(', ')})`,
+  );
+  for (const row of rows)
+    try {
+      insert.run(row);
+    } catch {
+      // A value that its column does not take is damaged: the row is left out.
+    }
+}
+
+/** Returns most rows twice: a damaged page hides only its own ones. */
+function readFromBothEnds(from: Database, query: string): unknown[] {
+  return [query, `${query} order by rowid desc`].flatMap((each) => listReadableRows(from, each));
+}
+
+function listReadableRows(from: Database, query: string): unknown[] {
+  const rows: unknown[] = [];
+  try {
+    for (const row of from.prepare(query).iterate()) if (isAnyRow(row)) rows.push(row);
+  } catch {
+    // The rows behind are on a damaged page, or the table itself is unknown.
+  }
+  return rows;
 }

@@ -1,8 +1,7 @@
-import { groupBy } from '../base/group-by.ts';
+import { groupBy } from '../base/collections.ts';
+import { parseTexts } from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
-import { parseTexts } from '../store/database.ts';
-import { getRetryAt, makeAttempts } from './attempts.ts';
-import type { HeldQuestion } from './entry.ts';
+import { getRetryAt, type HeldQuestion, makeAttempts } from './entry.ts';
 import {
   type CurrentBody,
   type Fact,
@@ -29,8 +28,8 @@ import {
 import type { Outbox } from './open-outbox.ts';
 
 /**
- * The table `entries`: what the facts of each subject mean, for all that is read often. No other
- * module writes it, except for schedules and questions.
+ * The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
+ * lookups and pauses are written by `entry-queries.ts`; all else only here.
  */
 
 /**

@@ -2,8 +2,8 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
+import { foldEntry, getSlotOf, listFactsOfEntry } from './decisions.ts';
 import type { Entry, EntryId } from './entry.ts';
-import { foldEntry, getSlotOf, listFactsOfEntry } from './entry-facts.ts';
 import { findEntryById, listEntriesInState } from './entry-queries.ts';
 import {
   type AnsweredBody,
@@ -14,15 +14,16 @@ import {
   makeNonce,
   packContent,
   serializeFact,
+  serializeIssues,
+  storeMessage,
 } from './facts.ts';
 import { foldSlot } from './fold.ts';
 import { getStoredIntent } from './intent-rows.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import { appendFacts, findScope, refold } from './record-facts.ts';
-import { serializeIssues, storeMessage } from './stored-text.ts';
 
 /** Facts about a request that are stored before its first byte is sent. */
-export type Departure = Pick<
+export type AttemptHead = Pick<
   AttemptedBody,
   'method' | 'path' | 'account' | 'fromMs' | 'sentByMs' | 'settleMs'
 >;
@@ -42,7 +43,7 @@ export type Claim = { readonly entry: Entry; readonly attempt: string };
 export function claim(
   outbox: Outbox,
   id: EntryId,
-  getDeparture: (entry: Entry) => Departure | undefined,
+  getDeparture: (entry: Entry) => AttemptHead | undefined,
 ): Claim | undefined {
   const ledger = requireLedger(outbox);
   let made: FactOf<'attempted'> | undefined;
@@ -108,7 +109,7 @@ function assertOwnPlace(outbox: Outbox, ledger: string): void {
   );
 }
 
-function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: Departure): AttemptedBody {
+function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptHead): AttemptedBody {
   const facts = listFactsOfEntry(outbox, entry);
   const { wanted, inForce } = foldSlot(facts);
   const head = wanted.kind === 'one' ? wanted.fact : undefined;

@@ -6,7 +6,7 @@ import {
   makeMemberGuard,
   orNull,
   parseValue,
-} from '../store/database.ts';
+} from '../base/disk/database.ts';
 import {
   ENTRY_KINDS,
   ENTRY_STATES,
@@ -21,10 +21,17 @@ import {
   type NumberEntry,
   type PhotoEntry,
 } from './entry.ts';
-import { ROW_BASES, readStored, type StoredPhotograph } from './facts.ts';
+import {
+  deserializeIssues,
+  deserializeMessage,
+  ROW_BASES,
+  readMessage,
+  readStored,
+  type StoredPhotograph,
+  storeMessage,
+} from './facts.ts';
 import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
-import { deserializeIssues, deserializeMessage, readMessage, storeMessage } from './stored-text.ts';
 
 /** Queries of the table `entries`. */
 

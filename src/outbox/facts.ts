@@ -1,17 +1,71 @@
 import { hash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
-import { DatabaseError, PasError } from '../base/errors.ts';
-import { msg, type StoredMessage } from '../base/message.ts';
-import type { AttemptOutcome } from '../base/outcomes.ts';
 import {
   createRowGuard,
   DAMAGE_HINT,
   type GuardedType,
   isText,
   orNull,
-} from '../store/database.ts';
-import { makeUuid } from './stored-text.ts';
+} from '../base/disk/database.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
+import { Issue } from '../base/issue.ts';
+import {
+  deserializeValue,
+  type Message,
+  msg,
+  type StoredMessage,
+  serializeValue,
+} from '../base/message.ts';
+import type { AttemptOutcome } from '../base/outcomes.ts';
+
+/** Messages and issues as the outbox stores them: JSON, independent of the language. */
+
+export function storeMessage(message: Message): StoredMessage {
+  return serializeValue(message) as StoredMessage;
+}
+
+export function readMessage(stored: StoredMessage): Message {
+  return deserializeValue(stored) as Message;
+}
+
+export function deserializeMessage(text: string): Message;
+export function deserializeMessage(text: string | null): Message | null;
+export function deserializeMessage(text: string | null): Message | null {
+  return text === null ? null : readMessage(JSON.parse(text));
+}
+
+/** Fields that each stored issue has; the others are copied. */
+type StoredIssue = {
+  readonly rule: string;
+  readonly severity: Issue['severity'];
+  readonly message: StoredMessage;
+};
+
+/** Serialises issues; null for none. */
+export function serializeIssues(issues: readonly Issue[]): string | null {
+  return issues.length === 0
+    ? null
+    : JSON.stringify(
+        issues.map(({ says, ...issue }) => ({ ...issue, message: serializeValue(says) })),
+      );
+}
+
+export function deserializeIssues(text: string | null): Issue[] {
+  const issues: StoredIssue[] = JSON.parse(text ?? '[]');
+  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: readMessage(message) }));
+}
+
+/**
+ * A UUID of version 7 (RFC 9562): it begins with the time, so that the rows of an import stand
+ * beside one another in an index.
+ * @param now milliseconds since 1970 UTC
+ */
+export function makeUuid(now: number): string {
+  const time = Math.floor(now).toString(16).padStart(12, '0');
+  // A random one differs in its first twelve digits and in the version.
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}
 
 /** Belongs to the wish for a find, not to its content. */
 export type FindWish = {
@@ -82,7 +136,7 @@ export type CurrentBody = {
   /** Facts of the slot that no longer say what is wanted. */
   readonly replaces: readonly string[];
   readonly command: string | null;
-  /** Wall clock: displayed, never used for a decision. */
+  /** Wall clock: displayed, and the order of what happened to one entry. */
   readonly at: number;
 };
 

@@ -1,21 +1,24 @@
-import type { Issue } from '../base/issue.ts';
-import { createRowParser, isNumber, isText, makeMemberGuard, orNull } from '../store/database.ts';
-import { makeDamagedError } from './facts.ts';
 import {
+  createRowParser,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+} from '../base/disk/database.ts';
+import type { Issue } from '../base/issue.ts';
+import { makeDamagedError, serializeIssues } from './facts.ts';
+import {
+  INTENT_COLUMNS,
   INTENT_KINDS,
   type Intent,
   makeIntentId,
+  makePreparedId,
   parseIntent,
+  parseStoredIntent,
+  type StoredIntent,
   serializeIntent,
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
-import {
-  INTENT_COLUMNS,
-  makePreparedId,
-  parseStoredIntent,
-  type StoredIntent,
-} from './stored-intent.ts';
-import { serializeIssues } from './stored-text.ts';
 
 /** Result of validating an import with the profile: the bytes that passed validation, or none. */
 export type Prepared = { readonly document: Buffer | null; readonly issues: readonly Issue[] };

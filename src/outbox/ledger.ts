@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
-import { cmd, msg } from '../base/message.ts';
-import { packageRoot } from '../base/package-root.ts';
 import {
   createRowParser,
   type Database,
@@ -13,11 +10,13 @@ import {
   openDatabase,
   parseTexts,
   toDatabaseError,
-} from '../store/database.ts';
-import { type GuardedDatabase, guardDatabase } from '../store/guarded-database.ts';
+} from '../base/disk/database.ts';
+import { type GuardedDatabase, guardDatabase } from '../base/disk/guarded-database.ts';
+import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
+import { packageRoot } from '../base/own-files.ts';
 import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
-import { isImportSlot } from './intents.ts';
-import { INTENT_COLUMNS, parseStoredIntent, type StoredIntent } from './stored-intent.ts';
+import { INTENT_COLUMNS, isImportSlot, parseStoredIntent, type StoredIntent } from './intents.ts';
 
 export type ServiceKind = 'production' | 'training';
 

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
-import { DatabaseError, PasError } from '../base/errors.ts';
-import { msg } from '../base/message.ts';
-import { packageRoot } from '../base/package-root.ts';
 import {
   asDatabaseError,
   assertSafeSqlite,
@@ -17,8 +14,11 @@ import {
   orNull,
   readSqliteVersion,
   toDatabaseError,
-} from '../store/database.ts';
-import { type GuardedDatabase, guardDatabase } from '../store/guarded-database.ts';
+} from '../base/disk/database.ts';
+import { type GuardedDatabase, guardDatabase } from '../base/disk/guarded-database.ts';
+import { DatabaseError, PasError } from '../base/errors.ts';
+import { msg } from '../base/message.ts';
+import { packageRoot } from '../base/own-files.ts';
 import type { Ledger, ServiceKind } from './ledger.ts';
 
 /**

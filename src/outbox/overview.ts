@@ -1,4 +1,3 @@
-import type { Message } from '../base/message.ts';
 import {
   createRowGuard,
   createRowParser,
@@ -7,11 +6,11 @@ import {
   makeMemberGuard,
   orNull,
   parseTexts,
-} from '../store/database.ts';
+} from '../base/disk/database.ts';
+import type { Message } from '../base/message.ts';
 import { ENTRY_KINDS, ENTRY_STATES, type EntryKind, type EntryState } from './entry.ts';
-import { makeDamagedError } from './facts.ts';
+import { deserializeMessage, makeDamagedError } from './facts.ts';
 import type { Outbox } from './open-outbox.ts';
-import { deserializeMessage } from './stored-text.ts';
 
 const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
 

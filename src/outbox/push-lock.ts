@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
+import { writePrivateFile } from '../base/disk/files.ts';
+import { type LockFile, waitForLockFile } from '../base/disk/lock-file.ts';
 import { DatabaseError, OutboxLeasedError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { writePrivateFile } from '../store/files.ts';
-import { type LockFile, waitForLockFile } from '../store/lock-file.ts';
 
 /**
  * Lock of a service and account on this machine, and that beside the file of the outbox, which

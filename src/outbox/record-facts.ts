@@ -1,6 +1,6 @@
+import { groupBy } from '../base/collections.ts';
+import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { PasError } from '../base/errors.ts';
-import { groupBy } from '../base/group-by.ts';
-import { createRowParser, isNumber, isText } from '../store/database.ts';
 import { refoldSubject } from './cache.ts';
 import {
   type Fact,

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { normalizeId } from '../base/characters.ts';
 import {
   createRowGuard,
   createRowParser,
@@ -7,8 +8,7 @@ import {
   orNull,
   parseTexts,
   parseValue,
-} from '../store/database.ts';
-import { normalizeId } from '../text/characters.ts';
+} from '../base/disk/database.ts';
 import { type CurrentBody, type FindWish, makeDamagedError, readStored } from './facts.ts';
 import { parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -105,7 +105,7 @@ export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<Sto
   for (const row of rows) yield parseFind(outbox, row);
 }
 
-/** Returns finds that were never attempted; with a command, only those of its wishes. */
+/** Returns finds that are not hidden and were never attempted; with a command, only those of its wishes. */
 export function listUnattemptedFinds(outbox: Outbox, command?: string): StoredFind[] {
   return outbox
     .sql(
@@ -139,7 +139,7 @@ export function countFinds(outbox: Outbox): number {
   return parseValue(isNumber, count);
 }
 
-/** Returns all finds, also hidden ones. */
+/** Returns the UUIDs of all finds, also hidden ones. */
 export function listFindUuids({ sql }: Outbox): Set<string> {
   return new Set(parseTexts(sql('select uuid from finds').pluck().all()));
 }

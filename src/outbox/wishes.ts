@@ -1,4 +1,4 @@
-import type { FindElements } from '../find/fields.ts';
+import type { FindElements } from '../finds/fields.ts';
 import { type Entry, type EntryId, getOriginalDigest, type Photograph } from './entry.ts';
 import { findEntryByKey } from './entry-queries.ts';
 import {
@@ -6,6 +6,7 @@ import {
   type FactOf,
   type FindWish,
   makeDamagedError,
+  makeUuid,
   type StoredPhotograph,
 } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
@@ -21,7 +22,6 @@ import {
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-facts.ts';
 import type { StoredFind } from './stored-finds.ts';
-import { makeUuid } from './stored-text.ts';
 
 /** Wishes: each function appends the facts of one change by the running command. */
 
@@ -140,7 +140,7 @@ export function wantNumber(
   });
 }
 
-export function storePhotograph(photograph: Photograph): StoredPhotograph {
+export function serializePhotograph(photograph: Photograph): StoredPhotograph {
   const { name, mediaType, sizeBytes, sha512, link, source } = photograph;
   return {
     name,
@@ -164,7 +164,7 @@ export function wantPhoto(
   occasion = 0,
 ): EntryId {
   return outbox.change(() => {
-    const stored = storePhotograph(photograph);
+    const stored = serializePhotograph(photograph);
     const intent: PhotoIntent = { kind: 'photo', subject, original: stored.original, occasion };
     const slot = makeSlot(intent);
     const { heads } = foldSlot(listFactsOfSlot(outbox, subject, slot));

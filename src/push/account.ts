@@ -1,16 +1,18 @@
 import type { Clock } from '../base/clock.ts';
 import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { bindAndCheck } from '../flows/queue/check-entered.ts';
-import { type Exchange, type HttpResponse, withTimeout } from '../http/exchange.ts';
+import { getChild, getChildren, getChildText, type XmlElement } from '../base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import { bindAndCheck } from '../outbox/changes/check-entered.ts';
+import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   assertSameAccount,
   findKnownAccount,
   findKnownUsername,
   isSameUser,
   rememberAccount,
-} from '../outbox/bound-account.ts';
-import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
+} from '../outbox/unite.ts';
+import { type Exchange, type HttpResponse, withTimeout } from '../service/http/exchange.ts';
 import {
   type Account,
   assertAvailable,
@@ -21,9 +23,7 @@ import {
   type Role,
   requireAnswer,
   type Session,
-} from '../pas-api/session.ts';
-import { getChild, getChildren, getChildText, type XmlElement } from '../xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
+} from '../service/session.ts';
 
 export type Signer = {
   readonly baseUrl: string;

@@ -8,29 +8,28 @@ import {
   type ServerMs,
 } from '../base/clock.ts';
 import { hashSha512 } from '../base/digest.ts';
+import { toDatabaseError } from '../base/disk/database.ts';
 import { getErrorCode } from '../base/errors.ts';
+import { getChild, getChildText } from '../base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import { openContentStore, readAhead } from '../outbox/changes/kept-photographs.ts';
+import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
 import {
   type AnswerHead,
   type Exchange,
   type HttpRequest,
   TransportError,
-} from '../http/exchange.ts';
-import type { Slot } from '../http/pacer.ts';
-import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../http/request-body.ts';
-import type { Entry, EntryKind, Photograph } from '../outbox/entry.ts';
-import { classifyTransportError, type Outcome, parseOutcome } from '../pas-api/outcome.ts';
+} from '../service/http/exchange.ts';
+import type { Slot } from '../service/http/pacer.ts';
+import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../service/http/request-body.ts';
+import { classifyTransportError, type Outcome, parseOutcome } from '../service/outcome.ts';
 import {
   authorize,
   makeImportRequest,
   makeNumberRequest,
   makePhotoRequest,
-} from '../pas-api/session.ts';
-import { openContentStore, readAhead } from '../store/content-store.ts';
-import { toDatabaseError } from '../store/database.ts';
-import { getChild, getChildText } from '../xml/element.ts';
-import { parseXml, XmlSyntaxError } from '../xml/parse.ts';
-import type { Push } from './push-parts.ts';
-import { parseDate } from './server-clock.ts';
+} from '../service/session.ts';
+import { type Push, parseDate } from './push-parts.ts';
 
 export type SendResult = {
   readonly outcome: Outcome;
@@ -85,7 +84,7 @@ type AddressedEntry = { readonly kind: EntryKind; readonly identCely: string | n
  * Maximum time from claim to departure, in milliseconds: a process that was paused for longer must
  * not send.
  */
-export const MAX_DEPARTURE_MS = 180_000;
+export const MAX_CLAIM_AGE_MS = 180_000;
 
 /**
  * Sends one request for which a slot was taken, and returns its outcome. Never throws for a failure
@@ -104,7 +103,7 @@ export async function sendOnce(
   const addressed = entry.kind === 'import' ? undefined : requireValue(entry.identCely);
   let departedAt = clock.monotonicMs();
   const onDeparture = () => {
-    const mayDepart = measureElapsedMs(clock, claimedOn) <= MAX_DEPARTURE_MS && slot.depart();
+    const mayDepart = measureElapsedMs(clock, claimedOn) <= MAX_CLAIM_AGE_MS && slot.depart();
     departedAt = clock.monotonicMs();
     return mayDepart;
   };

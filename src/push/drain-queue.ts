@@ -2,10 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { asServerMs, readClock } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
-import { RETRY_POLICY } from '../base/retry-policy.ts';
-import { formatEntry } from '../flows/finds/entry-words.ts';
-import { LongPauseError } from '../http/exchange.ts';
-import type { Slot } from '../http/pacer.ts';
+import { RETRY_POLICY } from '../base/outcomes.ts';
 import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/claims.ts';
 import type { Entry, EntryId } from '../outbox/entry.ts';
 import {
@@ -16,8 +13,11 @@ import {
 } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
 import { releaseClaims } from '../outbox/unite.ts';
-import type { Outcome } from '../pas-api/outcome.ts';
-import { buildRequest, MAX_DEPARTURE_MS, type SendResult, sendOnce } from './departure.ts';
+import { formatEntry } from '../outbox/views/entry-words.ts';
+import { LongPauseError } from '../service/http/exchange.ts';
+import type { Slot } from '../service/http/pacer.ts';
+import type { Outcome } from '../service/outcome.ts';
+import { buildRequest, MAX_CLAIM_AGE_MS, type SendResult, sendOnce } from './departure.ts';
 import { getContentKey } from './look.ts';
 import {
   isAbort,
@@ -233,7 +233,7 @@ function estimateDeparture({ answerTimeoutMs, serverClock }: SignedPush, entry: 
   const uploadMs = entry.kind === 'photo' ? entry.photograph.sizeBytes / MIN_UPLOAD_RATE : 0;
   return {
     fromMs: now,
-    sentByMs: asServerMs(latest + MAX_DEPARTURE_MS + answerTimeoutMs + uploadMs),
+    sentByMs: asServerMs(latest + MAX_CLAIM_AGE_MS + answerTimeoutMs + uploadMs),
   };
 }
 

@@ -1,11 +1,11 @@
 import { msgid } from '../base/language.ts';
 import { msg, nmsg } from '../base/message.ts';
-import type { HarvestedElements } from '../find/fields.ts';
+import type { HarvestedElements } from '../finds/fields.ts';
 import {
   type HarvestedFind,
   type HistoryEntry,
   listDifferingElements,
-} from '../find/harvested-find.ts';
+} from '../finds/harvested-find.ts';
 import {
   type AttemptWindow,
   CLOCK_MARGIN_MS,

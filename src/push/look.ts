@@ -1,22 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { groupBy } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
-import { groupBy } from '../base/group-by.ts';
-import type { FindElements } from '../find/fields.ts';
-import type { HarvestedFind } from '../find/harvested-find.ts';
+import type { FindElements } from '../finds/fields.ts';
+import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
   type Comparable,
   createFindIndex,
   type FindIndex,
   makeComparable,
   matchFinds,
-} from '../find/match-finds.ts';
-import {
-  type HarvestedFinds,
-  harvestFinds,
-  type ListedFind,
-} from '../flows/harvest/harvest-finds.ts';
-import { computeOverlapMs } from '../flows/harvest/service-lists.ts';
-import { isRejectedOfAny } from '../outbox/decisions.ts';
+} from '../finds/match-finds.ts';
+import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
+import { computeOverlapMs } from '../harvest/service-lists.ts';
+import { foldEntry, isRejectedOfAny } from '../outbox/decisions.ts';
 import {
   type Entry,
   type EntryId,
@@ -24,7 +20,6 @@ import {
   type NumberEntry,
   type PhotoEntry,
 } from '../outbox/entry.ts';
-import { foldEntry } from '../outbox/entry-facts.ts';
 import {
   findImportOfFind,
   findImportOfRecord,
@@ -35,21 +30,21 @@ import {
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
-import { parseIntent } from '../outbox/intents.ts';
-import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
-import { listQueuedHeads } from '../outbox/overview.ts';
-import { getLastSearchAt } from '../outbox/searches.ts';
-import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { findNamesake } from '../outbox/unite.ts';
 import {
   type Candidate,
   getSourceOfQuestion,
   type Knowledge,
   mayLeave,
   NOTHING_KNOWN,
-} from './gate.ts';
+} from '../outbox/gate.ts';
+import { parseIntent } from '../outbox/intents.ts';
+import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
+import { listQueuedHeads } from '../outbox/overview.ts';
+import { getLastSearchAt } from '../outbox/pulled-records.ts';
+import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { findNamesake } from '../outbox/unite.ts';
+import { fetchListedFind, findShownNumber, listNumbersFromHere } from './judge-change.ts';
 import { findCreation, mayBeCreation } from './judge-import.ts';
-import { fetchListedFind, findShownNumber, listNumbersFromHere } from './judge-number.ts';
 import { type Lookup, listFindsOfOthers, listShownFinds } from './reconcile-entries.ts';
 import {
   findEqualFiles,

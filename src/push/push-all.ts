@@ -7,11 +7,9 @@ import {
   UsageError,
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { RETRY_POLICY } from '../base/retry-policy.ts';
-import { openAdmission } from '../flows/finds/outbox-status.ts';
-import { bindAndCheck, uniteAndCheck } from '../flows/queue/check-entered.ts';
+import { RETRY_POLICY } from '../base/outcomes.ts';
 import { assertSoundEntries } from '../outbox/backup-copy.ts';
-import { findKnownAccount, findKnownUsername } from '../outbox/bound-account.ts';
+import { bindAndCheck, uniteAndCheck } from '../outbox/changes/check-entered.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
@@ -24,11 +22,13 @@ import {
 } from '../outbox/entry-queries.ts';
 import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
-import { getPlace, takePlace } from '../outbox/unite.ts';
+import { findKnownAccount, findKnownUsername, getPlace, takePlace } from '../outbox/unite.ts';
+import { openAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import {
+  createServerClock,
   type Harvesting,
   type NotChecked,
   type Push,
@@ -40,7 +40,6 @@ import {
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
 import { type Lookup, reconcile } from './reconcile-entries.ts';
 import { sendHeld } from './resolve-entries.ts';
-import { createServerClock } from './server-clock.ts';
 import type { ReconciledEntry } from './verdict.ts';
 
 /**

@@ -1,15 +1,79 @@
 import type { Readable } from 'node:stream';
-import type { Clock } from '../base/clock.ts';
-import type { PasError } from '../base/errors.ts';
-import type { Message } from '../base/message.ts';
-import type { Pace } from '../http/pacer.ts';
-import type { OaiClient } from '../oai/client.ts';
+import {
+  asServerMs,
+  type Clock,
+  type Moment,
+  measureElapsedMs,
+  readClock,
+  type ServerMs,
+} from '../base/clock.ts';
+import { getLocalizedMessage, type PasError, UnavailableError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
+import type { OaiClient } from '../harvest/client.ts';
 import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
+import {
+  type Exchange,
+  type HttpResponse,
+  retryAfterMs,
+  TransportError,
+} from '../service/http/exchange.ts';
+import type { Pace, Slot } from '../service/http/pacer.ts';
+import { type Outcome, parseOutcome } from '../service/outcome.ts';
+import { authorize, makeAccessProbe } from '../service/session.ts';
 import type { OpenService } from './account.ts';
-import type { ServerClock } from './server-clock.ts';
 import type { ReconciledEntry } from './verdict.ts';
+
+/**
+ * Server time, from the last answer and the time elapsed since. Undefined before the first answer.
+ */
+export type ServerClock = {
+  /**
+   * Lower bound: a `Date` header has whole seconds, and the monotonic clock stops while the machine
+   * sleeps.
+   */
+  now(): ServerMs | undefined;
+  /**
+   * Upper bound: the answer may have been written right after the request, and read late by a
+   * paused process. Uses the wall clock where it advanced more, as during sleep.
+   */
+  latest(): ServerMs | undefined;
+  /** Reads the time from the answers of an exchange. */
+  observe(send: Exchange): Exchange;
+};
+
+const HEADER_PRECISION_MS = 1000;
+
+/** Creates the clock of the service, unknown before the first answer. */
+export function createServerClock(clock: Clock): ServerClock {
+  let heard:
+    | { readonly at: ServerMs; readonly askedOn: Moment; readonly readOn: Moment }
+    | undefined;
+  return {
+    now: () =>
+      heard === undefined
+        ? undefined
+        : asServerMs(heard.at + clock.monotonicMs() - heard.readOn.monotonicMs),
+    latest: () =>
+      heard === undefined
+        ? undefined
+        : asServerMs(heard.at + HEADER_PRECISION_MS + measureElapsedMs(clock, heard.askedOn)),
+    observe: (send) => async (request) => {
+      const askedOn = readClock(clock);
+      const response = await send(request);
+      const at = parseDate(response.headers['date']);
+      if (at !== undefined) heard = { at, askedOn, readOn: readClock(clock) };
+      return response;
+    },
+  };
+}
+
+/** Parses a `Date` header (RFC 9110, 6.6.1); undefined for an invalid one. */
+export function parseDate(header: string | undefined): ServerMs | undefined {
+  const at = header === undefined ? Number.NaN : Date.parse(header);
+  return Number.isNaN(at) ? undefined : asServerMs(at);
+}
 
 export type Harvesting = {
   open(): Promise<OaiClient>;
@@ -150,4 +214,68 @@ export type StopCause =
 
 export function isAbort(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';
+}
+
+export type Asker = {
+  readonly baseUrl: string;
+  readonly clock: Clock;
+  readonly pace: Pace;
+  readonly send: Exchange;
+  readonly stop: AbortSignal;
+};
+
+/**
+ * Sends a request that changes nothing, with the permissions of a write, within the pace: it tells
+ * if the account is refused, and if the service is open.
+ */
+export async function probeAccess(asker: Asker, token: string): Promise<Outcome> {
+  const answer = await askAccess(asker, token);
+  if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
+  return parseOutcome('import', answer, asker.clock.now(), () => undefined);
+}
+
+/** Returns the cause for the push to end after a probe; undefined where it continues. */
+export function findStopCauseOfProbe(outcome: Outcome): StopCause | undefined {
+  switch (outcome.kind) {
+    case 'not-delivered':
+    case 'cut':
+      return { kind: 'unreachable', reason: outcome.detail };
+    case 'closed':
+      return { kind: 'closed', reason: outcome.detail };
+    case 'uncertain':
+      return {
+        kind: 'in-doubt',
+        reason: msg`the answers may not come from the service: ${outcome.detail}`,
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** Sends a probe within the pace. A throttle slows down all requests (A-RATE-6). */
+export async function askAccess(
+  { baseUrl, clock, pace, send, stop }: Asker,
+  token: string,
+): Promise<HttpResponse | TransportError> {
+  let slot: Slot | undefined;
+  try {
+    slot = await pace.acquire(stop);
+    const acquiredMs = clock.monotonicMs();
+    const exchange = authorize(token, send);
+    const response = await exchange({
+      ...makeAccessProbe(baseUrl),
+      signal: stop,
+      onDeparture: slot.depart,
+    });
+    if (response.status === 429)
+      pace.backOff(acquiredMs, retryAfterMs(response.headers, clock.now()));
+    return response;
+  } catch (thrown) {
+    if (thrown instanceof TransportError) return thrown;
+    if (thrown instanceof UnavailableError || isAbort(thrown))
+      return new TransportError('aborted', false, getLocalizedMessage(thrown));
+    throw thrown;
+  } finally {
+    slot?.release();
+  }
 }

@@ -1,26 +1,26 @@
 import { setMaxListeners } from 'node:events';
 import { PasError } from '../base/errors.ts';
 import { msg } from '../base/message.ts';
-import { RETRY_POLICY } from '../base/retry-policy.ts';
-import { countAttemptsInARow, countConsecutiveFailures } from '../outbox/attempts.ts';
-import type { Entry } from '../outbox/entry.ts';
-import { listAttempts } from '../outbox/entry-facts.ts';
+import { RETRY_POLICY } from '../base/outcomes.ts';
+import { listAttempts } from '../outbox/decisions.ts';
+import { countAttemptsInARow, countConsecutiveFailures, type Entry } from '../outbox/entry.ts';
 import {
   type ClaimableQuery,
   countQueuedOfScope,
   getProject,
   listEntriesInState,
 } from '../outbox/entry-queries.ts';
-import type { Outcome } from '../pas-api/outcome.ts';
-import { probeAccess } from './access.ts';
+import type { Outcome } from '../service/outcome.ts';
 import type { SendResult } from './departure.ts';
-import type { SignedPush, StopCause } from './push-parts.ts';
-import { isSameScope, listEnded, type RefusalRow } from './refusals.ts';
+import { probeAccess, type SignedPush, type StopCause } from './push-parts.ts';
 import {
   type AttemptFacts,
   type Decision,
   INITIAL_STATE,
+  isSameScope,
+  listEnded,
   type PushState,
+  type RefusalRow,
   type SlowDown,
   settle,
 } from './settle.ts';

@@ -1,14 +1,14 @@
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { msg } from '../base/message.ts';
-import { type HarvestedFind, listDifferingElements } from '../find/harvested-find.ts';
+import { type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
 import {
   type FindHarvest,
   type HarvestedFinds,
   harvestFinds,
   type ListedFind,
-} from '../flows/harvest/harvest-finds.ts';
+} from '../harvest/look-up-records.ts';
+import { getSlotOf, listAttempts, listOpenAttempts } from '../outbox/decisions.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
-import { getSlotOf, listAttempts, listOpenAttempts } from '../outbox/entry-facts.ts';
 import {
   findImportOfFind,
   findImportOfRecord,
@@ -17,7 +17,7 @@ import {
   listLatestAccepted,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import type { FactOf } from '../outbox/facts.ts';
+import { type FactOf, storeMessage } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { isImportSlot } from '../outbox/intents.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
@@ -25,11 +25,15 @@ import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listAcceptedSince } from '../outbox/overview.ts';
 import { appendFacts } from '../outbox/record-facts.ts';
 import { listFindUuids } from '../outbox/stored-finds.ts';
-import { storeMessage } from '../outbox/stored-text.ts';
 import { releaseClaims } from '../outbox/unite.ts';
+import {
+  fetchListedFind,
+  judgeNumber,
+  judgePhoto,
+  listNumbersFromHere,
+  makeSentPhoto,
+} from './judge-change.ts';
 import { findCreation, judgeImports, mayBeCreation, type UncertainImport } from './judge-import.ts';
-import { fetchListedFind, judgeNumber, listNumbersFromHere } from './judge-number.ts';
-import { judgePhoto, makeSentPhoto } from './judge-photograph.ts';
 import {
   findEarliestMs,
   getAttemptWindow,

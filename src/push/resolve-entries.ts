@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { findSubject } from '../flows/queue/resolve-finds.ts';
+import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import { recoverOpenAttempts } from '../outbox/claims.ts';
-import { decide } from '../outbox/decisions.ts';
+import { decide, foldEntry, getSlotOf, listEvidence } from '../outbox/decisions.ts';
 import { type Entry, type EntryState, isAboutRow, isAnswerable } from '../outbox/entry.ts';
-import { foldEntry, getSlotOf, listEvidence } from '../outbox/entry-facts.ts';
 import {
   findEntryById,
   getProject,
@@ -17,7 +16,7 @@ import {
 import type { Rejected } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { rewant, unwant } from '../outbox/wishes.ts';
-import { findRecordProblem } from './compare-record.ts';
+import { findRecordProblem } from './unexplained-records.ts';
 
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }

@@ -1,23 +1,60 @@
 import { asWallMs, type MonotonicMs, type WallMs } from '../base/clock.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { OUTCOMES } from '../base/outcomes.ts';
 import {
   computeConnectionBackoffMs,
   computeEntryBackoffMs,
+  OUTCOMES,
   RETRY_POLICY,
   slowBackoffMs,
-} from '../base/retry-policy.ts';
-import { findNumberProblem } from '../find/value-rules.ts';
+} from '../base/outcomes.ts';
+import { findNumberProblem } from '../finds/value-rules.ts';
 import type { Settlement } from '../outbox/claims.ts';
 import type { Entry } from '../outbox/entry.ts';
-import { getProject } from '../outbox/entry-queries.ts';
-import type { ServerFinding } from '../pas-api/error-body.ts';
-import type { Outcome } from '../pas-api/outcome.ts';
-import { findStopCauseOfProbe } from './access.ts';
+import { type EntryScope, getProject } from '../outbox/entry-queries.ts';
+import type { ServerFinding } from '../service/error-body.ts';
+import type { Outcome } from '../service/outcome.ts';
 import type { SendResult } from './departure.ts';
-import type { StopCause } from './push-parts.ts';
-import { type RefusalRow, withoutRefusals, withRefusal } from './refusals.ts';
+import { findStopCauseOfProbe, type StopCause } from './push-parts.ts';
+
+/** Equal refusals in a row of different finds that end their kind and project for this push. */
+const MAX_EQUAL_REFUSALS = 5;
+
+/** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
+export type RefusalRow = EntryScope & {
+  /** Status and text, equal for all of them. */
+  readonly text: string;
+  readonly status: number | null;
+  readonly reason: Message;
+  /** Names of the refused finds and records: each counts once. */
+  readonly records: readonly string[];
+};
+
+type Refusal = Omit<RefusalRow, 'records'> & { readonly record: string };
+
+export function isSameScope(one: EntryScope, other: EntryScope): boolean {
+  return one.kind === other.kind && one.project === other.project;
+}
+
+/** Adds a refusal; another one than the last begins a new row. */
+export function withRefusal(
+  rows: readonly RefusalRow[],
+  { record, ...refusal }: Refusal,
+): RefusalRow[] {
+  const before = rows.find((row) => isSameScope(row, refusal) && row.text === refusal.text);
+  const records = [...new Set([...(before?.records ?? []), record])];
+  return [...withoutRefusals(rows, refusal), { ...refusal, records }];
+}
+
+/** An accepted entry shows that the refusals concerned single finds. */
+export function withoutRefusals(rows: readonly RefusalRow[], scope: EntryScope): RefusalRow[] {
+  return rows.filter((row) => !isSameScope(row, scope));
+}
+
+/** Returns the kinds and projects that are ended for this push. */
+export function listEnded(rows: readonly RefusalRow[]): RefusalRow[] {
+  return rows.filter(({ records }) => records.length >= MAX_EQUAL_REFUSALS);
+}
 
 /** Knowledge from earlier answers of a push. Immutable. */
 export type PushState = {

@@ -1,15 +1,26 @@
-import type { HarvestedFile, HarvestedFind } from '../find/harvested-find.ts';
-import type { ListedFind } from '../flows/harvest/harvest-finds.ts';
-import type { Entry, PhotoEntry } from '../outbox/entry.ts';
-import { getProject, listEntriesOfRecord } from '../outbox/entry-queries.ts';
+import { UsageError } from '../base/errors.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { type ElementName, FIELDS } from '../finds/fields.ts';
+import {
+  formatValue,
+  type HarvestedFile,
+  type HarvestedFind,
+  listDifferingElements,
+} from '../finds/harvested-find.ts';
+import type { ListedFind, RecordSource } from '../harvest/look-up-records.ts';
+import type { Entry, ImportEntry, PhotoEntry } from '../outbox/entry.ts';
+import { findImportOfRecord, getProject, listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { type Outbox, updateHeader } from '../outbox/open-outbox.ts';
 import {
   deleteUnexplained,
   listUnexplained,
   recordSearch,
   storeUnexplained,
-} from '../outbox/searches.ts';
-import { assignFiles, makeSentPhoto } from './judge-photograph.ts';
+} from '../outbox/pulled-records.ts';
+import { KIND_WORDS } from '../outbox/views/entry-words.ts';
+import { assignFiles, fetchListedFind, makeSentPhoto } from './judge-change.ts';
+import { findCreation } from './judge-import.ts';
+import { getAttemptWindow, parseSentElements } from './verdict.ts';
 
 /** Records that searches have shown, and identifiers of records that were listed but not shown. */
 type Unexplained = {
@@ -115,4 +126,122 @@ function isStoredAs({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
   return (
     digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name)
   );
+}
+
+/** An element as sent and as in the record; null where it is absent. */
+type Compared = {
+  readonly element: ElementName;
+  readonly sent: string | null;
+  readonly now: string | null;
+  readonly differs: boolean;
+};
+
+type LookedAt = {
+  readonly compared: readonly Compared[];
+  /** Evidence against the record; empty where everything fits. */
+  readonly doubts: readonly Message[];
+};
+
+/**
+ * Explains why an entry cannot be settled with a record: of two finds with one record, one would
+ * never be sent.
+ */
+export function findRecordProblem(
+  outbox: Outbox,
+  entry: Entry,
+  identCely: string,
+): UsageError | undefined {
+  if (entry.kind !== 'import') {
+    if (entry.identCely === identCely) return undefined;
+    const kind = KIND_WORDS[entry.kind];
+    const ownIdent = entry.identCely ?? '';
+    return new UsageError(msg`The ${kind} was sent to ${ownIdent}, not to ${identCely}.`, {
+      hint: msg`If ${ownIdent} has it, specify that identifier.`,
+    });
+  }
+  const owner = findImportOfRecord(outbox, identCely);
+  if (owner === undefined) return findFormProblem(entry, identCely);
+  const find = entry.localId ?? '';
+  const other = owner.localId ?? identCely;
+  return new UsageError(msg`${identCely} is already the record of ${other}.`, {
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, specify that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
+  });
+}
+
+/**
+ * The service derives identifiers of finds from the project; a find of a temporary project (`X-`)
+ * may be renamed later.
+ */
+function findFormProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
+  const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
+  if (
+    ofProject !== undefined &&
+    (project === null || project.startsWith('X-') || ofProject === project)
+  )
+    return undefined;
+  const form = `${project ?? 'C-202400101'}-N00042`;
+  return new UsageError(
+    ofProject === undefined || project === null
+      ? msg`${identCely} is not an identifier of a find.`
+      : msg`${identCely} is a find of another project: this one was sent to ${project}.`,
+    { hint: msg`The service shows it with the record, in the form ${form}.` },
+  );
+}
+
+/**
+ * Requests a record that a person assigns to an import, and compares it with what was sent.
+ * @returns undefined where the service has no such record
+ * @throws as {@link fetchListedFind}
+ */
+export async function lookUpRecord(
+  outbox: Outbox,
+  source: RecordSource,
+  entry: ImportEntry,
+  identCely: string,
+): Promise<LookedAt | undefined> {
+  const listed = await fetchListedFind(source, identCely);
+  if (listed === undefined || listed.kind === 'deleted') return undefined;
+  if (listed.kind !== 'shown')
+    return {
+      compared: [],
+      doubts: [msg`The service has ${identCely}, but does not show it to this account.`],
+    };
+  const { record: find } = listed;
+  const compared = compare(outbox, entry, find);
+  const differing = compared
+    .filter(({ differs }) => differs)
+    .map(({ element }) => element)
+    .join(', ');
+  const maker = findOtherMaker(outbox, entry, find);
+  return {
+    compared,
+    doubts: [
+      ...(maker === undefined
+        ? []
+        : [msg`It was created by the account ${maker}, which did not send this find.`]),
+      ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
+    ],
+  };
+}
+
+function compare(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): Compared[] {
+  const sent = parseSentElements(outbox, entry) ?? {};
+  const differing = new Set<string>(listDifferingElements(sent, find));
+  return FIELDS.map(({ name }) => ({
+    element: name,
+    sent: formatValue(sent[name]),
+    now: formatValue(find.elements[name]),
+    differs: differing.has(name),
+  })).filter((each) => each.sent !== null || each.now !== null);
+}
+
+/** Returns the account that made the record, where only other accounts sent this find. */
+function findOtherMaker(
+  outbox: Outbox,
+  entry: ImportEntry,
+  find: HarvestedFind,
+): string | undefined {
+  const { accounts } = getAttemptWindow(outbox, entry);
+  const maker = findCreation(find)?.user ?? '';
+  return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;
 }

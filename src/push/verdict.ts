@@ -1,15 +1,15 @@
 import { asServerMs } from '../base/clock.ts';
 import { type Message, msg } from '../base/message.ts';
-import type { HarvestedElements } from '../find/fields.ts';
-import { type HarvestedFind, parseHarvestedFind } from '../find/harvested-find.ts';
-import type { HarvestedFinds } from '../flows/harvest/harvest-finds.ts';
+import { getChild } from '../base/xml/element.ts';
+import { parseXml } from '../base/xml/parse.ts';
+import type { HarvestedElements } from '../finds/fields.ts';
+import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
+import type { HarvestedFinds } from '../harvest/look-up-records.ts';
+import { listAttempts, listFactsOfEntry } from '../outbox/decisions.ts';
 import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
-import { listAttempts, listFactsOfEntry } from '../outbox/entry-facts.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { getChild } from '../xml/element.ts';
-import { parseXml } from '../xml/parse.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write

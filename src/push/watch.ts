@@ -6,11 +6,10 @@ import {
   UnavailableError,
 } from '../base/errors.ts';
 import type { Message } from '../base/message.ts';
-import { RETRY_POLICY } from '../base/retry-policy.ts';
+import { RETRY_POLICY } from '../base/outcomes.ts';
 import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
-import { findStopCauseOfProbe, probeAccess } from './access.ts';
 import { pushAll } from './push-all.ts';
-import type { Push, StopCause } from './push-parts.ts';
+import { findStopCauseOfProbe, type Push, probeAccess, type StopCause } from './push-parts.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };

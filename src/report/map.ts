@@ -1,36 +1,45 @@
 import { t } from '../base/language.ts';
-import { clipRing, getCentroid, simplifyRing } from '../place/clip.ts';
-import type { Point } from '../place/geometry.ts';
-import { type BoundingBox, isInPolygon, type Polygon, type Ring } from '../place/polygon.ts';
 import {
+  type BoundingBox,
+  clipRing,
+  getCentroid,
+  isInPolygon,
+  type Polygon,
+  type Ring,
+  simplifyRing,
+} from '../finds/place/areas.ts';
+import type { Point } from '../finds/place/geometry.ts';
+import { type Html, html } from './html.ts';
+import {
+  type Frame,
+  LABEL_GAP,
+  LABEL_SIZE,
+  type LabelRequest,
+  type MapLabel,
+  makeFrameAround,
+  makeGraticule,
+  placeAreaNames,
+  placeLabels,
+  roundDownToStep,
+  type Side,
+  type Stack,
+  stack,
+  type Tick,
+} from './map-frame.ts';
+import {
+  countStates,
   formatEast,
   formatFinds,
   formatMetres,
   formatNorth,
   formatSJtsk,
   formatWgs84,
-} from './format.ts';
-import { type Html, html } from './html.ts';
-import {
-  type Frame,
-  makeFrameAround,
-  makeGraticule,
-  roundDownToStep,
-  type Tick,
-} from './map-frame.ts';
-import {
-  LABEL_GAP,
-  LABEL_SIZE,
-  type LabelRequest,
-  type MapLabel,
-  placeAreaNames,
-  placeLabels,
-  type Side,
-  type Stack,
-  stack,
-} from './map-labels.ts';
-import type { MappedFind, MapSheet, Outline } from './report-model.ts';
-import { countStates, getStateName, stateLegend } from './states.ts';
+  getStateName,
+  type MappedFind,
+  type MapSheet,
+  type Outline,
+  stateLegend,
+} from './report-model.ts';
 
 /** Maximum share of the scale bar in the width. */
 const BAR_SHARE = 0.22;

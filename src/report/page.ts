@@ -1,18 +1,15 @@
 import { formatSize, getLanguage, msgid, ngettext, t } from '../base/language.ts';
-import { compareCzech } from '../text/names.ts';
-import type { Assets } from './assets.ts';
+import { compareCzech } from '../base/names.ts';
+import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
+import { renderMaps } from './map.ts';
 import {
+  type Count,
   formatDayOfMoment,
   formatFinds,
   formatReportMoment,
   formatSJtsk,
   formatWgs84,
   formatWholeNumber,
-} from './format.ts';
-import { type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
-import { renderMaps } from './map.ts';
-import {
-  type Count,
   isForPerson,
   type NextStep,
   type Picture,
@@ -20,8 +17,10 @@ import {
   type Report,
   type ReportFind,
   type ReportPhotograph,
+  stateBadge,
+  stateLegend,
+  stateShapes,
 } from './report-model.ts';
-import { stateBadge, stateLegend, stateShapes } from './states.ts';
 
 /** Beginning by which a page of pas is recognised. */
 export const GENERATOR = '<!doctype html>\n<!-- pas report -->\n';

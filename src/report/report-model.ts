@@ -1,6 +1,8 @@
-import type { Command } from '../base/message.ts';
-import type { Place } from '../place/geometry.ts';
-import type { BoundingBox, Polygon } from '../place/polygon.ts';
+import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language.ts';
+import { type Command, type Message, msg } from '../base/message.ts';
+import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
+import type { Place } from '../finds/place/geometry.ts';
+import { type Html, html } from './html.ts';
 
 /**
  * State of a find: that of its import, after sending that of the service. In the order of the page.
@@ -143,3 +145,165 @@ export type Report = ReportSettings & {
   readonly byAccessibility: readonly Count[];
   readonly maps: readonly MapSheet[];
 };
+
+/** Numbers, dates and coordinates in the report's language. */
+
+const NARROW_BLANK = '\u202f';
+const MINUS = '\u2212';
+
+/** Cached formats per language: making one takes longer than using it a hundred times. */
+const FORMS = new Map<string, Intl.DateTimeFormat>();
+
+function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const locale = getLanguage() === 'cs' ? 'cs-CZ' : 'en-GB';
+  const key = `${locale} ${name}`;
+  const form = FORMS.get(key) ?? new Intl.DateTimeFormat(locale, options);
+  FORMS.set(key, form);
+  return form;
+}
+
+/** Formats `2024-03-09` as a date; other texts stay as they are. */
+export function formatReportDay(isoDate: string): string {
+  const day = new Date(`${isoDate}T00:00:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
+  return getDateFormat('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
+}
+
+export function formatReportMoment(ms: number): string {
+  return getDateFormat('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
+}
+
+export function formatDayOfMoment(ms: number): string {
+  return getDateFormat('day', { dateStyle: 'long' }).format(new Date(ms));
+}
+
+export function formatWholeNumber(value: number): string {
+  return groupDigits(String(value));
+}
+
+export function formatFinds(count: number): string {
+  return ngettext(msgid`${count} find`, `${count} finds`, count);
+}
+
+function groupDigits(digits: string): string {
+  return digits.replace(/\B(?=(?:\d{3})+(?!\d))/g, NARROW_BLANK);
+}
+
+/** Formats `49.84050° N, 15.17120° E`. */
+export function formatWgs84({ wgs84: [longitude, latitude] }: Place, digits = 5): string {
+  return `${formatLatitude(latitude, digits)}, ${formatLongitude(longitude, digits)}`;
+}
+
+/** Always north: the service accepts no other points. */
+export function formatLatitude(latitude: number, digits: number): string {
+  return formatNorth(formatDecimal(latitude, digits));
+}
+
+export function formatLongitude(longitude: number, digits: number): string {
+  return formatEast(formatDecimal(longitude, digits));
+}
+
+export function formatNorth(degrees: string): string {
+  return t`${degrees}° N`;
+}
+
+export function formatEast(degrees: string): string {
+  return t`${degrees}° E`;
+}
+
+/** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
+export function formatSJtsk({ sJtsk: [x, y] }: Place): string {
+  return `X\u00a0${formatSigned(x)}\u00a0m, Y\u00a0${formatSigned(y)}\u00a0m`;
+}
+
+function formatSigned(value: number): string {
+  const [whole = '', fraction = ''] = formatDecimal(Math.abs(value), 2).split(/[.,]/);
+  const mark = getLanguage() === 'cs' ? ',' : '.';
+  return `${value < 0 ? MINUS : ''}${groupDigits(whole)}${mark}${fraction}`;
+}
+
+/** Formats `250 m`, `1.5 km`. */
+export function formatMetres(metres: number): string {
+  if (metres < 1000) return `${metres} m`;
+  const km = metres / 1000;
+  return `${formatDecimal(km, Number.isInteger(km) ? 0 : 1)} km`;
+}
+
+/**
+ * Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones.
+ */
+export function formatGridLine(metres: number, step: number): string {
+  const sign = metres < 0 ? MINUS : '';
+  return step % 1000 === 0
+    ? `${sign}${Math.abs(metres / 1000)} km`
+    : `${sign}${groupDigits(String(Math.abs(metres)))}`;
+}
+
+const NAMES: Readonly<Record<ReportState, Message>> = {
+  draft: msg`not complete`,
+  refused: msg`refused by the service`,
+  uncertain: msg`uncertain`,
+  queued: msg`waiting to be sent`,
+  registered: msg`registered`,
+  submitted: msg`submitted`,
+  confirmed: msg`confirmed`,
+  archived: msg`archived`,
+  gone: msg`no longer in the service`,
+  dropped: msg`dropped`,
+  unsent: msg`not queued`,
+};
+
+export function getStateName(state: ReportState): string {
+  return String(NAMES[state]);
+}
+
+/**
+ * Shapes that distinguish states without colours; those of the service have their number. Drawn
+ * around 0 0, 14 units wide.
+ */
+const SHAPES: Readonly<Record<ReportState, Html>> = {
+  draft: html`<circle r="5.5" class="hollow dashed"/>`,
+  refused: html`<path d="M-5.5-5.5h11v11h-11z" class="full"/><path d="M-2.5-2.5l5 5m0-5l-5 5" class="on"/>`,
+  uncertain: html`<path d="M0-7.2L7.2 0 0 7.2-7.2 0z" class="full"/>${numeral('?')}`,
+  queued: html`<circle r="5.5" class="hollow"/><circle r="2" class="dot"/>`,
+  registered: html`<circle r="6.5" class="full"/>${numeral('1')}`,
+  submitted: html`<circle r="6.5" class="full"/>${numeral('2')}`,
+  confirmed: html`<circle r="6.5" class="full"/>${numeral('3')}`,
+  archived: html`<circle r="6.5" class="full"/>${numeral('4')}`,
+  gone: html`<path d="M-5-5h10v10h-10z" class="hollow"/><path d="M-5-5l10 10" class="line"/>`,
+  dropped: html`<path d="M-4.5-4.5l9 9m0-9l-9 9" class="line"/>`,
+  unsent: html`<circle r="4" class="hollow"/>`,
+};
+
+function numeral(text: string): Html {
+  return html`<text class="on-text" y="3.2" text-anchor="middle">${text}</text>`;
+}
+
+/** Defines the shapes of all states, to be drawn by reference. */
+export function stateShapes(): Html {
+  const shapes = REPORT_STATES.map(
+    (state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`,
+  );
+  return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
+}
+
+/** Counts finds by state, in the order of the page. */
+export function countStates(finds: readonly { readonly state: ReportState }[]): StateCount[] {
+  return REPORT_STATES.flatMap((key) => {
+    const count = finds.filter(({ state }) => state === key).length;
+    return count === 0 ? [] : [{ key, label: getStateName(key), count }];
+  });
+}
+
+/** Lists the counts with the shapes of the marks. */
+export function stateLegend(counts: readonly StateCount[], more = ''): Html {
+  return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul>`;
+}
+
+export function stateBadge(state: ReportState): Html {
+  return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${getStateName(state)}</span></span>`;
+}
+
+function stateSymbol(state: ReportState): Html {
+  return html`<svg class="symbol" viewBox="-8 -8 16 16" aria-hidden="true"><use href="#mark-${state}"/></svg>`;
+}

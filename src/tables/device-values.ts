@@ -1,10 +1,10 @@
+import { joinNames } from '../base/csv.ts';
 import { makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { parseDayOfMoment } from '../find/date-form.ts';
-import { type ColumnName, findColumnMeant } from '../find/fields.ts';
-import { joinNames } from '../text/csv.ts';
-import { isPictureName } from '../text/names.ts';
-import type { XmlElement } from '../xml/element.ts';
+import { isPictureName } from '../base/names.ts';
+import type { XmlElement } from '../base/xml/element.ts';
+import { type ColumnName, findColumnMeant } from '../finds/fields.ts';
+import { parseDayOfMoment } from '../finds/parse-cell.ts';
 import type { Table } from './table.ts';
 
 /** Data of a point from a device or a map app. */

@@ -1,8 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
-import { type Message, msg } from '../base/message.ts';
+import { type Issue, makeWarningIssue } from '../base/issue.ts';
+import { joinMessages, type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
 /**
@@ -127,4 +129,203 @@ function explainNotOpened(path: string, error: unknown): Message {
       return msg`${path} cannot be opened: ${problem}`;
     }
   }
+}
+
+/** Name of an encoding for people, and its name in the decoding library. */
+type Encoding = { readonly name: string; readonly codec: string };
+
+const UTF_8: Encoding = { name: 'UTF-8', codec: 'utf8' };
+const WINDOWS_1250: Encoding = { name: 'Windows-1250', codec: 'win1250' };
+/** Encodings of Czech tables; where a text fits several, the first wins. */
+const ENCODINGS: readonly Encoding[] = [
+  WINDOWS_1250,
+  { name: 'ISO 8859-2', codec: 'iso88592' },
+  { name: 'Mac-CE', codec: 'maccenteuro' },
+  { name: 'Windows-1252', codec: 'win1252' },
+  { name: 'CP852', codec: 'cp852' },
+  UTF_8,
+];
+/** Aliases that the library does not know, also those of map programs. */
+const ALSO_CALLED: Readonly<Record<string, string>> = {
+  65001: 'utf8',
+  88592: 'iso88592',
+  ansi1250: 'cp1250',
+  ansi1252: 'cp1252',
+  oem852: 'cp852',
+  macce: 'maccenteuro',
+  xmacce: 'maccenteuro',
+  maccentraleurope: 'maccenteuro',
+};
+
+/** Letters of Czech words, the frequent ones first, and of foreign names. */
+const FREQUENT = 'íáěéřčžýšů';
+const OCCASIONAL = 'úóťďňäöüôľßàèêñøåìòùûæõ';
+
+/**
+ * Letter pairs that no Czech word has: `ě` behind most letters, a long vowel beside another (except
+ * `linií`, `neúplný`).
+ */
+const ODD_BEHIND = /^(?:[^bdfmnptv]?ě|[aeouyáéěíóúůýä][áéěíóůýä]|[iuyáéěíóúůýä]ú)$/;
+const ODD_BEFORE = /^[áéěíóúůýä][aeiouyáéěíóúůýä]$/;
+
+const SAMPLE_BYTES = 256 * 1024;
+const WORDS_SHOWN = 2;
+
+/**
+ * Converts a text to UTF-8. Bytes that are no text of any encoding stay unchanged.
+ * @throws FileError as {@link chooseTextDecoder}
+ */
+export async function toUtf8(
+  file: string,
+  bytes: Buffer,
+  stated?: string,
+): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
+  if (stated === undefined && detectUtf16(bytes) === undefined && isUtf8(bytes))
+    return { text: bytes, issues: [] };
+  const { encoding, decode, issues } = await chooseTextDecoder(file, bytes, stated);
+  return { text: encoding === UTF_8 ? bytes : Buffer.from(decode(bytes)), issues };
+}
+
+/**
+ * Chooses a decoder: the stated encoding, else Unicode where the bytes are valid, else the encoding
+ * that gives the most plausible Czech. A warning shows two of its words, since only a person can
+ * notice wrong letters.
+ * @param bytes all or many of the texts
+ * @param stated by the user or by the file
+ * @throws FileError where the stated encoding is unknown, or does not fit
+ */
+export async function chooseTextDecoder(
+  file: string,
+  bytes: Buffer,
+  stated: string | undefined,
+): Promise<{
+  readonly encoding: Encoding;
+  readonly decode: (bytes: Buffer) => string;
+  readonly issues: readonly Issue[];
+}> {
+  const { default: iconv } = await import('iconv-lite');
+  const decodeAs = (codec: string) => (encoded: Buffer) =>
+    iconv.decode(encoded, codec, { stripBOM: false });
+  const unicode = detectUtf16(bytes) ?? (isUtf8(bytes) ? UTF_8 : undefined);
+  if (stated === undefined) {
+    const sample = bytes.subarray(0, SAMPLE_BYTES);
+    const encoding = unicode ?? findMostCzech((codec) => decodeAs(codec)(sample));
+    const decode = decodeAs(encoding.codec);
+    const issues =
+      encoding === UTF_8 ? [] : [makeEncodingIssue(file, encoding.name, decode(sample))];
+    return { encoding, decode, issues };
+  }
+  const codec = ALSO_CALLED[stated.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? stated;
+  if (!iconv.encodingExists(codec))
+    throw new FileError(file, msg`${file}: "${stated}" is not a known encoding.`, {
+      hint: NAME_ENCODING,
+    });
+  const decode = decodeAs(codec);
+  // A text that fills its column may be cut within a letter; a wrong encoding breaks far more.
+  if (!/\uFFFD(?![\s\uFFFD])/.test(decode(bytes)))
+    return { encoding: { name: stated, codec }, decode, issues: [] };
+  throw new FileError(
+    file,
+    msg`${file} is not in ${stated}: some of its bytes are not letters in that encoding.`,
+    { hint: NAME_ENCODING },
+  );
+}
+
+function findMostCzech(decode: (codec: string) => string): Encoding {
+  const scores = ENCODINGS.map(({ codec }) => scoreAsCzech(decode(codec)));
+  return ENCODINGS[scores.indexOf(Math.max(...scores))] ?? WINDOWS_1250;
+}
+
+const NAME_ENCODING = msg`Leave --encoding out to have it recognised, or name it: --encoding windows-1250, cp852 or utf-8.`;
+
+/** Detects UTF-16 by its byte order mark, or by a NUL in every letter of the header. */
+function detectUtf16(bytes: Buffer): Encoding | undefined {
+  const [first, second] = bytes;
+  const isLittle =
+    (first === 0xff && second === 0xfe) || (first !== 0 && second === 0 && bytes[3] === 0);
+  const isBig =
+    (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
+  if (bytes.length < 4 || bytes.length % 2 !== 0 || !(isLittle || isBig)) return undefined;
+  return { name: 'UTF-16', codec: isLittle ? 'utf-16le' : 'utf-16be' };
+}
+
+/**
+ * Scores how plausible a text is as Czech: its letters count for it, all else outside ASCII against
+ * it, most of all inside a word.
+ */
+function scoreAsCzech(text: string): number {
+  let sum = 0;
+  for (const { 0: letter, index } of text.matchAll(/[^\0-\x7f]/g)) {
+    const before = text.charAt(index - 1);
+    const after = text.charAt(index + 1);
+    const small = letter.toLowerCase();
+    const isLetter = /\p{L}/u.test(letter);
+    // A capital behind a lower-case letter counts as a sign.
+    const isLoud = letter !== small && /\p{Ll}/u.test(before);
+    const isOdd =
+      ((!isLetter || isLoud) && /\p{L}{2}/u.test(before + after)) ||
+      ODD_BEHIND.test(before.toLowerCase() + small) ||
+      ODD_BEFORE.test(small + after.toLowerCase());
+    if (DRAWN_LINE.test(letter)) sum -= 24;
+    else if (isOdd) sum -= 6;
+    else if (FREQUENT.includes(small)) sum += 3;
+    else if (OCCASIONAL.includes(small)) sum += 0.5;
+    else sum -= isLetter || /\p{C}/u.test(letter) ? 6 : 1;
+  }
+  return sum;
+}
+
+/** Characters of CP852 that only its screens have; bytes of UTF-8 are such. */
+const DRAWN_LINE = /[\u2500-\u259f]/;
+
+const WORD = /(?<!\p{L})\p{L}{3,40}(?!\p{L})/gu;
+
+function makeEncodingIssue(file: string, encoding: string, sample: string): Issue {
+  const words = (sample.match(WORD) ?? []).filter((word) => /[^\0-\x7f]/.test(word));
+  const shown = [...new Set(words)].slice(0, WORDS_SHOWN).join(', ');
+  const says =
+    shown === ''
+      ? msg`${file} is read as ${encoding}.`
+      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, use --encoding.`;
+  return makeWarningIssue('table-encoding', says, { file });
+}
+
+const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
+
+/**
+ * Checks that bytes are UTF-8, and removes the byte order mark.
+ * @throws FileError with the likely cause
+ */
+export function requireUtf8(file: string, bytes: Buffer): Buffer {
+  if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
+  const nulAt = bytes.indexOf(0);
+  if (nulAt !== -1) {
+    const byte = nulAt + 1;
+    const line = getLineAt(bytes, nulAt);
+    const message = msg`${file} contains a NUL byte (byte ${byte}, line ${line}): it is not a text table.`;
+    throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
+  }
+  if (!isUtf8(bytes)) {
+    const problem = describeNotUtf8(file, bytes);
+    const cause = msg`The file is cut short, damaged, or combined from files in different encodings.`;
+    throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
+  }
+  return bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
+}
+
+/** Describes bytes that are not UTF-8, with the position of the first invalid one. */
+export function describeNotUtf8(file: string, bytes: Buffer): Message {
+  // An invalid byte decodes as a replacement character, which no text has.
+  const text = bytes.toString('utf8');
+  const at = Buffer.byteLength(text.slice(0, text.indexOf('\uFFFD')));
+  const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
+  const byte = at + 1;
+  const line = getLineAt(bytes, at);
+  return msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
+}
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+function getLineAt(bytes: Buffer, at: number): number {
+  return bytes.toString('latin1', 0, at).split('\n').length;
 }

@@ -1,14 +1,14 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
+import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
+import { listNames } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { hasJournal, JOURNALS, readImageWithJournal } from '../store/database-file.ts';
-import { listNames } from '../store/folder.ts';
+import type { ArchiveSource } from './formats/zip-entries.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import { assertInputSize, makeDamagedFileError, makePasswordError, type Table } from './table.ts';
-import type { ArchiveSource } from './zip-entries.ts';
 
 type ReadOptions = {
   /**
@@ -65,10 +65,10 @@ const READERS = {
     extensions: ['csv', 'tsv', 'txt'],
     options: ['encoding', 'headerRows'],
     read: async ({ file, bytes, encoding, headerRows, isOnDisk, photoFolder }) => {
-      const { parseTextTable } = await import('./csv-table.ts');
+      const { parseTextTable } = await import('./formats/csv-table.ts');
       const table = await parseTextTable(file, bytes, encoding, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./form-export.ts')).withRepeatsBeside(table, photoFolder)
+        ? (await import('./formats/form-export.ts')).withRepeatsBeside(table, photoFolder)
         : table;
     },
   },
@@ -78,13 +78,14 @@ const READERS = {
     root: /<office:document\s/,
     options: ['sheet', 'headerRows'],
     read: async ({ file, bytes, sheet, headerRows }) =>
-      (await import('./ods-table.ts')).parseFlatOds(file, bytes, sheet, headerRows),
+      (await import('./formats/ods.ts')).parseFlatOds(file, bytes, sheet, headerRows),
   },
   geojson: {
     extensions: ['geojson', 'geojsonl', 'geojsons', 'geojsonseq', 'ndjson', 'json'],
     called: 'GeoJSON',
     options: [],
-    read: async ({ file, bytes }) => (await import('./geojson-table.ts')).parseGeoJson(file, bytes),
+    read: async ({ file, bytes }) =>
+      (await import('./formats/geojson-table.ts')).parseGeoJson(file, bytes),
   },
   gpkg: {
     extensions: ['gpkg'],
@@ -93,7 +94,7 @@ const READERS = {
     options: ['sheet'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
       const content = isOnDisk ? withJournal(file, bytes) : bytes;
-      return (await import('./gpkg-table.ts')).readGeoPackage(file, content, sheet);
+      return (await import('./formats/gpkg-table.ts')).readGeoPackage(file, content, sheet);
     },
   },
   shp: {
@@ -107,7 +108,8 @@ const READERS = {
     extensions: ['xml', 'gpx', 'kml'],
     called: 'XML',
     options: [],
-    read: async ({ file, bytes }) => (await import('./xml-table.ts')).parseXmlTable(file, bytes),
+    read: async ({ file, bytes }) =>
+      (await import('./formats/xml-table.ts')).parseXmlTable(file, bytes),
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
@@ -119,7 +121,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     extensions: [],
     part: /\.csv$/i,
     options: [],
-    read: async (source) => (await import('./form-export.ts')).readFormArchive(source),
+    read: async (source) => (await import('./formats/form-export.ts')).readFormArchive(source),
   },
   {
     extensions: ['xlsx', 'xlsm'],
@@ -128,14 +130,9 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     options: ['sheet', 'headerRows'],
     read: async ({ file, archive, sheet, headerRows, isOnDisk, photoFolder }) => {
       const entries = await archive.readAll();
-      const table = (await import('./xlsx-workbook.ts')).parseXlsx(
-        file,
-        entries,
-        sheet,
-        headerRows,
-      );
+      const table = (await import('./formats/xlsx.ts')).parseXlsx(file, entries, sheet, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./form-export.ts')).withRepeatSheets(table, entries, photoFolder)
+        ? (await import('./formats/form-export.ts')).withRepeatSheets(table, entries, photoFolder)
         : table;
     },
   },
@@ -145,21 +142,21 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     part: /^content\.xml$/,
     options: ['sheet', 'headerRows'],
     read: async ({ file, archive, sheet, headerRows }) =>
-      (await import('./ods-table.ts')).parseOds(file, await archive.readAll(), sheet, headerRows),
+      (await import('./formats/ods.ts')).parseOds(file, await archive.readAll(), sheet, headerRows),
   },
   {
     extensions: ['kmz'],
     called: msg`an archive of KML (KMZ)`,
     part: /\.kml$/i,
     options: [],
-    read: async (source) => (await import('./xml-table.ts')).readKmz(source),
+    read: async (source) => (await import('./formats/xml-table.ts')).readKmz(source),
   },
   {
     extensions: [],
     part: /\.(?:shp|dbf)$/i,
     options: ['sheet', 'encoding'],
     read: async ({ file, archive, sheet, encoding }) => {
-      const { parseShapefileArchive } = await import('./shapefile-table.ts');
+      const { parseShapefileArchive } = await import('./formats/shapefile-table.ts');
       return parseShapefileArchive(file, await archive.readAll(), sheet, encoding);
     },
   },
@@ -312,7 +309,7 @@ function statOrNothing(path: string): Stats | undefined {
 
 /** @throws FileError where the folder has no export of a known program for phones */
 async function readFolder(folder: string, options: ReadOptions): Promise<Table> {
-  const { findGeoPackage: geoPackageIn, readFormFolder } = await import('./form-export.ts');
+  const { findGeoPackage: geoPackageIn, readFormFolder } = await import('./formats/form-export.ts');
   const collected = geoPackageIn(folder);
   if (collected !== undefined) return readTable(collected, options);
   const table = await readFormFolder(folder, (path) => readTable(path, options));
@@ -354,7 +351,7 @@ async function readShapefile(source: FileSource): Promise<Table> {
     if (other.name === name && SHAPEFILE_PARTS.includes(part) && part !== ending)
       parts.set(part, await readInputFile(join(dir, each)));
   }
-  return (await import('./shapefile-table.ts')).parseShapefile(file, parts, encoding);
+  return (await import('./formats/shapefile-table.ts')).parseShapefile(file, parts, encoding);
 }
 
 const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
@@ -387,7 +384,7 @@ async function readBytes(source: FileSource): Promise<Table> {
  * @throws FileError where the archive is damaged, or no format fits
  */
 async function readArchive(file: string, options: SourceOptions, bytes?: Buffer): Promise<Table> {
-  const { openZip } = await import('./zip-entries.ts');
+  const { openZip } = await import('./formats/zip-entries.ts');
   const archive = await openZip(file, bytes);
   try {
     const named = ARCHIVE_READERS.filter((reader) => isNamedAs(reader, file));

@@ -1,3 +1,5 @@
+import { formatCodePoint } from '../base/characters.ts';
+import { withoutFormulaMark } from '../base/csv.ts';
 import { FileError } from '../base/errors.ts';
 import {
   type Doubt,
@@ -10,10 +12,8 @@ import {
   type Unreadable,
 } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import type { RowNumber, RowPlace, TablePlace } from '../find/find.ts';
-import type { PointInSystem } from '../place/geometry.ts';
-import { formatCodePoint } from '../text/characters.ts';
-import { withoutFormulaMark } from '../text/csv.ts';
+import type { RowNumber, RowPlace, TablePlace } from '../finds/find.ts';
+import type { PointInSystem } from '../finds/place/geometry.ts';
 
 /** Result of every table reader, whatever the format. */
 export type Table = TablePlace & {

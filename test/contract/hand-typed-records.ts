@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/base/package-root.ts';
+import { packageRoot } from '../../src/base/own-files.ts';
 import type { SchemaVersion } from '../support/schema-validators.ts';
 import { getShape, type Shape } from './record-shapes.ts';
 

@@ -7,7 +7,7 @@ import { type Entity, getText } from '../../mock-server/state/records/record.ts'
 import { renderRecord } from '../../mock-server/state/records/render.ts';
 import { loadSeed, SeedError, syntheticFinds } from '../../mock-server/state/seed/load-seed.ts';
 import type { SeedContent } from '../../mock-server/state/seed-content.ts';
-import { packageRoot } from '../../src/base/package-root.ts';
+import { packageRoot } from '../../src/base/own-files.ts';
 import { entityValidator, faults, SCHEMA_BASE } from '../support/schema-validators.ts';
 import { startMock } from '../support/start-mock.ts';
 

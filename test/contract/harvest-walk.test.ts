@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Validator } from '../../src/xml/xsd.ts';
+import type { Validator } from '../../src/base/xml/xsd.ts';
 import { ask, fetchPages, parseError, parseHeaders } from '../support/raw-harvest.ts';
 import {
   answerValidator,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compileSchema } from '../../src/xml/xsd.ts';
+import { compileSchema } from '../../src/base/xml/xsd.ts';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
 import { startMock } from '../support/start-mock.ts';

@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { seededRandom } from '../support/random.ts';
 import { type Home, homeWithoutNetwork } from '../support/run-pas.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { damage } from '../support/hostile-disk.ts';
 import { pushUnchecked } from '../support/outbox-files.ts';
 import type { Home, Run } from '../support/run-pas.ts';

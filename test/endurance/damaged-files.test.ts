@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { seededRandom } from '../support/random.ts';
 import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { Runtime } from '../../src/context/context.ts';
+import type { Runtime } from '../../src/cli/context/context.ts';
 import { runMain } from '../../src/main.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { FileError } from '../../src/base/errors.ts';
-import { openSqlite } from '../../src/store/database.ts';
-import { parseTable } from '../../src/tables/csv-table.ts';
+import { parseTable } from '../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../support/make-workbook.ts';

@@ -1,8 +1,8 @@
 import { Script } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { parsePlainNumber } from '../../src/columns/column-tests.ts';
-import { parseDateForm } from '../../src/find/date-form.ts';
-import { parseHtml } from '../../src/text/characters.ts';
+import { parseHtml } from '../../src/base/characters.ts';
+import { parseDateForm } from '../../src/finds/parse-cell.ts';
+import { parsePlainNumber } from '../../src/tables/columns/column-tests.ts';
 import { processorMsSince } from '../support/processor-time.ts';
 import { type Attack, attacksOn, attackText } from './pattern-attacks.ts';
 import { findPatterns } from './patterns.ts';

@@ -2,15 +2,18 @@ import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
-import { openAppendingFile } from '../../src/flows/harvest/append-output.ts';
-import { harvestRecords } from '../../src/flows/harvest/harvest-records.ts';
-import { harvestVocabulary } from '../../src/flows/harvest/harvest-vocabulary.ts';
-import { openRecordOutput, type RecordOutput } from '../../src/flows/harvest/outputs.ts';
-import { assertSubject, openHarvestStore } from '../../src/harvested/harvested-records.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
-import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
-import { listTermsOfSet } from '../../src/vocabulary/terms.ts';
-import { openVocabulary } from '../../src/vocabulary/vocabulary-store.ts';
+import { listTermsOfSet } from '../../src/finds/vocabulary/terms.ts';
+import { openVocabulary } from '../../src/finds/vocabulary/vocabulary-store.ts';
+import { type OaiClient, openOaiClient } from '../../src/harvest/client.ts';
+import { harvestRecords } from '../../src/harvest/harvest-records.ts';
+import { harvestVocabulary } from '../../src/harvest/harvest-vocabulary.ts';
+import { assertSubject, openHarvestStore } from '../../src/harvest/harvested-records.ts';
+import {
+  openAppendingFile,
+  openRecordOutput,
+  type RecordOutput,
+} from '../../src/harvest/outputs.ts';
+import type { Exchange } from '../../src/service/http/exchange.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
 import { OAI_BASE } from '../support/scripted-oai.ts';
 import { SET } from './service.ts';

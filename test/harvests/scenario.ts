@@ -5,7 +5,7 @@ import {
   type HttpResponse,
   TransportError,
   withRetry,
-} from '../../src/http/exchange.ts';
+} from '../../src/service/http/exchange.ts';
 import { type Random, seededRandom } from '../support/random.ts';
 import { type HarvestClient, recordsClient, vocabularyClient } from './clients.ts';
 import { ListService, TROUBLES, type Trouble } from './service.ts';

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../src/http/exchange.ts';
+import type { Exchange } from '../../src/service/http/exchange.ts';
 import type { Random } from '../support/random.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../support/scripted-oai.ts';
 

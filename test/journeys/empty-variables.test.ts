@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePlaces } from '../../src/context/places.ts';
+import { makePlaces } from '../../src/cli/context/places.ts';
 import { makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path';
 import iconv from 'iconv-lite';
 import { beforeAll, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';

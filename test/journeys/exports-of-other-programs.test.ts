@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parsePlaceLink } from '../../src/place/position-links.ts';
+import { parsePlaceLink } from '../../src/finds/place/position-links.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { FIELDS } from '../../src/find/fields.ts';
+import { FIELDS } from '../../src/finds/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeZip } from '../support/make-zip.ts';

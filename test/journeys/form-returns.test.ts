@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseTable } from '../../src/tables/csv-table.ts';
+import { parseTable } from '../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';

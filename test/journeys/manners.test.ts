@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { displayWidth } from '../../src/base/characters.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
-import { displayWidth } from '../../src/text/characters.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
 import { inBash } from '../support/run-page.ts';

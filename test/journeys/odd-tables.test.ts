@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { openZip } from '../../src/tables/zip-entries.ts';
+import { openZip } from '../../src/tables/formats/zip-entries.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { outboxFile } from '../support/outbox-files.ts';

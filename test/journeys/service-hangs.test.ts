@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openConnections } from '../../src/http/send.ts';
 import { runMain } from '../../src/main.ts';
+import { openConnections } from '../../src/service/http/send.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { type RawServer, startRawServer } from '../support/raw-server.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openWriteClient, type WriteClient } from '../../src/exports/write-client.ts';
+import { openWriteClient, type WriteClient } from '../../src/write-client.ts';
 import { makeHome, PROJECT } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 

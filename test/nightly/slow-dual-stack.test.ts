@@ -18,7 +18,7 @@ until grep -q ready "$1/started"; do sleep 0.1; done
 "$3" "$1/request.mjs"`;
 
 const REQUEST = `import { createServer } from 'node:http';
-import { openConnections } from '${join(import.meta.dirname, '../../dist/src/http/send.js')}';
+import { openConnections } from '${join(import.meta.dirname, '../../dist/src/service/http/send.js')}';
 const server = createServer((_, response) => response.end('here'));
 await new Promise((listening) => server.listen(8080, '10.9.0.1', listening));
 const { send } = openConnections({ maxConnections: 1 });

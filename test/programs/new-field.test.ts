@@ -29,7 +29,7 @@ function programWithAnotherField(): {
     cpSync(join(PROJECT, name), join(copy, name), { recursive: true });
   }
   symlinkSync(join(PROJECT, 'node_modules'), join(copy, 'node_modules'));
-  insert(join(copy, 'dist', 'src', 'find', 'fields.js'), /\{\s+name: 'lokalizace'/, ROW);
+  insert(join(copy, 'dist', 'src', 'finds', 'fields.js'), /\{\s+name: 'lokalizace'/, ROW);
   insert(
     join(copy, 'schemas', 'svc', '2.2', 'svc.xsd'),
     /<xs:element name="chranene_udaje" type="samostatny_nalez-/,

@@ -26,8 +26,8 @@ type Recipe = {
 
 const RECIPES: Readonly<Record<string, Recipe>> = {
   'Read another format of tables': {
-    file: 'src/tables/tiny-table.ts',
-    text: `import { assertTableSize, type Table, makeTableOfRecords } from './table.ts';
+    file: 'src/tables/formats/tiny-table.ts',
+    text: `import { assertTableSize, type Table, makeTableOfRecords } from '../table.ts';
 
 export function readTiny(file: string, bytes: Buffer): Table {
   const lines = bytes.toString('utf8').trim().split('\\n').slice(1);
@@ -43,20 +43,20 @@ export function readTiny(file: string, bytes: Buffer): Table {
     called: 'TINY',
     signature: 'TINY',
     options: [],
-    read: async ({ file, bytes }) => (await import('./tiny-table.ts')).readTiny(file, bytes),
+    read: async ({ file, bytes }) => (await import('./formats/tiny-table.ts')).readTiny(file, bytes),
   },
 `,
   },
   'Write finds in another form': {
-    file: 'src/flows/finds/tiny-rows.ts',
-    text: `import type { ExportedFind } from '../../tables/exported-find.ts';
+    file: 'src/tables/exports/tiny-rows.ts',
+    text: `import type { ExportedFind } from './exported-find.ts';
 
 export function* tinyRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield ['number'];
   for (const { localId } of finds) yield [localId];
 }
 `,
-    list: 'src/flows/finds/exporters.ts',
+    list: 'src/tables/exports/exporters.ts',
     before: /^ {2}qgis: \{/m,
     row: `  tiny: {
     summary: 'a list of numbers',
@@ -67,8 +67,8 @@ export function* tinyRows(finds: Iterable<ExportedFind>): Generator<readonly str
 `,
   },
   'Make a form for another program on phones': {
-    file: 'src/flows/field/make-tiny-form.ts',
-    text: `import { writeOutputFile } from '../../store/output-file.ts';
+    file: 'src/tables/forms/make-tiny-form.ts',
+    text: `import { writeOutputFile } from '../../base/disk/output-file.ts';
 import { type FieldMade, type FieldRequest, makeFormLists } from './form-lists.ts';
 
 export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldRequest): Promise<FieldMade> {
@@ -76,7 +76,7 @@ export async function makeTinyForm({ destination, overwrite, vocabulary, rules }
   return { files: [destination] };
 }
 `,
-    list: 'src/flows/field/field-tools.ts',
+    list: 'src/tables/forms/field-tools.ts',
     before: /^ {2}qfield: /m,
     row: "  tiny: async (request) => (await import('./make-tiny-form.ts')).makeTinyForm(request),\n",
   },

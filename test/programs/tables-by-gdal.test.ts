@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mapTable } from '../../src/columns/map-table.ts';
-import { parseConstants } from '../../src/columns/settings.ts';
-import { type GeomSystem, parsePointNumbers } from '../../src/place/geometry.ts';
+import { type GeomSystem, parsePointNumbers } from '../../src/finds/place/geometry.ts';
+import { mapTable } from '../../src/tables/columns/map-table.ts';
+import { parseConstants } from '../../src/tables/columns/settings.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 

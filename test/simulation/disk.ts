@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 import type { DiskFault } from './scenario.ts';
 
 type Told = Statement & { readonly database: Database };

@@ -1,5 +1,9 @@
 import { buffer } from 'node:stream/consumers';
-import { type HttpRequest, type HttpResponse, TransportError } from '../../src/http/exchange.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+} from '../../src/service/http/exchange.ts';
 import type { Random } from '../support/random.ts';
 import type { Arrival, Service } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';

@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findOutboxName, listProfilesOfOutbox, readConfigFile } from '../../src/context/config.ts';
-import { openDatabaseImage, openSqlite } from '../../src/store/database.ts';
+import { openDatabaseImage, openSqlite } from '../../src/base/disk/database.ts';
+import {
+  findOutboxName,
+  listProfilesOfOutbox,
+  readConfigFile,
+} from '../../src/cli/context/config.ts';
 import type { Profile } from './scenario.ts';
 
 /** An entry as an outbox of a home has it. */

@@ -7,7 +7,7 @@ import type { MockServerOptions } from '../../mock-server/state/options.ts';
 import { orderChildren } from '../../mock-server/state/records/child-order.ts';
 import { makeHistoryEntry } from '../../mock-server/state/records/history.ts';
 import { getList } from '../../mock-server/state/records/record.ts';
-import type { HttpResponse } from '../../src/http/exchange.ts';
+import type { HttpResponse } from '../../src/service/http/exchange.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** A request as it reaches the service. */

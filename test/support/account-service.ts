@@ -1,6 +1,6 @@
-import type { HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
-import type { KnownAccount } from '../../src/outbox/bound-account.ts';
+import type { KnownAccount } from '../../src/outbox/unite.ts';
 import type { OpenService, ProfileUser } from '../../src/push/account.ts';
+import type { HttpRequest, HttpResponse } from '../../src/service/http/exchange.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';
 
 /** Account by the service; the first is the one that every outbox of the tests knows. */

@@ -1,5 +1,5 @@
-import type { HarvestState } from '../../src/oai/harvest-state.ts';
-import { type HarvestPass, type HarvestWindow, startPass } from '../../src/oai/pass.ts';
+import type { HarvestState } from '../../src/harvest/harvest-state.ts';
+import { type HarvestPass, type HarvestWindow, startPass } from '../../src/harvest/pass.ts';
 
 /** A pass that nothing was held before. */
 export function begunPass(

@@ -1,4 +1,4 @@
-import type { Exchange, HttpRequest } from '../../src/http/exchange.ts';
+import type { Exchange, HttpRequest } from '../../src/service/http/exchange.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from './scripted-oai.ts';
 
 type Kept = { label: string; datestampMs: number; deleted: boolean };

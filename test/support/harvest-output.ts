@@ -1,4 +1,4 @@
-import { type Exchange, TransportError } from '../../src/http/exchange.ts';
+import { type Exchange, TransportError } from '../../src/service/http/exchange.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import type { HarvestPlace } from './record-harvest.ts';
 import { OAI_BASE } from './scripted-oai.ts';

@@ -1,4 +1,4 @@
-import { openSqlite } from '../../src/store/database.ts';
+import { openSqlite } from '../../src/base/disk/database.ts';
 
 export type GeoPackageLayer = {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { type PaceState, type PaceStore, UNSEEN } from '../../src/http/pace-store.ts';
+import { type PaceState, type PaceStore, UNSEEN } from '../../src/service/http/pace-store.ts';
 import type { ManualClock } from './manual-clock.ts';
 
 /** A pace that is kept in memory, on a clock that stands still until it is moved. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { packageRoot } from '../../src/base/package-root.ts';
+import { packageRoot } from '../../src/base/own-files.ts';
 
 type Media = { readonly schema?: object };
 type Response = {

@@ -1,27 +1,28 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Opening, openAppendingFile } from '../../src/flows/harvest/append-output.ts';
+import { openOaiClient } from '../../src/harvest/client.ts';
 import {
   harvestRecords,
   openSetState,
   type RecordHarvest,
-} from '../../src/flows/harvest/harvest-records.ts';
-import {
-  type OpenedOutput,
-  type OutputName,
-  openRecordOutput,
-  type RecordOutput,
-} from '../../src/flows/harvest/outputs.ts';
-import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
+} from '../../src/harvest/harvest-records.ts';
+import type { HarvestState } from '../../src/harvest/harvest-state.ts';
 import {
   assertSubject,
   deleteClosedBytes,
   openHarvestStore,
   type Subject,
-} from '../../src/harvested/harvested-records.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
-import { openOaiClient } from '../../src/oai/client.ts';
-import type { HarvestState } from '../../src/oai/harvest-state.ts';
+} from '../../src/harvest/harvested-records.ts';
+import {
+  type OpenedOutput,
+  type Opening,
+  type OutputName,
+  openAppendingFile,
+  openRecordOutput,
+  type RecordOutput,
+} from '../../src/harvest/outputs.ts';
+import type { SetProgress } from '../../src/harvest/service-lists.ts';
+import type { Exchange } from '../../src/service/http/exchange.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 import { tempFolder } from './temp-outbox.ts';

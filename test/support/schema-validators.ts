@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/base/package-root.ts';
+import { packageRoot } from '../../src/base/own-files.ts';
 import {
   compileSchema,
   fillPlaceholders,
   type SchemaFile,
   type Validator,
-} from '../../src/xml/xsd.ts';
+} from '../../src/base/xml/xsd.ts';
 
 export type SchemaVersion = '2.0' | '2.1' | '2.2';
 export const SCHEMA_VERSIONS: readonly SchemaVersion[] = ['2.0', '2.1', '2.2'];

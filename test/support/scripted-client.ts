@@ -1,6 +1,6 @@
-import type { Exchange, HttpResponse } from '../../src/http/exchange.ts';
-import { type OaiClient, openOaiClient } from '../../src/oai/client.ts';
-import type { OaiCredentials } from '../../src/oai/send-request.ts';
+import { type OaiClient, openOaiClient } from '../../src/harvest/client.ts';
+import type { OaiCredentials } from '../../src/harvest/send-request.ts';
+import type { Exchange, HttpResponse } from '../../src/service/http/exchange.ts';
 import { OAI_BASE, scripted } from './scripted-oai.ts';
 
 /** A harvesting client whose service says what the script has. */

@@ -1,4 +1,4 @@
-import type { Exchange, HttpRequest, HttpResponse } from '../../src/http/exchange.ts';
+import type { Exchange, HttpRequest, HttpResponse } from '../../src/service/http/exchange.ts';
 
 export const OAI_BASE = 'https://harvest.example.org';
 

@@ -2,14 +2,19 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
-import type { FindElements } from '../../src/find/fields.ts';
-import { bindAccount, type KnownAccount, rememberAccount } from '../../src/outbox/bound-account.ts';
+import type { FindElements } from '../../src/finds/fields.ts';
 import { type Claim, claim } from '../../src/outbox/claims.ts';
 import type { EntryId, Photograph } from '../../src/outbox/entry.ts';
 import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import { type Binding, type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
-import { getPlace, takePlace } from '../../src/outbox/unite.ts';
+import {
+  bindAccount,
+  getPlace,
+  type KnownAccount,
+  rememberAccount,
+  takePlace,
+} from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 

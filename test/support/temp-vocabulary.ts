@@ -1,10 +1,13 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeStoredState } from '../../src/oai/harvest-state.ts';
-import type { TermDraft, Vocabulary } from '../../src/vocabulary/term.ts';
-import { getOrCreateVocabularyHarvest, saveTerm } from '../../src/vocabulary/terms.ts';
-import { openVocabulary, type VocabularyStore } from '../../src/vocabulary/vocabulary-store.ts';
+import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
+import { getOrCreateVocabularyHarvest, saveTerm } from '../../src/finds/vocabulary/terms.ts';
+import {
+  openVocabulary,
+  type VocabularyStore,
+} from '../../src/finds/vocabulary/vocabulary-store.ts';
+import { makeStoredState } from '../../src/harvest/harvest-state.ts';
 import { completePass } from './begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';

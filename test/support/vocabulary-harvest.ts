@@ -1,9 +1,9 @@
-import { harvestVocabulary, type SetHarvest } from '../../src/flows/harvest/harvest-vocabulary.ts';
-import type { SetProgress } from '../../src/flows/harvest/service-lists.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
-import { openOaiClient } from '../../src/oai/client.ts';
-import type { Vocabulary } from '../../src/vocabulary/term.ts';
-import { listTermsOfSet } from '../../src/vocabulary/terms.ts';
+import type { Vocabulary } from '../../src/finds/vocabulary/term.ts';
+import { listTermsOfSet } from '../../src/finds/vocabulary/terms.ts';
+import { openOaiClient } from '../../src/harvest/client.ts';
+import { harvestVocabulary, type SetHarvest } from '../../src/harvest/harvest-vocabulary.ts';
+import type { SetProgress } from '../../src/harvest/service-lists.ts';
+import type { Exchange } from '../../src/service/http/exchange.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isLoopback, normalizeAddress } from '../../../src/context/config.ts';
+import { isLoopback, normalizeAddress } from '../../../src/cli/context/config.ts';
 
 describe('a service address', () => {
   const ADDRESS = 'https://finds.example.org';

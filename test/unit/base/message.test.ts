@@ -7,7 +7,7 @@ import {
   msg,
   serializeValue,
 } from '../../../src/base/message.ts';
-import { buildWholeProgram } from '../../../src/commands/program.ts';
+import { buildWholeProgram } from '../../../src/cli/program.ts';
 
 afterEach(() => addToCommands(() => ''));
 

@@ -3,7 +3,7 @@ import {
   collapseText as collapseOfMock,
   trimText as trimOfMock,
 } from '../../../mock-server/base/white-space.ts';
-import { collapseText, normalizeText, trimText } from '../../../src/text/characters.ts';
+import { collapseText, normalizeText, trimText } from '../../../src/base/characters.ts';
 
 /** White space by Unicode's property, and the four separators of ASCII. */
 const isWhite = (letter: string): boolean => /[\p{White_Space}\u001c-\u001f]/u.test(letter);

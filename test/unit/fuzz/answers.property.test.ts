@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { AuthError, ContractError, PasError, UnavailableError } from '../../../src/base/errors.ts';
 import { OUTCOMES } from '../../../src/base/outcomes.ts';
-import type { HttpResponse } from '../../../src/http/exchange.ts';
-import { openOaiClient } from '../../../src/oai/client.ts';
-import { parseErrorBody } from '../../../src/pas-api/error-body.ts';
-import { parseOutcome } from '../../../src/pas-api/outcome.ts';
-import { type Operation, openSession } from '../../../src/pas-api/session.ts';
+import { openOaiClient } from '../../../src/harvest/client.ts';
 import { parseRecordIdent } from '../../../src/push/departure.ts';
+import { parseErrorBody } from '../../../src/service/error-body.ts';
+import type { HttpResponse } from '../../../src/service/http/exchange.ts';
+import { parseOutcome } from '../../../src/service/outcome.ts';
+import { type Operation, openSession } from '../../../src/service/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
 /** Broken, malicious or foreign answers of a server. */

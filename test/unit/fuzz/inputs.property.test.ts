@@ -7,16 +7,16 @@ import busboy from 'busboy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findDigestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
+import { toPrintable } from '../../../src/base/characters.ts';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { readConfigFile } from '../../../src/context/config.ts';
+import { readConfigFile } from '../../../src/cli/context/config.ts';
+import { parsePoint } from '../../../src/finds/place/geometry.ts';
 import {
   formatContentDigest,
   makeBytesForm,
   makeStreamForm,
-} from '../../../src/http/request-body.ts';
-import { parsePoint } from '../../../src/place/geometry.ts';
-import { toPrintable } from '../../../src/text/characters.ts';
+} from '../../../src/service/http/request-body.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });
 

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
-import { computeEntryBackoffMs } from '../../../src/base/retry-policy.ts';
+import { type AttemptOutcome, computeEntryBackoffMs } from '../../../src/base/outcomes.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { listAttempts } from '../../../src/outbox/decisions.ts';
 import {
   countAttemptsInARow,
   countConsecutiveFailures,
   getRetryAt,
-} from '../../../src/outbox/attempts.ts';
-import { recordAnswer } from '../../../src/outbox/claims.ts';
-import { listAttempts } from '../../../src/outbox/entry-facts.ts';
+} from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../../src/base/disk/database.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import {
   assertSound,
@@ -10,7 +11,6 @@ import {
   replaceContents,
 } from '../../../src/outbox/backup-copy.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { openSqlite } from '../../../src/store/database.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';

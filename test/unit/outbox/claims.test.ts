@@ -3,16 +3,16 @@ import { asServerMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { makeErrorIssue } from '../../../src/base/issue.ts';
 import {
+  type AttemptHead,
   type Claim,
   claim,
-  type Departure,
   recordAnswer,
   recoverOpenAttempts,
   type Settlement,
 } from '../../../src/outbox/claims.ts';
-import { decide } from '../../../src/outbox/decisions.ts';
+import { removeSubject } from '../../../src/outbox/command-log.ts';
+import { decide, getSlotOf, listAttempts } from '../../../src/outbox/decisions.ts';
 import type { Entry, EntryId } from '../../../src/outbox/entry.ts';
-import { getSlotOf, listAttempts } from '../../../src/outbox/entry-facts.ts';
 import {
   type ClaimableQuery,
   clampFutureBackoff,
@@ -26,7 +26,6 @@ import {
 import { unpackAttempt } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { removeSubject } from '../../../src/outbox/removal.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { rewant, unwant, wantFind } from '../../../src/outbox/wishes.ts';
@@ -49,7 +48,7 @@ const ALL: ClaimableQuery = {
   closed: [],
 };
 const SERVER_NOW = asServerMs(1_700_000_000_000);
-const POST: Departure = {
+const POST: AttemptHead = {
   method: 'POST',
   path: '/api/pas/import-xml',
   account: ACCOUNT_ID,

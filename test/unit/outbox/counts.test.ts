@@ -3,10 +3,9 @@ import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import { refoldAll } from '../../../src/outbox/backup-copy.ts';
 import { recoverOpenAttempts, type Settlement } from '../../../src/outbox/claims.ts';
-import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
-import { decide, releaseRecord } from '../../../src/outbox/decisions.ts';
+import { findLastCommand, removeSubject, undoCommand } from '../../../src/outbox/command-log.ts';
+import { decide, getSlotOf, releaseRecord } from '../../../src/outbox/decisions.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { getSlotOf } from '../../../src/outbox/entry-facts.ts';
 import {
   findEntryById,
   listDraftImports,
@@ -22,7 +21,6 @@ import {
   listDelays,
   listDroppedWithDependents,
 } from '../../../src/outbox/overview.ts';
-import { removeSubject } from '../../../src/outbox/removal.ts';
 import { countFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { unwant } from '../../../src/outbox/wishes.ts';

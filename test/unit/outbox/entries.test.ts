@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getSlotOf } from '../../../src/outbox/entry-facts.ts';
+import { getSlotOf } from '../../../src/outbox/decisions.ts';
 import {
   findEntryById,
   findImportOfFind,

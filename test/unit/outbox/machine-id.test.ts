@@ -5,7 +5,7 @@ import {
   readMachineId,
   type System,
   thisSystem,
-} from '../../../src/context/places.ts';
+} from '../../../src/cli/context/places.ts';
 
 /** The ledger is beside the outbox there. */
 const isContainer = (system: System): boolean => isLedgerBesideOutbox(makePlaces({}), system);

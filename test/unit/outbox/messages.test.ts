@@ -3,7 +3,7 @@ import { makeErrorIssue } from '../../../src/base/issue.ts';
 import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
 import { recordAnswer } from '../../../src/outbox/claims.ts';
-import { listAttempts, listEvidence } from '../../../src/outbox/entry-facts.ts';
+import { listAttempts, listEvidence } from '../../../src/outbox/decisions.ts';
 import { findEntryById, storeLookup, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';

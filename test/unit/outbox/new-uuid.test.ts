@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeUuid } from '../../../src/outbox/stored-text.ts';
+import { makeUuid } from '../../../src/outbox/facts.ts';
 
 const UUID_7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const moments = fc.integer({ min: 0, max: 2 ** 48 - 1 });

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { acquireLockFile, type LockFile } from '../../../src/base/disk/lock-file.ts';
 import { OutboxLeasedError } from '../../../src/base/errors.ts';
 import {
   acquirePushLock,
@@ -8,7 +9,6 @@ import {
   type PushLock,
   withPushLock,
 } from '../../../src/outbox/push-lock.ts';
-import { acquireLockFile, type LockFile } from '../../../src/store/lock-file.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import {
   canMakeNameSpaces,

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import {
+  checkRemovable,
+  listUsedPhotographs,
+  removeSubject,
+} from '../../../src/outbox/command-log.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { checkRemovable, listUsedPhotographs, removeSubject } from '../../../src/outbox/removal.ts';
 import {
   countFinds,
   findByLocalId,

@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toSJtsk } from '../../../src/place/geometry.ts';
-import { makeBoxAround } from '../../../src/place/polygon.ts';
+import { makeBoxAround } from '../../../src/finds/place/areas.ts';
+import { toSJtsk } from '../../../src/finds/place/geometry.ts';
 import {
   MAP_WIDTH,
   makeFrameAround,
   makeGraticule,
+  placeLabels,
+  planSheets,
   roundDownToStep,
+  stack,
 } from '../../../src/report/map-frame.ts';
-import { placeLabels, stack } from '../../../src/report/map-labels.ts';
-import { planSheets } from '../../../src/report/map-sheets.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
 
 const lonLat = fc.tuple(

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withoutFormulaMark } from '../../../src/base/csv.ts';
 import { FileError } from '../../../src/base/errors.ts';
-import { parseTable } from '../../../src/tables/csv-table.ts';
+import { parseTable } from '../../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../../src/tables/readers.ts';
 import { MAX_INPUT_BYTES } from '../../../src/tables/table.ts';
-import { withoutFormulaMark } from '../../../src/text/csv.ts';
 
 const text = (content: string) => {
   const table = parseTable('season.csv', Buffer.from(content, 'utf8'));

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { withoutOtherRows } from '../../../src/columns/map-table.ts';
-import { getField } from '../../../src/find/fields.ts';
-import { rememberReferences } from '../../../src/find/resolve-references.ts';
-import { makePhotoResolver } from '../../../src/photo/photograph.ts';
+import { getField } from '../../../src/finds/fields.ts';
+import { rememberReferences } from '../../../src/finds/resolve-references.ts';
+import { makePhotoResolver } from '../../../src/photos/photograph.ts';
+import { withoutOtherRows } from '../../../src/tables/columns/map-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeOds } from '../../support/make-ods.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
@@ -12,7 +12,7 @@ import { makeZip } from '../../support/make-zip.ts';
 import { readFinds } from '../../support/read-finds.ts';
 import { PROJECT } from '../../support/run-pas.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
-import { lookupTerm } from '../find/a-find.ts';
+import { lookupTerm } from '../finds/a-find.ts';
 
 const FORMATS = ['General', 'd.m.yyyy', 'mmm-yy', '00000', '0.00', '0%'];
 const styled = (format: string, value: number): WorkbookCell => ({

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatCsvCell, withMarkKept, withoutFormulaMark } from '../../../src/text/csv.ts';
+import { formatCsvCell, withMarkKept, withoutFormulaMark } from '../../../src/base/csv.ts';
 
 const SEPARATORS = [',', ';', '\t'] as const;
 const FORMULA = /^[=+\-@]\S/;

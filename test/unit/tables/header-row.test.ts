@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseTable } from '../../../src/tables/csv-table.ts';
+import { parseTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../../src/tables/header-row.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';

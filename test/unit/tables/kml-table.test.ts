@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { parseHtml } from '../../../src/base/characters.ts';
 import { parseTableBytes, readTable } from '../../../src/tables/readers.ts';
-import { parseHtml } from '../../../src/text/characters.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 

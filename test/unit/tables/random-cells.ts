@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { FindElements } from '../../../src/find/fields.ts';
+import type { FindElements } from '../../../src/finds/fields.ts';
 import type { FindsRead } from '../../support/read-finds.ts';
 
 /** The columns of a table of random cells, and what each of them means. */

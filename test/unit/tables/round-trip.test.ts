@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FindElements } from '../../../src/find/fields.ts';
-import { isDitto, isFiller } from '../../../src/find/parse-cell.ts';
-import { makeDatabaseImage } from '../../../src/store/database.ts';
-import { exportGeoJson, exportXml } from '../../../src/tables/export-text.ts';
-import { type ExportedFind, makeFindRows } from '../../../src/tables/exported-find.ts';
-import { exportGeoPackage } from '../../../src/tables/gpkg-layers.ts';
-import { formatCsvLines } from '../../../src/tables/row-cell.ts';
-import { makeWorkbook } from '../../../src/tables/write-workbook.ts';
-import { normalizeId, normalizeText } from '../../../src/text/characters.ts';
+import { normalizeId, normalizeText } from '../../../src/base/characters.ts';
+import { makeDatabaseImage } from '../../../src/base/disk/database.ts';
+import type { FindElements } from '../../../src/finds/fields.ts';
+import { isDitto, isFiller } from '../../../src/finds/parse-cell.ts';
+import {
+  type ExportedFind,
+  exportGeoJson,
+  exportXml,
+  makeFindRows,
+} from '../../../src/tables/exports/exported-find.ts';
+import { exportGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
+import { formatCsvLines } from '../../../src/tables/exports/row-cell.ts';
+import { makeWorkbook } from '../../../src/tables/exports/write-workbook.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
 

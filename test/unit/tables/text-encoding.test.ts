@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, test } from 'vitest';
+import { toUtf8 } from '../../../src/tables/input-file.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
-import { toUtf8 } from '../../../src/tables/text-encoding.ts';
 
 const WORDS = (
   'přeslička střep hrnčířská hlína šípka žárové pohřebiště Hradiště Žďár Čáslav Říčany úlomek kůl mince stříbrná těžba důl ' +

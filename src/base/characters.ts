@@ -1,0 +1,369 @@
+import { type Message, msg } from './message.ts';
+
+/**
+ * White space of the service, which is Unicode's: unlike JavaScript's it has U+001C to U+001F and
+ * U+0085, and not U+FEFF. Texts are trimmed by it before they are compared with a record, or
+ * checked for being empty.
+ */
+const WHITE =
+  '\t\n\v\f\r\u001c\u001d\u001e\u001f \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000';
+
+/** Trims the white space of the service. */
+export function trimText(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && WHITE.includes(text.charAt(start))) start += 1;
+  while (end > start && WHITE.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** Trims it, and replaces each white space within by one blank. */
+export function collapseText(text: string): string {
+  return trimText(text).replace(WHITE_RUN, ' ');
+}
+
+const WHITE_RUN = new RegExp(`[${WHITE}]+`, 'g');
+
+/** Special blanks, and invisible characters, which programs write and no person types. */
+const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g;
+const INVISIBLE = /[\u00ad\u200b\u2060\ufeff]/g;
+
+/** Normalises a text for storage: composed accents (NFC), plain blanks, trimmed. */
+export function normalizeText(text: string): string {
+  const trimmed = trimText(text);
+  // Shortcut: most cells are ASCII.
+  if (!/[^\u0000-\u007f]/.test(trimmed)) return trimmed;
+  return trimText(trimmed.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFC'));
+}
+
+/**
+ * Normalises a registration number for storage: composed accents, plain blanks, trimmed. Invisible
+ * characters stay, so that they are refused.
+ */
+export function normalizeNumber(text: string): string {
+  return trimText(text.replace(BLANKS, ' ').normalize('NFC'));
+}
+
+/**
+ * Dashes and minus signs, which programs write in place of a hyphen, and the full-width forms of
+ * ASCII characters.
+ */
+const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63]/g;
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+const FULL_WIDTH_ONE = /^[\uff01-\uff5e]$/;
+const TO_ASCII = 0xfee0;
+
+/**
+ * Normalises an identifier for storage: as {@link normalizeText}, with single blanks, and plain
+ * hyphens, digits and letters.
+ */
+export function normalizeId(text: string): string {
+  const plain = normalizeText(text).replace(/ {2,}/g, ' ');
+  if (!/[^\u0000-\u007f]/.test(plain)) return plain;
+  const toAscii = (character: string): string =>
+    String.fromCharCode(character.charCodeAt(0) - TO_ASCII);
+  return plain.replace(DASHES, '-').replace(FULL_WIDTH, toAscii);
+}
+
+/** Returns the key by which a typed identifier is found: case and blanks do not count. */
+export function makeIdKey(text: string): string {
+  return normalizeId(text).replaceAll(' ', '').toLowerCase();
+}
+
+const VISIBLE_NAMES: Readonly<Record<string, Message>> = {
+  ' ': msg`a space`,
+  '-': msg`a hyphen`,
+  '\u00a0': msg`a no-break space`,
+  '\u202f': msg`a narrow no-break space`,
+  '\u2011': msg`a no-break hyphen`,
+  '\u2013': msg`an en dash`,
+  '\u2014': msg`an em dash`,
+  '\u2212': msg`a minus sign`,
+};
+
+/** Characters that cannot be seen, whatever stands beside them. */
+const INVISIBLE_CHARACTER =
+  /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffe\uffff]/u;
+
+/** Characters that look like a plain letter, digit, space or hyphen. */
+const LOOKALIKE = new RegExp(
+  `${BLANKS.source}|${DASHES.source}|${FULL_WIDTH.source}|[\\p{Script=Cyrillic}\\p{Script=Greek}\\p{M}]`,
+  'u',
+);
+
+/** Names a character for a person who sees another one; undefined for a plain one. */
+function nameCharacter(character: string): Message | undefined {
+  const name = VISIBLE_NAMES[character];
+  if (name !== undefined) return name;
+  const code = formatCodePoint(character);
+  if (INVISIBLE_CHARACTER.test(character)) return msg`the invisible character ${code}`;
+  if (/\p{M}/u.test(character)) return msg`a combining mark (${code})`;
+  if (/\p{Script=Cyrillic}/u.test(character)) return msg`a Cyrillic ${character}`;
+  if (/\p{Script=Greek}/u.test(character)) return msg`a Greek ${character}`;
+  if (FULL_WIDTH_ONE.test(character)) return msg`a full-width ${character}`;
+  if (/\p{Zs}/u.test(character)) return msg`an unusual space (${code})`;
+  return LOOKALIKE.test(character) ? msg`an unusual dash (${code})` : undefined;
+}
+
+/** Names the first invisible character of a text, and its place. */
+export function describeInvisible(text: string): Message | undefined {
+  return describeFirst(text, INVISIBLE_CHARACTER);
+}
+
+/** Names the first character of a text that looks like another one, and its place. */
+export function describeLookalike(text: string): Message | undefined {
+  return describeFirst(text, LOOKALIKE);
+}
+
+function describeFirst(text: string, pattern: RegExp): Message | undefined {
+  const match = pattern.exec(text);
+  if (match === null) return undefined;
+  const name = nameCharacter(match[0]) ?? match[0];
+  const before = [...text.slice(0, match.index).trimEnd()].at(-1);
+  return before === undefined ? msg`${name} at the beginning` : msg`${name} after ${before}`;
+}
+
+/** Cyrillic and Greek letters, and the Latin ones that they look like. */
+const FOREIGN = 'АВЕЅІЈКМНОРСТУХасеорхуѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧον';
+const LATIN = 'ABESIJKMHOPCTYXaceopxysijABEZHIKMNOPTYXov';
+
+function makeLookKey(text: string): string {
+  const visible = normalizeId([...text].filter((each) => !INVISIBLE_CHARACTER.test(each)).join(''));
+  return visible.replace(/[^\u0000-\u007f]/g, (each) => LATIN[FOREIGN.indexOf(each)] ?? each);
+}
+
+/** Adds to a message about two texts where they differ, if they look the same. */
+export function withHiddenDifference(message: Message, one: string, other: string): Message {
+  if (one === other || makeLookKey(one) !== makeLookKey(other)) return message;
+  const first = [...one];
+  const second = [...other];
+  const index = first.findIndex((character, at) => character !== second[at]);
+  const at = index === -1 ? first.length : index;
+  const here = describeCharacter(first[at]);
+  const there = describeCharacter(second[at]);
+  const position = at + 1;
+  return msg`${message} They look the same, but differ in character ${position}: ${here} and ${there}.`;
+}
+
+function describeCharacter(character: string | undefined): Message {
+  if (character === undefined) return msg`nothing`;
+  return nameCharacter(character) ?? `"${character}"`;
+}
+
+/** Returns a sentence as part of another one. */
+export function withoutFullStop(text: string): string {
+  return text.trimEnd().replace(/\.$/, '');
+}
+
+/** Control, format and separator characters except tab, line feed and blank. */
+const UNSEEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Escapes invisible characters in foreign text, so that it cannot steer the terminal or hide a part
+ * of itself.
+ */
+export function toPrintable(text: Message): string {
+  return String(text).replace(UNSEEN, escapeCharacter);
+}
+
+/** Escapes as JSON does, where a character may be two code units. */
+function escapeCharacter(character: string): string {
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16));
+  return units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('');
+}
+
+export function formatCodePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+type HtmlText = {
+  readonly text: string;
+  /** Targets of its pictures and links, in order, each once. */
+  readonly pictures: readonly string[];
+};
+
+/**
+ * A plain text may contain `<`, so only a closing tag, a break, a picture or another known tag
+ * counts as HTML.
+ */
+const LOOKS_LIKE_HTML =
+  /<(?:\/[a-z]+\d?\s*>|!--|!\[CDATA\[|(?:br|hr|img|p|div|table|html|body|font|span)\b[^<]{0,2000}>)/i;
+const BREAKS = /^\/?(?:br|hr|p|div|tr|table|li|ul|ol|h[1-6])\b/i;
+const CELL = /^\/?t[dh]\b/i;
+/** Elements whose content is not visible text. */
+const HIDDEN = /^(?:script|style|head|title)\b/i;
+
+/** Extracts the visible text; a text without HTML stays as it is. */
+export function parseHtml(source: string): HtmlText {
+  if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
+  const pieces: string[] = [];
+  const pictures = new Set<string>();
+  const lower = source.toLowerCase();
+  let at = 0;
+  while (at < source.length) {
+    const open = source.indexOf('<', at);
+    pieces.push(source.slice(at, open === -1 ? undefined : open));
+    if (open === -1) break;
+    const isComment = source.startsWith('<!--', open);
+    const close = source.indexOf(isComment ? '-->' : '>', open);
+    if (close === -1) {
+      if (!isComment) pieces.push(source.slice(open));
+      break;
+    }
+    const tag = source.slice(open + 1, close);
+    at = close + (isComment ? 3 : 1);
+    if (isComment) continue;
+    const hidden = HIDDEN.exec(tag)?.[0];
+    if (hidden !== undefined) at = findEndOfMark(lower, `</${hidden.toLowerCase()}`, at);
+    if (BREAKS.test(tag)) pieces.push('\n');
+    else if (CELL.test(tag)) pieces.push(' ');
+    const picture = /^img\s/i.test(tag) ? getAttributeText(tag, 'src') : undefined;
+    if (picture !== undefined) pictures.add(withCharacters(picture).trim());
+  }
+  const lines = withCharacters(pieces.join('').replace(/(?<![ \t\r\f])[ \t\r\f]*\n\s*/g, '\n'))
+    .split('\n')
+    .map((line) => line.replace(/[ \t\u00a0]+/g, ' ').trim());
+  return { text: lines.filter((line) => line !== '').join('\n'), pictures: [...pictures] };
+}
+
+function findEndOfMark(source: string, mark: string, from: number): number {
+  const at = source.indexOf(mark, from);
+  return at === -1 ? source.length : at;
+}
+
+function getAttributeText(tag: string, name: string): string | undefined {
+  const match = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"']+))`, 'i').exec(tag);
+  return match?.[1] ?? match?.[2] ?? match?.[3];
+}
+
+const CHARACTERS: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+};
+
+function withCharacters(text: string): string {
+  return text.replace(
+    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,6}));/gi,
+    (whole, decimal, hex, name) => {
+      if (name !== undefined) return CHARACTERS[String(name).toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(String(hex), 16) : Number(decimal);
+      return code <= 0x10ffff && code > 0 ? String.fromCodePoint(code) : whole;
+    },
+  );
+}
+
+/**
+ * Digits that a spreadsheet keeps; further digits are rounding noise, such as in
+ * 0.30000000000000004.
+ */
+const SPREADSHEET_DIGITS = 15;
+
+/** Formats a number with all its digits and without an exponent. */
+export function formatPlainNumber(value: number): string {
+  const text = String(value);
+  const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
+  if (match === null) return text;
+  const [, sign = '', first = '', rest = '', exponent = '0'] = match;
+  const digits = first + rest;
+  const point = 1 + Number(exponent);
+  if (point <= 0) return `${sign}0.${'0'.repeat(-point)}${digits}`;
+  return (
+    sign +
+    (digits.length <= point
+      ? digits.padEnd(point, '0')
+      : `${digits.slice(0, point)}.${digits.slice(point)}`)
+  );
+}
+
+/** Formats a number with the digits that a spreadsheet keeps. */
+export function formatSpreadsheetNumber(value: number): string {
+  return formatPlainNumber(
+    Number.isSafeInteger(value) ? value : Number(value.toPrecision(SPREADSHEET_DIGITS)),
+  );
+}
+
+/** Widths of texts in terminal cells; a character takes none, one, or two (`string-width`). */
+
+const COLOURS = /\u001b\[\d+(?:;\d+)*m/g;
+/**
+ * Latin letters with composed accents, and the signs of pas's own texts: one cell each. Most runs
+ * meet no other characters.
+ */
+const ONE_CELL_EACH =
+  /^[\u0020-\u007e\u00a0-\u00ac\u00ae-\u02ff\u2013-\u201e\u2026\u2190-\u2193█░✓✗]*$/;
+
+let countCells = (text: string): number => text.length;
+
+/**
+ * Loads `string-width` where a text needs it; await this before foreign texts are measured. The
+ * library takes half as long to load as Node itself, and until then every character counts as one
+ * cell.
+ * @param texts that will be measured; without them the library is loaded
+ */
+export async function learnWidths(texts?: readonly string[]): Promise<void> {
+  if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true)
+    countCells = (await import('string-width')).default;
+}
+
+/** Returns the width of a line in terminal cells; colour codes take none. */
+export function displayWidth(line: string): number {
+  const text = line.replace(COLOURS, '');
+  return ONE_CELL_EACH.test(text) ? text.length : countCells(text);
+}
+
+/** Pads a text with blanks to a width in terminal cells. */
+export function padText(text: string, cells: number): string {
+  return text + ' '.repeat(Math.max(0, cells - displayWidth(text)));
+}
+
+/** Cuts a text that is wider than so many cells and ends it with `…`. For texts without colours. */
+export function cutTo(text: string, cells: number): string {
+  if (displayWidth(text) <= cells) return text;
+  if (ONE_CELL_EACH.test(text)) return `${text.slice(0, Math.max(0, cells - 1)).trimEnd()}…`;
+  let shortened = '';
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
+    if (displayWidth(shortened + segment) > cells - 1) break;
+    shortened += segment;
+  }
+  return `${shortened.trimEnd()}…`;
+}
+
+/**
+ * Breaks a text between words at `columns` cells and keeps its own line breaks. A longer word has a
+ * line of its own, and so has a command in backticks, which a person may copy. Continuation lines
+ * are indented as the text of the first.
+ */
+export function wrapText(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, columns))
+    .join('\n');
+}
+
+function wrapLine(line: string, columns: number): string {
+  if (displayWidth(line) <= columns || COMMAND.test(line)) return line;
+  const head = HEAD.exec(line)?.[0] ?? '';
+  const blanks = head.length - head.trimStart().length;
+  const indent = [displayWidth(head), blanks].find((cells) => cells <= columns / 2) ?? 4;
+  const lines: string[] = [];
+  let current = head;
+  let isEmpty = true;
+  for (const [, gap = '', word = ''] of line.slice(head.length).matchAll(WORD)) {
+    if (!isEmpty && displayWidth(`${current}${gap}${word}`) > columns) {
+      lines.push(current);
+      current = ' '.repeat(indent) + word;
+    } else current += isEmpty ? word : gap + word;
+    isEmpty = false;
+  }
+  return [...lines, current].join('\n');
+}
+
+/** A line that is a command; it is not broken. */
+const COMMAND = /^ +(?:\$ )?(?:pas|chmod|source) /;
+/** Indent, mark and label of a line. */
+const HEAD = /^ *(?:(?:\u001b\[\d+m)*[✓✗!–→](?:\u001b\[\d+m)* )?(?:\S* {2,})?/;
+const WORD = /( *)((?:`[^`]*`|[^ ])+)/g;

@@ -1,0 +1,485 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import type Sqlite from 'better-sqlite3';
+import { DatabaseError, DatabaseTooNewError, getErrorCode, getErrorMessage } from '../errors.ts';
+import { t } from '../language.ts';
+import { cmd, type Message, msg } from '../message.ts';
+import { makeFolder } from './folder.ts';
+
+/**
+ * Chooses what to do where SQLite cannot be loaded.
+ * @param isReadyMade for a Node that needs nothing compiled
+ */
+export function chooseRemedy(isReadyMade: boolean): Message {
+  if (isReadyMade)
+    return msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
+  return isBuildSkipped()
+    ? msg`Install scripts were blocked (ignore-scripts), so npm has not made it. Run \`npm rebuild better-sqlite3-12 --ignore-scripts=false\` where pas is installed, or reinstall pas with Node 22.14 or newer, which needs no scripts, or use the archive.`
+    : msg`npm could neither download it (no network, or a proxy) nor compile it (no C++ compiler, make or Python), so it left it out. Reinstall pas with Node 22.14 or newer, where nothing is compiled, or with a network or a compiler, or use the archive.`;
+}
+
+/**
+ * Tells if SQLite for Node 20 is installed, but its install script has not run: npm removes an
+ * optional package whose script failed.
+ */
+function isBuildSkipped(): boolean {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('better-sqlite3-12/package.json');
+    return !existsSync(join(dirname(manifest), 'build'));
+  } catch {
+    return false;
+  }
+}
+
+type ColumnGuard<T> = (value: unknown) => value is T;
+type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
+export type GuardedType<G> = G extends ColumnGuard<infer T> ? T : never;
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: GuardedType<C[Name]> };
+
+export const isText: ColumnGuard<string> = (value) => typeof value === 'string';
+export const isNumber: ColumnGuard<number> = (value) => typeof value === 'number';
+export const isBytes: ColumnGuard<Buffer> = (value) => Buffer.isBuffer(value);
+
+export function orNull<T>(isValue: ColumnGuard<T>): ColumnGuard<T | null> {
+  return (value): value is T | null => value === null || isValue(value);
+}
+
+export function makeMemberGuard<T>(values: readonly T[]): ColumnGuard<T> {
+  return (value): value is T => values.some((each) => each === value);
+}
+
+/**
+ * Makes the type guard for rows of a query: each of these columns must have a value of its type.
+ */
+export function createRowGuard<C extends Columns>(columns: C): ColumnGuard<RowOf<C>> {
+  const checks = Object.entries(columns);
+  return (row): row is RowOf<C> => {
+    if (!isAnyRow(row)) return false;
+    for (const [name, isValue] of checks) if (!isValue(row[name])) return false;
+    return true;
+  };
+}
+
+/** Tells if a value is a row of a table with columns that are only known when it is read. */
+export function isAnyRow(row: unknown): row is Readonly<Record<string, unknown>> {
+  return typeof row === 'object' && row !== null;
+}
+
+/**
+ * Makes the parser for rows of a query. It throws DatabaseError where a column has a value of
+ * another type.
+ */
+export function createRowParser<C extends Columns>(columns: C): (row: unknown) => RowOf<C> {
+  const isRow = createRowGuard(columns);
+  return (row) => parseValue(isRow, row);
+}
+
+/** Where anything in an outbox is damaged. */
+export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`;
+
+/** @throws DatabaseError where a value of a query with one column has another type */
+export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {
+  if (isValue(value)) return value;
+  throw new DatabaseError(msg`The database is damaged: a row has a value of the wrong type.`, {
+    damaged: true,
+    hint: DAMAGE_HINT,
+  });
+}
+
+/**
+ * Parses a column of texts.
+ * @throws DatabaseError where a value has another type
+ */
+export function parseTexts(values: readonly unknown[]): string[] {
+  return values.map((value) => parseValue(isText, value));
+}
+
+export type Database = Sqlite.Database;
+export type Statement = Sqlite.Statement;
+
+/**
+ * Opens SQLite without settings; the functions below add those of pas.
+ * @throws DatabaseError where SQLite cannot be loaded
+ */
+export function openSqlite(...file: ConstructorParameters<typeof Sqlite>): Database {
+  const Constructor = loadSqlite();
+  return new Constructor(...file);
+}
+
+let loaded: typeof Sqlite | undefined;
+
+/**
+ * Loads SQLite.
+ * @throws DatabaseError with the remedy, where its native module is missing or built for another
+ * platform
+ */
+export function loadSqlite(): typeof Sqlite {
+  if (loaded !== undefined) return loaded;
+  // Version 13 is prebuilt and needs Node-API 10: a Node without it, such as 20, crashes. Version
+  // 12 is built for one Node.
+  const isReadyMade = Number(process.versions['napi']) >= 10;
+  try {
+    const Constructor: typeof Sqlite = isReadyMade
+      ? createRequire(import.meta.url)('better-sqlite3')
+      : createRequire(import.meta.url)('better-sqlite3-12');
+    // The native module is loaded with the first database.
+    new Constructor(':memory:').close();
+    loaded = Constructor;
+    return Constructor;
+  } catch (thrown) {
+    throw makeNotLoadedError(isReadyMade, thrown);
+  }
+}
+
+function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseError {
+  const { version, platform, arch } = process;
+  const why = dropSearchedPaths(getErrorMessage(thrown));
+  return new DatabaseError(
+    msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
+    { cause: thrown, hint: chooseRemedy(isReadyMade) },
+  );
+}
+
+/** Node's message continues with all the searched paths. */
+function dropSearchedPaths(text: string): string {
+  return text.split(/(?: Tried:)?\n/, 1).join();
+}
+
+export function readSqliteVersion(database: Database): string {
+  return String(database.prepare('select sqlite_version()').pluck().get());
+}
+
+/**
+ * Earlier versions had a rare race of processes on one WAL file that damaged it (SQLite's release
+ * notes).
+ */
+const SAFE_SINCE = [3, 51, 3];
+
+/** @throws DatabaseError for an SQLite in which several processes may damage a shared file */
+export function assertSafeSqlite(path: string, version: string): void {
+  const parts = version.split('.').map(Number);
+  const at = SAFE_SINCE.findIndex((since, index) => parts[index] !== since);
+  if (at === -1 || Number(parts[at]) > Number(SAFE_SINCE[at])) return;
+  const since = SAFE_SINCE.join('.');
+  throw new DatabaseError(
+    msg`pas does not open ${path}: SQLite ${version} may damage a file that several processes share.`,
+    {
+      hint: msg`Reinstall pas. It comes with its own SQLite, ${since} or newer.`,
+    },
+  );
+}
+
+type OpenOptions = {
+  /**
+   * `full`: a commit survives a power cut (outbox, journal). `normal`: it survives a crash of the
+   * process (caches).
+   */
+  readonly synchronous: 'full' | 'normal';
+  /** Maximum wait for another process's write, in milliseconds. */
+  readonly busyTimeoutMs?: number;
+  readonly readonly?: boolean;
+  /** Locks the file from the first access until this connection or process ends. */
+  readonly exclusive?: boolean;
+};
+
+/**
+ * Opens or creates an SQLite file in WAL mode, for its owner only.
+ * @throws DatabaseError where it or its folder is unusable
+ */
+export function openDatabase(path: string, options: OpenOptions): Database {
+  return asDatabaseError(path, () => {
+    if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
+    const database = openSqlite(path, {
+      timeout: options.busyTimeoutMs ?? 5000,
+      readonly: options.readonly === true,
+    });
+    if (options.exclusive === true) database.pragma('locking_mode = exclusive');
+    if (options.readonly !== true) {
+      if (path !== ':memory:') chmodSync(path, 0o600);
+      switchToWal(database);
+      database.pragma(`synchronous = ${options.synchronous}`);
+    }
+    database.pragma('foreign_keys = on');
+    return database;
+  });
+}
+
+const MAX_SWITCHES = 20;
+
+/**
+ * Switches a file to WAL. SQLite does not wait here for a process that opens the same new file, so
+ * it waits for its lock.
+ */
+function switchToWal(database: Database): void {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      database.pragma('journal_mode = wal');
+      return;
+    } catch (thrown) {
+      if (attempt === MAX_SWITCHES || !isBusy(thrown)) throw thrown;
+      database.transaction(() => {}).exclusive();
+    }
+  }
+}
+
+/** Tells if an error, or the cause of a DatabaseError, is that another connection has the lock. */
+export function isBusy(thrown: unknown): boolean {
+  return getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown).startsWith(
+    'SQLITE_BUSY',
+  );
+}
+
+/** Maximum pause between two attempts to take the write lock. */
+const POLL_MS = 5;
+
+/**
+ * Runs `work` in a write transaction. SQLite has no queue of writers, and its own pauses of up to
+ * 100 ms miss the moments in which an import has released the lock; so it is tried every few
+ * milliseconds, until the connection's timeout.
+ * @throws the error of SQLite where the lock was not free in that time
+ */
+export function runTransaction<T>(database: Database, work: () => T): T {
+  const timeoutMs = Number(database.pragma('busy_timeout', { simple: true }));
+  let hasBegun = false;
+  const transaction = database.transaction(() => {
+    hasBegun = true;
+    return work();
+  });
+  database.pragma(`busy_timeout = ${Math.min(POLL_MS, timeoutMs)}`);
+  try {
+    for (let waitedMs = POLL_MS; ; waitedMs += POLL_MS) {
+      try {
+        return transaction.immediate();
+      } catch (thrown) {
+        if (hasBegun || waitedMs >= timeoutMs || !isBusy(thrown)) throw thrown;
+      }
+    }
+  } finally {
+    database.pragma(`busy_timeout = ${timeoutMs}`);
+  }
+}
+
+/**
+ * Opens the bytes of a foreign database in memory: nothing is locked, written or left beside the
+ * file. Changes that are only in its journal are missing.
+ * @param image its WAL flags are cleared in place, which saves a copy of a large file
+ * @throws DatabaseError when the bytes are no database
+ */
+export function openDatabaseImage(path: string, image: Buffer): Database {
+  // Both bytes are 2 for WAL, which an in-memory database cannot use (file format, 1.3.3).
+  if (image[18] === 2) image[18] = 1;
+  if (image[19] === 2) image[19] = 1;
+  return asDatabaseError(path, () => {
+    const database = openSqlite(image);
+    database.pragma('trusted_schema = off');
+    database.pragma('query_only = on');
+    return database;
+  });
+}
+
+/** Builds a database in memory and returns the bytes of its file. */
+export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
+  const database = openSqlite(':memory:');
+  try {
+    fill(database);
+    return database.serialize();
+  } finally {
+    database.close();
+  }
+}
+
+/** Runs `work` and converts errors of SQLite or the disk to one that names the file. */
+export function asDatabaseError<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    throw toDatabaseError(path, thrown);
+  }
+}
+
+/**
+ * Converts an error of SQLite or the disk to a DatabaseError with a hint; returns any other value
+ * unchanged.
+ */
+export function toDatabaseError(path: string, thrown: unknown): unknown {
+  const errorCode = isSchemaDamage(thrown) ? 'SQLITE_CORRUPT' : getErrorCode(thrown);
+  const code =
+    /^SQLITE_(?:CANTOPEN|IOERR)/.test(errorCode) && isFull(dirname(path))
+      ? 'SQLITE_FULL'
+      : errorCode;
+  const reason = REASONS.find(([codes]) => codes.some((prefix) => code.startsWith(prefix)));
+  if (reason === undefined) return thrown;
+  const [, words, hint] = reason;
+  const passing = PASSING.some((prefix) => code.startsWith(prefix));
+  const damaged = DAMAGE.test(code);
+  return new DatabaseError(`${path}: ${words} (${getErrorMessage(thrown)}).`, {
+    cause: thrown,
+    hint,
+    passing,
+    damaged,
+  });
+}
+
+/**
+ * Tells if a disk is full: SQLite reports a sidecar file without space only as one that cannot be
+ * opened or written.
+ */
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, ffree, files } = statfsSync(folder);
+    return bavail === 0 || (files > 0 && ffree === 0);
+  } catch {
+    return false;
+  }
+}
+
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB)/;
+
+const PASSING: readonly string[] = [
+  'SQLITE_FULL',
+  'SQLITE_IOERR_SHMSIZE',
+  'ENOSPC',
+  'EDQUOT',
+  'EFBIG',
+  'SQLITE_BUSY',
+];
+
+/** The first that holds. */
+const REASONS: readonly (readonly [codes: readonly string[], words: Message, hint: Message])[] = [
+  [
+    // SHMSIZE: the shared memory file could not be enlarged.
+    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE'],
+    msg`the disk is full`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
+  ],
+  [
+    ['EDQUOT'],
+    msg`your disk quota is used up`,
+    msg`Free some space and run the command again; what was committed before is safe.`,
+  ],
+  [
+    ['EFBIG'],
+    msg`the file has reached the limit of its size`,
+    msg`Choose another place, or raise the limit of file sizes.`,
+  ],
+  [
+    ['SQLITE_READONLY'],
+    msg`the database cannot be written`,
+    msg`Check the permissions of the data folder.`,
+  ],
+  [['EROFS'], msg`the disk is read-only`, msg`Set PAS_HOME to a writable folder.`],
+  [
+    ['EACCES', 'EPERM'],
+    msg`permission denied`,
+    msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`,
+  ],
+  [['ENOTDIR', 'EEXIST'], msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
+  [
+    ['SQLITE_BUSY'],
+    msg`another program is writing to the database`,
+    msg`Wait until it is done and run the command again.`,
+  ],
+  [['SQLITE_CORRUPT'], msg`the database is damaged`, DAMAGE_HINT],
+  [
+    ['SQLITE_NOTADB'],
+    msg`the file is not a database`,
+    msg`Move the file away if it does not belong to pas.`,
+  ],
+  [
+    ['SQLITE_CANTOPEN'],
+    msg`the database cannot be opened`,
+    msg`Check that the folder exists and can be written.`,
+  ],
+  [
+    ['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'],
+    msg`the disk reported an error`,
+    msg`Check the disk or the network drive, then run the command again.`,
+  ],
+];
+
+/**
+ * Opens a dispensable file, or recreates it.
+ * @param prepare creates the tables, and fails where they differ
+ */
+export function openReplaceable(
+  path: string,
+  synchronous: OpenOptions['synchronous'],
+  prepare: (database: Database) => void,
+): Database {
+  const open = (): Database => {
+    const database = openDatabase(path, { synchronous });
+    try {
+      asDatabaseError(path, () => prepare(database));
+    } catch (thrown) {
+      database.close();
+      throw thrown;
+    }
+    return database;
+  };
+  try {
+    return open();
+  } catch (thrown) {
+    if (
+      !/^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(
+        getErrorCode(thrown instanceof DatabaseError ? thrown.cause : thrown),
+      )
+    )
+      throw thrown;
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    return open();
+  }
+}
+
+/**
+ * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, each in
+ * one transaction with its number in `user_version`. Forward only: a released file is never edited.
+ * @param onUpgrade called before a database with content is changed
+ * @throws DatabaseTooNewError when the database has a higher number than the newest file
+ */
+export function migrate(database: Database, folder: string): void {
+  const migrations = readdirSync(folder)
+    .filter((name) => /^\d{6}_.+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({ number: Number(name.slice(0, 6)), path: join(folder, name) }));
+  const newest = migrations.at(-1)?.number ?? 0;
+  const step = (): void => {
+    // Read inside the write transaction, so that two processes that start together do not both
+    // apply a file.
+    const current = readCurrentVersion(database);
+    if (current > newest) {
+      const file = basename(database.name);
+      throw new DatabaseTooNewError(
+        t`${file} was written by a newer pas (schema ${current}; this pas knows ${newest}).`,
+        {
+          hint: t`Install the newest pas. Nothing was changed.`,
+        },
+      );
+    }
+    for (const migration of migrations.filter(({ number }) => number > current)) {
+      database.exec(readFileSync(migration.path, 'utf8'));
+      database.pragma(`user_version = ${migration.number}`);
+    }
+  };
+  if (readCurrentVersion(database) !== newest) runTransaction(database, step);
+}
+
+function readCurrentVersion(database: Database): number {
+  return Number(database.pragma('user_version', { simple: true }));
+}
+
+/**
+ * Messages of SQLite about a damaged header or schema, or text in place of JSON; a sound file causes
+ * none of them.
+ */
+const SCHEMA_DAMAGE =
+  /^(no such (table|column|function|index)|unknown function|foreign key mismatch|malformed|unsupported file format)|has no column named|already exists$/;
+
+/** Tells if SQLite reports a damaged schema, for which it has no error code of its own. */
+function isSchemaDamage(thrown: unknown): boolean {
+  return (
+    thrown instanceof Error &&
+    getErrorCode(thrown) === 'SQLITE_ERROR' &&
+    SCHEMA_DAMAGE.test(thrown.message)
+  );
+}

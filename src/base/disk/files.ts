@@ -1,0 +1,270 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
+import { t } from '../language.ts';
+import { cmd } from '../message.ts';
+import { toDatabaseError } from './database.ts';
+import { flushFolder, makeFolder, renameOver } from './folder.ts';
+
+/**
+ * Returns an unpredictable name for a temporary file, which no other process or link can have. It
+ * has the process id.
+ */
+export function makeTempPath(folder: string): string {
+  return join(folder, `.${randomUUID()}.${process.pid}.tmp`);
+}
+
+const TEMP_PATTERN = /^\.[\da-f-]{36}(?:\.(?<pid>\d+))?\.tmp$/;
+
+/** Longer than any write takes. */
+const LEFT_AFTER_MS = 24 * 3600 * 1000;
+
+/**
+ * Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and
+ * of no living process.
+ */
+export function removeStaleTemps(draft: string): void {
+  const folder = dirname(draft);
+  try {
+    const nowMs = statSync(draft).mtimeMs;
+    for (const name of readdirSync(folder)) {
+      const match = TEMP_PATTERN.exec(name);
+      if (match === null || isAlive(Number(match.groups?.['pid'] ?? 0))) continue;
+      if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS)
+        rmSync(join(folder, name), { recursive: true, force: true });
+    }
+  } catch {
+    // Not fatal; a later call may succeed.
+  }
+}
+
+/** Tells if a process of this machine exists, also one of another user. */
+export function isAlive(pid: number): boolean {
+  try {
+    return pid > 0 && process.kill(pid, 0);
+  } catch (thrown) {
+    return getErrorCode(thrown) !== 'ESRCH';
+  }
+}
+
+/**
+ * Writes a file for its owner only, atomically, flushed and read back.
+ * @throws DatabaseError when the disk fails
+ */
+export function writePrivateFile(path: string, content: string | Buffer): void {
+  const bytes = Buffer.from(content);
+  const draft = makeTempPath(dirname(path));
+  try {
+    makeFolder(dirname(path));
+    writeDurable(draft, bytes);
+    if (!readFileSync(draft).equals(bytes)) throw writeVerificationError(path);
+    removeStaleTemps(draft);
+    renameOver(draft, path);
+    flushFolder(dirname(path));
+  } catch (thrown) {
+    removeTemp(draft);
+    throw toDatabaseError(path, thrown);
+  }
+}
+
+/**
+ * Creates a file for its owner only and flushes it.
+ * @throws the error of the disk, unchanged
+ */
+export function writeDurable(path: string, bytes: Buffer): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    // Unlike a single write, it reports a partial write on a full disk.
+    writeFileSync(file, bytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Removes a draft and ignores errors, so that the original error is reported. */
+export function removeTemp(draft: string): void {
+  try {
+    rmSync(draft, { recursive: true, force: true });
+  } catch {
+    // The name is never reused.
+  }
+}
+
+/**
+ * Writes a file piece by piece, atomically. It gets its name when it is flushed; {@link
+ * flushFolder} makes the name durable, once for all files of a folder.
+ * @param chooseName inspects the finished draft and returns its final path
+ * @throws the error of the disk, unchanged, and errors of the pieces and of `chooseName`
+ */
+export async function writeAtomic(
+  folder: string,
+  mode: number,
+  pieces: Iterable<Buffer> | AsyncIterable<Buffer>,
+  chooseName: (draft: string) => string | Promise<string>,
+): Promise<void> {
+  const draft = makeTempPath(folder);
+  try {
+    const file = await open(draft, 'wx', mode);
+    try {
+      for await (const piece of pieces) await file.writeFile(piece);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    renameOver(draft, await chooseName(draft));
+  } catch (thrown) {
+    removeTemp(draft);
+    throw thrown;
+  }
+}
+
+export function writeVerificationError(path: string): DatabaseError {
+  return new DatabaseError(t`${path}: the disk returns other data than was written.`, {
+    hint: t`Check the disk or the network drive, then run the command again.`,
+  });
+}
+
+/** A fetched file and its source. Times are milliseconds since 1970 UTC by this machine's clock. */
+export type KeptFile = {
+  readonly path: string;
+  readonly url: string;
+  readonly bytes: Buffer;
+  readonly sha512Hex: string;
+  readonly fetchedAtMs: number;
+  /** Time of the last request to the source, whether it had changed or not. */
+  readonly checkedAtMs: number;
+};
+
+type Card = { file: string; url: string; sha512: string; fetched_at: string; checked_at: string };
+
+const CARD = 'current.json';
+
+/**
+ * Reads the stored file of a folder; undefined where there is none.
+ * @throws ConfigError where it differs from the fetched one
+ */
+export function readKept(folder: string): KeptFile | undefined {
+  const card = readCard(folder);
+  if (card === undefined) return undefined;
+  const path = join(folder, card.file);
+  const bytes = readOrUndefined(path);
+  if (bytes === undefined || hashHex(bytes) !== card.sha512) {
+    throw makeDamagedError(
+      bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`,
+    );
+  }
+  return {
+    path,
+    url: card.url,
+    bytes,
+    sha512Hex: card.sha512,
+    fetchedAtMs: Date.parse(card.fetched_at),
+    checkedAtMs: Date.parse(card.checked_at),
+  };
+}
+
+/**
+ * Stores a file in place of the previous one. The card that names it is replaced last and
+ * atomically.
+ */
+export function keep(
+  folder: string,
+  name: string,
+  url: string,
+  bytes: Buffer,
+  nowMs: number,
+): void {
+  const before = readCardOrNothing(folder);
+  const sha512 = hashHex(bytes);
+  const now = new Date(nowMs).toISOString();
+  const same = before?.sha512 === sha512;
+  const file = `${sha512.slice(0, 16)}-${name}`;
+  writePrivateFile(join(folder, file), bytes);
+  const card: Card = {
+    file,
+    url,
+    sha512,
+    fetched_at: same ? before.fetched_at : now,
+    checked_at: now,
+  };
+  writePrivateFile(join(folder, CARD), `${JSON.stringify(card, null, 2)}\n`);
+  if (before !== undefined && before.file !== file)
+    rmSync(join(folder, before.file), { force: true });
+}
+
+/** @returns false where there was none */
+export function forget(folder: string): boolean {
+  const card = readCardOrNothing(folder);
+  const had = readOrUndefined(join(folder, CARD)) !== undefined;
+  // The card first: without it, the file is not in use.
+  rmSync(join(folder, CARD), { force: true });
+  if (card !== undefined) rmSync(join(folder, card.file), { force: true });
+  return had;
+}
+
+function readCard(folder: string): Card | undefined {
+  const path = join(folder, CARD);
+  const text = readOrUndefined(path)?.toString('utf8');
+  if (text === undefined) return undefined;
+  try {
+    const card: unknown = JSON.parse(text);
+    if (isCard(card)) return card;
+  } catch {
+    // Reported below, together with JSON that is no card.
+  }
+  throw makeDamagedError(t`${path} is damaged`);
+}
+
+/** For a replacement, a damaged card counts as missing. */
+function readCardOrNothing(folder: string): Card | undefined {
+  try {
+    return readCard(folder);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  }
+}
+
+function isCard(value: unknown): value is Card {
+  const card = value as Partial<Record<keyof Card, unknown>> | null;
+  const texts = [card?.file, card?.url, card?.sha512, card?.fetched_at, card?.checked_at];
+  return (
+    texts.every((text) => typeof text === 'string') &&
+    /^[\w.-]+$/.test(String(card?.file)) &&
+    ![card?.fetched_at, card?.checked_at].some((time) => Number.isNaN(Date.parse(String(time))))
+  );
+}
+
+function readOrUndefined(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return undefined;
+    throw new ConfigError(t`${path} cannot be read.`, {
+      cause: thrown,
+      hint: t`Check its permissions.`,
+    });
+  }
+}
+
+function makeDamagedError(what: string): ConfigError {
+  return new ConfigError(`${what}.`, {
+    hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
+  });
+}
+
+function hashHex(bytes: Buffer): string {
+  return createHash('sha512').update(bytes).digest('hex');
+}

@@ -1,0 +1,278 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { FileError, getErrorCode, getErrorMessage, PasError, UsageError } from '../errors.ts';
+import { t } from '../language.ts';
+import type { Message } from '../message.ts';
+import { toDatabaseError } from './database.ts';
+import { makeTempPath, removeStaleTemps, removeTemp, writeAtomic, writeDurable } from './files.ts';
+import { flushFolder } from './folder.ts';
+
+type OutputOptions = {
+  /** An existing file may be replaced. */
+  readonly overwrite: boolean;
+  /**
+   * Permissions of the file. By default only its owner can read it; a replaced file keeps its own.
+   */
+  readonly mode?: number;
+  readonly signal?: AbortSignal;
+};
+
+type Pieces = Iterable<string | Buffer> | AsyncIterable<string | Buffer>;
+
+/** Finds have exact locations, so other users must not read them. */
+const PRIVATE_MODE = 0o600;
+
+function readMode(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? undefined : stats.mode & 0o777;
+}
+
+/** Pieces are buffered up to this size. */
+const BLOCK_BYTES = 256 * 1024;
+
+/**
+ * Writes a file that the user named, atomically: the previous one stays until the last piece is on
+ * disk.
+ * @returns its size in bytes
+ * @throws UsageError where a file exists; DatabaseError when the disk is full; FileError when the
+ * path is not writable; errors of the pieces
+ */
+export async function writeOutputFile(
+  path: string,
+  pieces: Pieces,
+  options: OutputOptions,
+): Promise<number> {
+  const { overwrite, signal } = options;
+  assertAbsent(path, overwrite);
+  const target = resolvePath(path);
+  const mode = options.mode ?? readMode(target) ?? PRIVATE_MODE;
+  let sizeBytes = 0;
+  const blocks = async function* (): AsyncGenerator<Buffer> {
+    let block: Buffer[] = [];
+    let blockBytes = 0;
+    for await (const piece of pieces) {
+      signal?.throwIfAborted();
+      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+      block.push(bytes);
+      blockBytes += bytes.length;
+      sizeBytes += bytes.length;
+      if (blockBytes < BLOCK_BYTES) continue;
+      yield Buffer.concat(block);
+      block = [];
+      blockBytes = 0;
+    }
+    signal?.throwIfAborted();
+    yield Buffer.concat(block);
+  };
+  try {
+    await writeAtomic(dirname(target), mode, blocks(), (draft) => {
+      assertAbsent(path, overwrite);
+      removeStaleTemps(draft);
+      return target;
+    });
+    flushFolder(dirname(target));
+    return sizeBytes;
+  } catch (thrown) {
+    throw asOutputError(path, thrown);
+  }
+}
+
+/**
+ * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
+ * device
+ */
+export function assertAbsent(
+  path: string,
+  overwrite: boolean,
+  hint: Message = t`Choose another name, or replace it with --force.`,
+): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
+  if (!stats.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
+  if (overwrite) return;
+  throw new UsageError(t`There is already a file ${path}.`, { hint });
+}
+
+/**
+ * Reads the first bytes of a file as text; undefined where it is missing.
+ * @throws FileError where it is unreadable
+ */
+export function readBeginning(path: string, bytes: number): string | undefined {
+  try {
+    if (!statSync(path).isFile())
+      throw new FileError(path, t`${path} is not a file.`, {
+        hint: t`Give the name of the file to write.`,
+      });
+    const file = openSync(path, 'r');
+    try {
+      const buffer = Buffer.alloc(bytes);
+      return buffer.subarray(0, readSync(file, buffer, 0, bytes, 0)).toString('utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch (thrown) {
+    if (getErrorCode(thrown) === 'ENOENT') return undefined;
+    throw asOutputError(path, thrown);
+  }
+}
+
+/** Resolves a symbolic link, so that the link itself stays. */
+function resolvePath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+const PASSING = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+
+/**
+ * Converts an error of the disk to one that names the output; other errors are returned unchanged.
+ */
+function asOutputError(path: string, thrown: unknown): unknown {
+  if (thrown instanceof PasError) return thrown;
+  const code = getErrorCode(thrown);
+  if (PASSING.includes(code)) return toDatabaseError(path, thrown);
+  const folder = dirname(path);
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return new FileError(path, t`The folder ${folder} does not exist.`, { cause: thrown });
+  if (code === 'EISDIR')
+    return new FileError(path, t`${path} is a folder, not a file.`, { cause: thrown });
+  if (!/^E[A-Z]+$/.test(code)) return thrown;
+  const why = getErrorMessage(thrown);
+  return new FileError(path, t`${path} cannot be written: ${why}.`, {
+    cause: thrown,
+    hint: t`Choose another place.`,
+  });
+}
+
+/**
+ * Writes pieces to stdout at the reader's speed.
+ * @returns false where the reader closed the pipe early (`| head`), which is no failure
+ * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file
+ * and the disk fails; errors of the pieces
+ */
+export async function writeToReader(
+  stdout: NodeJS.WriteStream,
+  pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
+): Promise<boolean> {
+  if (isClosed(stdout)) {
+    throw new FileError('stdout', t`Standard output is closed, so nothing can be written to it.`, {
+      hint: t`Name a file with --out.`,
+    });
+  }
+  try {
+    await pipeline(Readable.from(pieces), stdout, { end: false });
+    return true;
+  } catch (thrown) {
+    if (getErrorCode(thrown) === 'EPIPE') return false;
+    throw toDatabaseError('stdout', thrown);
+  }
+}
+
+/**
+ * Node replaces a closed standard output by the null device, opened for reading and writing; `>
+ * /dev/null` opens it for writing. Only Linux shows the difference.
+ */
+function isClosed(stdout: NodeJS.WriteStream): boolean {
+  if (!('fd' in stdout) || typeof stdout.fd !== 'number') return false;
+  try {
+    const ownStats = fstatSync(stdout.fd);
+    const none = statSync('/dev/null');
+    if (!ownStats.isCharacterDevice() || ownStats.rdev !== none.rdev) return false;
+    const flags =
+      /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${stdout.fd}`, 'utf8'))?.[1] ?? '';
+    return (Number.parseInt(flags, 8) & ACCESS_MODES) === constants.O_RDWR;
+  } catch {
+    return false;
+  }
+}
+
+const ACCESS_MODES = 3;
+
+type FolderContent = {
+  readonly files: ReadonlyMap<string, Buffer>;
+  readonly folders: readonly string[];
+};
+
+/**
+ * Makes a folder that the user named, atomically: it gets its name when all of it is on disk.
+ * @param refuse throws for an existing folder that may not be replaced; undefined where none may be
+ * @throws UsageError where a folder exists; DatabaseError when the disk is full; FileError when the
+ * path is not writable
+ */
+export function writeOutputFolder(
+  path: string,
+  { files, folders }: FolderContent,
+  refuse?: (folder: string) => void,
+): void {
+  const target = resolve(path);
+  const exists = assertReplaceable(target, path, refuse);
+  const draft = makeTempPath(dirname(target));
+  try {
+    // Finds have exact locations: only the owner can read them.
+    mkdirSync(draft, { mode: 0o700 });
+    for (const name of folders) mkdirSync(join(draft, name), { mode: 0o700 });
+    for (const [name, content] of files) writeDurable(join(draft, name), content);
+    flushFolder(draft);
+    removeStaleTemps(draft);
+    if (exists) replaceFolder(draft, target, refuse);
+    else renameSync(draft, target);
+    flushFolder(dirname(target));
+  } catch (thrown) {
+    removeTemp(draft);
+    throw asOutputError(path, thrown);
+  }
+}
+
+function assertReplaceable(
+  target: string,
+  path: string,
+  refuse?: (folder: string) => void,
+): boolean {
+  const stats = statSync(target, { throwIfNoEntry: false });
+  if (stats === undefined) return false;
+  if (!stats.isDirectory())
+    throw new FileError(path, t`${path} is a file, not a folder.`, {
+      hint: t`Choose another name.`,
+    });
+  if (refuse === undefined)
+    throw new UsageError(t`There is already a folder ${path}.`, {
+      hint: t`Choose another name, or replace it with --force.`,
+    });
+  refuse(target);
+  return true;
+}
+
+/** Another program may add files until the folder is renamed, so it is checked again. */
+function replaceFolder(
+  draft: string,
+  target: string,
+  refuse: (folder: string) => void = () => {},
+): void {
+  const aside = makeTempPath(dirname(target));
+  renameSync(target, aside);
+  try {
+    refuse(aside);
+    renameSync(draft, target);
+  } catch (thrown) {
+    renameSync(aside, target);
+    throw thrown;
+  }
+  removeTemp(aside);
+}

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** The package names itself, so that sources, build and joined files find the same folder. */
+const require = createRequire(import.meta.url);
+
+/** Folder of pas's own package.json, which has `schemas/`. */
+export const packageRoot = dirname(require.resolve('pas-finds/package.json'));
+
+export function getPackageVersion(): string {
+  const { version }: { readonly version: string } = require('pas-finds/package.json');
+  return version;
+}
+
+/**
+ * Runs a script in a process that is killed after a time limit, since native code
+ * may wait without end.
+ * @param script below `src`, without its ending
+ * @param env undefined: that of this process
+ */
+export function runChildScript(
+  script: string,
+  input: string | Buffer,
+  timeoutMs: number,
+  env?: NodeJS.ProcessEnv,
+) {
+  return spawnSync(process.execPath, [join(packageRoot, 'dist', 'src', `${script}.js`)], {
+    input,
+    env,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+}

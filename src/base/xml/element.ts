@@ -1,0 +1,260 @@
+import { LocalizedError } from '../errors.ts';
+import { type Message, msg } from '../message.ts';
+
+/** The document is not well-formed, or contains refused markup (a DTD, too deep a nesting). */
+export class XmlSyntaxError extends LocalizedError {
+  readonly byte: number;
+  /** From 1. */
+  readonly line: number;
+  constructor(message: Message, byte: number, line: number) {
+    super(msg`${message} (line ${line}, byte ${byte})`);
+    this.byte = byte;
+    this.line = line;
+  }
+}
+
+/** Fault at an offset; the parser converts it to {@link XmlSyntaxError}. */
+export class XmlFault extends LocalizedError {
+  readonly offset: number;
+  constructor(message: Message, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** A page of records has some hundred names. Each distinct one costs many times its length. */
+const MAX_NAMES = 10_000;
+
+/** @param count of the distinct names, prefixes or namespaces so far */
+export function assertNameLimit(count: number, offset: number): void {
+  if (count > MAX_NAMES)
+    throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);
+}
+
+/**
+ * Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes
+ * several times its length.
+ */
+const MAX_TEXT_BYTES = 4 * 1024 * 1024;
+
+/** @throws XmlFault at `offset` */
+export function assertTextLimit(lengthBytes: number, offset: number): void {
+  if (lengthBytes > MAX_TEXT_BYTES)
+    throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
+}
+
+/**
+ * Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning.
+ */
+
+export type XmlAttribute = {
+  readonly namespace: string;
+  readonly name: string;
+  readonly value: string;
+};
+
+/** First byte, and the one after the last. */
+type ByteRange = { readonly start: number; readonly end: number };
+
+/** The range begins with the start tag and ends with the end tag. */
+export type XmlElement = ByteRange & {
+  /** Namespace URI; empty where there is none. */
+  readonly namespace: string;
+  readonly name: string;
+  /** Without namespace declarations. */
+  readonly attributes: readonly XmlAttribute[];
+  readonly children: readonly XmlElement[];
+  /**
+   * The element's own character data, joined, white space included; without that of its children.
+   */
+  readonly text: string;
+};
+
+export type XmlDocument = {
+  readonly root: XmlElement;
+  /** The whole document as UTF-8. */
+  readonly bytes: Buffer;
+};
+
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';
+
+/**
+ * Returns the value of an attribute, undefined where it is absent. Attributes without prefix have
+ * no namespace.
+ */
+export function getAttribute(
+  element: XmlElement,
+  name: string,
+  namespace = '',
+): string | undefined {
+  // A closure for each search would be most of the memory that reading the headers of a page takes.
+  for (const attribute of element.attributes)
+    if (attribute.name === name && attribute.namespace === namespace) return attribute.value;
+  return undefined;
+}
+
+/** Returns the first child of that name in the parent's namespace, or in the given one. */
+export function getChild(
+  parent: XmlElement,
+  name: string,
+  namespace = parent.namespace,
+): XmlElement | undefined {
+  for (const child of parent.children)
+    if (child.name === name && child.namespace === namespace) return child;
+  return undefined;
+}
+
+/**
+ * Returns the children with a local name, in the namespace of the parent unless another is given.
+ */
+export function getChildren(
+  parent: XmlElement,
+  name: string,
+  namespace = parent.namespace,
+): XmlElement[] {
+  const found: XmlElement[] = [];
+  for (const child of parent.children)
+    if (child.name === name && child.namespace === namespace) found.push(child);
+  return found;
+}
+
+/**
+ * Returns the trimmed text of the first child of that name; undefined where it is absent or blank.
+ */
+export function getChildText(
+  parent: XmlElement,
+  name: string,
+  namespace = parent.namespace,
+): string | undefined {
+  const text = getChild(parent, name, namespace)?.text.trim();
+  return text === '' ? undefined : text;
+}
+
+/** Yields every descendant of that name, in document order. */
+export function* walkDescendants(
+  parent: XmlElement,
+  name: string,
+  namespace: string,
+): Generator<XmlElement> {
+  for (const child of parent.children) {
+    if (child.name === name && child.namespace === namespace) yield child;
+    yield* walkDescendants(child, name, namespace);
+  }
+}
+
+/** Returns the source bytes of an element, without prefixes that ancestors declare. */
+export function getSourceBytes({ bytes }: XmlDocument, { start, end }: XmlElement): Buffer {
+  return bytes.subarray(start, end);
+}
+
+export function getSourceText({ bytes }: XmlDocument, { start, end }: ByteRange): string {
+  return bytes.toString('utf8', start, end);
+}
+
+/** Returns the line of an element's start tag, from 1. */
+export function getLine(document: XmlDocument, element: XmlElement): number {
+  return getLineAt(document.bytes, element.start);
+}
+
+/** Returns the line of a character or byte, from 1. */
+export function getLineAt(source: string | Buffer, offset: number): number {
+  let line = 1;
+  for (let at = source.indexOf('\n'); at !== -1 && at < offset; at = source.indexOf('\n', at + 1))
+    line++;
+  return line;
+}
+
+/** Makes a line counter for ascending offsets: each part of the document is scanned once. */
+export function makeLineCounter({ bytes }: XmlDocument): (offset: number) => number {
+  let line = 1;
+  let next = bytes.indexOf('\n');
+  return (offset) => {
+    for (; next !== -1 && next < offset; next = bytes.indexOf('\n', next + 1)) line++;
+    return line;
+  };
+}
+
+/** An element to be written. Names include their prefixes. */
+export type XmlNode = {
+  readonly name: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+  /** Text or elements; mixed content is not supported. */
+  readonly content?: string | readonly XmlNode[];
+};
+
+/**
+ * Negation of XML 1.0 (fifth edition), production 2; of the line breaks only a line feed survives a
+ * parser unchanged.
+ */
+const ILLEGAL_CHARACTER = /[^\t\n\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
+
+/** Fast check without code points, sufficient for most texts. */
+const PLAINLY_LEGAL = /^[\t\n\u0020-\uD7FF]*$/;
+
+/**
+ * Returns the first character that XML cannot hold: a control character, a non-character or a lone
+ * surrogate.
+ */
+export function findIllegalCharacter(text: string): string | undefined {
+  return PLAINLY_LEGAL.test(text) ? undefined : ILLEGAL_CHARACTER.exec(text)?.[0];
+}
+
+/** Replaces characters that XML cannot hold by U+FFFD. */
+export function replaceIllegalCharacters(text: string): string {
+  return PLAINLY_LEGAL.test(text)
+    ? text
+    : text.replace(new RegExp(ILLEGAL_CHARACTER, 'gu'), '\uFFFD');
+}
+
+/**
+ * Writes a document as UTF-8 with one element per line, so that a line number in an error message
+ * identifies an element.
+ * @throws RangeError when a text or a value has a character that XML cannot hold
+ */
+export function buildXml(root: XmlNode): Buffer {
+  return Buffer.from(`<?xml version="1.0" encoding="UTF-8"?>\n${renderElement(root)}`, 'utf8');
+}
+
+/** Writes an element and its content for {@link buildXml}, indented by `depth` steps. */
+export function renderElement({ name, attributes, content = '' }: XmlNode, depth = 0): string {
+  const indent = INDENTS[depth] ?? '  '.repeat(depth);
+  let tag = `${indent}<${name}`;
+  if (attributes !== undefined) {
+    for (const key of Object.keys(attributes))
+      tag += ` ${key}="${renderAttribute(name, attributes[key] ?? '')}"`;
+  }
+  if (content.length === 0) return `${tag}/>\n`;
+  if (typeof content === 'string') return `${tag}>${renderContent(name, content)}</${name}>\n`;
+  let text = `${tag}>\n`;
+  for (const child of content) text += renderElement(child, depth + 1);
+  return `${text}${indent}</${name}>\n`;
+}
+
+const INDENTS = ['', '  ', '    ', '      '];
+
+/** Fast check for texts that need no escaping. */
+const PLAIN_CONTENT = /^[\t\n\u0020-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
+const PLAIN_VALUE = /^[\u0020\u0021\u0023-\u0025\u0027-\u003B\u003D\u003F-\uD7FF]*$/;
+
+function renderContent(name: string, text: string): string {
+  return PLAIN_CONTENT.test(text) ? text : escapeXml(name, text);
+}
+
+/** Escapes an attribute value, including white space, which a parser would turn into blanks. */
+export function renderAttribute(name: string, value: string): string {
+  if (PLAIN_VALUE.test(value)) return value;
+  return escapeXml(name, value)
+    .replaceAll('"', '&quot;')
+    .replaceAll('\t', '&#9;')
+    .replaceAll('\n', '&#10;');
+}
+
+function escapeXml(name: string, text: string): string {
+  const character = findIllegalCharacter(text);
+  if (character === undefined)
+    return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  throw new RangeError(
+    `<${name}> would hold U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
+  );
+}

@@ -1,0 +1,157 @@
+import { isUtf8 } from 'node:buffer';
+import { msg } from '../message.ts';
+import { getLineAt, XmlSyntaxError } from './element.ts';
+
+/** V8's strings end at 512 MiB; no page comes near this size. */
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+
+const PIECE_BYTES = 64 * 1024;
+/** A byte of an old encoding may become three bytes of UTF-8. */
+const MAX_GROWTH_FACTOR = 3;
+
+export type DecodedXml = {
+  /** Without a byte order mark. */
+  readonly utf8: Buffer;
+  /** Maps an offset in `utf8` to the byte of the document where that character begins. */
+  getByte(offset: number): number;
+};
+
+/**
+ * Converts an XML document to UTF-8. The byte order mark decides, then the transport's charset,
+ * then the XML declaration (also one in UTF-16 without a mark), then UTF-8 (RFC 7303, section 3;
+ * XML 1.0, appendix F). Invalid bytes are an error; nothing is repaired.
+ * @param charset of the `Content-Type` header, where there is one
+ * @throws XmlSyntaxError
+ */
+export function decodeXml(bytes: Buffer, charset?: string): DecodedXml {
+  if (bytes.length > MAX_DOCUMENT_BYTES)
+    throw new XmlSyntaxError(msg`the document has more than ${MAX_DOCUMENT_BYTES} bytes`, 0, 1);
+  const mark = findByteOrderMark(bytes);
+  const encodingName = (mark?.encoding ?? charset ?? findDeclaredEncoding(bytes) ?? 'utf-8')
+    .trim()
+    .toLowerCase();
+  const encoding =
+    encodingName === 'utf-16' ? (detectWideEncoding(bytes) ?? encodingName) : encodingName;
+  const start = mark?.length ?? 0;
+  const content = bytes.subarray(start);
+  if (encoding === 'utf-8' || encoding === 'utf8') {
+    if (isUtf8(content)) return { utf8: content, getByte: (offset) => start + offset };
+    const byte = start + findFirstInvalidByte(content, 'utf-8');
+    throw new XmlSyntaxError(msg`this byte is not UTF-8`, byte, getLineAt(bytes, byte));
+  }
+  const decoder = openDecoder(encoding);
+  if (decoder === undefined) {
+    const named = encoding.slice(0, 40);
+    throw new XmlSyntaxError(msg`the encoding "${named}" is not known`, 0, 1);
+  }
+  const utf8 = convert(content, decoder);
+  if (utf8 === undefined) {
+    const byte = start + findFirstInvalidByte(content, encoding);
+    throw new XmlSyntaxError(msg`this byte is not ${encoding}`, byte, getLineAt(bytes, byte));
+  }
+  const width = encoding.startsWith('utf-16') ? 2 : 1;
+  return { utf8, getByte: (offset) => start + utf8.toString('utf8', 0, offset).length * width };
+}
+
+/**
+ * Converts in pieces: a single string would take up to four times its size. Undefined where a byte
+ * does not fit the encoding.
+ */
+function convert(content: Buffer, decoder: Decoder): Buffer | undefined {
+  const utf8 = Buffer.allocUnsafe(MAX_GROWTH_FACTOR * content.length);
+  let length = 0;
+  try {
+    for (let at = 0; at < content.length; at += PIECE_BYTES) {
+      const piece = content.subarray(at, at + PIECE_BYTES);
+      const stream = at + PIECE_BYTES < content.length;
+      length += utf8.write(decoder.decode(piece, { stream }), length);
+    }
+    return utf8.subarray(0, length);
+  } catch {
+    return undefined;
+  }
+}
+
+type Decoder = { decode(bytes: Buffer, options: { readonly stream: boolean }): string };
+
+/** Windows-1252 from 0x80 to 0x9F, which Node 20 decodes as ISO 8859-1. */
+const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
+
+/**
+ * Undefined for an unknown encoding. `TextDecoder` reads ISO 8859-1 as Windows-1252, contrary to
+ * XML.
+ */
+function openDecoder(encoding: string): Decoder | undefined {
+  try {
+    const decoder = new TextDecoder(encoding, { fatal: true });
+    return decoder.encoding === 'windows-1252'
+      ? { decode: WESTERN[getWesternKind(encoding)] }
+      : decoder;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Western encodings: all letters are one byte. */
+const WESTERN = {
+  ascii: (bytes: Buffer): string => {
+    if (bytes.some((byte) => byte > 0x7f)) throw new TypeError('a byte is not ASCII');
+    return bytes.toString('latin1');
+  },
+  latin1: (bytes: Buffer): string => bytes.toString('latin1'),
+  windows: (bytes: Buffer): string =>
+    bytes
+      .toString('latin1')
+      .replace(/[\x80-\x9f]/g, (letter) => WINDOWS_1252[letter.charCodeAt(0) - 0x80] ?? letter),
+};
+
+function getWesternKind(encoding: string): keyof typeof WESTERN {
+  if (encoding.endsWith('1252')) return 'windows';
+  return /ascii|x3\.4/.test(encoding) ? 'ascii' : 'latin1';
+}
+
+function findByteOrderMark(
+  bytes: Buffer,
+): { readonly encoding: string; readonly length: number } | undefined {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    return { encoding: 'utf-8', length: 3 };
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return { encoding: 'utf-16le', length: 2 };
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return { encoding: 'utf-16be', length: 2 };
+  return undefined;
+}
+
+/** Detects UTF-16 without a mark by the `<?` of an XML declaration. */
+function detectWideEncoding(bytes: Buffer): string | undefined {
+  const start = bytes.toString('latin1', 0, 4);
+  if (start === '<\0?\0') return 'utf-16le';
+  return start === '\0<\0?' ? 'utf-16be' : undefined;
+}
+
+function findDeclaredEncoding(bytes: Buffer): string | undefined {
+  const wide = detectWideEncoding(bytes);
+  if (wide !== undefined) return wide;
+  const head = bytes.toString('latin1', 0, 200);
+  return /^<\?xml\s[^>]*?\bencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']/.exec(head)?.[1];
+}
+
+/** Finds the longest readable prefix by bisection; the broken character starts behind it. */
+function findFirstInvalidByte(content: Buffer, encoding: string): number {
+  let readable = 0;
+  let broken = content.length;
+  while (broken - readable > 1) {
+    const middle = (readable + broken) >> 1;
+    if (isReadable(content.subarray(0, middle), encoding, 'partial')) readable = middle;
+    else broken = middle;
+  }
+  while (!isReadable(content.subarray(0, readable), encoding, 'whole')) readable--;
+  return readable;
+}
+
+function isReadable(content: Buffer, encoding: string, end: 'whole' | 'partial'): boolean {
+  try {
+    openDecoder(encoding)?.decode(content, { stream: end === 'partial' });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,283 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { withoutFullStop } from '../../base/characters.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, msg } from '../../base/message.ts';
+import { packageRoot } from '../../base/own-files.ts';
+import { findNamesProblem } from '../../finds/document.ts';
+import type { Vocabulary } from '../../finds/vocabulary/term.ts';
+import { listHarvests } from '../../finds/vocabulary/terms.ts';
+import type { OaiClient } from '../../harvest/client.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
+import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
+import { type Asker, askAccess } from '../../push/push-parts.ts';
+import { parseErrorBody } from '../../service/error-body.ts';
+import {
+  adviseOnNetwork,
+  type ConnectionFacts,
+  type HttpResponse,
+  TransportError,
+} from '../../service/http/exchange.ts';
+import { type Account, makeUserInfoRequest, type Session } from '../../service/session.ts';
+import {
+  type Check,
+  makeFailed,
+  makeProblem,
+  makeUnchecked,
+  makeWarning,
+  passCheck,
+} from './check-machine.ts';
+
+type ServiceToCheck = Asker & {
+  readonly schemaBase: string;
+  readonly schemaVersion: string;
+  readonly prefix: string;
+  readonly session: Session;
+  /** Undefined where there is none, or a damaged one. */
+  readonly outbox: Outbox | undefined;
+};
+
+const MAX_CLOCK_ERROR_MS = 60_000;
+
+const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the service can be reached.`;
+
+/**
+ * Checks reach, clock, account, role, permission to write, and the schema. Changes nothing at the
+ * service.
+ */
+export async function checkService(service: ServiceToCheck): Promise<Check[]> {
+  const { baseUrl, session, send, clock } = service;
+  let answer: HttpResponse;
+  const connections: ConnectionFacts[] = [];
+  try {
+    // Without a token, so that there is an answer for any account.
+    answer = await send({
+      ...makeUserInfoRequest(baseUrl),
+      onConnection: (facts) => connections.push(facts),
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof TransportError)) throw thrown;
+    const todo = adviseOnNetwork(thrown);
+    return [
+      makeProblem(
+        'service',
+        t`${baseUrl} cannot be reached: ${thrown.message}.`,
+        todo,
+        'unavailable',
+      ),
+      ...makeUnchecked(
+        ['connection', 'clock', 'account', 'writing'],
+        t`the service cannot be reached`,
+        WHEN_THERE_IS_A_NETWORK,
+      ),
+      await checkSchema(service, undefined),
+    ];
+  }
+  const reached = [
+    passCheck('service', t`${baseUrl} answers`),
+    ...connections.map(describeConnection),
+    checkClock(answer, clock.now()),
+  ];
+  try {
+    const account = await fetchAccount({ baseUrl, session, send });
+    return [
+      ...reached,
+      checkRole(service, account),
+      await checkAccess(service),
+      await checkSchema(service, account),
+    ];
+  } catch (thrown) {
+    const todo = t`Correct it and run \`${cmd`pas doctor`}\` again.`;
+    const remaining = makeUnchecked(['writing'], t`the account could not be checked`, todo);
+    return [
+      ...reached,
+      makeFailed('account', thrown),
+      ...remaining,
+      await checkSchema(service, undefined),
+    ];
+  }
+}
+
+function describeConnection({ address, family, proxy, certificates }: ConnectionFacts): Check {
+  const way = proxy === undefined ? msg`direct` : msg`through the proxy ${proxy}`;
+  const chain = certificates.map(({ owner, validUntilMs }) => {
+    const until = formatMoment(validUntilMs);
+    return t`${owner} (until ${until})`;
+  });
+  const chainText = chain.join(' ← ');
+  const trust = chain.length === 0 ? msg`no TLS` : msg`certificates: ${chainText}`;
+  return passCheck('connection', t`${way}, to ${address} (${family}); ${trust}`);
+}
+
+function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Check {
+  const limits = role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
+  const message = `${name} (${identCely}), ${ROLE_WORDS[role]}${limits}`;
+  const refused = role !== 'researcher' || outbox === undefined ? 0 : countAboveResearcher(outbox);
+  if (refused === 0) return passCheck('account', message);
+  const queued = ngettext(
+    msgid`the service will refuse ${refused} queued entry`,
+    `the service will refuse ${refused} queued entries`,
+    refused,
+  );
+  const todo = t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
+  return makeProblem('account', `${message}: ${queued}.`, todo, 'notAllowed');
+}
+
+async function checkAccess(service: ServiceToCheck): Promise<Check> {
+  const answer = await askAccess(service, await service.session.token());
+  if (answer instanceof TransportError)
+    return makeProblem(
+      'writing',
+      t`The write interface did not answer: ${answer.message}.`,
+      adviseOnNetwork(answer),
+      'unavailable',
+    );
+  const body = parseErrorBody(answer.body);
+  const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
+  switch (answer.status) {
+    case 405:
+    case 429:
+      return passCheck('writing', t`the write interface accepts this account`);
+    case 403:
+      return makeProblem(
+        'writing',
+        t`The account or address is refused${detail}.`,
+        t`Ask the operator of the service.`,
+        'notAllowed',
+      );
+    case 503:
+      return makeProblem(
+        'writing',
+        t`The write interface is closed${detail}.`,
+        t`Push later; the queue is kept.`,
+        'unavailable',
+      );
+    default:
+      return makeWarning(
+        'writing',
+        t`The write interface answered with status ${answer.status}.`,
+        t`Check base_url in the profile.`,
+      );
+  }
+}
+
+/**
+ * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
+ */
+function checkClock(response: HttpResponse, atMs: number): Check {
+  const serverMs = Date.parse(response.headers['date'] ?? '');
+  if (Number.isNaN(serverMs))
+    return makeWarning(
+      'clock',
+      t`The service does not state its time.`,
+      t`Check this machine's clock yourself.`,
+    );
+  const errorMs = atMs - serverMs;
+  const seconds = Math.round(Math.abs(errorMs) / 1000);
+  const message =
+    errorMs > 0
+      ? t`This machine's clock is ${seconds} s ahead of the service's.`
+      : t`This machine's clock is ${seconds} s behind the service's.`;
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS)
+    return passCheck('clock', t`agrees with the service's within a minute (${seconds} s)`);
+  return makeWarning('clock', message, t`Correct this machine's clock.`);
+}
+
+/**
+ * Checks the schema: which one a deployment accepts is certain only at the first import, but a
+ * version that pas cannot check offline, or that is not at the profile's schema location, is wrong
+ * already.
+ */
+async function checkSchema(service: ServiceToCheck, account: Account | undefined): Promise<Check> {
+  const { schemaBase, schemaVersion, prefix, send, outbox } = service;
+  if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
+    return makeProblem(
+      'schema',
+      t`pas does not know schema version ${schemaVersion}.`,
+      t`Correct schema_version in the profile.`,
+      'config',
+    );
+  }
+  const names = account && findNamesProblem(service, account);
+  if (names?.isCertain) return makeProblem('schema', `${names.message}`, names.todo, 'config');
+  const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
+  const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
+  try {
+    const { status, body } = await send({
+      method: 'GET',
+      url: address,
+      headers: { accept: '*/*' },
+    });
+    if (status !== 200)
+      return makeWarning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
+    const nameSpace = `${schemaBase}/${schemaVersion}/`;
+    if (!body.toString('utf8').includes(nameSpace)) {
+      return makeWarning(
+        'schema',
+        t`The schema at ${address} has a different namespace from the profile's.`,
+        todo,
+      );
+    }
+    if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
+      return passCheck(
+        'schema',
+        t`${schemaVersion}, available; the service has accepted imports with it`,
+      );
+    if (names !== undefined) return makeWarning('schema', `${names.message}`, names.todo);
+    return passCheck(
+      'schema',
+      t`${schemaVersion}, available; the first import shows whether the service accepts it`,
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof TransportError)) throw thrown;
+    return makeWarning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
+  }
+}
+
+/** @param stop ends the check, however long the service asks to wait */
+export async function checkHarvesting(
+  open: () => Promise<OaiClient>,
+  stop: AbortSignal,
+): Promise<Check> {
+  try {
+    const { repositoryName, baseUrl } = await (await open()).identify(stop);
+    return passCheck('harvesting', t`${repositoryName} at ${baseUrl}`);
+  } catch (thrown) {
+    if (!stop.aborted) return makeFailed('harvesting', thrown);
+    return makeProblem(
+      'harvesting',
+      t`The harvesting interface took too long to answer.`,
+      WHEN_THERE_IS_A_NETWORK,
+      'unavailable',
+    );
+  }
+}
+
+const OLD_VOCABULARY_DAYS = 90;
+
+/** @param vocabulary undefined where nothing was harvested yet */
+export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
+  const harvests = vocabulary === undefined ? [] : listHarvests(vocabulary);
+  const complete = harvests.flatMap(({ completedAtMs }) =>
+    completedAtMs === null ? [] : [completedAtMs],
+  );
+  const todo = t`Run \`${cmd`pas harvest-vocab`}\`.`;
+  if (complete.length === 0)
+    return makeWarning(
+      'vocabulary-age',
+      t`No vocabulary was harvested: terms cannot be checked offline.`,
+      todo,
+    );
+  const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
+  const sets = ngettext(
+    msgid`${complete.length} set harvested`,
+    `${complete.length} sets harvested`,
+    complete.length,
+  );
+  const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
+  const message = `${sets}, ${age}`;
+  return days > OLD_VOCABULARY_DAYS
+    ? makeWarning('vocabulary-age', message, todo)
+    : passCheck('vocabulary-age', message);
+}

@@ -1,0 +1,184 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ExitReason } from '../base/errors.ts';
+import { LANGUAGES, t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
+import type { Context } from './context/context.ts';
+
+/**
+ * Makes the action of a command, which opens a context, calls `work` with the arguments and the
+ * flags of the command line, closes the context, and uses the returned exit reason.
+ */
+export type Runner = (
+  work: (context: Context, ...given: never[]) => Promise<ExitReason>,
+) => (...given: unknown[]) => Promise<void>;
+
+export function withGlobalOptions(command: Command): Command {
+  return command
+    .optionsGroup(formatCommonHeading())
+    .addOption(new Option('--profile <name>', t`use this profile`))
+    .addOption(new Option('--json', t`print results as JSON`))
+    .addOption(new Option('-q, --quiet', t`print results and failures only`))
+    .addOption(new Option('-v, --verbose', t`show details`))
+    .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
+    .addOption(new Option('--no-color', t`no colours`));
+}
+
+const EXAMPLES = new WeakMap<Command, readonly string[]>();
+
+export function getExamples(command: Command): readonly string[] {
+  return EXAMPLES.get(command) ?? [];
+}
+
+/** Defines a command with its examples. {@link completeCommands} adds the global flags. */
+export function defineCommand(
+  program: Command,
+  definition: {
+    readonly name: string;
+    readonly summary: string;
+    readonly examples: readonly [string, string, ...string[]];
+  },
+): Command {
+  const command = program.command(definition.name).description(definition.summary);
+  EXAMPLES.set(command, definition.examples);
+  command.addHelpText('after', `\n${formatExamples(definition.examples)}`);
+  return command;
+}
+
+export function formatExamples(examples: readonly string[]): string {
+  return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
+}
+
+/** Adds an example of the first subcommand to the help of a command group. */
+export function addExamplesOfGroups(program: Command): void {
+  for (const command of program.commands) {
+    if (command.commands.length === 0) continue;
+    addExamplesOfGroups(command);
+    const examples = command.commands.flatMap((child) =>
+      getExamples(child).slice(0, command.commands.length === 1 ? 2 : 1),
+    );
+    if (examples.length > 0)
+      command.addHelpText('after', `\n${formatExamples(examples.slice(0, 3))}`);
+  }
+}
+
+/** Short forms of flags, the same in every command. */
+const SHORT_FLAGS: Readonly<Record<string, string>> = {
+  '--out': '-o',
+  '--dry-run': '-n',
+  '--yes': '-y',
+};
+
+/**
+ * Groups of flags in the help, the same in every command; other flags are under Options. A flag
+ * that has several meanings is named with its value.
+ */
+const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[]])[] = [
+  [
+    msg`Table:`,
+    [
+      '--sheet',
+      '--layer',
+      '--encoding',
+      '--header-row',
+      '--map',
+      '--wizard',
+      '--keep-rows',
+      '--id-prefix',
+    ],
+  ],
+  [
+    msg`Photographs:`,
+    ['--photo', '--photos', '--no-photos', '--strip-gps', '--keep-gps', '--again', '--recursive'],
+  ],
+  [
+    msg`Conflicts and questions:`,
+    [
+      '--on-conflict',
+      '--on-question',
+      '--accept-new-people',
+      '--corrections',
+      '--same',
+      '--new',
+      '--table',
+      '--mine',
+      '--all <answer>',
+      '--created',
+      '--resend',
+      '--drop',
+    ],
+  ],
+  [
+    msg`Selection:`,
+    [
+      '--state',
+      '--project',
+      '--from <date>',
+      '--until',
+      '--since',
+      '--text',
+      '--where',
+      '--limit',
+      '--only',
+      '--set <set>',
+    ],
+  ],
+  [
+    msg`Output:`,
+    ['--out', '--format', '--separator', '--codes', '--for', '--issues-to', '--xml', '--force'],
+  ],
+];
+
+/** Heading of the flags that every command takes; they are last. */
+export function formatCommonHeading(): string {
+  return t`Common:`;
+}
+
+/** Adds to each command what all have in common: short forms, groups in the help, global flags. */
+export function completeCommands(program: Command): void {
+  for (const command of program.commands) {
+    for (const option of command.options) {
+      const group = FLAG_GROUPS.find(([, flags]) =>
+        flags.some((flag) => option.flags === flag || option.flags.startsWith(`${flag} `)),
+      );
+      if (group !== undefined) option.helpGroup(String(group[0]));
+      const short = SHORT_FLAGS[option.long ?? ''];
+      if (short === undefined) continue;
+      option.short = short;
+      option.flags = `${short}, ${option.flags}`;
+    }
+    if (command.commands.length === 0) withGlobalOptions(command);
+    completeCommands(command);
+  }
+}
+
+/** Collects the values of a flag that may be repeated. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
+
+/** @throws InvalidArgumentError for any other text */
+export function parseWholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
+  return Number(text);
+}
+
+export function addSheetOption(command: Command): Command {
+  return command.option(
+    '--sheet <name>',
+    t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
+  );
+}
+
+/** Options that replace the detection of a table's form. */
+export function addReadingOptions(command: Command): Command {
+  return addSheetOption(command)
+    .option(
+      '--layer <name>',
+      t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,
+    )
+    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
+    .option(
+      '--header-row <n>',
+      t`row with the column names, or two rows such as 2-3 (default: detected)`,
+    );
+}

@@ -1,0 +1,164 @@
+import type { Command } from 'commander';
+import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Find } from '../../finds/find.ts';
+import { formatFindLine } from '../../outbox/views/entry-words.ts';
+import { collapseUnchecked } from '../../tables/collapse-issues.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import {
+  askAboutFinders,
+  collectEntrySources,
+  type KeepingFlags,
+  offerSources,
+} from '../context/validation.ts';
+import {
+  type Asking,
+  addFind,
+  type Beginning,
+  type EntrySession,
+  enterFind,
+  findLastUnfinished,
+  findToResume,
+  NEW_FIND,
+  openEntrySession,
+  type SavedFind,
+} from '../interview/add-find.ts';
+import { formatKeys } from '../interview/interview.ts';
+import type { Prompt } from '../prompt.ts';
+import { printNextStep } from '../result-texts.ts';
+import { printIssues, toIssuesJson } from '../terminal.ts';
+
+type AddOptions = GlobalOptions &
+  KeepingFlags &
+  Beginning & { readonly draft?: boolean; readonly resume?: string | true };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'add',
+    summary: t`Enter one find: answer questions on a terminal, or give all values with --set.`,
+    examples: [
+      'pas add',
+      'pas add --same-as K-017 --point-from IMG_0412.jpg',
+      'pas add --set project=C-202400101 --set object_type=brooch --set depth_cm=35 --point "50.0871N 14.4208E"',
+    ],
+  })
+    .option(
+      '--set <element=value>',
+      t`set an element, named like a table column; may be repeated`,
+      collect,
+    )
+    .option(
+      '--same-as <find>',
+      t`copy another find, except its numbers, point, depth, count and note`,
+    )
+    .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
+    .option('--point-from <photo>', t`the point where this photograph was taken`)
+    .option('--photo <file...>', t`queue photographs with the find`)
+    .option(
+      '--strip-gps',
+      t`remove the position (GPS) from the queued copies; the original files are not changed`,
+    )
+    .option('--draft', t`keep the find as a draft, even if it is complete`)
+    .option('--resume [find]', t`continue an unfinished find (default: the last one)`)
+    .action(run(add));
+}
+
+async function add(context: Context, options: AddOptions): Promise<ExitReason> {
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'add';
+  const entrySources = await collectEntrySources(context, options);
+  const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
+  const sources = { ...entrySources, ruleContext };
+  const adding = openEntrySession(sources, options);
+  const resumed =
+    options.resume === undefined
+      ? undefined
+      : findToResume(outbox, options.resume === true ? undefined : options.resume);
+  if (options.set === undefined && context.terminal.interactive)
+    return addByAsking(context, adding, resumed, options.draft === true);
+  if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
+      hint: t`Describe the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
+    });
+  }
+  return printAdded(context, await addFind(adding, resumed, options.draft === true));
+}
+
+/** Asks for one find after another, until the user stops. */
+async function addByAsking(
+  context: Context,
+  adding: EntrySession,
+  resumed: Find | undefined,
+  isDraft: boolean,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const asking: Asking = {
+    prompt: await context.prompt(),
+    say: terminal.note,
+    offers: await offerSources(context),
+  };
+  const unfinished = resumed === undefined ? findLastUnfinished(adding.outbox) : undefined;
+  if (unfinished !== undefined)
+    terminal.note(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
+  terminal.note(formatKeys());
+  if (resumed !== undefined) terminal.note(formatFindLine(resumed));
+  for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
+    const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
+    for (const issue of issues) terminal.note(`! ${issue.message}`);
+    const saved = await enterFind(adding, find, isDraft, asking);
+    terminal.printLine(formatSaved(saved));
+    if (terminal.json || resumed !== undefined) {
+      terminal.printValue(toSavedJson(saved));
+      return 'done';
+    }
+    if (!(await askForAnother(asking.prompt))) return 'done';
+  }
+}
+
+/** Ctrl-C counts as no: the previous find is saved. */
+async function askForAnother(prompt: Prompt): Promise<boolean> {
+  try {
+    return await prompt.confirm(t`Add another find?`, true);
+  } catch (thrown) {
+    if (thrown instanceof InterruptedError) return false;
+    throw thrown;
+  }
+}
+
+function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>): ExitReason {
+  const { terminal } = context;
+  // Column and number of the find are omitted, since there is no table.
+  const issues = added.issues.map((issue) => issue.without('column', 'find'));
+  printIssues(terminal, added.state === null ? collapseUnchecked(issues) : issues);
+  if (added.state === null)
+    terminal.printLine(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
+  else terminal.printLine(formatSaved(added));
+  if (added.state === 'queued') printNextStep(context);
+  terminal.printValue(toSavedJson(added.state === null ? added : { ...added, issues }));
+  return added.asAsked ? 'done' : 'dataRefused';
+}
+
+function formatSaved({ find: { localId }, state }: SavedFind): string {
+  return state === 'queued'
+    ? t`${localId} is saved and ready to be sent.`
+    : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
+}
+
+function toSavedJson({
+  uuid,
+  find,
+  state,
+  photosAdded,
+  issues,
+}: SavedFind): Record<string, unknown> {
+  return {
+    find: uuid,
+    local_id: find.localId,
+    state,
+    elements: find.elements,
+    photos: photosAdded,
+    issues: toIssuesJson(issues),
+  };
+}

@@ -1,0 +1,269 @@
+import type { Command } from 'commander';
+import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { checkChangedFinds } from '../../outbox/changes/check-entered.ts';
+import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { formatFindLine, STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import { listFinds } from '../../outbox/views/select-finds.ts';
+import { collapseUnchecked } from '../../tables/collapse-issues.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { editFile } from '../context/user-files.ts';
+import {
+  askAboutFinders,
+  collectEntrySources,
+  offerSources,
+  openValidationContext,
+} from '../context/validation.ts';
+import { makeInterview, openEntrySession } from '../interview/add-find.ts';
+import {
+  type CellChange,
+  type FindEdit,
+  openEdit,
+  type PlannedEdit,
+  parseChoice,
+  planEdits,
+} from '../interview/edit-find.ts';
+import { askChanges, type InterviewResult } from '../interview/interview.ts';
+import { formatFindCount } from '../result-texts.ts';
+import { printIssues, requireConfirmation, toIssuesJson } from '../terminal.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'edit [find...]',
+    summary: t`Edit a find that was not sent or was refused, in your editor or with flags. If it is complete, it is queued again.`,
+    examples: [
+      'pas edit K-017',
+      "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
+      "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
+    ],
+  })
+    .option(
+      '--set <element=value>',
+      t`set an element; an empty value removes it; may be repeated`,
+      collect,
+    )
+    .option(
+      '--where <element=value>',
+      t`all finds that match: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
+      collect,
+    )
+    .option('--yes', t`for several finds: do not ask`)
+    .option('--point <position>', t`as in ${cmd`pas add`}`)
+    .option(
+      '--ask',
+      t`ask the questions of ${cmd`pas add`}, with the current values as suggestions`,
+    )
+    .option('--discard', t`discard an unfinished earlier edit and start again`)
+    .action(run(start));
+}
+
+async function start(
+  context: Context,
+  finds: readonly string[],
+  options: EditOptions,
+): Promise<ExitReason> {
+  const [find, another] = finds;
+  if (find !== undefined && another === undefined && options.where === undefined)
+    return edit(context, find, options);
+  return editMany(context, finds, options);
+}
+
+async function edit(context: Context, name: string, options: EditOptions): Promise<ExitReason> {
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'edit';
+  const [stored] = resolveFindNames(outbox, [name]);
+  if (stored === undefined) return 'done';
+  const ruleContext = await askAboutFinders(context, await openValidationContext(context), options);
+  const opened = openEdit({ outbox, ruleContext }, stored);
+  const reason = await editOne(context, stored, opened, options);
+  checkChangedFinds(outbox);
+  return reason;
+}
+
+async function editOne(
+  context: Context,
+  stored: StoredFind,
+  opened: FindEdit,
+  options: EditOptions,
+): Promise<ExitReason> {
+  const { set, point } = options;
+  if (options.ask === true && set === undefined && point === undefined) {
+    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
+  }
+  if (set !== undefined || point !== undefined)
+    return finish(context, stored, opened.bySettings(set ?? [], point));
+  return editInEditor(context, opened, stored, options.discard === true);
+}
+
+/** Asks the questions of `pas add`, with the find's values as answers. */
+async function askForChanges(context: Context, { find }: FindEdit): Promise<InterviewResult> {
+  const { terminal } = context;
+  if (!terminal.interactive)
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
+      hint: t`Give the values with --set element=value.`,
+    });
+  const adding = openEntrySession(await collectEntrySources(context), {});
+  const asking = {
+    prompt: await context.prompt(),
+    say: terminal.note,
+    offers: await offerSources(context),
+  };
+  terminal.note(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
+  terminal.note(formatFindLine(find));
+  try {
+    return await askChanges(find, makeInterview(adding, asking));
+  } catch (thrown) {
+    throw thrown instanceof InterruptedError
+      ? new InterruptedError(t`Interrupted. Nothing was changed.`)
+      : thrown;
+  }
+}
+
+async function editInEditor(
+  context: Context,
+  opened: FindEdit,
+  stored: StoredFind,
+  discard: boolean,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const file = editFile(context, stored);
+  const find = stored.localId;
+  if (file.left === undefined || discard) file.write(opened.text());
+  else
+    terminal.warn(
+      t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`,
+    );
+  for (;;) {
+    const planned = opened.byText(file.open());
+    const reason = finish(context, stored, planned);
+    if (planned.issues.length === 0) {
+      file.remove();
+      return reason;
+    }
+    if (
+      !terminal.interactive ||
+      !(await (await context.prompt()).confirm(t`Open the editor again?`))
+    ) {
+      terminal.warn(t`Your text is in ${file.path}. Run the command again to continue with it.`);
+      return 'dataRefused';
+    }
+    if (planned.again !== undefined) file.write(planned.again);
+  }
+}
+
+/** Stores the edit and prints what was changed. */
+function finish(context: Context, edited: StoredFind, planned: PlannedEdit): ExitReason {
+  const { terminal } = context;
+  const stored = planned.store?.();
+  const find = edited.localId;
+  const isUnreadable = planned.issues.length > 0;
+  const issues = collapseUnchecked(stored?.issues ?? planned.issues);
+  if (stored !== undefined) printChanges(context, planned.changed, edited);
+  printIssues(
+    terminal,
+    issues.map((issue) => issue.without('file', 'row', 'column', 'find')),
+  );
+  if (isUnreadable) terminal.printLine(t`${find} was not changed: correct what is marked ✗.`);
+  else if (stored === undefined) terminal.printLine(t`Nothing was changed.`);
+  else {
+    const state = STATE_WORDS[stored.state];
+    const text = {
+      queued: t`${find} is queued. Send it: ${cmd`pas push`}`,
+      draft: t`${find} stays a draft until you correct what is marked ✗.`,
+    };
+    terminal.printLine(
+      stored.state in text ? text[stored.state as keyof typeof text] : `${find}: ${state}`,
+    );
+  }
+  terminal.printValue({
+    find,
+    changed: planned.changed,
+    state: stored?.state ?? null,
+    issues: toIssuesJson(issues),
+  });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+type EditOptions = GlobalOptions & {
+  readonly where?: readonly string[];
+  readonly yes?: boolean;
+  readonly set?: readonly string[];
+  readonly point?: string;
+  readonly ask?: boolean;
+  readonly discard?: boolean;
+};
+
+/**
+ * Shows and makes one change in several finds.
+ * @throws UsageError without a change or a terminal, or when the answer is no
+ */
+async function editMany(
+  context: Context,
+  names: readonly string[],
+  options: EditOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const { set = [], point, where = [], yes } = options;
+  if (names.length === 0 && where.length === 0) {
+    throw new UsageError(t`Specify the finds to edit, or select them: --where element=value.`, {
+      hint: t`\`${cmd`pas list`}\` shows the finds.`,
+    });
+  }
+  if (set.length === 0 && point === undefined)
+    throw new UsageError(t`Specify what to change: --set element=value.`);
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'edit';
+  const ruleContext = await openValidationContext(context);
+  const chosen =
+    where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
+  const named = names.length === 0 ? undefined : resolveFindNames(outbox, names);
+  const requested =
+    named?.filter((find) => chosen?.some(({ uuid }) => uuid === find.uuid) ?? true) ?? chosen ?? [];
+  const { planned, refused, issues } = planEdits({ outbox, ruleContext }, requested, set, point);
+  for (const { find, because } of refused) terminal.warn(`${find}: ${because}`);
+  for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
+  if (yes !== true && planned.length > 0) await confirm(context, planned.length);
+  for (const { stored, plan } of planned) {
+    const edited = plan.store?.();
+    issues.push(...(edited?.issues ?? []).map((issue) => issue.with({ find: stored.localId })));
+  }
+  if (planned.length > 0) checkChangedFinds(outbox);
+  const reported = collapseUnchecked(issues);
+  printIssues(terminal, reported);
+  const all = formatFindCount(planned.length);
+  const of = requested.length;
+  terminal.printLine(t`Changed: ${all} of ${of}.`);
+  terminal.printValue({
+    changed: planned.map(({ stored, plan }) => ({ find: stored.localId, changed: plan.changed })),
+    refused,
+    issues: toIssuesJson(reported),
+  });
+  return refused.length > 0 || hasErrors(reported) ? 'dataRefused' : 'done';
+}
+
+async function confirm(context: Context, finds: number): Promise<void> {
+  const question = ngettext(
+    msgid`Change ${finds} find like this?`,
+    `Change ${finds} finds like this?`,
+    finds,
+  );
+  const unasked = [
+    t`pas cannot ask for confirmation without a terminal. Nothing was changed.`,
+    t`To change them as shown, add --yes.`,
+  ] as const;
+  await requireConfirmation(context, question, unasked, t`Nothing was changed.`);
+}
+
+function printChanges(
+  { terminal }: Context,
+  changes: readonly CellChange[],
+  stored: StoredFind,
+): void {
+  terminal.printLine(terminal.color.bold(stored.localId));
+  for (const { element, was, is } of changes)
+    terminal.printLine(`  ${element}: ${was ?? '–'} → ${is ?? '–'}`);
+}

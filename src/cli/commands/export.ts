@@ -1,0 +1,158 @@
+import { type Command, Option } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import { ENTRY_STATES } from '../../outbox/views/entry-words.ts';
+import type { FindScope } from '../../outbox/views/select-finds.ts';
+import {
+  EXPORT_FORMATS,
+  EXPORTER_NAMES,
+  EXPORTERS,
+  type ExporterName,
+  type ExportFormat,
+  exportFinds,
+  findFormatOfExtension,
+} from '../../tables/exports/exporters.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { getDocumentProfile, openLabels, openReferenceWords } from '../context/validation.ts';
+import { formatFindCount } from '../result-texts.ts';
+
+type ExportOptions = GlobalOptions &
+  FindScope & {
+    readonly format?: ExportFormat;
+    readonly out?: string;
+    readonly codes?: boolean;
+    readonly for?: ExporterName;
+    readonly separator: 'semicolon' | 'comma' | 'tab';
+    readonly force?: boolean;
+  };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'export [find-or-file...]',
+    summary: t`Export finds to a table, a map layer or XML. Importing that file again changes nothing.`,
+    examples: [
+      'pas export season.xlsx',
+      'pas export --state draft refused --out to-mend.xlsx',
+      'pas export --format geojson > finds.geojson',
+    ],
+  })
+    .addOption(
+      new Option(
+        '--format <format>',
+        t`file format (default: from the file name, otherwise csv)`,
+      ).choices(EXPORT_FORMATS),
+    )
+    .option('--out <file>', t`file to write, or - for standard output (default)`)
+    .addOption(
+      new Option(
+        '--state <state...>',
+        t`only finds whose import is in one of these states`,
+      ).choices(ENTRY_STATES),
+    )
+    .option('--project <id>', t`only finds of this project`)
+    .addOption(
+      new Option('--separator <name>', t`CSV separator`)
+        .choices(['semicolon', 'comma', 'tab'])
+        .default('semicolon'),
+    )
+    .option('--codes', t`identifiers of vocabulary entries in place of their labels`)
+    .addOption(
+      new Option(
+        '--for <form>',
+        EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; '),
+      ).choices(EXPORTER_NAMES),
+    )
+    .option('--force', t`replace an existing file`)
+    .action(run(exportCommand));
+}
+
+async function exportCommand(
+  context: Context,
+  words: readonly string[],
+  given: ExportOptions,
+): Promise<ExitReason> {
+  const file = given.out === undefined ? words.find(isNameOfExport) : undefined;
+  const names = words.filter((word) => word !== file);
+  const options = { ...given, out: given.out ?? file };
+  const { terminal, streams } = context;
+  const toStdout = options.out === undefined || options.out === '-';
+  if (terminal.json && toStdout) {
+    throw new UsageError(t`The finds and --json cannot both go to standard output.`, {
+      hint: t`Name a file with --out.`,
+    });
+  }
+  const format = formatFor(options, toStdout);
+  const outbox = await context.openOutboxToRead();
+  const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
+  const progress = terminal.startProgress(t`Exporting`);
+  const documents = getDocumentProfile(context.getProfile());
+  const getLabels = await openLabels(context);
+  const formatReference =
+    options.codes === true ? undefined : await openReferenceWords(context, getLabels);
+  const request = {
+    ...options,
+    exporter: options.for,
+    getLabels,
+    formatReference,
+    photosFolder: context.getOutboxPlaces().photosFolder,
+    format,
+    documents,
+    finds,
+    nowMs: context.clock.now(),
+    onProgress: progress.update,
+  };
+  const destination = toStdout
+    ? { stream: streams.stdout }
+    : { file: options.out ?? '', overwrite: options.force === true };
+  const exported = await exportFinds(outbox, request, destination).finally(progress.end);
+  if (exported === undefined) return 'done';
+  const { finds: count, changed } = exported;
+  const countText = formatFindCount(count);
+  terminal.note(toStdout ? t`${countText} exported.` : t`${countText} exported to ${options.out}.`);
+  if (changed > 0) {
+    terminal.note(
+      ngettext(
+        msgid`${changed} of them has changed in the service since it was sent; it was exported with the values of the last pull.`,
+        `${changed} of them have changed in the service since they were sent; they were exported with the values of the last pull.`,
+        changed,
+      ),
+    );
+  }
+  terminal.printValue({
+    format,
+    file: toStdout ? null : options.out,
+    finds: count,
+    changed_at_service: changed,
+  });
+  return 'done';
+}
+
+/** Tells if a word is the name of a file to write, by its ending. */
+function isNameOfExport(word: string): boolean {
+  const extension = /\.(\w+)$/.exec(word)?.[1]?.toLowerCase() ?? '';
+  return findFormatOfExtension(extension) !== undefined;
+}
+
+function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): ExportFormat {
+  if (reader === undefined) return format ?? parseFormat(out);
+  const { formats } = EXPORTERS[reader];
+  const [first = 'csv'] = formats;
+  const chosen = format ?? (toStdout ? first : parseFormat(out));
+  if (formats.includes(chosen)) return chosen;
+  const names = formats.map((each) => `.${each}`).join(', ');
+  throw new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, {
+    hint: t`Use a file name that ends with one of these: ${names}`,
+  });
+}
+
+function parseFormat(out: string | undefined): ExportFormat {
+  const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
+  const format = extension === undefined ? 'csv' : findFormatOfExtension(extension);
+  if (format !== undefined) return format;
+  const formatNames = EXPORT_FORMATS.join(', ');
+  throw new UsageError(t`pas cannot tell the format from the name ${out}.`, {
+    hint: t`Specify --format: ${formatNames}.`,
+  });
+}

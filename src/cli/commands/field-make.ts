@@ -1,0 +1,61 @@
+import { type Command, Option } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { FIELD_TOOLS, type FieldTool, makeField } from '../../tables/forms/field-tools.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openHarvested } from '../context/open-service.ts';
+import {
+  makeProfileDefaults,
+  openValidationContext,
+  readAccountName,
+} from '../context/validation.ts';
+
+type MakeOptions = GlobalOptions & {
+  readonly for: FieldTool;
+  readonly force?: boolean;
+  readonly set?: readonly string[];
+};
+
+export function register(program: Command, run: Runner): void {
+  const parent = program
+    .command('field')
+    .description(t`Make forms for a phone from the fields and the harvested vocabularies.`);
+  defineCommand(parent, {
+    name: 'make <destination>',
+    summary: t`Write a form for a phone app, with the lists that it needs. Import the submitted forms with \`pas import\`.`,
+    examples: [
+      'pas field make finds.xlsx --for odk',
+      'pas field make season --for qfield --set project=C-202400101',
+    ],
+  })
+    .addOption(
+      new Option('--for <application>', t`phone app that the form is for`)
+        .choices(FIELD_TOOLS)
+        .makeOptionMandatory(),
+    )
+    .option('--set <element=value>', t`value to prefill for each find; may be repeated`, collect)
+    .option('--force', t`replace what is already there, except a folder with collected finds`)
+    .action(run(make));
+}
+
+async function make(
+  context: Context,
+  destination: string,
+  { for: tool, force, set }: MakeOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const { files, notes = [] } = await makeField(tool, {
+    destination,
+    overwrite: force === true,
+    vocabulary: await openHarvested(context),
+    defaults: makeProfileDefaults(context, set),
+    rules: await openValidationContext(context),
+    finder: await readAccountName(context),
+    nowMs: context.clock.now(),
+  });
+  for (const file of files) terminal.note(t`Written: ${file}`);
+  for (const note of notes) terminal.note(note);
+  terminal.printValue({ for: tool, files, notes });
+  return 'done';
+}

@@ -1,0 +1,318 @@
+import { setFlagsFromString } from 'node:v8';
+import { type Command, Option } from 'commander';
+import { withoutFullStop } from '../../base/characters.ts';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import {
+  harvestRecords,
+  type RecordHarvest,
+  type SetFigures,
+} from '../../harvest/harvest-records.ts';
+import { isNeededByImports } from '../../harvest/harvest-vocabulary.ts';
+import {
+  findOutputOfExtension,
+  OUTPUT_NAMES,
+  type OutputName,
+  type OutputSubject,
+} from '../../harvest/outputs.ts';
+import {
+  formatSetName,
+  type HarvestRequest,
+  type SetProgress,
+  type SetResult,
+} from '../../harvest/service-lists.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  makeDeadlineSignal,
+} from '../context/context.ts';
+import { openOutput, saveMalformedAnswer } from '../context/harvest-output.ts';
+import {
+  fetchHarvestingAccount,
+  getHarvestAccount,
+  getHarvestBase,
+  openHarvestClient,
+} from '../context/open-service.ts';
+import { formatRecordCount } from '../result-texts.ts';
+import type { Progress, Terminal } from '../terminal.ts';
+
+/** Describes a record that `--skip-broken` leaves out. */
+export function formatLeftOut(identifier: string | null | undefined, sentence: string): string {
+  const record = identifier ?? t`a record`;
+  const reason = withoutFullStop(sentence);
+  return t`Skipped ${record}: ${reason}.`;
+}
+
+/** Makes the JSON of a set's result. */
+export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
+  return { set: setSpec || null, ...figures, kept_in_doubt: unconfirmed?.kind ?? null };
+}
+
+const MAX_NAMED = 5;
+
+/**
+ * Prints the sets with unconfirmed losses.
+ * @returns true if the harvest is therefore incomplete
+ */
+export function warnOfUnconfirmedLosses(
+  terminal: Terminal,
+  sets: readonly SetResult[],
+  command: 'harvest' | 'harvest-vocab',
+): boolean {
+  let isIncomplete = false;
+  for (const { setSpec, unconfirmed } of sets) {
+    if (unconfirmed === undefined) continue;
+    const name = formatSetName(setSpec);
+    isIncomplete ||= unconfirmed.kind === 'losses' || isNeededByImports(setSpec);
+    if (unconfirmed.kind === 'empty') {
+      terminal.warn(
+        setSpec === ''
+          ? t`The service lists no records. The next run reads everything again.`
+          : t`${name}: the service lists this set but no records in it. The next run reads it in full.`,
+      );
+      continue;
+    }
+    const { lost, held, inUse } = unconfirmed;
+    const used = inUse.slice(0, MAX_NAMED).join(', ');
+    const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
+    const flag = cmd`--accept-losses`;
+    const again = command === 'harvest' ? cmd`pas harvest` : cmd`pas harvest-vocab`;
+    terminal.warn(
+      t`${name}: the service no longer lists ${lost} of ${held} records; its index may be being rebuilt. All are kept.${inUseText} Run \`${again}\` again in an hour, or add ${flag} if they are really gone.`,
+    );
+  }
+  return isIncomplete;
+}
+
+/** Flags of both harvests. */
+export type RequestOptions = {
+  readonly full?: boolean;
+  readonly skipBroken?: boolean;
+  readonly acceptLosses?: boolean;
+  readonly deadline?: string;
+};
+
+/**
+ * Runs a harvest of sets until done, Ctrl-C or `--deadline`; the bytes of a malformed answer are
+ * saved.
+ * @param version of the endpoint
+ */
+export async function runHarvest<Result>(
+  context: Context,
+  version: string,
+  options: RequestOptions,
+  harvest: (request: HarvestRequest) => Promise<Result>,
+): Promise<Result> {
+  const { terminal, clock } = context;
+  const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
+  const show = makeProgressPerSet(terminal);
+  const { account, waitedMs } = await fetchHarvestingAccount(context);
+  return harvest({
+    client: await openHarvestClient(context, version, waitedMs),
+    clock,
+    full: options.full === true,
+    skipBroken: options.skipBroken === true,
+    acceptLosses: options.acceptLosses === true,
+    rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
+    indexAllowanceMs: context.getProfile().indexAllowanceMs,
+    onNote: terminal.note,
+    onProgress: show.update,
+    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
+  })
+    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
+    .finally(show.end);
+}
+
+/** Shows one bar per set. */
+function makeProgressPerSet(terminal: Terminal): {
+  update(progress: SetProgress): void;
+  end(): void;
+} {
+  let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
+  return {
+    update: ({ setSpec, done: doneCount, total }) => {
+      if (current?.setSpec !== setSpec) {
+        current?.bar.end();
+        current = { setSpec, bar: terminal.startProgress(setSpec) };
+      }
+      current.bar.update(doneCount, total);
+    },
+    end: () => current?.bar.end(),
+  };
+}
+
+type HarvestOptions = GlobalOptions &
+  RequestOptions & {
+    readonly format?: string;
+    readonly from?: string;
+    readonly until?: string;
+    readonly out: string;
+    readonly to?: OutputName;
+    readonly schemaVersion?: string;
+    readonly verify?: boolean;
+    readonly all?: boolean;
+    readonly identifiers?: boolean;
+  };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'harvest [set...]',
+    summary: t`Harvest the records of sets into a file: everything the first time, then only changes. Resumes after an interruption.`,
+    examples: [
+      'pas harvest samostatny_nalez --out finds.jsonl',
+      'pas harvest projekt lokalita --format oai_dc --from 2025-01-01 --out sites.xml',
+    ],
+  })
+    .option('--all', t`harvest all records, without a set`)
+    .option('--format <prefix>', t`oai_dc, or the native format (default)`)
+    .option(
+      '--from <date>',
+      t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
+    )
+    .option('--until <date>', t`changed at or before this time`)
+    .option('--out <file>', t`output file; - is stdout, which cannot be resumed`, '-')
+    .addOption(
+      new Option(
+        '--to <form>',
+        t`output format (default: from the extension of --out, .jsonl or .xml)`,
+      ).choices(OUTPUT_NAMES),
+    )
+    .option(
+      '--schema-version <version>',
+      t`version of the endpoint, such as 2.1, or newest (default: the profile's)`,
+    )
+    .option('--full', t`read everything again and mark records that no longer exist`)
+    .option(
+      '--verify',
+      t`read everything again, compare it with the output, and correct differences`,
+    )
+    .option('--accept-losses', t`accept at once that records no longer listed are gone`)
+    .addOption(
+      new Option('--identifiers', t`only identifiers, times and sets (ListIdentifiers)`).conflicts(
+        'skipBroken',
+      ),
+    )
+    .option('--skip-broken', t`skip records that cannot be read, and list them`)
+    .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
+    .action(run(harvest));
+}
+
+/** Harvests sets into an output, as {@link runHarvest}. */
+export async function harvest(
+  context: Context,
+  setArguments: readonly string[],
+  options: HarvestOptions,
+): Promise<ExitReason> {
+  // Most objects of a harvest live for one page; without this flag the heap grows more than needed.
+  setFlagsFromString('--heap-growing-percent=200');
+  const sets = parseSets(setArguments, options.all === true);
+  const subject = parseSubject(context, sets, options);
+  const result = await runHarvest(context, subject.version, options, (request) =>
+    harvestRecords({
+      ...request,
+      verb: subject.verb,
+      openOutput: (opening) => openOutput(context, options.out, subject, opening),
+      sets,
+      metadataPrefix: subject.format,
+      from: options.from,
+      until: options.until,
+      verify: options.verify === true,
+    }),
+  );
+  return report(context, subject, options, result);
+}
+
+/**
+ * Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything.
+ */
+function parseSets(sets: readonly string[], all: boolean): string[] {
+  const hint = t`Specify sets, or --all; see \`${cmd`pas oai sets`}\`.`;
+  if (all && sets.length > 0)
+    throw new UsageError(t`--all cannot be combined with a set.`, { hint });
+  if (!all && sets.length === 0) throw new UsageError(t`No set is specified.`, { hint });
+  return [...new Set(sets)].sort();
+}
+
+function parseSubject(
+  context: Context,
+  sets: readonly string[],
+  options: HarvestOptions,
+): OutputSubject {
+  const profile = context.getProfile();
+  return {
+    oaiBase: getHarvestBase(profile),
+    version: options.schemaVersion ?? profile.schemaVersion,
+    sets: sets.join(' '),
+    verb: options.identifiers === true ? 'ListIdentifiers' : 'ListRecords',
+    format: options.format ?? `oai_${profile.prefix}`,
+    fromBound: options.from ?? '',
+    untilBound: options.until ?? '',
+    account: getHarvestAccount(profile),
+    form: parseForm(options),
+  };
+}
+
+function parseForm({ to, out }: HarvestOptions): OutputName {
+  if (to !== undefined) return to;
+  if (out === '-') return 'jsonl';
+  const extension = /\.([A-Za-z0-9]+)$/.exec(out)?.[1]?.toLowerCase() ?? '';
+  const form = findOutputOfExtension(extension);
+  if (form !== undefined) return form;
+  const forms = OUTPUT_NAMES.join(', ');
+  throw new UsageError(t`The extension of ${out} does not name an output format.`, {
+    hint: t`Add --to with one of ${forms}.`,
+  });
+}
+
+/** Prints the result to stdout, unless that has the records. */
+function report(
+  { terminal }: Context,
+  subject: OutputSubject,
+  { out, verify }: HarvestOptions,
+  result: RecordHarvest,
+): ExitReason {
+  const { sets, held, broken, elapsedMs, ...sum } = result;
+  const { mended } = sum;
+  for (const { identifier, reason } of broken) terminal.warn(formatLeftOut(identifier, reason));
+  const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
+  const compared = verify === true ? t`${mended} repaired; ` : '';
+  const lines = sets.map((figures) => formatFigures(figures));
+  lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in total (${perSecond}/s).`}`);
+  for (const line of lines) {
+    if (out === '-') terminal.note(line);
+    else terminal.printLine(line);
+  }
+  const { format, version, form, verb } = subject;
+  const each = sets.map(toSetJson);
+  const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
+  const value = {
+    set: each.length === 1 ? each[0]?.set : null,
+    format,
+    version,
+    form,
+    verb,
+    out,
+    ...sum,
+    held,
+    broken,
+  };
+  if (out !== '-') terminal.printValue({ ...value, sets: each, elapsed_ms: Math.round(elapsedMs) });
+  return broken.length > 0 || isUnconfirmed ? 'dataRefused' : 'done';
+}
+
+function formatFigures({
+  setSpec,
+  pass,
+  records,
+  written,
+  deleted,
+  vanished,
+  masked,
+}: SetFigures): string {
+  const countText = formatRecordCount(records);
+  const figures = t`${countText}, ${written} new or changed, ${deleted} deleted, ${vanished} vanished, ${masked} not shown to this account`;
+  return `${formatSetName(setSpec)}: ${pass === 'full' ? figures : t`changes, ${figures}`}`;
+}

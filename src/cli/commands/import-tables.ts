@@ -1,0 +1,474 @@
+import { existsSync } from 'node:fs';
+import { basename, extname, resolve } from 'node:path';
+import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
+import type { LookupTerm } from '../../finds/find.ts';
+import type { MergeSide } from '../../finds/merge-row.ts';
+import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
+import { findNearestPeople, groupSimilarNames } from '../../outbox/views/outbox-status.ts';
+import { listAskedFinds } from '../../tables/answer-rows.ts';
+import {
+  collapseGpsWarnings,
+  collapseUnchecked,
+  collapseUnknownColumns,
+} from '../../tables/collapse-issues.ts';
+import type { ColumnMap } from '../../tables/columns/column-rule.ts';
+import { isNumberTable } from '../../tables/enqueue-numbers.ts';
+import { type CopiedTable, importTable, openCorrections } from '../../tables/import-table.ts';
+import type { Table } from '../../tables/table.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import {
+  listReadingFlags,
+  readFileOrInput,
+  readMappingFile,
+  readTableOrInput,
+  type TableOptions,
+} from '../context/user-files.ts';
+import {
+  askAboutFinders,
+  getPhotoRoot,
+  makeContextKeeping,
+  openValidationContext,
+} from '../context/validation.ts';
+import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
+import { printIssues, toIssuesJson } from '../terminal.ts';
+import { formatPerson } from './push-progress.ts';
+import { askAboutRow, importAnsweredRow } from './resolve.ts';
+
+/** Options of an import that its next command repeats. */
+type RepeatedOptions = TableOptions & {
+  readonly set?: readonly string[];
+  readonly photos?: string;
+  readonly idPrefix?: string;
+};
+
+/** @throws FileError with the command for a table of registration numbers */
+export function assertHasFinds(table: Table, file: string, options: TableOptions): void {
+  if (!isNumberTable(table)) return;
+  const command = composeCommand('pas number import', [['', file], ...listReadingFlags(options)]);
+  throw new FileError(file, msg`${file} has registration numbers and nothing else of finds.`, {
+    hint: t`To queue the numbers: ${command}`,
+  });
+}
+
+/** Names the column map that the wizard writes for a table. */
+export function nameColumnMap(file: string): string {
+  return `${file.slice(0, file.length - extname(file).length)}.map.toml`;
+}
+
+/** Advises the column map beside the table, else the wizard, with the same options of reading. */
+export function foldColumns(
+  issues: readonly Issue[],
+  files: readonly string[],
+  options: RepeatedOptions,
+) {
+  const { set = [], photos, idPrefix } = options;
+  return collapseUnknownColumns(issues, (file) => {
+    if (files.includes('-'))
+      return msg`To let pas propose elements for them: ${cmd`pas import`} TABLE --wizard`;
+    const map = nameColumnMap(file);
+    const hasMap = existsSync(map);
+    const command = composeCommand('pas import', [
+      ['', file],
+      ['--map', hasMap ? map : undefined],
+      ...listReadingFlags(options),
+      ...set.map((setting) => ['--set', setting] as const),
+      ['--photos', photos],
+      ['--id-prefix', idPrefix],
+      ['--wizard', !hasMap],
+    ]);
+    return hasMap
+      ? msg`To read them by their column map: ${command}`
+      : msg`To let pas propose elements for them: ${command}`;
+  });
+}
+
+export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
+type OnConflict = (typeof ON_CONFLICT)[number];
+
+function parseSide(onConflict: OnConflict = 'ask'): MergeSide | undefined {
+  return onConflict === 'ask' ? undefined : onConflict;
+}
+
+export type ImportOptions = GlobalOptions &
+  TableOptions & {
+    readonly dryRun?: boolean;
+    readonly stripGps?: boolean;
+    readonly photos?: string;
+    readonly set?: readonly string[];
+    readonly map?: string;
+    readonly wizard?: boolean;
+    readonly yes?: boolean;
+    readonly issuesTo?: string;
+    readonly keepRows?: boolean;
+    readonly onConflict?: OnConflict;
+    readonly idPrefix?: string;
+    readonly corrections?: string;
+  };
+
+type ImportReport = Awaited<ReturnType<typeof importTable>>;
+type Request = Awaited<ReturnType<typeof openRequest>>;
+
+/**
+ * Imports tables in turn, with one report; `dataRefused` where a row has an error, or differs from
+ * its sent find.
+ */
+export async function importTables(
+  context: Context,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ExitReason> {
+  const corrections =
+    options.corrections === undefined ? undefined : openCorrections(options.corrections);
+  const request = await openRequest(context, files, options);
+  const ofMapping = (await readMappingFile(context)).issues;
+  const reports: ImportReport[] = [];
+  let unread = 0;
+  for (const file of files) {
+    if (isLockFile(file)) {
+      context.terminal.note(t`${file} is the lock file of an office program and was passed over.`);
+      continue;
+    }
+    try {
+      reports.push(await importFile(context, file, request, options));
+    } catch (thrown) {
+      if (!(thrown instanceof FileError) || files.length === 1) throw thrown;
+      unread += 1;
+      const { message, hint = '' } = thrown;
+      context.terminal.warn(t`${message} ${hint} The other tables are imported.`);
+    }
+  }
+  const imported = joinReports(reports, ofMapping);
+  const shown =
+    request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
+  const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
+  if (!isAll && request.copy === undefined)
+    context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
+  printSummary(context, imported, request);
+  if (corrections !== undefined) {
+    const { file, count } = await corrections.write(imported.finds);
+    context.terminal.note(
+      ngettext(
+        msgid`${file} lists ${count} correction for the service's pages.`,
+        `${file} lists ${count} corrections for the service's pages.`,
+        count,
+      ),
+    );
+  }
+  await askAboutRows(context, request);
+  return imported.hasErrors || unread > 0 || imported.finds.some((find) => find.change === 'sent')
+    ? 'dataRefused'
+    : 'done';
+}
+
+/** Tells if a file is the lock of a table that is open in Excel or LibreOffice. */
+function isLockFile(file: string): boolean {
+  return /^(?:~\$|\.~lock\..*#$)/.test(basename(file));
+}
+
+/** Returns the settings that hold for all tables. */
+async function openRequest(context: Context, files: readonly string[], options: ImportOptions) {
+  const copy = parseIssuesCopy(files, options);
+  const ruleContext = await openValidationContext(context);
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'import';
+  const { idPrefix, set, keepRows } = options;
+  return {
+    ...makeContextKeeping(context, options),
+    outbox,
+    side: parseSide(options.onConflict),
+    ruleContext,
+    copy,
+    idPrefix,
+    set,
+    keepRows,
+    queueNumbers: options.corrections !== undefined,
+    dryRun: options.dryRun === true,
+    map:
+      options.map === undefined
+        ? undefined
+        : await readColumnMap(context, options.map, ruleContext.lookupTerm),
+  };
+}
+
+async function importFile(
+  context: Context,
+  file: string,
+  request: Request,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const { terminal } = context;
+  const table = await readTableOrInput(context, file, options);
+  if (request.map === undefined) assertHasFinds(table, file, options);
+  if (table.sheet !== undefined) {
+    terminal.note(
+      table.unit === 'feature'
+        ? t`${file}: layer ${table.sheet} is read.`
+        : t`${file}: sheet ${table.sheet} is read.`,
+    );
+  }
+  const photoFolder = getPhotoRoot(table.file, options.photos);
+  const ruleContext = await askAboutFinders(context, request.ruleContext, {
+    table,
+    map: request.map,
+    set: options.set,
+  });
+  const importIt = (): Promise<ImportReport> => {
+    const progress = terminal.startProgress(t`Importing ${file}`);
+    const onProgress = (done: number): void => progress.update(done, table.rowCount);
+    return importTable(table, {
+      ...request,
+      ruleContext,
+      photoFolder,
+      onProgress,
+      isPiped: file === '-',
+    }).finally(progress.end);
+  };
+  const report = await importIt();
+  if (report.missing.length > 0) printMissing(context, file, report.missing);
+  if (report.copied !== undefined) printCopied(context, file, report.copied);
+  return report;
+}
+
+/** Asks about the rows that were left out, where a person can answer. */
+async function askAboutRows(context: Context, { outbox, dryRun }: Request): Promise<void> {
+  const { terminal } = context;
+  if (dryRun || !terminal.interactive || terminal.json) return;
+  for (const { stored } of listAskedFinds(outbox))
+    for (const asked of stored.wish.asked ?? []) {
+      const answer = await askAboutRow(context, asked);
+      if (answer !== undefined) await importAnsweredRow(context, stored, asked, answer);
+    }
+}
+
+type ImportResult = ReturnType<typeof joinReports>;
+
+function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
+  const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
+  const newPeople = new Map<string, number>();
+  for (const report of reports)
+    for (const [name, count] of report.newPeople)
+      newPeople.set(name, (newPeople.get(name) ?? 0) + count);
+  const sum = (getCount: (report: ImportReport) => number): number =>
+    reports.reduce((total, report) => total + getCount(report), 0);
+  return {
+    finds: reports.flatMap(({ finds }) => finds),
+    rows: sum(({ rows }) => rows),
+    missing: reports.flatMap(({ missing }) => missing),
+    newPeople,
+    positions: countPositions(reports),
+    hasErrors: hasErrors(issues),
+    issues: collapseUnchecked(
+      issues,
+      sum(({ unchecked }) => unchecked),
+    ),
+  };
+}
+
+function countPositions(reports: readonly ImportReport[]) {
+  const count = (how: 'axes' | 'signs' | 'axes-and-signs'): number =>
+    reports.reduce((sum, { positions }) => sum + (positions.get(how) ?? 0), 0);
+  return { axes: count('axes'), signs: count('signs'), both: count('axes-and-signs') };
+}
+
+/**
+ * Reports missing finds, which stay: only a person knows if they were corrected, moved to another
+ * table, or are no finds.
+ */
+function printMissing({ terminal }: Context, file: string, missing: readonly string[]): void {
+  const count = missing.length;
+  const words = missing.slice(0, MAX_MISSING).map((name) => quoteShellWord(name));
+  const names = words.join(' ');
+  const all = `${names}${count > MAX_MISSING ? ' …' : ''}`;
+  terminal.warn(
+    ngettext(
+      msgid`${count} find of this table is no longer in it and was not changed: ${all} (${file}). If it is not a find: ${cmd`pas remove`} ${names}`,
+      `${count} finds of this table are no longer in it and were not changed: ${all} (${file}). If they are not finds: ${cmd`pas remove`} ${names}`,
+      count,
+    ),
+  );
+}
+
+const MAX_MISSING = 20;
+
+/** @throws UsageError where flags contradict each other, or the copy could not be written later */
+function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {
+  if (file === undefined) return undefined;
+  if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
+  if (files.length > 1)
+    throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
+  if (files.some((table) => resolve(table) === resolve(file))) {
+    throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
+  }
+  return { file, overwrite: false };
+}
+
+/** @throws UsageError where the map is invalid; its issues are printed before */
+export async function readColumnMap(
+  context: Context,
+  mapFile: string,
+  lookupTerm: LookupTerm,
+): Promise<ColumnMap> {
+  const [file, bytes] = await readFileOrInput(context, mapFile);
+  const { map, issues } = (await import('../../tables/table-columns.ts')).parseMap(
+    file,
+    bytes,
+    lookupTerm,
+  );
+  if (map !== undefined) return map;
+  printIssues(context.terminal, issues, context.terminal.warn);
+  const faults = issues.length;
+  throw new UsageError(
+    ngettext(
+      msgid`${file} has ${faults} error. Nothing was imported.`,
+      `${file} has ${faults} errors. Nothing was imported.`,
+      faults,
+    ),
+    { hint: t`Correct the file, or create it again: ${cmd`pas import`} TABLE --wizard` },
+  );
+}
+
+function printCopied(
+  { terminal }: Context,
+  table: string,
+  { file, rows: count, left: remaining }: CopiedTable,
+): void {
+  terminal.note(
+    ngettext(
+      msgid`${file} has ${count} row, with its errors in the column issues. Correct it and import the file.`,
+      `${file} has ${count} rows, with their errors in the column issues. Correct them and import the file.`,
+      count,
+    ),
+  );
+  if (remaining.length === 0) return;
+  const rows = remaining.join(', ');
+  terminal.warn(
+    t`Rows that could not be parsed are not in the copy: ${rows}. Correct them in ${table}.`,
+  );
+}
+
+const MAX_PEOPLE = 20;
+
+function printUnknownPeople(
+  { terminal }: Context,
+  people: ImportResult['newPeople'],
+  lookupTerm: LookupTerm,
+): void {
+  if (people.size === 0) return;
+  const shownTexts = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
+    const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
+    return `${name} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
+  });
+  const names = [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; ');
+  const count = people.size;
+  terminal.note(
+    ngettext(
+      msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
+      `${count} finders are not among the harvested people; the service will create a new person for each (finds in brackets): ${names}`,
+      count,
+    ),
+  );
+  for (const group of groupSimilarNames([...people.keys()])) {
+    const alike = group.join('; ');
+    terminal.note(t`Perhaps one person: ${alike}. If so, write one name in the table.`);
+  }
+}
+
+function countChanges({ finds, rows }: ImportResult) {
+  const count = (change: EnqueuedFind['change']): number =>
+    finds.filter((find) => find.change === change).length;
+  return {
+    added: count('added'),
+    updated: count('updated'),
+    unchanged: count('kept'),
+    already_sent: count('sent'),
+    questions: count('question'),
+    conflicts: finds.filter(({ isConflict }) => isConflict === true).length,
+    photos_removed: finds.reduce((sum, find) => sum + find.photosRemoved, 0),
+    numbers: finds.filter(({ numberQueued }) => numberQueued === true).length,
+    invalid: rows - finds.length,
+    drafts: finds.filter((find) => !find.ready).length,
+    photos: finds.reduce((sum, find) => sum + find.photosAdded, 0),
+  };
+}
+
+function formatChanges({
+  added,
+  updated,
+  unchanged,
+  ...counts
+}: ReturnType<typeof countChanges>): string {
+  const { already_sent: sent, questions, invalid } = counts;
+  const parts = [t`${added} added`, t`${updated} updated`, t`${unchanged} unchanged`];
+  if (sent > 0) parts.push(t`${sent} already sent, unchanged`);
+  if (questions > 0) parts.push(t`${questions} skipped until you decide`);
+  if (invalid > 0)
+    parts.push(ngettext(msgid`${invalid} row not read`, `${invalid} rows not read`, invalid));
+  return parts.join(', ');
+}
+
+function printSummary(
+  context: Context,
+  imported: ImportResult,
+  { dryRun, ruleContext: { lookupTerm } }: Request,
+): void {
+  const { terminal } = context;
+  const { finds, newPeople, positions, missing, issues } = imported;
+  const counts = countChanges(imported);
+  const { photos_removed: photosRemoved, numbers, drafts } = counts;
+  const all = formatFindCount(finds.length);
+  const changes = formatChanges(counts);
+  const photographs = formatPhotographCount(counts.photos);
+  terminal.printLine(
+    dryRun
+      ? t`Would import ${all}: ${changes}; ${photographs}.`
+      : t`Imported ${all}: ${changes}; ${photographs} queued.`,
+  );
+  const { axes, signs, both } = positions;
+  const kinds = [
+    axes > 0 && t`${axes} with the axes exchanged`,
+    signs > 0 && t`${signs} with other signs`,
+    both > 0 && t`${both} with both`,
+  ].filter((text) => text !== false);
+  const changed = kinds.join(', ');
+  if (changed !== '') terminal.printLine(t`Positions read as the column map says: ${changed}.`);
+  if (photosRemoved > 0) {
+    terminal.printLine(
+      ngettext(
+        msgid`${photosRemoved} photograph that no row lists any more was removed from the queue.`,
+        `${photosRemoved} photographs that no row lists any more were removed from the queue.`,
+        photosRemoved,
+      ),
+    );
+  }
+  if (numbers > 0)
+    terminal.printLine(t`Registration numbers queued for finds that were sent: ${numbers}.`);
+  if (drafts > 0) {
+    terminal.printLine(
+      ngettext(
+        msgid`${drafts} of them has errors and stays a draft; correct the table and import it again.`,
+        `${drafts} of them have errors and stay drafts; correct the table and import it again.`,
+        drafts,
+      ),
+    );
+  }
+  const isQueued = counts.added + counts.updated + counts.photos + numbers > 0;
+  if (isQueued) printUnknownPeople(context, newPeople, lookupTerm);
+  if (!dryRun && isQueued && drafts < finds.length) printNextStep(context);
+  terminal.printValue({
+    dry_run: dryRun,
+    ...counts,
+    positions,
+    not_in_table: missing,
+    new_people: [...newPeople].map(([name, count]) => {
+      const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({
+        id,
+        label,
+      }));
+      return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
+    }),
+    issues: toIssuesJson(issues),
+  });
+}

@@ -1,0 +1,272 @@
+import { type Command, Option } from 'commander';
+import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import {
+  checkSettings,
+  DECIDED_KEYS,
+  listProfilesOfOutbox,
+  PROFILE_KEYS,
+  type ProfileKey,
+  type ProfileSettings,
+  parseSetting,
+  requireTls,
+  toCamelCase,
+  toFlag,
+  toProfile,
+} from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { discoverService, fetchSharedProfile } from '../context/discover-service.ts';
+import { saveProfile } from '../context/move-outbox.ts';
+import { choose } from '../prompt.ts';
+import { harvestVocab } from './harvest-vocab.ts';
+import { login } from './login.ts';
+
+type InitOptions = GlobalOptions & {
+  readonly name: string;
+  readonly from?: string;
+  readonly set?: readonly string[];
+} & Readonly<Record<string, unknown>>;
+
+export function register(program: Command, run: Runner): void {
+  const command = defineCommand(program, {
+    name: 'init',
+    summary: t`Create a profile for one service and one account. From the address that you give, pas finds the service's other addresses; it asks for the rest.`,
+    examples: [
+      'pas init https://finds.example.org --username eva@example.org',
+      'pas init --from https://museum.example.org/finds-profile.toml',
+    ],
+  });
+  command.argument(
+    '[address]',
+    t`an address of the service, or a profile (.toml) from your institution`,
+  );
+  command.option('--name <name>', t`name of the profile`, 'default');
+  command.option('--from <file>', t`file or https address of a profile from your institution`);
+  for (const key of DECIDED_KEYS) {
+    const { choices } = PROFILE_KEYS[key];
+    const option = new Option(`${toFlag(key)} <value>`, getLabel(key));
+    command.addOption(choices === undefined ? option : option.choices(choices));
+  }
+  command.option(
+    '--set <key=value>',
+    t`any other key of config.toml, such as min_interval_ms=200; may be repeated`,
+    collect,
+  );
+  command.action(
+    run(async (context, address: string | undefined, options: InitOptions) => {
+      const reason = await init(context, options, address);
+      return context.terminal.interactive ? goOn(context, options.name) : reason;
+    }),
+  );
+}
+
+/** On a terminal: signs in to the new profile and harvests its vocabularies, unless declined. */
+async function goOn(context: Context, name: string): Promise<ExitReason> {
+  const prompt = await context.prompt();
+  if (!(await prompt.confirm(t`Sign in now?`, true))) return 'done';
+  const profile = context.asProfile(name);
+  await login(profile, {});
+  if (!(await prompt.confirm(t`Harvest the vocabularies now? It takes about a minute.`, true)))
+    return 'done';
+  return harvestVocab(profile, [], {});
+}
+
+/**
+ * Writes the profile and makes the first one the default.
+ * @param address of the service, or of a shared profile
+ */
+export async function init(
+  context: Context,
+  options: InitOptions,
+  address?: string,
+): Promise<ExitReason> {
+  const { terminal, places } = context;
+  const config = context.getConfig();
+  if (!/^[\w.-]{1,64}$/.test(options.name))
+    throw new ConfigError(
+      t`${options.name} is not a valid profile name: use letters, digits, - and _.`,
+    );
+  const isProfile = address !== undefined && /\.toml$/i.test(address);
+  if (address !== undefined && options.from !== undefined)
+    throw new UsageError(t`Give either an address or --from, not both.`);
+  const answers = await collectSettings(
+    context,
+    options,
+    isProfile ? { from: address } : { from: options.from, address },
+  );
+  // The whole profile is checked before anything is written.
+  const profile = toProfile(options.name, answers, {}, 'pas init');
+  await saveProfile(context, profile, answers);
+  terminal.printLine(t`Profile ${options.name} is in ${places.configFile}.`);
+  const flag =
+    (config.defaultProfile ?? options.name) === options.name ? '' : ` --profile ${options.name}`;
+  terminal.note(t`Next: \`${cmd`pas login`}${flag}\`, then \`${cmd`pas harvest-vocab`}${flag}\`.`);
+  const alike = listProfilesOfOutbox(context.getConfig(), profile.outbox)
+    .filter((other) => other !== options.name)
+    .join(', ');
+  if (alike !== '')
+    terminal.note(t`It shares the outbox of ${alike}: the service and the account are the same.`);
+  terminal.printValue({ profile: options.name, file: places.configFile, ...answers });
+  return 'done';
+}
+
+type Origin = { readonly from: string | undefined; readonly address?: string | undefined };
+
+/** Collects settings from flags, a shared profile, the service and finally the person. */
+async function collectSettings(
+  context: Context,
+  options: InitOptions,
+  { from, address }: Origin,
+): Promise<ProfileSettings> {
+  const { terminal } = context;
+  const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
+  for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${value}`);
+  const givenSettings = { ...offered, ...checkSettings('pas init', parseFlagSettings(options)) };
+  const start =
+    address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
+  const { settings: foundSettings = {}, problem } =
+    start === undefined ? {} : await discoverService(context, start, givenSettings);
+  const settings = { ...foundSettings, ...givenSettings };
+  if (start !== undefined) showFound(context, foundSettings, settings);
+  if (start === undefined && !terminal.interactive && !isWhole(settings)) {
+    throw new UsageError(t`pas init needs an address of the service, or a profile (.toml).`, {
+      hint: t`For example: ${cmd`pas init`} https://finds.example.org`,
+    });
+  }
+  if (!terminal.interactive) assertWhole(settings, problem);
+  if (problem !== undefined) terminal.warn(problem);
+  return terminal.interactive ? askForRest(context, settings) : settings;
+}
+
+/** Returns the address for the probes, where none is an argument. */
+async function startFor(
+  context: Context,
+  givenSettings: ProfileSettings,
+): Promise<string | undefined> {
+  const address = givenSettings.base_url ?? givenSettings.oai_base;
+  if (address !== undefined) return address;
+  return context.terminal.interactive ? askForAddress(context) : undefined;
+}
+
+function showFound(
+  { terminal }: Context,
+  foundSettings: ProfileSettings,
+  settings: ProfileSettings,
+): void {
+  for (const key of Object.keys(foundSettings) as ProfileKey[])
+    terminal.note(`  ${getLabel(key)}: ${settings[key]}`);
+  if (foundSettings.base_url !== undefined && settings.oai_base === undefined)
+    terminal.note(
+      t`It has no harvesting interface. A training instance uses that of production: specify it with --oai-base ADDRESS.`,
+    );
+}
+
+function getLabel(key: ProfileKey): string {
+  return String(PROFILE_KEYS[key].help ?? key);
+}
+
+const NEEDED = DECIDED_KEYS.filter((key) => PROFILE_KEYS[key].required);
+
+function isWhole(settings: ProfileSettings): boolean {
+  return NEEDED.every((key) => settings[key] !== undefined);
+}
+
+/** @throws ConfigError with the flags of the settings that were not found */
+function assertWhole(settings: ProfileSettings, problem: string | undefined): void {
+  const missing = NEEDED.filter((key) => settings[key] === undefined);
+  if (missing.length === 0) return;
+  const words = missing.map(getLabel).join(', ');
+  const flags = missing.map((key) =>
+    key === 'kind' ? '--kind=production|training' : `${toFlag(key)}=ADDRESS`,
+  );
+  const flagNames = flags.join(' ');
+  throw new ConfigError(problem ?? t`The service does not provide: ${words}.`, {
+    hint: t`Check the address and the network, or add ${flagNames}.`,
+  });
+}
+
+function parseFlagSettings(options: InitOptions): Record<string, unknown> {
+  const settings: Record<string, unknown> = Object.fromEntries(
+    (options.set ?? []).map(parseSetting),
+  );
+  for (const key of DECIDED_KEYS) {
+    const value = options[toCamelCase(key)];
+    if (value !== undefined) settings[key] = value;
+  }
+  return settings;
+}
+
+const QUESTIONS: readonly ProfileKey[] = [
+  'base_url',
+  'oai_base',
+  'schema_base',
+  'kind',
+  'username',
+];
+const ADDRESSES: readonly ProfileKey[] = ['base_url', 'oai_base'];
+
+async function askForAddress(context: Context): Promise<string> {
+  const prompt = await context.prompt();
+  const findProblem = async (text: string) =>
+    text.trim() === '' ? t`This is required.` : undefined;
+  return prompt.askText({ message: t`address of the service:`, findProblem: findProblem });
+}
+
+/** Asks for missing settings. Each answer is checked at once, and asked again if it is invalid. */
+async function askForRest(
+  context: Context,
+  givenSettings: ProfileSettings,
+): Promise<ProfileSettings> {
+  const prompt = await context.prompt();
+  let settings = givenSettings;
+  for (const key of QUESTIONS) {
+    if (settings[key] !== undefined) continue;
+    const { choices } = PROFILE_KEYS[key];
+    const message = `${getLabel(key)}:`;
+    const answer =
+      choices !== undefined
+        ? await choose(prompt, message, listChoices(key, choices))
+        : await prompt.askText({
+            message,
+            findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
+          });
+    if (answer.trim() !== '')
+      settings = { ...settings, ...checkSettings('pas init', { [key]: answer.trim() }) };
+  }
+  return settings;
+}
+
+/** Choice that is not stored: `pas login` finds out how to authenticate. */
+const LEFT_TO_LOGIN = '';
+
+/** Enter takes the first choice: an optional setting is left out. */
+function listChoices(key: ProfileKey, choices: readonly string[]) {
+  const all = PROFILE_KEYS[key].required ? [...choices].reverse() : choices;
+  return all.map((value) =>
+    key === 'oai_auth' && value === 'none'
+      ? {
+          value: LEFT_TO_LOGIN,
+          name: t`none, until pas login finds that the service accepts the account`,
+        }
+      : { value, name: value },
+  );
+}
+
+function findSettingProblem(
+  key: ProfileKey,
+  text: string,
+  { allow_http: allowHttp }: ProfileSettings,
+): string | undefined {
+  if (text === '') return PROFILE_KEYS[key].required ? t`This is required.` : undefined;
+  try {
+    const { [key]: value } = checkSettings('pas init', { [key]: text });
+    if (ADDRESSES.includes(key)) requireTls('pas init', String(value), allowHttp === true);
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof ConfigError)
+      return [thrown.message, thrown.hint].filter((part) => part !== undefined).join(' ');
+    throw thrown;
+  }
+}

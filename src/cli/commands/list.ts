@@ -1,0 +1,79 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { type Message, quoteShellWord } from '../../base/message.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import { ENTRY_STATES, STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import { formatRemoteStatus } from '../../outbox/views/remote-state.ts';
+import { type FindChoice, listFinds } from '../../outbox/views/select-finds.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { toHeldJson } from '../result-texts.ts';
+
+type ListOptions = GlobalOptions & FindChoice & { readonly limit?: number };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'list',
+    summary: t`List the finds of the outbox with their states.`,
+    examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
+  })
+    .addOption(
+      new Option(
+        '--state <state...>',
+        t`only finds whose import is in one of these states`,
+      ).choices(ENTRY_STATES),
+    )
+    .option('--project <id>', t`only finds of this project`)
+    .option('--since <date>', t`found on or after this day`, parseDayOption)
+    .option('--until <date>', t`found on or before this day`, parseDayOption)
+    .option('--text <text>', t`only finds that contain this text`)
+    .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
+    .action(run(list));
+}
+
+function parseDayOption(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new InvalidArgumentError(t`Write it as YYYY-MM-DD.`);
+  return text;
+}
+
+async function list(context: Context, options: ListOptions): Promise<ExitReason> {
+  const finds = listFinds(await context.openOutboxToRead(), options, options.limit);
+  const rows = finds.map(({ find, entry, pulled }) => [
+    quoteShellWord(find.localId),
+    formatState(entry),
+    pulled === undefined ? '' : formatRemoteStatus(pulled),
+    entry?.identCely ?? '',
+    getLabelText(find.elements['druh_nalezu']),
+    getLabelText(find.elements['projekt']),
+  ]);
+  await context.terminal.printTable(
+    [t`FIND`, t`STATE`, t`IN THE SERVICE`, t`IDENTIFIER`, t`OBJECT`, t`PROJECT`],
+    rows,
+  );
+  context.terminal.printValue(
+    finds.map(({ find, entry, pulled }) => ({
+      find: find.uuid,
+      local_id: find.localId,
+      ident_cely: entry?.identCely ?? null,
+      state: entry?.state ?? null,
+      ...(entry === undefined ? {} : toHeldJson(entry)),
+      at_service: pulled === undefined ? null : { standing: pulled.standing, stav: pulled.stav },
+      elements: find.elements,
+    })),
+  );
+  return 'done';
+}
+
+function getLabelText(value: unknown): string {
+  if (typeof value !== 'object' || value === null || !('id' in value)) return '';
+  return 'text' in value && typeof value.text === 'string' && value.text !== ''
+    ? value.text
+    : String(value.id);
+}
+
+function formatState(entry: Entry | undefined): Message {
+  if (entry === undefined) return t`not queued`;
+  if (entry.held !== null) return t`held`;
+  return entry.isChanged ? t`accepted, changed here` : STATE_WORDS[entry.state];
+}

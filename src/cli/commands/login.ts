@@ -1,0 +1,240 @@
+import type { Command } from 'commander';
+import { AuthError, ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import {
+  acceptAccount,
+  fetchAccount,
+  ROLE_WORDS,
+  type Signer,
+  signIn,
+} from '../../push/account.ts';
+import type { Account } from '../../service/session.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { changeProfiles } from '../context/change-config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { joinOutboxesOfAccount, openOutboxAs } from '../context/move-outbox.ts';
+import {
+  getCredentialKey,
+  getPlaceOfSecrets,
+  makeProfileUser,
+  openService,
+  probeHarvestAuth,
+  redactPassword,
+  SECRET_PLACE_TEXTS,
+} from '../context/open-service.ts';
+import { savePacingPassword } from '../context/pacing.ts';
+
+type LoginOptions = GlobalOptions & {
+  readonly username?: string;
+  readonly passwordStdin?: boolean;
+  readonly pacingPassword?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'login',
+    summary: t`Sign in and store the token. The password is read from PAS_PASSWORD, standard input or a prompt, never from a flag.`,
+    examples: ['pas login', 'pas login --profile training --password-stdin < password.txt'],
+  })
+    .option('--username <name>', t`new user name of an account that was renamed`)
+    .option('--password-stdin', t`read the password from standard input`)
+    .option(
+      '--pacing-password',
+      t`only store the password of the Redis that the profile uses for pacing`,
+    )
+    .action(
+      run((context, options: LoginOptions) =>
+        options.pacingPassword === true ? loginToPacing(context, options) : login(context, options),
+      ),
+    );
+  defineCommand(program, {
+    name: 'logout',
+    summary: t`Delete the stored token and password of a profile.`,
+    examples: ['pas logout', 'pas logout --profile training'],
+  }).action(run(logout));
+  defineCommand(program, {
+    name: 'whoami',
+    summary: t`Show the account and role that the service reports.`,
+    examples: ['pas whoami', 'pas whoami --json'],
+  }).action(run(whoami));
+}
+
+/**
+ * Signs in, and stores the password and the token.
+ * @throws AuthError with a hint where the service refuses them
+ */
+export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
+  const profile = context.getProfile();
+  const username =
+    options.username ??
+    profile.username ??
+    (await askOrRefuse(context, t`No user name is given.`, (prompt) =>
+      prompt.ask(t`User name (e-mail):`),
+    ));
+  const profileAccount = makeProfileUser(context);
+  const user = { ...profileAccount, username: options.username ?? profileAccount.username };
+  const signer = { ...profile, username, usesExternalToken: false, profile: user };
+  const password = await askPassword(context, options.passwordStdin === true);
+  const { send } = await context.openConnections();
+  const owner = getCredentialKey({ ...profile, username });
+  const account = await signIn(
+    {
+      ...signer,
+      password,
+      send: redactPassword(send, password),
+      clock: context.clock,
+    },
+    ({ identCely }) =>
+      options.username !== undefined || profile.username === undefined
+        ? openOutboxAs(context, username, identCely)
+        : context.openOutbox(),
+    // The password is stored, too, because a token may expire during a push.
+    (token) => context.secrets.set(owner, { password, token }),
+  ).catch((thrown: unknown) => {
+    if (!(thrown instanceof AuthError)) throw thrown;
+    throw new AuthError(thrown.says, {
+      cause: thrown,
+      hint: t`Check the user name and the password. If the password is lost or the account is closed, ask the operator of the service.`,
+    });
+  });
+  await joinOutboxesOfAccount(context, account.identCely);
+  const who = formatAccount(account);
+  context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
+  await warnOfOtherUser(context, signer, account);
+  await enableHarvestAuth(context, { username, password, identCely: account.identCely });
+  report(context, account, context.secrets.getPlace(owner));
+  return 'done';
+}
+
+/** Enables the harvest of the account: a push can look for existing records only with it. */
+async function enableHarvestAuth(
+  context: Context,
+  credentials: { readonly username: string; readonly password: string; readonly identCely: string },
+): Promise<void> {
+  const { name } = context.getProfile();
+  const isTaken = await probeHarvestAuth(context, credentials);
+  if (isTaken !== true) return;
+  context.changeConfig((config) => changeProfiles(config, [name], { oai_auth: 'basic' }));
+  context.terminal.note(
+    t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,
+  );
+}
+
+/** Stores the password of the shared Redis; the service is not asked. */
+async function loginToPacing(context: Context, options: LoginOptions): Promise<ExitReason> {
+  const { terminal, environment } = context;
+  const { name, pacing } = context.getProfile();
+  if (pacing === 'local') {
+    throw new UsageError(t`The pacing of profile ${name} is local, which needs no password.`, {
+      hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/pace.md.`,
+    });
+  }
+  const password =
+    options.passwordStdin === true
+      ? await readFirstLine(context.streams.stdin)
+      : (environment['PAS_PACING_PASSWORD'] ??
+        (await askOrRefuse(context, t`No password is given.`, (prompt) =>
+          prompt.askSecret(t`Password of the Redis:`),
+        )));
+  const checked = await savePacingPassword(context, password);
+  terminal.printLine(t`The password of ${pacing} is stored.`);
+  if (!checked) terminal.warn(t`Redis did not answer, so pas could not check the password.`);
+  terminal.note(SECRET_PLACE_TEXTS[context.secrets.getPlace(pacing)](context.places.secretsFile));
+  terminal.printValue({
+    profile: name,
+    pacing,
+    checked,
+    secrets: context.secrets.getPlace(pacing),
+  });
+  return 'done';
+}
+
+async function askPassword(context: Context, fromStdin: boolean): Promise<string> {
+  if (fromStdin) return readFirstLine(context.streams.stdin);
+  return (
+    context.environment['PAS_PASSWORD'] ??
+    (await askOrRefuse(context, t`No password is given.`, (prompt) =>
+      prompt.askSecret(t`Password:`),
+    ))
+  );
+}
+
+async function readFirstLine(stdin: NodeJS.ReadStream): Promise<string> {
+  let text = '';
+  for await (const chunk of stdin) text += String(chunk);
+  const [line = ''] = text.split(/\r?\n/);
+  if (line === '') throw new UsageError(t`There is no password on standard input.`);
+  return line;
+}
+
+async function askOrRefuse(
+  context: Context,
+  refusal: string,
+  ask: (prompt: Awaited<ReturnType<Context['prompt']>>) => Promise<string>,
+): Promise<string> {
+  if (!context.terminal.interactive) {
+    throw new AuthError(refusal, {
+      hint: t`Set PAS_USERNAME and PAS_PASSWORD, or type them on a terminal.`,
+    });
+  }
+  return ask(await context.prompt());
+}
+
+async function logout(context: Context): Promise<ExitReason> {
+  const profile = context.getProfile();
+  const { name } = profile;
+  context.secrets.remove(getCredentialKey(profile));
+  context.terminal.printLine(t`Signed out of ${name}.`);
+  context.terminal.printValue({ profile: name, signed_in: false });
+  return 'done';
+}
+
+async function whoami(context: Context): Promise<ExitReason> {
+  const profile = context.getProfile();
+  const service = await openService(context);
+  const account = await fetchAccount(service);
+  const who = formatAccount(account);
+  context.terminal.printLine(t`${profile.baseUrl} knows this account as ${who}.`);
+  await warnOfOtherUser(context, service, account);
+  report(context, account, getPlaceOfSecrets(context));
+  return 'done';
+}
+
+/** Stores the account that the service describes, and warns where the outbox is for another one. */
+async function warnOfOtherUser(
+  { openOutbox, terminal }: Context,
+  signer: Signer,
+  account: Account,
+): Promise<void> {
+  try {
+    acceptAccount(await openOutbox(), signer, account);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+    terminal.warn(`${thrown.message} ${thrown.hint ?? ''}`);
+  }
+}
+
+/** Formats "Eva Nováková (OS-000123), archaeologist, Museum". */
+function formatAccount({ name, identCely, role, organisation }: Account): string {
+  return [`${name} (${identCely})`, ROLE_WORDS[role], organisation]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function report(
+  { places, terminal }: Context,
+  account: Account,
+  secretsPlace: keyof typeof SECRET_PLACE_TEXTS,
+): void {
+  terminal.note(SECRET_PLACE_TEXTS[secretsPlace](places.secretsFile));
+  if (account.role === 'researcher')
+    terminal.note(t`A researcher may import finds into state 1 only.`);
+  terminal.printValue({
+    ident_cely: account.identCely,
+    name: account.name,
+    email: account.email,
+    organisation: account.organisation,
+    role: account.role,
+    secrets: secretsPlace,
+  });
+}

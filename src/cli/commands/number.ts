@@ -1,0 +1,208 @@
+import type { Command } from 'commander';
+import { normalizeNumber, withHiddenDifference } from '../../base/characters.ts';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { type Command as CommandText, cmd, composeCommand } from '../../base/message.ts';
+import { assertMayNumber, enqueueNumber, planNumber } from '../../outbox/changes/enqueue-change.ts';
+import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
+import {
+  checkWrittenNumber,
+  planNumbers,
+  queueNumbers,
+  type TableNumber,
+} from '../../tables/enqueue-numbers.ts';
+import { openNumberTable } from '../../tables/table-columns.ts';
+import { addReadingOptions, defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { announceInstance, openLookups } from '../context/open-service.ts';
+import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
+import { chooseNumberColumns } from '../interview/ask-about-table.ts';
+import { formatNumberCount } from '../result-texts.ts';
+import { printIssues, toIssuesJson } from '../terminal.ts';
+import type { ImportOptions } from './import-tables.ts';
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('number').description(t`Queue museum registration numbers.`);
+  defineCommand(parent, {
+    name: 'set <find> <value>',
+    summary: t`Queue a registration number. It is sent once the find has its identifier.`,
+    examples: [
+      "pas number set K-017 'A 1250/2024'",
+      "pas number set C-202400101-N00001 'MB-77' --replace",
+    ],
+  })
+    .option('--replace', t`replace the record's number`)
+    .action(run(set));
+  const command = defineCommand(parent, {
+    name: 'import <table>',
+    summary: t`Queue the registration numbers of a table with the columns local_id or ident_cely, and evidencni_cislo. Importing it again changes nothing.`,
+    examples: [
+      'pas number import numbers.csv --dry-run',
+      'pas number import register.xlsx --sheet 2024',
+    ],
+  }).option('--dry-run', t`show what would happen and change nothing`);
+  addReadingOptions(command)
+    .option('--map <file>', t`as in ${cmd`pas import`}`)
+    .option('--wizard', t`as in ${cmd`pas import`}`)
+    .option('--replace', t`replace the records' numbers`)
+    .option('--yes', t`as in ${cmd`pas import`}`)
+    .action(run(importNumbers));
+}
+
+type SetOptions = GlobalOptions & { readonly replace?: boolean };
+type NumberOptions = ImportOptions & { readonly replace?: boolean };
+
+async function set(
+  context: Context,
+  find: string,
+  value: string,
+  options: SetOptions,
+): Promise<ExitReason> {
+  const outbox = await context.openOutbox();
+  assertMayNumber(outbox);
+  outbox.command.words = 'number-set';
+  const number = normalizeNumber(value);
+  const subject = findSubjectToChange(outbox, find);
+  const doubt = checkWrittenNumber(outbox, subject, value);
+  if (doubt !== undefined) context.terminal.warn(String(doubt));
+  const { replaces } = planNumber(outbox, subject, number);
+  if (replaces !== undefined && number !== '') {
+    const replacement = { find, value: number, replaces };
+    if (options.replace === true || context.terminal.interactive)
+      showReplacements(context, [replacement]);
+    const isMeant = options.replace === true || (await mayReplace(context, 1));
+    if (!isMeant)
+      throw context.terminal.interactive
+        ? new UsageError(t`Nothing was queued.`)
+        : makeNotReplacedError(replacement);
+  }
+  const change = enqueueNumber(outbox, subject, value, (now) => now === replaces);
+  // Another process changed the number while a person was asked.
+  if (change === undefined)
+    throw makeNotReplacedError({
+      find,
+      value: number,
+      replaces: planNumber(outbox, subject, number).replaces ?? '',
+    });
+  if (change !== 'kept') announceInstance(context);
+  const resultTexts = {
+    queued: t`Number ${number} for ${find} is queued.`,
+    replaced: t`Number ${number} for ${find} replaces the queued number.`,
+    kept: t`Number ${number} for ${find} is already queued or set.`,
+  };
+  context.terminal.printLine(resultTexts[change]);
+  context.terminal.printValue({ find, value: number, change, replaces: replaces ?? null });
+  return 'done';
+}
+
+type Replacement = { readonly find: string; readonly value: string; readonly replaces: string };
+
+function showReplacements({ terminal }: Context, replacements: readonly Replacement[]): void {
+  for (const { find, value, replaces } of replacements)
+    terminal.note(`  ${find}: ${replaces} → ${value}`);
+}
+
+async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {
+  if (!terminal.interactive) return false;
+  const question = ngettext(
+    msgid`Replace ${count} number that is already in the service?`,
+    `Replace ${count} numbers that are already in the service?`,
+    count,
+  );
+  return (await prompt()).confirm(question, false);
+}
+
+function makeNotReplacedError({ find, value, replaces }: Replacement): UsageError {
+  return new UsageError(
+    withHiddenDifference(
+      t`${find} has the number ${replaces}, which ${value} would replace. Nothing was queued.`,
+      replaces,
+      value,
+    ),
+    {
+      hint: t`To replace it: ${cmd`pas number set ${find} ${value} --replace`}`,
+    },
+  );
+}
+
+async function readNumberMap(context: Context, file: string) {
+  const { readColumnMap } = await import('./import-tables.ts');
+  return readColumnMap(context, file, (await openLookups(context)).lookupTerm);
+}
+
+/**
+ * Queues the numbers of a table; those of records are replaced only with `--replace`, or after a
+ * question on a terminal.
+ */
+export async function importNumbers(
+  context: Context,
+  file: string,
+  options: NumberOptions,
+): Promise<ExitReason> {
+  if (options.wizard === true)
+    return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
+  const { terminal } = context;
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'number-import';
+  const dryRun = options.dryRun === true;
+  const map = options.map === undefined ? undefined : await readNumberMap(context, options.map);
+  const table = await readTableOrInput(context, file, options);
+  const numberTable = openNumberTable(outbox, table, map);
+  const asks = terminal.interactive && !terminal.json;
+  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
+  const planned = planNumbers(
+    outbox,
+    numberTable,
+    asks ? await chooseNumberColumns(numberTable, context.prompt, say) : undefined,
+  );
+  const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
+    replaces === null ? [] : [{ ...number, replaces }],
+  );
+  const isMeant = dryRun || options.replace === true || replacements.length === 0;
+  if (isMeant || terminal.interactive) showReplacements(context, replacements);
+  const command = replaceCommand(file, options);
+  const replace = isMeant || (await mayReplace(context, replacements.length));
+  const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
+  const count = (isCounted: (number: TableNumber) => boolean): number =>
+    numbers.filter(isCounted).length;
+  const current = count(({ change }) => change === 'current');
+  const replaced = count(({ change, replaces }) => change === 'replaced' || replaces !== null);
+  const queued = numbers.length - current - replaced;
+  if (queued + replaced > 0) announceInstance(context);
+  printIssues(terminal, issues);
+  const taken = numbers.length;
+  const all = formatNumberCount(numbers.length);
+  terminal.printLine(
+    dryRun
+      ? ngettext(
+          msgid`Would accept ${taken} number: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
+          `Would accept ${taken} numbers: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
+          taken,
+        )
+      : t`${all}: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
+  );
+  if (!replace) terminal.note(t`To replace the numbers that records have: ${command}`);
+  else if (dryRun && replacements.length > 0 && options.replace !== true)
+    terminal.note(t`Add --replace to replace the numbers that records already have: ${command}`);
+  if (!dryRun && queued + replaced > 0)
+    terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
+  terminal.printValue({
+    dry_run: dryRun,
+    queued,
+    replaced,
+    unchanged: current,
+    numbers,
+    issues: toIssuesJson(issues),
+  });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function replaceCommand(file: string, options: NumberOptions): CommandText {
+  return composeCommand('pas number import', [
+    ['', file],
+    ...listReadingFlags(options),
+    ['--map', options.map],
+    ['--replace', true],
+  ]);
+}

@@ -1,0 +1,194 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { ConfigError, type ExitReason } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { countEntryTotals } from '../../outbox/views/outbox-status.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import {
+  adviseOnProfiles,
+  type ConfigFile,
+  checkSettings,
+  findOutboxName,
+  listProfilesOfOutbox,
+  parseSetting,
+  toProfile,
+} from '../context/config.ts';
+import { type Context, type GlobalOptions, getCredentialKeys } from '../context/context.ts';
+import { saveProfile, withStoredOutbox } from '../context/move-outbox.ts';
+import { maskSettings } from '../context/network.ts';
+import { INSTANCE_WORDS } from '../result-texts.ts';
+import { requireConfirmation } from '../terminal.ts';
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('profile').description(t`Manage profiles.`);
+  defineCommand(parent, {
+    name: 'list',
+    summary: t`List the profiles.`,
+    examples: ['pas profile list', 'pas profile list --json'],
+  }).action(run(list));
+  defineCommand(parent, {
+    name: 'show [name]',
+    summary: t`Show the settings of a profile, without passwords.`,
+    examples: ['pas profile show', 'pas profile show training --json'],
+  })
+    .hook('preAction', useNamedProfile)
+    .action(run(show));
+  defineCommand(parent, {
+    name: 'use <name>',
+    summary: t`Make a profile the default.`,
+    examples: ['pas profile use training', 'pas profile use museum'],
+  }).action(run(use));
+  defineCommand(parent, {
+    name: 'set <key=value...>',
+    summary: t`Change settings of a profile, such as the address of a service that has moved: its outbox moves along.`,
+    examples: [
+      'pas profile set base_url=https://finds.example.org',
+      'pas profile set min_interval_ms=200 --profile training',
+    ],
+  })
+    .option('--yes', t`do not ask whether a new address is of the same service: it is`)
+    .action(run(set));
+  defineCommand(parent, {
+    name: 'remove <name>',
+    summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
+    examples: ['pas profile remove old', 'pas profile remove old --json'],
+  })
+    .option('--yes', t`do not ask, even if the profile has unsent entries`)
+    .hook('preAction', useNamedProfile)
+    .action(run(remove));
+}
+
+/** Runs a command for the profile that its argument names. */
+function useNamedProfile(command: Command): void {
+  const [name] = command.args;
+  if (name !== undefined) command.setOptionValue('profile', name);
+}
+
+type ConfirmOptions = GlobalOptions & { readonly yes?: boolean };
+
+async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
+  const { profiles, defaultProfile } = getConfig();
+  const rows = [...profiles].map(([name, settings]) => [
+    name === defaultProfile ? '*' : '',
+    name,
+    settings.kind === undefined ? '' : INSTANCE_WORDS[settings.kind],
+    settings.username ?? '',
+    settings.base_url ?? '',
+  ]);
+  await terminal.printTable(['', t`PROFILE`, t`KIND`, t`ACCOUNT`, t`ADDRESS`], rows);
+  terminal.printValue(
+    [...profiles].map(([name, settings]) => ({
+      profile: name,
+      default: name === defaultProfile,
+      ...maskSettings(settings),
+    })),
+  );
+  return 'done';
+}
+
+async function show({ getProfile, terminal }: Context): Promise<ExitReason> {
+  const settings = maskSettings(getProfile());
+  // Prints keys in the spelling of config.toml, so that they can be copied there.
+  const toSnakeCase = (key: string): string =>
+    key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  for (const [key, value] of Object.entries(settings))
+    terminal.printLine(`${toSnakeCase(key)}: ${value ?? ''}`);
+  terminal.printValue(settings);
+  return 'done';
+}
+
+async function use(
+  { changeConfig, getConfig, terminal }: Context,
+  name: string,
+): Promise<ExitReason> {
+  const file = getConfig();
+  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
+  changeConfig((current) => ({ ...current, defaultProfile: name }));
+  terminal.printLine(t`${name} is now the default profile.`);
+  terminal.printValue({ default: name });
+  return 'done';
+}
+
+/** `--yes`: a person has said that a new address is of the same service. */
+async function set(
+  context: Context,
+  texts: readonly string[],
+  { yes }: ConfirmOptions,
+): Promise<ExitReason> {
+  const { terminal, getConfig } = context;
+  const { name } = context.getProfile();
+  const changes = checkSettings('pas profile set', Object.fromEntries(texts.map(parseSetting)));
+  const settings = { ...getConfig().profiles.get(name), ...changes };
+  await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings, {
+    isSameService: yes === true,
+  });
+  const names = Object.keys(changes).join(', ');
+  terminal.printLine(t`Profile ${name} is changed: ${names}.`);
+  terminal.printValue({ profile: name, ...maskSettings(settings) });
+  return 'done';
+}
+
+async function remove(
+  context: Context,
+  name: string,
+  { yes }: ConfirmOptions,
+): Promise<ExitReason> {
+  const { getConfig, secrets, terminal } = context;
+  const file = getConfig();
+  if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
+  const outbox = findOutboxName(file.profiles.get(name) ?? {}) ?? '';
+  const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
+  const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
+  if (unsent > 0 && yes !== true) await confirmUnsent(context, name, unsent);
+  const shared = [...file.profiles.keys()].flatMap((other) =>
+    other === name ? [] : getCredentialKeys(file, other),
+  );
+  for (const owner of getCredentialKeys(file, name))
+    if (!shared.includes(owner)) secrets.remove(owner);
+  context.changeConfig((current) => {
+    const profiles = new Map(current.profiles);
+    profiles.delete(name);
+    const { defaultProfile } = current;
+    return {
+      ...current,
+      profiles,
+      defaultProfile: defaultProfile === name ? undefined : defaultProfile,
+    };
+  });
+  terminal.printLine(t`Profile ${name} is removed.`);
+  const { folder } = context.getOutboxPlaces(outbox);
+  if (outbox !== '' && existsSync(folder)) terminal.note(t`Its outbox stays in ${folder}.`);
+  terminal.printValue({ removed: name });
+  return 'done';
+}
+
+async function countUnsentEntries(context: Context, outbox: string): Promise<number> {
+  if (!existsSync(context.getOutboxPlaces(outbox).outboxFile)) return 0;
+  const {
+    accepted: _sent,
+    dropped: _dropped,
+    ...unsent
+  } = await withStoredOutbox(context, outbox, countEntryTotals);
+  return Object.values(unsent).reduce((sum, count) => sum + count, 0);
+}
+
+async function confirmUnsent(context: Context, name: string, unsent: number): Promise<void> {
+  const what = ngettext(
+    msgid`${unsent} entry of profile ${name} is not sent, and cannot be sent without it.`,
+    `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
+    unsent,
+  );
+  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it anyway, add --yes; the entries stay in its outbox.`;
+  if (context.terminal.interactive) context.terminal.warn(what);
+  await requireConfirmation(
+    context,
+    t`Remove the profile ${name} anyway?`,
+    [what, hint],
+    t`Nothing was removed.`,
+  );
+}
+
+function makeUnknownProfileError(name: string, config: ConfigFile): ConfigError {
+  return new ConfigError(t`There is no profile ${name}.`, { hint: adviseOnProfiles(config) });
+}

@@ -1,0 +1,178 @@
+import type { Command } from 'commander';
+import { ConfigError, type ExitReason } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { type PulledFind, pull } from '../../harvest/pull-finds.ts';
+import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import type { RemoteStatus } from '../../outbox/pulled-records.ts';
+import {
+  formatChange,
+  formatRemoteStatus,
+  toRemoteStateJson,
+} from '../../outbox/views/remote-state.ts';
+import { resolveAccount } from '../../push/account.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import type { Profile } from '../context/config.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  installSignalHandlers,
+  makeDeadlineSignal,
+} from '../context/context.ts';
+import { saveMalformedAnswer } from '../context/harvest-output.ts';
+import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
+import { formatFindCount } from '../result-texts.ts';
+
+type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'pull [find...]',
+    summary: t`Update the state, number, photographs, area and district of your sent finds from the service.`,
+    examples: ['pas pull', 'pas pull KH24-001', 'pas pull --full --json'],
+  })
+    .option('--full', t`read everything again, not only changes since the last pull`)
+    .option('--deadline <time>', t`fail after this time, such as 30m or 2h`)
+    .action(run(pullCommand));
+}
+
+async function pullCommand(
+  context: Context,
+  wanted: readonly string[],
+  options: PullOptions,
+): Promise<ExitReason> {
+  const { terminal, clock } = context;
+  const profile = context.getProfile();
+  assertHarvesting(profile);
+  const outbox = await context.openOutbox();
+  const only =
+    wanted.length === 0
+      ? undefined
+      : new Set(resolveFindNames(outbox, wanted).map(({ localId }) => localId));
+  const interrupts = installSignalHandlers(context, t`Stopping. Nothing was changed.`);
+  const { waitedMs } = await fetchHarvestingAccount(context, async (service) =>
+    resolveAccount(outbox, service),
+  );
+  const progress = terminal.startProgress(t`Pulling`);
+  const { finds, withoutContent, fromMs } = await pull({
+    outbox,
+    client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
+    format: `oai_${profile.prefix}`,
+    clock,
+    indexAllowanceMs: profile.indexAllowanceMs,
+    training: profile.kind === 'training',
+    full: options.full === true,
+    only,
+    onProgress: progress.update,
+    onNote: terminal.note,
+    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
+  })
+    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
+    .finally(progress.end);
+  await print(context, finds);
+  terminal.printValue({
+    from: fromMs === undefined ? null : new Date(fromMs).toISOString(),
+    finds: finds.map((each) => ({
+      find: each.sent.find,
+      ident_cely: each.sent.identCely,
+      news: each.isNews,
+      ...toRemoteStateJson(each),
+    })),
+  });
+  if (withoutContent.length === 0) return 'done';
+  const names = withoutContent.map(({ find, identCely }) => `${find} (${identCely})`).join(', ');
+  terminal.warn(
+    t`The service sent no content for these records, so their local copies were not changed: ${names}. Pull again later.`,
+  );
+  return 'dataRefused';
+}
+
+/** @throws ConfigError where the profile has no harvesting interface */
+function assertHarvesting({ name, kind, oaiBase }: Profile): void {
+  if (oaiBase !== undefined || kind !== 'training') return;
+  throw new ConfigError(
+    t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`,
+    {
+      hint: t`Look it up on the website of the training instance.`,
+    },
+  );
+}
+
+async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {
+  const { terminal } = context;
+  if (finds.length === 0) {
+    terminal.printLine(t`Nothing was sent with this profile yet.`);
+    return;
+  }
+  const news = finds.filter(({ isNews }) => isNews);
+  const header = [
+    t`FIND`,
+    t`IDENTIFIER`,
+    t`STATE`,
+    t`NUMBER`,
+    t`PHOTOS`,
+    t`AREA`,
+    t`DISTRICT`,
+    t`CHANGED SINCE IT WAS SENT`,
+  ];
+  if (news.length > 0) await terminal.printTable(header, news.map(formatPulledRow));
+  const sent = finds.length;
+  const changed = news.length;
+  terminal.printLine(
+    ngettext(
+      msgid`${sent} sent find, ${changed} changed.`,
+      `${sent} sent finds, ${changed} changed.`,
+      sent,
+    ),
+  );
+  printPullWarnings(context, finds);
+}
+
+function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[] {
+  return [
+    sent.find,
+    sent.identCely,
+    formatRemoteStatus(pulled),
+    record?.elements.evidencni_cislo?.toString() ?? '',
+    record === undefined ? '' : String(record.files.length),
+    record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden` : ''),
+    record?.district?.text ?? '',
+    changes.map(formatChange).join('; '),
+  ];
+}
+
+function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
+  const formatFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
+    finds
+      .filter(
+        ({ pulled }) =>
+          pulled.standing === standing &&
+          (wasShown ?? pulled.stav !== null) === (pulled.stav !== null),
+      )
+      .map(({ sent }) => `${sent.find} (${sent.identCely})`)
+      .join(', ');
+  const deleted = formatFindNames('deleted');
+  const hidden = formatFindNames('withheld');
+  const missing = formatFindNames('missing', false);
+  const guarded = finds.filter(({ record }) => record?.protectedWithheld === true).length;
+  if (deleted !== '') terminal.warn(t`Deleted in the service: ${deleted}.`);
+  if (hidden !== '') {
+    const why = t`In the service, but not visible to this account in their current state: ${hidden}.`;
+    const anonymous = t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`;
+    terminal.warn(getProfile().oaiAuth === 'none' ? `${why} ${anonymous}` : why);
+  }
+  if (guarded > 0) {
+    const guardedFinds = formatFindCount(guarded);
+    terminal.warn(
+      t`The location is hidden from this account and was not compared: ${guardedFinds}.`,
+    );
+  }
+  const gone = formatFindNames('missing', true);
+  if (gone !== '')
+    terminal.warn(
+      t`The service no longer lists these records; the last known values are kept: ${gone}.`,
+    );
+  if (missing !== '')
+    terminal.warn(
+      t`Not found in the harvest; the service's index may be a few minutes behind: ${missing}.`,
+    );
+}

@@ -1,0 +1,296 @@
+import type { PasError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, composeCommand, getTemplate, type Message, msg } from '../../base/message.ts';
+import type { TermCandidate } from '../../finds/find.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import {
+  formatEntry,
+  KIND_WORDS,
+  STATE_WORDS,
+  VERDICT_WORDS,
+} from '../../outbox/views/entry-words.ts';
+import {
+  acceptNewPeople,
+  listNewPeople,
+  type NewPerson,
+} from '../../outbox/views/outbox-status.ts';
+import type { PushEvent } from '../../push/push-parts.ts';
+import { explainUncertain, findReassignment } from '../../push/push-result.ts';
+import type { ReconciledEntry } from '../../push/verdict.ts';
+import type { Rest, WatchEvent } from '../../push/watch.ts';
+import type { Context } from '../context/context.ts';
+import { openLookups } from '../context/open-service.ts';
+import { FoldedLines, formatFindCount } from '../result-texts.ts';
+import type { Progress } from '../terminal.ts';
+
+/** Says why an entry is uncertain, once per reason; alike texts are folded. */
+function makeUncertainPrinter(
+  { terminal, getProfile }: Context,
+  outbox: Outbox,
+  why: boolean,
+  folded: FoldedLines,
+) {
+  const printedTexts = new Map<number, string>();
+  return (what: Message, entryId: number): void => {
+    const reassignment = why ? undefined : findReassignment(outbox, entryId);
+    const [plainly, ...reasons] = explainUncertain(outbox, entryId, getProfile().settleMs);
+    const lines = [`${what}: ${plainly}`, ...(why ? reasons.map((reason) => `  ${reason}`) : [])];
+    if (printedTexts.get(entryId) === lines.join('\n')) return;
+    printedTexts.set(entryId, lines.join('\n'));
+    if (reassignment !== undefined) folded.add(reassignment, what, plainly);
+    else for (const line of lines) terminal.note(line);
+  };
+}
+
+/** Shows the progress of a push: one bar at a time, and the results of entries above it. */
+export function showPush(context: Context, outbox: Outbox, why: boolean) {
+  const { terminal } = context;
+  const folded = new FoldedLines();
+  const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
+  let bar: Progress | undefined;
+  let isSearching = false;
+  let doneCount = 0;
+  let total = 0;
+  const endProgress = (): void => {
+    bar?.end();
+    bar = undefined;
+    isSearching = false;
+  };
+  const printFolded = (): void => {
+    for (const line of folded.take()) terminal.note(line);
+  };
+  return {
+    end: () => {
+      endProgress();
+      printFolded();
+    },
+    onRound: (queued: number) => {
+      endProgress();
+      bar = terminal.startProgress(t`Sending`);
+      doneCount = 0;
+      total = queued;
+    },
+    report: (event: PushEvent) => {
+      terminal.printValue(event);
+      if (event.type === 'settled' && event.state !== 'queued') {
+        doneCount += 1;
+        bar?.update(doneCount, total);
+      }
+      printEvent(terminal, event, printUncertain);
+    },
+    onSearch: (searched: number, all: number | undefined) => {
+      if (!isSearching) {
+        endProgress();
+        bar = terminal.startProgress(t`Checking the service`);
+        isSearching = true;
+      }
+      bar?.update(searched, all);
+    },
+    onReconciled: (settled: readonly ReconciledEntry[]) => {
+      endProgress();
+      for (const { entry, verdict } of settled) {
+        const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+        if (verdict.kind === 'undecided') printUncertain(what, entry.id);
+        else
+          folded.add(
+            `${entry.kind} ${verdict.kind} ${getTemplate(verdict.reason)}`,
+            what,
+            `${VERDICT_WORDS[verdict.kind]}; ${verdict.reason}`,
+          );
+      }
+      printFolded();
+    },
+    onSearchFailed: ({ message }: PasError) => {
+      endProgress();
+      terminal.note(t`Uncertain entries could not be checked: ${message}`);
+    },
+  };
+}
+
+function printEvent(
+  terminal: Context['terminal'],
+  event: PushEvent,
+  printUncertain: (what: Message, entryId: number) => void,
+): void {
+  if (event.type === 'left_out') {
+    terminal.warn(formatLeftOut(event));
+    return;
+  }
+  const what = formatEntry(event.kind, event.find);
+  if (event.type === 'attempt') {
+    const answer = event.status ?? t`no answer`;
+    terminal.printDetail(
+      t`${what}: ${answer} after ${event.ms} ms, waited ${event.paced_ms} ms for the rate limit`,
+    );
+    return;
+  }
+  const reason = event.reason ?? '';
+  const state = STATE_WORDS[event.state];
+  if (event.state === 'queued') terminal.printDetail(`${what}: ${reason}`);
+  else if (event.state === 'uncertain') printUncertain(what, event.entry);
+  else if (event.state !== 'accepted') terminal.note(t`${what} ${state}: ${reason}`);
+}
+
+function formatLeftOut({
+  kind,
+  project,
+  status,
+  reason,
+  count,
+  refused,
+}: Extract<PushEvent, { type: 'left_out' }>): string {
+  const word = KIND_WORDS[kind];
+  const answer = status === null ? reason : t`${reason} (status ${status})`;
+  const resend = composeCommand('pas resolve', [
+    ...refused.map((find) => ['', find] as const),
+    ['--resend', true],
+  ]);
+  return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${resend}`;
+}
+
+/** Reports each wait to programs, but only new ones to people. */
+export function showWaits({
+  terminal,
+  clock,
+}: Context): (event: WatchEvent, rest: () => Rest) => void {
+  let printed = '';
+  return (event, rest) => {
+    const { untilMs, reason, ...what } = event;
+    terminal.printValue({
+      ...what,
+      reason,
+      until: untilMs === null ? null : new Date(untilMs).toISOString(),
+    });
+    const isResting = event.for === 'entries';
+    const text = isResting
+      ? String(RESTING_WORDS[rest()])
+      : formatWaiting(event.for, event, clock.now());
+    const topic = isResting ? text : event.for;
+    if (topic === printed) terminal.printDetail(text);
+    else terminal.note(text);
+    printed = topic;
+  };
+}
+
+const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
+  sent: msg`Everything that can be sent is sent. Waiting for new entries.`,
+  empty: msg`The queue is empty. Waiting for new entries.`,
+  held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
+};
+
+function formatWaiting(
+  what: 'service' | 'time',
+  { reason, untilMs }: WatchEvent,
+  nowMs: number,
+): string {
+  const seconds = untilMs === null ? 0 : Math.max(1, Math.round((untilMs - nowMs) / 1000));
+  const why = reason ?? '';
+  switch (what) {
+    case 'service':
+      return t`Waiting for the service (${why}); next try in ${seconds} s.`;
+    case 'time':
+      return t`Waiting ${seconds} s; nothing can be sent sooner.`;
+  }
+}
+
+const MAX_SHOWN = 20;
+
+/** Finds finders of queued finds whom the service would create. */
+export async function findNewPeople(
+  context: Context,
+  outbox: Outbox,
+  subjects?: readonly string[],
+) {
+  return listNewPeople(outbox, async () => (await openLookups(context)).lookupTerm, subjects);
+}
+
+/**
+ * Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people; nothing
+ * where there are none.
+ */
+export function printNewPeople(
+  { terminal }: Context,
+  people: readonly NewPerson[],
+  print = terminal.warn,
+): void {
+  const remaining = people.filter(({ isAccepted }) => !isAccepted);
+  const count = remaining.length;
+  if (count === 0) return;
+  print(
+    ngettext(
+      msgid`${count} finder is not known to the service by exactly this name; the service would create a new person:`,
+      `${count} finders are not known to the service by exactly these names; the service would create new people:`,
+      count,
+    ),
+  );
+  for (const { name, finds, first, nearest, similar } of remaining.slice(0, MAX_SHOWN)) {
+    const all = formatFindCount(finds.length);
+    print(`  ${t`${name}: ${all}, the first is ${first}`}`);
+    const others = similar.join('; ');
+    if (others !== '') print(`    ${t`Perhaps the same person as ${others}.`}`);
+    const [{ id } = { id: '' }] = nearest;
+    if (id === '') continue;
+    const names = nearest.map(formatPerson).join('; ');
+    print(
+      `    ${t`Nearest: ${names}.`} ${t`To use the first: ${cmd`pas edit ${first} --set nalezce=${id}`}`}`,
+    );
+  }
+  const more = count - MAX_SHOWN;
+  if (more > 0) print(`  ${t`… and ${more} more (${cmd`pas status --json`})`}`);
+  print(t`If they are new: ${cmd`pas push --accept-new-people`}`);
+}
+
+export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, unknown>[] {
+  return people.map(({ name, finds, isAccepted, nearest, similar }) => ({
+    name,
+    finds: finds.length,
+    accepted: isAccepted,
+    similar,
+    nearest: nearest.map(({ id, label }) => ({ id, label })),
+  }));
+}
+
+/** Formats a person with identifier, and more details where they are known. */
+export function formatPerson({ id, label, about }: TermCandidate): string {
+  return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
+}
+
+type Admission = {
+  readonly outbox: Outbox;
+  readonly subjects: readonly string[] | undefined;
+  readonly isAllAccepted: boolean;
+  readonly mayAsk: boolean;
+};
+
+/**
+ * Decides about new people by a flag, or asks and stores the answers; false where the creation of
+ * one is not confirmed.
+ */
+export async function admitNewPeople(
+  context: Context,
+  { outbox, subjects, isAllAccepted, mayAsk }: Admission,
+): Promise<boolean> {
+  const people = await findNewPeople(context, outbox, subjects);
+  const open = people.filter(({ isAccepted }) => !isAccepted);
+  if (open.length === 0) return true;
+  if (isAllAccepted) {
+    acceptNewPeople(outbox, open);
+    return true;
+  }
+  if (mayAsk) {
+    const { askAboutNewPerson } = await import('../interview/offer-terms.ts');
+    const { replaceFinder } = await import('../interview/edit-find.ts');
+    const { openValidationContext } = await import('../context/validation.ts');
+    const ruleContext = await openValidationContext(context);
+    for (const person of open) {
+      const answer = await askAboutNewPerson(person, await context.prompt());
+      if (answer === 'stop') return false;
+      if (answer === 'new') acceptNewPeople(outbox, [person]);
+      else replaceFinder({ outbox, ruleContext }, person.finds, answer.id);
+    }
+    return true;
+  }
+  printNewPeople(context, open);
+  context.terminal.printValue({ type: 'new_people', people: toNewPeopleJson(open) });
+  return false;
+}

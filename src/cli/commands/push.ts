@@ -1,0 +1,351 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
+import type { NewPerson } from '../../outbox/views/outbox-status.ts';
+import { pushAll } from '../../push/push-all.ts';
+import type { NotChecked, Push } from '../../push/push-parts.ts';
+import {
+  countRemainingAfterPush,
+  countToSend,
+  ENTRY_KINDS,
+  type PushResult,
+  planPush,
+} from '../../push/push-result.ts';
+import { sendHeld } from '../../push/resolve-entries.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { makeInitCommand } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { joinOutboxesOfAccount } from '../context/move-outbox.ts';
+import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
+import { formatRequestCount, formatStopCause, listAnswers, STOP_REASONS } from '../result-texts.ts';
+import { printIssues } from '../terminal.ts';
+import {
+  admitNewPeople,
+  findNewPeople,
+  printNewPeople,
+  showPush,
+  showWaits,
+  toNewPeopleJson,
+} from './push-progress.ts';
+
+type PushOptions = GlobalOptions & {
+  readonly dryRun?: boolean;
+  readonly only?: readonly EntryKind[];
+  readonly limit?: number;
+  readonly yes?: boolean;
+  readonly watch?: boolean;
+  readonly onQuestion?: 'hold' | 'send';
+  readonly takeOver?: boolean;
+  readonly acceptNewPeople?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'push [find...]',
+    summary: t`Send the queued entries, each once, within the rate limit of the service.`,
+    examples: ['pas push', 'pas push K-017 K-018 --only import,photo --dry-run'],
+  })
+    .option('--dry-run', t`show what would be sent and send nothing`)
+    .option('--only <kinds>', t`only these kinds: import, number, photo`, parseKinds)
+    .option('--limit <n>', t`send at most this many requests`, parseWholeNumber)
+    .option('--yes', t`write to production without asking`)
+    .option(
+      '--watch',
+      t`keep running and send new entries as they are queued, until you press Ctrl-C`,
+    )
+    .addOption(
+      new Option(
+        '--on-question <answer>',
+        t`what to do with finds that may already be in the service: hold or send`,
+      )
+        .choices(['hold', 'send'])
+        .default('hold'),
+    )
+    .option('--accept-new-people', t`let the service create a person for each unknown finder`)
+    .option('--take-over', t`push an outbox from here that was pushed from another place`)
+    .action(run(pushCommand));
+}
+
+function parseKinds(text: string): EntryKind[] {
+  return text.split(',').map((word) => {
+    const kind = ENTRY_KINDS.find((kind) => kind === word.trim());
+    if (kind !== undefined) return kind;
+    const kindNames = ENTRY_KINDS.join(', ');
+    throw new InvalidArgumentError(t`There is no kind ${word}. Choose from ${kindNames}.`);
+  });
+}
+
+/**
+ * Sends the queue.
+ * @throws UsageError for `--watch` with `--limit` or `--dry-run`
+ */
+export async function pushCommand(
+  context: Context,
+  names: readonly string[],
+  options: PushOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox =
+    options.dryRun === true ? await context.openOutbox() : await context.openOutboxToPush();
+  outbox.command.words = 'push';
+  if (options.watch === true && (options.dryRun === true || options.limit !== undefined))
+    throw new UsageError(
+      t`--watch runs until you stop it, so it cannot be combined with --limit or --dry-run.`,
+    );
+  announceInstance(context);
+  const kinds = options.only ?? ENTRY_KINDS;
+  const plan = planPush(outbox, names);
+  printDrafts(context, plan.drafts);
+  if (options.dryRun === true) {
+    printIssues(terminal, plan.usedNumbers);
+    const people = kinds.includes('import')
+      ? await findNewPeople(context, outbox, plan.subjects)
+      : [];
+    return printQueued(context, kinds, plan.queued, people);
+  }
+  await confirmProduction(context, options.yes === true);
+  const { end, ...telling } = showPush(context, outbox, options.verbose === true);
+  const pushAllOptions = {
+    ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),
+    ...telling,
+  };
+  const expected = {
+    drafts: plan.drafts,
+    left: () => (options.limit === undefined ? countToSend(pushAllOptions) : 0),
+  };
+  if (options.watch !== true)
+    return summarise(context, outbox, expected, await pushAll(pushAllOptions).finally(end));
+  const { pushWatching } = await import('../../push/watch.ts');
+  terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
+  return summarise(
+    context,
+    outbox,
+    expected,
+    await pushWatching(pushAllOptions, showWaits(context)).finally(end),
+  );
+}
+
+function mayAsk({ terminal }: Context, { watch }: PushOptions): boolean {
+  return terminal.interactive && watch !== true;
+}
+
+async function pushOptions(
+  context: Context,
+  outbox: Outbox,
+  options: PushOptions,
+  kinds: readonly EntryKind[],
+  subjects: Push['subjects'],
+) {
+  const { terminal } = context;
+  const isAllAccepted = options.acceptNewPeople === true;
+  const admission = (mayAskNow: boolean) => ({
+    outbox,
+    subjects,
+    isAllAccepted,
+    mayAsk: mayAskNow && mayAsk(context, options),
+  });
+  return {
+    ...(await openPush(context)),
+    kinds,
+    subjects,
+    isUrgent: subjects !== undefined,
+    limit: options.limit,
+    onQuestion: options.onQuestion ?? 'hold',
+    onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
+    admitNewPeople: kinds.includes('import')
+      ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
+      : undefined,
+    onLostLedger: () =>
+      terminal.warn(
+        t`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`,
+      ),
+    askHeld: mayAsk(context, options)
+      ? (held: readonly Entry[]) => askHeld(context, outbox, held)
+      : undefined,
+    confirmTakeOver: () => confirmTakeOver(context, options),
+    confirmSameService: mayAsk(context, options)
+      ? (addresses: readonly string[], account: string) =>
+          confirmSameService(context, addresses, account)
+      : undefined,
+  };
+}
+
+const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
+  'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
+  anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
+  'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
+};
+
+function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked): Message {
+  const { name } = getProfile();
+  const settings = getConfig().profiles.get(name) ?? {};
+  if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
+  const command = makeInitCommand(name, { ...settings, oai_auth: 'basic' });
+  return msg`Not checked: the profile says oai_auth = none, so pas cannot see if another computer has sent the same finds. To sign in there: ${command}`;
+}
+
+async function confirmSameService(
+  context: Context,
+  addresses: readonly string[],
+  account: string,
+): Promise<boolean> {
+  const { baseUrl } = context.getProfile();
+  const names = addresses.join(', ');
+  const isSame = await (await context.prompt()).confirm(
+    t`This account has sent from this machine to ${names}. Is ${baseUrl} the same service, at a new address?`,
+  );
+  if (isSame) await joinOutboxesOfAccount(context, account, addresses);
+  return isSame;
+}
+
+async function confirmTakeOver(context: Context, options: PushOptions): Promise<boolean> {
+  const { terminal, prompt } = context;
+  if (options.takeOver === true) return true;
+  if (!mayAsk(context, options)) return false;
+  terminal.note(t`This outbox was pushed from another place.`);
+  return (await prompt()).confirm(
+    t`Push it from here from now on? You must then stop pushing it from the other place.`,
+  );
+}
+
+async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[]): Promise<void> {
+  const { terminal } = context;
+  const prompt = await context.prompt();
+  for (const entry of held) {
+    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+    terminal.note(`${what}: ${entry.held?.question ?? ''}`);
+    if (await prompt.confirm(t`Send it anyway?`)) sendHeld(outbox, [entry]);
+    else for (const answer of listAnswers(entry)) terminal.note(`  ${answer}`);
+  }
+}
+
+function printDrafts({ terminal }: Context, drafts: readonly string[]): void {
+  if (drafts.length === 0) return;
+  const [first = ''] = drafts;
+  const names = drafts.slice(0, MAX_NAMED).join(', ');
+  terminal.warn(
+    t`Not complete, so not sent: ${names}. \`${cmd`pas validate ${first}`}\` says what is missing.`,
+  );
+}
+
+const MAX_NAMED = 10;
+
+function printQueued(
+  context: Context,
+  kinds: readonly EntryKind[],
+  queued: Readonly<Record<EntryKind, number>>,
+  people: readonly NewPerson[],
+): ExitReason {
+  const { terminal } = context;
+  for (const kind of kinds) {
+    const word = KIND_WORDS[kind];
+    const count = queued[kind];
+    terminal.printLine(t`${word}: ${count} would be sent`);
+  }
+  printNewPeople(context, people);
+  terminal.printValue({
+    dry_run: true,
+    queued: Object.fromEntries(kinds.map((kind) => [kind, queued[kind]])),
+    new_people: toNewPeopleJson(people),
+  });
+  return 'done';
+}
+
+/** Rest of what a push was to send: incomplete finds, and the number of other entries. */
+type Expected = { readonly drafts: readonly string[]; readonly left: () => number };
+
+type Remaining = ReturnType<typeof countRemainingAfterPush>;
+
+/** Says what waits for what. */
+function warnOfWaiting({ terminal }: Context, remaining: Remaining): void {
+  const { forImport, forDropped } = remaining.waiting;
+  if (forDropped > 0) {
+    const finds = remaining.droppedWithDependents.join(', ');
+    terminal.warn(
+      t`Numbers or photographs wait for finds that were dropped (${finds}): queue these again with \`${cmd`pas resolve`} FIND --resend\`, or remove them.`,
+    );
+  } else if (forImport > 0)
+    terminal.warn(t`Numbers or photographs wait for their finds, which were not sent.`);
+}
+
+function summarise(
+  context: Context,
+  outbox: Outbox,
+  { drafts, left }: Expected,
+  result: PushResult & { readonly atRest?: boolean },
+): ExitReason {
+  const { terminal } = context;
+  const remaining = countRemainingAfterPush(outbox, result);
+  const { totals, held, stillNonConforming } = remaining;
+  const { uncertain, queued } = totals;
+  const { accepted, refused, throttled, locked, stopCause } = result;
+  const requests = formatRequestCount(result.requests);
+  const seconds = formatDecimal(result.elapsedMs / 1000, 1);
+  const outcome = t`${accepted} accepted, ${refused} refused, ${uncertain} uncertain, ${queued} still queued`;
+  const effort = t`${requests} in ${seconds} s`;
+  const delayed = throttled + locked > 0 ? `, ${t`${throttled} throttled, ${locked} locked`}` : '';
+  const isIdle = accepted + refused + uncertain + queued + held + result.requests === 0;
+  terminal.printLine(
+    isIdle ? t`The queue is empty; nothing was sent.` : `${outcome}; ${effort}${delayed}.`,
+  );
+  if (stopCause !== undefined && result.atRest !== true) {
+    const why = formatStopCause(stopCause);
+    terminal.warn(t`Stopped: ${why}. Entries that were not sent stay queued.`);
+  }
+  if (held > 0) terminal.warn(formatHeldCount(held));
+  if (uncertain + totals.refused + held > 0)
+    terminal.note(t`\`${cmd`pas status`}\` shows what needs your attention.`);
+  terminal.printValue({
+    type: 'summary',
+    accepted,
+    refused,
+    queued,
+    uncertain,
+    held,
+    requests: result.requests,
+    throttled,
+    locked,
+    left_out: result.leftOut.map(({ kind, project, status, reason }) => ({
+      kind,
+      project,
+      status,
+      reason,
+    })),
+    elapsed_ms: Math.round(result.elapsedMs),
+  });
+  if (uncertain + held > 0) return 'uncertain';
+  const hasSentAll = result.atRest === true && queued === 0;
+  if (hasSentAll && stopCause?.kind === 'interrupted')
+    return totals.refused > 0 ? 'dataRefused' : 'done';
+  if (stopCause !== undefined) return STOP_REASONS[stopCause.kind];
+  if (totals.refused > 0 || result.leftOut.length > 0 || drafts.length > 0) return 'dataRefused';
+  if (left() > 0) {
+    warnOfWaiting(context, remaining);
+    return 'dataRefused';
+  }
+  return warnNonConforming(context, stillNonConforming) ? 'outsideContract' : 'done';
+}
+
+function formatHeldCount(count: number): string {
+  return ngettext(
+    msgid`${count} entry is held: answer the question about it first.`,
+    `${count} entries are held: answer the question about each first.`,
+    count,
+  );
+}
+
+function warnNonConforming({ terminal }: Context, count: number): boolean {
+  if (count === 0) return false;
+  terminal.warn(
+    ngettext(
+      msgid`${count} entry got an answer that the contract does not allow, and is still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
+      `${count} entries got an answer that the contract does not allow, and are still queued. Run ${cmd`pas push`} again; if it happens again, send the output of ${cmd`pas show`} to the operator of the service.`,
+      count,
+    ),
+  );
+  return true;
+}

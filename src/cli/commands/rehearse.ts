@@ -1,0 +1,249 @@
+import { rmSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type ExitReason, UsageError } from '../../base/errors.ts';
+import { formatIssuePlace } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import {
+  assertTraining,
+  chooseRehearsalFolder,
+  collectRehearsed,
+  copyForRehearsal,
+  listProjectCodes,
+  parseProjectCode,
+  type RehearsalResult,
+  selectFindsToCopy,
+  selectFindsToRehearse,
+} from '../../outbox/rehearsal.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { pushAll } from '../../push/push-all.ts';
+import { ENTRY_KINDS } from '../../push/push-result.ts';
+import { collect, defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openPush } from '../context/open-service.ts';
+import { openValidation } from '../context/validation.ts';
+import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';
+import { requireConfirmation } from '../terminal.ts';
+import { showPush } from './push-progress.ts';
+
+type RehearseOptions = GlobalOptions & {
+  readonly to?: string;
+  readonly projectMap?: readonly string[];
+  readonly yes?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'rehearse [find...]',
+    summary: t`Send copies of what is queued to a training instance, and report what it would refuse.`,
+    examples: [
+      'pas rehearse',
+      'pas rehearse K-017 --to training --project-map C-202400101=C-202300001 --yes',
+    ],
+  })
+    .option('--to <profile>', t`profile of the training instance; not needed if there is only one`)
+    .option(
+      '--project-map <from=to>',
+      t`training project to use in place of a production project; saved in the profile`,
+      collect,
+    )
+    .option('--yes', t`create records in the training instance without asking`)
+    .action(run(rehearse));
+}
+
+async function rehearse(
+  context: Context,
+  names: readonly string[],
+  options: RehearseOptions,
+): Promise<ExitReason> {
+  const name = chooseTrainingProfile(context, options.to);
+  const profiles = [...context.getConfig().profiles.values()];
+  const production = profiles
+    .filter(({ kind }) => kind !== 'training')
+    .map(({ base_url: url }) => String(url));
+  const training = context.asProfile(name).getProfile();
+  assertTraining(training, production);
+  const outbox = await context.openOutbox();
+  const finds =
+    names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
+  if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
+  await confirm(context, finds.length, training.baseUrl, options.yes === true);
+  const projects = await composeProjectMap(
+    context,
+    name,
+    listProjectCodes(outbox, finds),
+    options.projectMap ?? [],
+  );
+  const [result, ended] = await sendCopies(context, name, outbox, finds, projects);
+  print(context, result);
+  context.terminal.printValue({
+    sent: result.sent,
+    accepted: result.accepted,
+    refused: result.refused.map(({ localId, issues }) => ({ local_id: localId, issues })),
+    not_tested: result.notTested.map(({ localId, reason }) => ({
+      local_id: localId,
+      reason: String(reason),
+    })),
+  });
+  if (result.refused.length > 0) return 'dataRefused';
+  return result.sent === 0 && result.accepted === 0 ? ended : 'done';
+}
+
+function chooseTrainingProfile(context: Context, named: string | undefined): string {
+  if (named !== undefined) return named;
+  const all = [...context.getConfig().profiles].flatMap(([name, { kind }]) =>
+    kind === 'training' ? [name] : [],
+  );
+  const [only] = all;
+  const profileNames = all.join(', ');
+  if (only !== undefined && all.length === 1) return only;
+  throw new UsageError(
+    only === undefined ? t`There is no training profile.` : t`There are several training profiles.`,
+    {
+      hint:
+        only === undefined
+          ? t`Create one: ${cmd`pas init --kind training --name training`}`
+          : t`Specify one of them with --to: ${profileNames}`,
+    },
+  );
+}
+
+async function confirm(
+  context: Context,
+  count: number,
+  address: string,
+  yes: boolean,
+): Promise<void> {
+  const what = ngettext(
+    msgid`A rehearsal creates a record of ${count} find in the training instance ${address}.`,
+    `A rehearsal creates records of ${count} finds in the training instance ${address}.`,
+    count,
+  );
+  context.terminal.note(what);
+  if (yes) return;
+  const unasked = [
+    t`pas cannot ask for confirmation without a terminal. Nothing was sent.`,
+    t`Add --yes to create training records.`,
+  ] as const;
+  await requireConfirmation(context, t`Create them?`, unasked, t`Nothing was sent.`);
+}
+
+/**
+ * Returns the project codes for the rehearsal: from the profile, from the flags, and from answers,
+ * which the profile stores.
+ */
+async function composeProjectMap(
+  context: Context,
+  profile: string,
+  projects: readonly string[],
+  flags: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const storedMap = context.getConfig().projectMaps?.get(profile) ?? {};
+  const map = new Map(Object.entries(storedMap));
+  for (const flag of flags) {
+    const [from = '', to = ''] = flag.split('=').map(parseProjectCode);
+    if (from === '' || to === '')
+      throw new UsageError(t`"${flag}" is not a pair of projects.`, {
+        hint: t`Write --project-map C-202400101=C-202300001.`,
+      });
+    map.set(from, to);
+  }
+  if (context.terminal.interactive)
+    for (const project of projects.filter((each) => !map.has(each))) {
+      const prompt = await context.prompt();
+      const question = t`Which training project should stand in for ${project}? (Enter: skip its finds)`;
+      const to = parseProjectCode(await prompt.ask(question));
+      if (to !== '') map.set(project, to);
+    }
+  if (map.size > Object.keys(storedMap).length || flags.length > 0)
+    context.changeConfig((config) => ({
+      ...config,
+      projectMaps: new Map([...(config.projectMaps ?? []), [profile, Object.fromEntries(map)]]),
+    }));
+  return map;
+}
+
+/**
+ * Uses an outbox and a ledger of its own for each rehearsal, so that it can be repeated; both are
+ * removed afterwards.
+ * @returns the results, and the exit reason where nothing was sent
+ */
+async function sendCopies(
+  context: Context,
+  profile: string,
+  from: Outbox,
+  finds: readonly StoredFind[],
+  projects: ReadonlyMap<string, string>,
+): Promise<[RehearsalResult, ExitReason]> {
+  const folder = chooseRehearsalFolder(context.places.home, context.clock.now());
+  const { terminal } = context;
+  const quiet = {
+    ...terminal,
+    json: false,
+    printLine: () => {},
+    printValue: () => {},
+    note: () => {},
+    printTable: async () => {},
+  };
+  const training = context.asProfile(profile, {
+    terminal: quiet,
+    outboxesFolder: folder,
+    isLedgerBeside: true,
+  });
+  try {
+    const to = await training.openOutboxToPush();
+    await copyForRehearsal(from, to, finds, {
+      validate: await openValidation(training),
+      photosFolders: {
+        from: context.getOutboxPlaces().photosFolder,
+        to: training.getOutboxPlaces().photosFolder,
+      },
+      projects,
+    });
+    const ended = await push(training, to);
+    const mapped = finds.filter((find) =>
+      listProjectCodes(from, [find]).every((project) => projects.has(project)),
+    );
+    return [collectRehearsed(to, finds, new Set(mapped.map(({ localId }) => localId))), ended];
+  } finally {
+    await training.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** @returns the exit reason where nothing was sent */
+async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
+  const { end, ...progress } = showPush(training, outbox, false);
+  const { stopCause } = await pushAll({
+    ...(await openPush(training)),
+    ...progress,
+    kinds: ENTRY_KINDS,
+    subjects: undefined,
+    limit: undefined,
+    // Records of an earlier rehearsal are equal to these.
+    onQuestion: 'send',
+  }).finally(end);
+  if (stopCause === undefined) return 'dataRefused';
+  const why = formatStopCause(stopCause);
+  training.terminal.warn(t`Stopped: ${why}.`);
+  return STOP_REASONS[stopCause.kind];
+}
+
+function print(
+  { terminal }: Context,
+  { sent, accepted, refused, notTested }: RehearsalResult,
+): void {
+  const all = formatFindCount(sent);
+  terminal.printLine(t`${all} sent to the training instance, ${accepted} accepted.`);
+  for (const { localId, issues } of refused) {
+    terminal.printLine(t`${localId} would be refused:`);
+    for (const issue of issues) {
+      const place = issue.element ?? formatIssuePlace(issue);
+      terminal.printLine(`  ${place === '' ? '' : `${place}: `}${issue.message}`);
+    }
+  }
+  for (const { localId, reason } of notTested) {
+    terminal.printLine(t`${localId} was not tested: ${reason}`);
+  }
+}

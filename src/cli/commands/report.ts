@@ -1,0 +1,160 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
+import { formatSize, t } from '../../base/language.ts';
+import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import type { Mapping } from '../../tables/own-terms/mapping.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
+import { findOwnHarvestBase } from '../context/open-service.ts';
+import { readMappingFile } from '../context/user-files.ts';
+import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
+
+type ReportOptions = GlobalOptions & {
+  readonly force?: boolean;
+  readonly photos?: boolean;
+  readonly withoutPlaces?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'report <file> [find...]',
+    summary: t`Create a single page to read or print: maps, photographs, states and what to do next. FILE may be - for stdout.`,
+    examples: ['pas report season.html', 'pas report share.html --without-places --lang cs'],
+  })
+    .option(
+      '--without-places',
+      t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`,
+    )
+    .option('--no-photos', t`leave out photographs`)
+    .option('--force', t`replace a file that is not a report`)
+    .addHelpText(
+      'after',
+      `\n${t`Looters look for findspots: give a page that shows places only to people who may know them. Only you can read its file. To make a page to share, use --without-places. The page works offline.`}`,
+    )
+    .action(run(report));
+}
+
+async function report(
+  context: Context,
+  file: string,
+  names: readonly string[],
+  options: ReportOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const toStdout = file === '-';
+  if (toStdout && options.json === true)
+    throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
+  const target = resolve(context.cwd, file);
+  if (!toStdout) assertNotOwnFile(context, target);
+  const request = await makeReportRequest(context, names, options);
+  const progress = terminal.startProgress(t`Finds`);
+  const { writeReport } = await import('../../report/write-report.ts');
+  const write = (to: Parameters<typeof writeReport>[1]) =>
+    writeReport({ ...request, onFind: progress.update }, to).finally(progress.end);
+  if (toStdout) {
+    await write({ stream: context.streams.stdout });
+    return 'done';
+  }
+  const {
+    report: result,
+    missing,
+    sizeBytes,
+  } = await runInterruptibly(context, (signal) =>
+    write({ file: target, overwrite: options.force === true, signal }),
+  );
+  const size = formatSize(sizeBytes);
+  const shown = options.photos === false ? 0 : result.photographs - missing;
+  const counted = formatFindCount(result.finds);
+  const photographs = formatPhotographCount(shown);
+  terminal.printLine(t`${target}: ${counted}, ${photographs}, ${size}.`);
+  if (missing > 0)
+    terminal.note(t`Photographs without a preview: ${missing}. The page says why for each.`);
+  if (result.places === 'shown' && result.finds > 0)
+    terminal.note(
+      t`The page reveals exact findspots. To make a page to share, use --without-places.`,
+    );
+  if (sizeBytes > LARGE_BYTES)
+    terminal.note(t`The page is large for a phone: select fewer finds, or use --no-photos.`);
+  terminal.printValue({
+    file: target,
+    size_bytes: sizeBytes,
+    finds: result.finds,
+    photos: shown,
+    photos_missing: missing,
+    maps: result.maps.length,
+    places: result.places === 'shown',
+  });
+  return 'done';
+}
+
+const LARGE_BYTES = 25e6;
+/** Longer side of a photograph on the page. */
+const PHOTO_PX = 640;
+
+async function makeReportRequest(
+  context: Context,
+  names: readonly string[],
+  options: ReportOptions,
+) {
+  const profile = context.getProfile();
+  const outbox = await context.openOutboxToRead();
+  const recordBase = findOwnHarvestBase(context);
+  return {
+    outbox,
+    vocabulary: (await context.openVocabularyToRead()).openSource(profile.oaiBase ?? ''),
+    recordBase,
+    ownTerms: getConfirmedTerms(await readMappingFile(context)),
+    finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),
+    places: options.withoutPlaces === true ? 'left-out' : 'shown',
+    pictures: options.photos === false ? 'left-out' : 'shown',
+    photosFolder: context.getOutboxPlaces().photosFolder,
+    photoPx: PHOTO_PX,
+    madeMs: context.clock.now(),
+    profile: {
+      name: profile.name,
+      kind: profile.kind,
+      host: new URL(recordBase ?? profile.baseUrl).host,
+    },
+  } as const;
+}
+
+function getConfirmedTerms({ rows }: Mapping): Map<string, string[]> {
+  const terms = new Map<string, string[]>();
+  for (const { id, term, confirmed } of rows)
+    if (confirmed) terms.set(id, [...(terms.get(id) ?? []), term]);
+  return terms;
+}
+
+function assertNotOwnFile(
+  { places, getOutboxPlaces, getLedgerPlaces }: Context,
+  target: string,
+): void {
+  const ownPlaces = [
+    places,
+    getOutboxPlaces(),
+    { ledgerFile: getLedgerPlaces().ledgerFile },
+  ].flatMap((each) => Object.values(each));
+  const paths = [target, ...ownPlaces].filter((path) => typeof path === 'string');
+  const existing = paths.filter((path) => existsSync(path));
+  const isOwn =
+    existing[0] === target &&
+    existing.slice(1).some((path) => realpathSync(path) === realpathSync(target));
+  if (isOwn)
+    throw new FileError(target, t`${target} belongs to pas itself.`, {
+      hint: t`Choose another place.`,
+    });
+}
+
+async function runInterruptibly<T>(
+  context: Context,
+  write: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { stop } = installSignalHandlers(context);
+  try {
+    return await write(stop);
+  } catch (thrown) {
+    throw stop.aborted ? new InterruptedError(t`Interrupted. No page was written.`) : thrown;
+  }
+}

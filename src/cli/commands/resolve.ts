@@ -1,0 +1,462 @@
+import { type Command, Option } from 'commander';
+import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
+import { asIdent } from '../../outbox/changes/resolve-finds.ts';
+import { planRemoval, removeFinds } from '../../outbox/changes/undo-command.ts';
+import type { Entry, ImportEntry } from '../../outbox/entry.ts';
+import type { AskedRow } from '../../outbox/facts.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { StoredFind } from '../../outbox/stored-finds.ts';
+import {
+  type Decision,
+  type OpenDecision,
+  openDecision,
+  resolveEntries,
+} from '../../push/resolve-entries.ts';
+import { findRecordProblem, lookUpRecord } from '../../push/unexplained-records.ts';
+import {
+  ANSWER_WORDS,
+  ANSWERS_OF_ROWS,
+  answerRow,
+  findAskedFind,
+  getRowQuestion,
+  listAskedFinds,
+  ROW_ANSWERS,
+  type RowAnswer,
+} from '../../tables/answer-rows.ts';
+import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { withLockIfFree } from '../context/move-outbox.ts';
+import {
+  findOwnHarvestBase,
+  openHarvestClient,
+  withoutHarvesting,
+} from '../context/open-service.ts';
+import { makeContextKeeping, openValidationContext } from '../context/validation.ts';
+import { choose } from '../prompt.ts';
+import { listOfAnswers } from '../result-texts.ts';
+import { printIssues } from '../terminal.ts';
+
+/** Asks a person what a row is; undefined where they decide later. */
+export async function askAboutRow(
+  context: Context,
+  asked: AskedRow,
+): Promise<RowAnswer | undefined> {
+  const offers = ANSWERS_OF_ROWS[asked.basis].map((value) => ({
+    value,
+    name: String(ANSWER_WORDS[value]),
+  }));
+  return chooseOrLater(context, String(getRowQuestion(asked)), offers);
+}
+
+/** Asks a person to choose; undefined where they decide later. */
+export async function chooseOrLater<Value>(
+  context: Context,
+  question: string,
+  offers: readonly { readonly value: Value; readonly name: string }[],
+): Promise<Value | undefined> {
+  return choose<Value | undefined>(await context.prompt(), question, [
+    ...offers,
+    { value: undefined, name: t`decide later` },
+  ]);
+}
+
+/** Imports a row as a person said, and says what became of it. */
+export async function importAnsweredRow(
+  context: Context,
+  stored: StoredFind,
+  asked: AskedRow,
+  answer: RowAnswer,
+): Promise<'done' | 'differs'> {
+  const { terminal } = context;
+  const outbox = await context.openOutbox();
+  const ruleContext = await openValidationContext(context);
+  const { finds, issues } = await answerRow(stored, asked, answer, {
+    ...makeContextKeeping(context, {}),
+    outbox,
+    ruleContext,
+  });
+  printIssues(terminal, issues);
+  const name = finds[0]?.find ?? stored.localId;
+  terminal.printLine(
+    answer === 'new'
+      ? t`${name} is another find and was added.`
+      : t`The question about ${name} is answered.`,
+  );
+  return hasErrors(issues) || finds.some(({ change }) => change === 'sent' || change === 'question')
+    ? 'differs'
+    : 'done';
+}
+
+type ResolveOptions = GlobalOptions & {
+  readonly created?: string;
+  readonly resend?: boolean;
+  readonly drop?: boolean;
+  readonly entry?: number;
+  readonly yes?: boolean;
+  readonly all?: RowAnswer;
+} & { readonly [Answer in RowAnswer]?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'resolve [find...]',
+    summary: t`Answer the questions about finds, resolve uncertain entries after checking the service, and resend or drop refused ones.`,
+    examples: [
+      'pas resolve K-017',
+      'pas resolve K-017 --created C-202400101-N00042',
+      'pas resolve K-017 K-018 --resend',
+      'pas resolve K-017 --same',
+      'pas resolve --all same',
+    ],
+  })
+    .option('--same', t`the row or find that is asked about is this find`)
+    .option('--new', t`it is another find`)
+    .option('--table', t`use the values of the table, if the find was changed here too`)
+    .option('--mine', t`keep the values here`)
+    .addOption(
+      new Option('--all <answer>', t`give this answer to every question that has it`).choices(
+        ROW_ANSWERS,
+      ),
+    )
+    .option('--created <identifier>', t`the service has it, as the record with this identifier`)
+    .option('--resend', t`the service does not have it: send it again`)
+    .option('--drop', t`do not send it; importing the table again does not change that`)
+    .option(
+      '--entry <n>',
+      t`only this entry, by the number shown in \`${cmd`pas status`}\``,
+      parseWholeNumber,
+    )
+    .option('--yes', t`do not ask whether the record belongs to the find`)
+    .action(run(resolve));
+}
+
+async function resolve(
+  context: Context,
+  names: readonly string[],
+  options: ResolveOptions,
+): Promise<ExitReason> {
+  if (options.all !== undefined) return answerAll(context, names, options.all);
+  if (names.length === 0)
+    throw new UsageError(t`Specify the finds, or an answer for all questions: --all same`);
+  const isForOne = options.created !== undefined || options.entry !== undefined;
+  const isSaid =
+    options.resend === true || options.drop === true || parseAnswer(options) !== undefined;
+  if (names.length > 1 && (isForOne || !isSaid))
+    throw new UsageError(t`Several finds need one decision for all, such as --same or --drop.`);
+  const outbox = await openOutboxToResolve(context);
+  return resolveEach(names, (name) => resolveOne(context, outbox, name, options));
+}
+
+async function openOutboxToResolve(context: Context): Promise<Outbox> {
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'resolve';
+  return outbox;
+}
+
+async function resolveEach(
+  names: readonly string[],
+  resolveFind: (name: string) => Promise<'done' | 'differs'>,
+): Promise<ExitReason> {
+  let isDone = true;
+  for (const name of names) isDone = (await resolveFind(name)) === 'done' && isDone;
+  return isDone ? 'done' : 'dataRefused';
+}
+
+/** @throws UsageError for two answers */
+function parseAnswer(options: ResolveOptions): RowAnswer | undefined {
+  const [answer, another] = ROW_ANSWERS.filter((each) => options[each] === true);
+  if (another !== undefined)
+    throw new UsageError(t`--${answer} and --${another} cannot be combined. Use only one of them.`);
+  return answer;
+}
+
+/** Gives one answer to every question that has it. */
+async function answerAll(
+  context: Context,
+  names: readonly string[],
+  answer: RowAnswer,
+): Promise<ExitReason> {
+  if (names.length > 0) throw new UsageError(t`--all is for every find. Leave out the names.`);
+  const outbox = await openOutboxToResolve(context);
+  const open = listAskedFinds(outbox).filter(({ entry }) =>
+    listOfAnswers(entry.held).includes(answer),
+  );
+  if (open.length === 0) throw new UsageError(t`No question has the answer ${answer}.`);
+  const asked = open.map(({ stored }) => stored.localId);
+  return resolveEach(asked, (name) => answerQuestion(context, outbox, name, answer));
+}
+
+/** Answers the question about a find: a row, or another find or record that it may be. */
+async function answerQuestion(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  answer: RowAnswer,
+): Promise<'done' | 'differs'> {
+  const { stored, entry } = findAskedFind(outbox, name) ?? {};
+  const [asked] = stored?.wish.asked ?? [];
+  if (stored !== undefined && asked !== undefined) {
+    assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
+    return importAnsweredRow(context, stored, asked, answer);
+  }
+  assertAnswers(listOfAnswers(entry?.held ?? null), answer, name);
+  const [record = ''] = entry?.held?.candidates ?? [];
+  if (answer === 'same' && entry?.held?.basis === 'alike-here') {
+    removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);
+    context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
+    return 'done';
+  }
+  const options = { yes: true, created: answer === 'same' ? record : undefined };
+  await resolveOne(context, outbox, name, answer === 'same' ? options : { resend: true });
+  return 'done';
+}
+
+/** @throws UsageError where the question has no such answer */
+function assertAnswers(answers: readonly RowAnswer[], answer: RowAnswer, name: string): void {
+  if (answers.includes(answer)) return;
+  const list = answers.join(', ');
+  throw answers.length === 0
+    ? new UsageError(t`There is no question about ${name}.`)
+    : new UsageError(t`The answers about ${name} are ${list}.`);
+}
+
+async function resolveOne(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  options: ResolveOptions,
+): Promise<'done' | 'differs'> {
+  const { terminal } = context;
+  const answer = parseAnswer(options) ?? (await askAboutFind(context, outbox, name, options));
+  if (answer === 'later') return 'done';
+  if (answer !== undefined) return answerQuestion(context, outbox, name, answer);
+  const entryId = options.entry;
+  const decisions = parseDecisions(options);
+  const [only] = decisions;
+  if (decisions.length > 1)
+    throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
+  const open =
+    only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
+  const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
+  if (decision === undefined) return 'done';
+  if (decision.kind === 'created' && open !== undefined)
+    await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
+
+  const { settled, waiting } = withLockIfFree(context, (isLocked) =>
+    resolveEntries(outbox, name, decision, entryId, isLocked, open?.entry),
+  );
+  const count = settled.length;
+  terminal.printLine(
+    ngettext(
+      msgid`${count} entry of ${name} resolved.`,
+      `${count} entries of ${name} resolved.`,
+      count,
+    ),
+  );
+  if (waiting !== undefined) printWaiting(context, name, waiting);
+  terminal.note(t`To undo this, unless something was sent because of it: ${cmd`pas undo`}`);
+  terminal.printValue({
+    find: name,
+    settled: settled.map((entry) => ({ entry: entry.id, kind: entry.kind })),
+  });
+  return 'done';
+}
+
+/**
+ * Asks about the row of a find; undefined where there is none, or another decision is given.
+ * @throws UsageError without a terminal
+ */
+async function askAboutFind(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  { created, resend, drop }: ResolveOptions,
+): Promise<RowAnswer | 'later' | undefined> {
+  const [asked] = findAskedFind(outbox, name)?.stored.wish.asked ?? [];
+  if (asked === undefined || created !== undefined || resend === true || drop === true)
+    return undefined;
+  if (context.terminal.interactive) return (await askAboutRow(context, asked)) ?? 'later';
+  const ways = ANSWERS_OF_ROWS[asked.basis].map((answer) => {
+    const command = composeCommand('pas resolve', [
+      ['', name],
+      [`--${answer}`, true],
+    ]);
+    return { words: ANSWER_WORDS[answer], command };
+  });
+  throw makeUndecidedError(name, ways);
+}
+
+/** An answer in words, and the command that gives it. */
+type Way = { readonly words: Message; readonly command: Message };
+
+function makeUndecidedError(name: string, ways: readonly Way[]): UsageError {
+  const lines = ways.map(({ words, command }) => joinMessages([words, command], ': '));
+  return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
+}
+
+function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
+  return [
+    ...(created === undefined
+      ? []
+      : [{ kind: 'created', identCely: asIdent(created) ?? created.trim() } as const]),
+    ...(resend === true ? [{ kind: 'resend' } as const] : []),
+    ...(drop === true ? [{ kind: 'drop' } as const] : []),
+  ];
+}
+
+function printWaiting({ terminal }: Context, name: string, waiting: number): void {
+  if (waiting > 0)
+    terminal.printLine(
+      ngettext(
+        msgid`${waiting} number or photograph of it is waiting and will not be sent without it.`,
+        `${waiting} numbers and photographs of it are waiting and will not be sent without it.`,
+        waiting,
+      ),
+    );
+  terminal.note(
+    t`Queue it again with ${cmd`pas resolve ${name} --resend`}, or remove it completely with ${cmd`pas remove ${name}`}.`,
+  );
+}
+
+/** Asks a person for a decision; undefined where they leave it open. */
+async function ask(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  open: OpenDecision,
+  entryId: number | undefined,
+): Promise<Decision | undefined> {
+  const { terminal } = context;
+  const ways = listWays(open, name, entryId);
+  if (!terminal.interactive) throw makeUndecidedError(name, ways);
+  const offers = ways.map(({ value, words }) => ({ value, name: String(words) }));
+  const chosen = await chooseOrLater(context, t`Does the service have ${name}?`, offers);
+  if (chosen !== 'other') return chosen;
+  const findProblem = async (text: string) => {
+    const problem = findRecordProblem(outbox, open.entry, asIdent(text) ?? text.trim());
+    return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
+  };
+  const prompt = await context.prompt();
+  const typed = await prompt.askText({ message: t`Identifier of the record`, findProblem });
+  return { kind: 'created', identCely: asIdent(typed) ?? typed.trim() };
+}
+
+/** A decision that a person can make: a choice on a terminal, a command elsewhere. */
+type DecisionWay = Way & { readonly value: Decision | 'other' };
+
+/** Lists the possible decisions: with each known record, and with another one. */
+function listWays(
+  { kinds, candidates, entry }: OpenDecision,
+  find: string,
+  entryId: number | undefined,
+): DecisionWay[] {
+  const makeWay = (value: Decision | 'other', words: Message): DecisionWay => {
+    const decision = value === 'other' ? ({ kind: 'created', identCely: 'IDENT' } as const) : value;
+    const command = composeCommand('pas resolve', [
+      ['', find],
+      ['--entry', entryId?.toString()],
+      [`--${decision.kind}`, decision.kind === 'created' ? decision.identCely : true],
+    ]);
+    return { value, words, command };
+  };
+  const seen = candidates.map((identCely) =>
+    makeWay({ kind: 'created', identCely }, msg`the service has it, in the record ${identCely}`),
+  );
+  const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
+  const again = msg`send it again; the service does not have it`;
+  const ways: Record<Decision['kind'], readonly DecisionWay[]> = {
+    created: entry.kind === 'import' ? [...seen, makeWay('other', elsewhere)] : seen,
+    resend: [makeWay({ kind: 'resend' }, again)],
+    drop: [makeWay({ kind: 'drop' }, msg`drop it`)],
+  };
+  return kinds.flatMap((kind) => ways[kind]);
+}
+
+/**
+ * Shows the record beside the find.
+ * @throws UsageError where it cannot be that of the find, without a terminal, or on "no"
+ */
+async function checkRecord(
+  context: Context,
+  outbox: Outbox,
+  name: string,
+  entry: Entry,
+  identCely: string,
+  options: ResolveOptions,
+): Promise<void> {
+  const problem = findRecordProblem(outbox, entry, identCely);
+  if (problem !== undefined) throw problem;
+  if (entry.kind !== 'import') return;
+  const looked = await look(context, outbox, entry, identCely);
+  const { terminal } = context;
+  if (terminal.interactive && options.yes !== true) {
+    const isMeant = await (await context.prompt()).confirm(
+      t`Is ${identCely} the record of ${name}?`,
+      false,
+    );
+    if (!isMeant) throw new UsageError(t`Nothing was decided.`);
+  } else if (options.yes !== true) {
+    throw new UsageError(
+      t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`,
+      {
+        hint: t`Add --yes if it is.`,
+      },
+    );
+  } else if (looked === 'unseen') {
+    throw new UsageError(t`Nothing was decided.`, {
+      hint: t`Check the identifier again; without --yes pas asks you.`,
+    });
+  }
+}
+
+/**
+ * Shows the service's record, with the evidence against it.
+ * @returns `unseen` where the service should list it, and does not
+ */
+async function look(
+  context: Context,
+  outbox: Outbox,
+  entry: ImportEntry,
+  identCely: string,
+): Promise<'seen' | 'unseen'> {
+  const { terminal } = context;
+  const { prefix, oaiAuth } = context.getProfile();
+  try {
+    if (findOwnHarvestBase(context) === undefined) throw withoutHarvesting(context.getProfile());
+    const client = await openHarvestClient(context);
+    const looked = await lookUpRecord(
+      outbox,
+      { client, format: `oai_${prefix}` },
+      entry,
+      identCely,
+    );
+    if (looked !== undefined) {
+      const header = ['', t`ELEMENT`, entry.localId ?? '', identCely];
+      await terminal.printTable(
+        header,
+        looked.compared.map(({ element, sent, now, differs }) => [
+          differs ? '≠' : '',
+          element,
+          sent ?? '–',
+          now ?? '–',
+        ]),
+      );
+      for (const doubt of looked.doubts) terminal.warn(String(doubt));
+    } else if (oaiAuth === 'none') {
+      throw new ConfigError(
+        t`The profile does not sign in for harvesting (oai_auth = none), so only archived finds are visible.`,
+      );
+    } else {
+      terminal.warn(
+        t`The service does not list ${identCely}: it does not exist, was deleted, or was created only minutes ago.`,
+      );
+      return 'unseen';
+    }
+  } catch (thrown) {
+    if (!(thrown instanceof PasError)) throw thrown;
+    terminal.warn(t`The record could not be looked up: ${thrown.message}`);
+  }
+  return 'seen';
+}

@@ -1,0 +1,132 @@
+import { type Command, Option } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { formatMoment, t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import {
+  findSchemaInUse,
+  removeSchema,
+  type SchemaChange,
+  type SchemaInUse,
+  updateSchema,
+} from '../../harvest/update-schema.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import { isProtected } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { getDocumentProfile, getOwnSchemaFolder } from '../context/validation.ts';
+
+type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'schema',
+    summary: t`Show which schema validates documents, download that of the service, or go back to the bundled one.`,
+    examples: ['pas schema', 'pas schema --update'],
+  })
+    .addOption(
+      new Option('--update', t`use the schema of the service, also offline`).conflicts('bundled'),
+    )
+    .option('--bundled', t`use the bundled schema again`)
+    .action(run(schema));
+}
+
+async function schema(context: Context, options: SchemaOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const profile = getDocumentProfile(context.getProfile());
+  const folder = getOwnSchemaFolder(context, profile);
+  const change = await changeSchema(context, folder, options);
+  if (options.bundled === true) {
+    terminal.note(
+      change === 'forgotten'
+        ? t`The downloaded schema was removed.`
+        : t`There is no downloaded schema; nothing was changed.`,
+    );
+  }
+  print(context, profile.schemaVersion, await findSchemaInUse(profile, folder), change);
+  if (change === 'fetched' || change === 'updated')
+    terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
+  return 'done';
+}
+
+/** @returns undefined where the schema is only shown */
+async function changeSchema(
+  context: Context,
+  folder: string,
+  { update, bundled }: SchemaOptions,
+): Promise<SchemaChange | undefined> {
+  if (bundled === true) return removeSchema(folder);
+  return update === true ? fetchInto(context, folder) : undefined;
+}
+
+async function fetchInto(context: Context, folder: string): Promise<SchemaChange> {
+  const { answerTimeoutMs, allowHttp } = context.getProfile();
+  const { send } = await context.openConnections();
+  return updateSchema({
+    profile: getDocumentProfile(context.getProfile()),
+    folder,
+    send,
+    clock: context.clock,
+    random: Math.random,
+    onWait: (waitMs, reason) => {
+      const seconds = Math.ceil(waitMs / 1000);
+      context.terminal.note(t`No answer yet (${reason}); next try in ${seconds} s.`);
+    },
+    answerTimeoutMs,
+    isProtected: (url) => isProtected(url, allowHttp),
+  });
+}
+
+function print(
+  { terminal }: Context,
+  version: string,
+  inUse: SchemaInUse,
+  change: SchemaChange | undefined,
+): void {
+  const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
+  if (change !== undefined) terminal.printLine(`${SAID[change]} ${url}`);
+  terminal.printLine(t`Schema ${version} for ${namespace}`);
+  for (const [name, text] of describeSchema(inUse))
+    terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
+  terminal.printValue({
+    change,
+    schema_version: version,
+    namespace,
+    in_use: keptFile === undefined ? 'bundled' : 'own',
+    url,
+    file: keptFile?.path ?? null,
+    sha512: sha512Hex,
+    fetched_at: keptFile === undefined ? null : formatIso(keptFile.fetchedAtMs),
+    checked_at: keptFile === undefined ? null : formatIso(keptFile.checkedAtMs),
+    same_as_bundled: sameAsBundled,
+  });
+}
+
+function describeSchema({
+  keptFile,
+  sha512Hex,
+  sameAsBundled,
+}: SchemaInUse): (readonly [string, string])[] {
+  const digest = ['sha-512', sha512Hex] as const;
+  if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
+  const fetched = formatMoment(keptFile.fetchedAtMs);
+  const asked = formatMoment(keptFile.checkedAtMs);
+  return [
+    [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
+    [
+      t`content`,
+      sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`,
+    ],
+    [t`file`, keptFile.path],
+    digest,
+  ];
+}
+
+const SAID: Readonly<Record<SchemaChange, Message>> = {
+  fetched: msg`Fetched`,
+  updated: msg`A new one was fetched:`,
+  unchanged: msg`No change:`,
+  forgotten: msg`No longer in use:`,
+};
+
+function formatIso(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,261 @@
+import { type Command, Option } from 'commander';
+import { displayWidth, padText } from '../../base/characters.ts';
+import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
+import {
+  digestDocument,
+  getDocumentOfFind,
+  resolveFindNames,
+  type Story,
+  toKnownFind,
+} from '../../outbox/changes/resolve-finds.ts';
+import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
+import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../outbox/views/entry-words.ts';
+import {
+  formatChange,
+  formatRemoteStatus,
+  type RemoteState,
+  toRemoteStateJson,
+} from '../../outbox/views/remote-state.ts';
+import { explainUncertain } from '../../push/push-result.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openValidation } from '../context/validation.ts';
+import { findCommandFor, listAnswers, toHeldJson } from '../result-texts.ts';
+import { printIssues, toIssuesJson } from '../terminal.ts';
+
+type ShowOptions = GlobalOptions & { readonly xml?: boolean };
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'show <find>',
+    summary: t`Show a find: its elements, its entries, and every attempt with its answer.`,
+    examples: [
+      'pas show K-017',
+      'pas show K-017 --xml > K-017.xml',
+      'pas show C-202400101-N00001 --json',
+    ],
+  })
+    .addOption(
+      new Option(
+        '--xml',
+        t`print only its import document: the one that was sent or will be, byte for byte`,
+      ).conflicts('json'),
+    )
+    .action(
+      run((context, find: string, options: ShowOptions) =>
+        options.xml === true
+          ? printDocument(context, find)
+          : show(context, find, options.verbose === true),
+      ),
+    );
+}
+
+async function printDocument(context: Context, name: string): Promise<ExitReason> {
+  const outbox = await context.openOutbox();
+  const [find] = resolveFindNames(outbox, [name]);
+  if (find === undefined) return 'done';
+  const { document, issues } = await getDocumentOfFind(outbox, find, () => openValidation(context));
+  context.streams.stdout.write(document);
+  printIssues(context.terminal, issues, context.terminal.warn);
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.openOutboxToRead();
+  const { find, texts, stories, atService } = toKnownFind(outbox, name);
+  const { settleMs } = context.getProfile();
+  terminal.printLine(terminal.color.bold(find?.localId ?? name));
+  if (find === undefined)
+    terminal.printLine(`  ${t`a record of the service that is not stored here as a find`}`);
+  else if (find.isHidden) terminal.printLine(`  ${t`removed here`}`);
+  else if (find.wish.file !== null)
+    terminal.printLine(`  ${formatOrigin(find.wish.file, find.wish.row)}`);
+  printFacts(context, texts);
+  if (atService !== undefined) printRemoteState(context, atService);
+  for (const story of stories) {
+    const isUncertain = story.entry.state === 'uncertain';
+    printStory(
+      context,
+      story,
+      isUncertain ? explainUncertain(outbox, story.entry.id, settleMs)[0] : undefined,
+      why || !isUncertain,
+    );
+  }
+  terminal.printValue({
+    find: find?.uuid ?? null,
+    local_id: find?.localId ?? null,
+    ident_cely: find === undefined ? name : undefined,
+    source:
+      find === undefined || find.wish.file === null
+        ? null
+        : { file: find.wish.file, row: find.wish.row },
+    elements: find?.elements ?? {},
+    at_service: atService === undefined ? null : toRemoteStateJson(atService),
+    entries: stories.map(toStoryJson),
+  });
+  return 'done';
+}
+
+function printFacts(
+  { terminal }: Context,
+  facts: readonly (readonly [name: string, text: string | undefined])[],
+): void {
+  const width = Math.max(20, ...facts.map(([name]) => displayWidth(name)));
+  for (const [name, text = ''] of facts) {
+    if (text !== '')
+      terminal.printLine(
+        `  ${padText(name, width)} ${text.replaceAll('\n', `\n${' '.repeat(width + 3)}`)}`,
+      );
+  }
+}
+
+function formatOrigin(file: string, row: number | null): string {
+  return row === null ? t`from ${file}` : t`from ${file}, row ${row}`;
+}
+
+function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
+  const { terminal } = context;
+  terminal.printLine();
+  const standing = terminal.color.bold(formatRemoteStatus(pulled));
+  const seenText = formatMoment(pulled.seenMs);
+  terminal.printLine(t`in the service: ${standing}, as of ${seenText}`);
+  printFacts(context, [
+    [t`number`, record?.elements.evidencni_cislo?.toString()],
+    [t`photographs`, record?.files.map(({ name }) => name).join(', ')],
+    [
+      t`area`,
+      record?.area?.text ??
+        (record?.protectedWithheld === true ? t`hidden from this account` : undefined),
+    ],
+    [t`district`, record?.district?.text],
+  ]);
+  for (const change of changes) {
+    const what = formatChange(change);
+    terminal.printLine(`  ${t`changed since it was sent: ${what}`}`);
+  }
+}
+
+/** @param whole includes what is known only by evidence */
+function printStory(
+  context: Context,
+  { entry, attempts, evidence }: Story,
+  plainly: string | undefined,
+  whole: boolean,
+): void {
+  const { terminal } = context;
+  terminal.printLine();
+  terminal.printLine(
+    `${formatEntryTitle(entry)}: ${terminal.color.bold(STATE_WORDS[entry.state])}${entry.identCely === null ? '' : `  ${entry.identCely}`}`,
+  );
+  if (entry.isChanged)
+    terminal.printLine(
+      `  ${t`The service has the version that was sent, not this one. Only its number can still be sent.`}`,
+    );
+  if (plainly !== undefined) terminal.printLine(`  ${plainly}`);
+  for (const line of describeEntry(entry, whole)) terminal.printLine(`  ${line}`);
+  printIssues(terminal, entry.issues, (text) => terminal.printLine(`  ${text}`));
+  for (const attempt of attempts) {
+    const ended =
+      attempt.endedAt === null ? t`duration unknown` : `${attempt.endedAt - attempt.startedAt} ms`;
+    const outcome = attempt.outcome === null ? '' : ATTEMPT_OUTCOMES[attempt.outcome].word;
+    terminal.printLine(
+      `  ${formatMoment(attempt.startedAt)}  ${attempt.method} ${attempt.path}  ${attempt.status ?? '–'}  ${outcome}  ${ended}`,
+    );
+    if (whole && attempt.reason !== null && String(attempt.reason) !== String(entry.reason))
+      terminal.printLine(`    ${attempt.reason}`);
+  }
+  for (const { at, verdict, reason, candidates } of whole ? evidence : []) {
+    const names = candidates.length === 0 ? '' : ` (${candidates.join(', ')})`;
+    const verdictText = VERDICT_WORDS[verdict];
+    terminal.printLine(`  ${formatMoment(at)}  ${t`evidence: ${verdictText}; ${reason}`}${names}`);
+  }
+}
+
+function describeEntry(entry: Entry, whole: boolean): string[] {
+  const lines: string[] = [];
+  // The values of the service are printed beside the elements below.
+  if (whole && entry.reason !== null && (entry.state !== 'refused' || entry.issues.length === 0))
+    lines.push(String(entry.reason));
+  if (entry.kind === 'import' && entry.document !== null) {
+    const sizeBytes = entry.document.length;
+    const digest = digestDocument(entry.document).slice(0, 16);
+    const find = entry.localId ?? '';
+    lines.push(
+      t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas show ${find} --xml`}`,
+    );
+  }
+  const next = ['draft', 'refused', 'uncertain'].includes(entry.state)
+    ? findCommandFor(entry)
+    : undefined;
+  if (next !== undefined) lines.push(t`next: ${next}`);
+  if (entry.held !== null) lines.push(...formatHeldLines(entry, entry.held));
+  return lines;
+}
+
+function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
+  const names = candidates.join(', ');
+  const lines = [t`held: ${question}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
+  return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];
+}
+
+function formatEntryTitle(entry: Entry): string {
+  switch (entry.kind) {
+    case 'import':
+      return String(KIND_WORDS.import);
+    case 'number':
+      return t`number ${entry.value}`;
+    case 'photo': {
+      const { name, sizeBytes } = entry.photograph;
+      return ngettext(
+        msgid`photograph ${name} (${sizeBytes} byte)`,
+        `photograph ${name} (${sizeBytes} bytes)`,
+        sizeBytes,
+      );
+    }
+  }
+}
+
+function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unknown> {
+  return {
+    entry: entry.id,
+    kind: entry.kind,
+    state: entry.state,
+    ident_cely: entry.identCely,
+    reason: entry.reason === null ? null : String(entry.reason),
+    ...toHeldJson(entry),
+    ...toContentJson(entry),
+    issues: toIssuesJson(entry.issues),
+    evidence: evidence.map(({ at, ...rest }) => ({
+      found_at: new Date(at).toISOString(),
+      ...rest,
+    })),
+    attempts: attempts.map(({ startedAt, endedAt, method, path, status, outcome, reason }) => ({
+      started_at: new Date(startedAt).toISOString(),
+      ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+      method,
+      path,
+      status,
+      outcome,
+      reason,
+    })),
+  };
+}
+
+function toContentJson(entry: Entry): Record<string, unknown> {
+  switch (entry.kind) {
+    case 'import':
+      return {
+        document: entry.document?.toString('utf8') ?? null,
+        sha512: entry.document === null ? null : digestDocument(entry.document),
+      };
+    case 'number':
+      return { value: entry.value };
+    case 'photo':
+      return { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') };
+  }
+}

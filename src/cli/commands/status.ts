@@ -1,0 +1,310 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import { groupBy } from '../../base/collections.ts';
+import type { ExitReason } from '../../base/errors.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import type { Delay, Waiting } from '../../outbox/overview.ts';
+import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import {
+  getOutboxStatus,
+  isPushRunning,
+  isVocabularyEmpty,
+  type NewPerson,
+} from '../../outbox/views/outbox-status.ts';
+import { explainUncertain, findReassignment } from '../../push/push-result.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { findOwnHarvestBase, getPlaceOfSecrets } from '../context/open-service.ts';
+import { readSharedPause } from '../context/pacing.ts';
+import {
+  findCommandFor,
+  formatFindCount,
+  formatMore,
+  INSTANCE_WORDS,
+  listAnswers,
+  toHeldJson,
+} from '../result-texts.ts';
+import { findNewPeople, printNewPeople, toNewPeopleJson } from './push-progress.ts';
+
+const MAX_SHOWN = 10;
+
+type OutboxState = ReturnType<typeof getOutboxStatus>;
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'status',
+    summary: t`Show the queue, what each entry waits for, and what needs your attention.`,
+    examples: ['pas status', 'pas status --json'],
+  }).action(run(showStatus));
+}
+
+async function showStatus(context: Context, options: GlobalOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.openOutboxToRead();
+  const profile = context.getProfile();
+  const state = getOutboxStatus(outbox);
+  const { finds, entries, table, waiting, delayed, needsPerson } = state;
+  printProfile(context, finds);
+  const people = await findNewPeople(context, outbox);
+  const next = await makeNextSteps(context, state, people);
+  for (const step of next.first) printSection(context, step);
+  if (finds > 0) terminal.printLine();
+  if (finds > 0)
+    await terminal.printTable(
+      ['', ...table.states.map((state) => STATE_WORDS[state])],
+      table.rows.map((row) => [KIND_WORDS[row.kind], ...row.counts.map(String)]),
+    );
+  printWaiting(context, waiting);
+  printSection(context, {
+    title: t`Tried and still queued; \`${cmd`pas push`} FIND\` retries a find now:`,
+    lines: delayed.map((delay) => formatDelay(delay, context.clock.now())),
+  });
+  const pause = await readSharedPause(context, profile);
+  if (pause.text !== undefined) terminal.printLine(pause.text);
+  const isBrief = options.verbose !== true;
+  for (const section of listSections(outbox, state, profile.settleMs, isBrief))
+    printSection(context, section);
+  if (people.some(({ isAccepted }) => !isAccepted)) terminal.printLine();
+  printNewPeople(context, people, terminal.printLine);
+  if (pause.text === undefined) for (const step of next.last) printSection(context, step);
+  terminal.printValue({
+    finds,
+    entries,
+    waiting: {
+      for_import: waiting.forImport,
+      for_given_up: waiting.forDropped,
+      for_person: waiting.forPerson,
+      for_time: waiting.forTime,
+      reasons: delayed.map(({ notBeforeAt, ...delay }) => ({
+        ...delay,
+        reason: String(delay.reason),
+        not_before: new Date(notBeforeAt).toISOString(),
+      })),
+    },
+    ...pause.value,
+    new_people: toNewPeopleJson(people),
+    next: [...next.first, ...next.last].flatMap(({ lines }) => lines.map(String)),
+    needs_person: needsPerson.map((entry) => ({
+      entry: entry.id,
+      kind: entry.kind,
+      find: entry.localId ?? entry.identCely,
+      state: entry.state,
+      reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
+      ...toHeldJson(entry),
+      command: findCommandFor(entry),
+    })),
+  });
+  return 'done';
+}
+
+function printProfile(context: Context, finds: number): void {
+  const profile = context.getProfile();
+  const all = formatFindCount(finds);
+  const kind = INSTANCE_WORDS[profile.kind];
+  context.terminal.printLine(t`${all}; profile ${profile.name}, ${kind}, ${profile.baseUrl}`);
+}
+
+type Section = { readonly title: Message; readonly lines: readonly Message[] };
+
+/**
+ * Lists the next steps except those of entries: those before a push, and those with sendable
+ * entries.
+ */
+async function makeNextSteps(
+  context: Context,
+  state: OutboxState,
+  people: readonly NewPerson[],
+): Promise<{ first: readonly Section[]; last: readonly Section[] }> {
+  const { oaiBase } = context.getProfile();
+  const vocabulary = existsSync(context.places.vocabularyFile)
+    ? (await context.openVocabularyToRead()).openSource(oaiBase ?? '')
+    : undefined;
+  const first: Section[] = [];
+  if (getPlaceOfSecrets(context) === 'nowhere')
+    first.push({ title: t`Sign in:`, lines: [cmd`pas login`] });
+  if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
+    first.push({
+      title: t`Harvest the vocabularies; finds are checked with them offline:`,
+      lines: [cmd`pas harvest-vocab`],
+    });
+  if (state.isEmpty)
+    first.push({
+      title: t`Enter a find, or import a table with \`${cmd`pas import`} FILE\`:`,
+      lines: [cmd`pas add`],
+    });
+  const last: Section[] = [];
+  const isAnyoneNew = people.some(({ isAccepted }) => !isAccepted);
+  const send = isAnyoneNew ? cmd`pas push --accept-new-people` : cmd`pas push`;
+  if (state.sending > 0 && !isPushRunning(context.pushLock()))
+    last.push({
+      title: t`A push was interrupted. Look up what it sent:`,
+      lines: [cmd`pas push`],
+    });
+  if (state.sendable > 0) last.push({ title: t`Send what is queued:`, lines: [send] });
+  if (state.isAllDone) {
+    const look = findOwnHarvestBase(context) === undefined ? cmd`pas list` : cmd`pas pull`;
+    last.push({
+      title: t`Everything is sent. Read the current states from the service:`,
+      lines: [look],
+    });
+  }
+  return { first, last };
+}
+
+/** Prints what a person may do, below a title; nothing without lines. */
+function printSection({ terminal }: Context, { title, lines }: Section): void {
+  if (lines.length === 0) return;
+  terminal.printLine(`\n${terminal.color.bold(title)}`);
+  for (const line of lines) terminal.printLine(`  ${line}`);
+}
+
+/** Lists what a person may do about entries; questions first, since those entries wait for them. */
+function listSections(
+  outbox: Outbox,
+  { needsPerson, dropped, changed }: OutboxState,
+  settleMs: number,
+  isBrief: boolean,
+): Section[] {
+  const words: EntryWords = {
+    why: (entry) =>
+      entry.state === 'uncertain'
+        ? explainUncertain(outbox, entry.id, settleMs).slice(0, isBrief ? 1 : undefined)
+        : [describeReason(entry)],
+    getKind: (entry) => findReassignment(outbox, entry.id) ?? String(entry.id),
+  };
+  const steps = STEPS.map(({ title, takes, command }): Section => {
+    const lines = formatEntries(needsPerson.filter(takes), words);
+    const isHeaded = command !== undefined && lines.length > 0;
+    return { title, lines: isHeaded ? [command, ...lines] : lines };
+  });
+  return [
+    {
+      title: t`Answer the questions about these; they are held until then:`,
+      lines: formatHeldEntries(needsPerson.filter(({ held }) => held !== null)),
+    },
+    ...steps,
+    {
+      title: t`Queue these finds again or remove them; they were dropped, but numbers and photographs are waiting for them:`,
+      lines: dropped
+        .slice(0, MAX_SHOWN)
+        .flatMap((find) => [cmd`pas resolve ${find} --resend`, cmd`pas remove ${find}`]),
+    },
+    {
+      title: t`Compare these finds with their records; another version was sent from a copy of this outbox:`,
+      lines: changed.slice(0, MAX_SHOWN).map((find) => cmd`pas show ${find}`),
+    },
+  ];
+}
+
+function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
+  if (forImport > 0) {
+    terminal.printLine();
+    terminal.printLine(
+      ngettext(
+        msgid`${forImport} number or photograph waits for the import of its find.`,
+        `${forImport} numbers and photographs wait for the import of their find.`,
+        forImport,
+      ),
+    );
+  }
+  if (forTime > 0) {
+    terminal.printLine(
+      ngettext(
+        msgid`${forTime} entry waits for its next retry.`,
+        `${forTime} entries wait for their next retry.`,
+        forTime,
+      ),
+    );
+  }
+}
+
+function formatDelay({ kind, reason, count, find, notBeforeAt }: Delay, nowMs: number): string {
+  const word = KIND_WORDS[kind];
+  const what = count === 1 ? formatEntry(kind, find) : t`${word}, ${count} in total`;
+  const at = formatMoment(notBeforeAt, nowMs);
+  return `${what}: ${notBeforeAt > nowMs ? t`${reason}; not before ${at}` : reason}`;
+}
+
+/** Formats entries that are sent only after an answer, each with its answers. */
+function formatHeldEntries(entries: readonly Entry[]): Message[] {
+  const lines = entries.slice(0, MAX_SHOWN).flatMap((entry) => {
+    const names = entry.held?.candidates.join(', ') ?? '';
+    const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
+    return [
+      `${what}: ${entry.held?.question ?? ''}`,
+      ...(names === '' ? [] : [`  ${t`candidates: ${names}`}`]),
+      ...listAnswers(entry).map((command) => `  ${command}`),
+    ];
+  });
+  return [...lines, ...formatRest(entries.length - MAX_SHOWN)];
+}
+
+function formatRest(more: number): string[] {
+  return more > 0 ? [t`… and ${more} more (${cmd`pas status --json`})`] : [];
+}
+
+type EntryWords = {
+  readonly why: (entry: Entry) => readonly string[];
+  /** Equal for entries that are grouped. */
+  readonly getKind: (entry: Entry) => string;
+};
+
+/** Action for entries that only a person or evidence can settle. */
+type Step = {
+  readonly title: Message;
+  readonly takes: (entry: Entry) => boolean;
+  readonly command: Message | undefined;
+};
+
+const STEPS: readonly Step[] = [
+  {
+    title: msg`Complete these drafts:`,
+    takes: ({ state }) => state === 'draft',
+    command: undefined,
+  },
+  {
+    title: msg`Correct these; the service refused them:`,
+    takes: (entry) => entry.state === 'refused' && entry.kind === 'import',
+    command: undefined,
+  },
+  {
+    title: msg`Send these again with another value or file, or drop them:`,
+    takes: ({ state, kind }) => state === 'refused' && kind !== 'import',
+    command: undefined,
+  },
+  {
+    title: msg`Find out whether the service has these; decide yourself where a harvest cannot tell:`,
+    takes: ({ state }) => state === 'uncertain',
+    command: cmd`pas reconcile`,
+  },
+];
+
+/** Formats entries with their reasons and the command for each; alike ones as one. */
+function formatEntries(entries: readonly Entry[], { why, getKind }: EntryWords): Message[] {
+  const alike = [...groupBy(entries, getKind).values()];
+  const lines = alike.slice(0, MAX_SHOWN).flatMap(([entry, ...more]) => {
+    if (entry === undefined) return [];
+    const [first = '', ...otherReasons] = why(entry);
+    const what = String(formatEntry(entry.kind, entry.localId ?? entry.identCely));
+    return [
+      formatMore(what, more.length, first),
+      ...[...otherReasons, findCommandFor(entry)].map((line) => `  ${line}`),
+    ];
+  });
+  return [...lines, ...formatRest(alike.length - MAX_SHOWN)];
+}
+
+function describeReason({ reason, issues }: Entry): string {
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  const [first] = errors;
+  if (first === undefined) return String(reason ?? '');
+  const firstText =
+    first.element === undefined ? first.message : `${first.element}: ${first.message}`;
+  const more = errors.length - 1;
+  return more === 0
+    ? firstText
+    : `${firstText} ${ngettext(msgid`(and ${more} more)`, `(and ${more} more)`, more)}`;
+}

@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { resolveRecordNames } from '../../outbox/changes/resolve-finds.ts';
+import { validateAll } from '../../tables/validate-finds.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import type { Context } from '../context/context.ts';
+import { openLookups } from '../context/open-service.ts';
+import { readFileOrInput, readMappingFile } from '../context/user-files.ts';
+import { openValidationContext } from '../context/validation.ts';
+import { printIssues, toIssuesJson } from '../terminal.ts';
+import { findNewPeople, printNewPeople, toNewPeopleJson } from './push-progress.ts';
+
+export function register(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'validate [find-or-file...]',
+    summary: t`Check finds of the outbox, or XML documents, for anything that the service would refuse.`,
+    examples: ['pas validate', 'pas validate K-017 document.xml --json'],
+  }).action(run(validate));
+}
+
+/**
+ * Validates the named finds and XML files (`-` is stdin), or the whole outbox; `dataRefused` where
+ * an issue is an error.
+ */
+export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
+  const { terminal } = context;
+  const files = names.filter((name) => name === '-' || name.toLowerCase().endsWith('.xml'));
+  const documents = await Promise.all(files.map((file) => readFileOrInput(context, file)));
+  const isAll = names.length === 0;
+  const named = names.filter((name) => !files.includes(name));
+  const { lookupTerm } = await openLookups(context);
+  const ruleContext = await openValidationContext(context);
+  const progress = terminal.startProgress(t`Checking`);
+  const outbox = await context.openOutbox();
+  const { valid, invalid, issues } = validateAll(outbox, ruleContext, {
+    finds: isAll ? undefined : named,
+    documents,
+    terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,
+    onProgress: progress.update,
+  });
+  progress.end();
+  if (!printIssues(terminal, issues))
+    terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
+  terminal.printLine(t`${valid} valid, ${invalid} invalid.`);
+  const people = await findNewPeople(
+    context,
+    outbox,
+    isAll ? undefined : resolveRecordNames(outbox, named),
+  );
+  printNewPeople(context, people, terminal.printLine);
+  terminal.printValue({
+    valid,
+    invalid,
+    issues: toIssuesJson(issues),
+    new_people: toNewPeopleJson(people),
+  });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}

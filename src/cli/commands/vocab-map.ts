@@ -1,0 +1,304 @@
+import type { Command } from 'commander';
+import { toPrintable } from '../../base/characters.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../../base/csv.ts';
+import type { ExitReason } from '../../base/errors.ts';
+import { hasErrors } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { Suggestion } from '../../finds/vocabulary/suggest.ts';
+import {
+  getSetOfName,
+  mapTerm,
+  mergeMapping,
+  type Proposal,
+  type Proposals,
+  suggestMapping,
+  unmapTerm,
+} from '../../tables/own-terms/map-terms.ts';
+import type { MappingRow } from '../../tables/own-terms/mapping.ts';
+import { addSheetOption, defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openHarvested, openLookups } from '../context/open-service.ts';
+import {
+  changeMappingFile,
+  readMappingFile,
+  readTableOrInput,
+  writeResult,
+} from '../context/user-files.ts';
+import { printIssues, toIssuesJson } from '../terminal.ts';
+
+type SheetOptions = GlobalOptions & { readonly sheet?: string };
+type ImportOptions = SheetOptions & { readonly confirmed?: boolean };
+type ListOptions = GlobalOptions & { readonly set?: string };
+
+export function registerMap(vocab: Command, run: Runner): void {
+  const parent = vocab
+    .command('map')
+    .description(
+      t`Map your own terms to entries of the vocabularies, in a table that you may edit: mapping.csv in the data home.`,
+    );
+  registerSuggest(parent, run);
+  addSheetOption(
+    defineCommand(parent, {
+      name: 'import <file>',
+      summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
+      examples: [
+        'pas vocab map import proposals.csv',
+        'pas vocab map import our-terms.csv --confirmed --json',
+      ],
+    }),
+  )
+    .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
+    .action(run(importMapping));
+  defineCommand(parent, {
+    name: 'set <set> <term> <entry>',
+    summary: t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
+    examples: [
+      'pas vocab map set obdobi laten HES-000286',
+      'pas vocab map set heslo:predmet_druh "zl. nádoby" "zlomek nádoby"',
+    ],
+  }).action(run(setMapping));
+  defineCommand(parent, {
+    name: 'remove <set> <term>',
+    summary: t`Remove one of your own terms from the mapping.`,
+    examples: [
+      'pas vocab map remove obdobi laten',
+      'pas vocab map remove heslo:predmet_druh "zl. nádoby" --json',
+    ],
+  }).action(run(remove));
+  defineCommand(parent, {
+    name: 'list',
+    summary: t`List your own terms and what they are mapped to.`,
+    examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
+  })
+    .option('--set <set>', t`only this set or element of a find`)
+    .action(run(printMapping));
+}
+
+async function printMapping(context: Context, options: ListOptions): Promise<ExitReason> {
+  const { terminal } = context;
+  const { rows, issues } = await readMappingFile(context);
+  const set = options.set === undefined ? undefined : getSetOfName(options.set);
+  const shown = rows.filter((row) => set === undefined || row.set === set);
+  const lines = shown.map((row) => [
+    row.set,
+    row.term,
+    row.id,
+    row.label,
+    row.confirmed ? t`yes` : t`no`,
+    row.note,
+  ]);
+  await terminal.printTable([t`SET`, t`TERM`, t`ID`, t`LABEL`, t`CONFIRMED`, t`NOTE`], lines);
+  printIssues(terminal, issues, terminal.warn);
+  if (rows.length === 0 && issues.length === 0) {
+    terminal.note(
+      t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`,
+    );
+  }
+  terminal.printValue(shown.map(toRowJson));
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Record<string, unknown> {
+  return { set, term, id, label, note, confirmed };
+}
+
+async function importMapping(
+  context: Context,
+  file: string,
+  { confirmed, ...reading }: ImportOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const table = await readTableOrInput(context, file, reading);
+  const harvested = await openMappable(context);
+  const merged = await changeMappingFile(context, (mapping) =>
+    mergeMapping(mapping, table, confirmed === true, harvested),
+  );
+  const { rows: _rows, issues, ...tally } = merged;
+  const { added, changed, unchanged, unconfirmed } = tally;
+  printIssues(terminal, issues, terminal.json ? () => {} : terminal.printLine);
+  terminal.printLine(
+    ngettext(
+      msgid`${added} term added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
+      `${added} terms added, ${changed} changed, ${unchanged} as before; ${unconfirmed} not confirmed and left out.`,
+      added,
+    ),
+  );
+  terminal.printValue({ ...tally, issues: toIssuesJson(issues) });
+  return hasErrors(issues) ? 'dataRefused' : 'done';
+}
+
+async function openMappable(context: Context) {
+  const { lookupTerm } = await openLookups(context);
+  return {
+    lookupTerm,
+    vocabulary: (await context.openVocabularyToRead()).openSource(
+      context.getProfile().oaiBase ?? '',
+    ),
+  };
+}
+
+async function setMapping(
+  context: Context,
+  of: string,
+  ownTerm: string,
+  entry: string,
+): Promise<ExitReason> {
+  const harvested = await openMappable(context);
+  const row = { set: of, term: ownTerm, entry };
+  const mapped = await changeMappingFile(context, (mapping) => mapTerm(mapping, row, harvested));
+  const { set, term, id, label } = mapped.row;
+  context.terminal.printLine(t`"${term}" in ${set} means ${id} (${label}).`);
+  context.terminal.printValue({ set, term, id, label, replaced: mapped.replaced });
+  return 'done';
+}
+
+async function remove(context: Context, of: string, ownTerm: string): Promise<ExitReason> {
+  const { rows: _rows, ...gone } = await changeMappingFile(context, (mapping) =>
+    unmapTerm(mapping, of, ownTerm),
+  );
+  context.terminal.printLine(t`"${gone.term}" in ${gone.set} is no longer mapped.`);
+  context.terminal.printValue(gone);
+  return 'done';
+}
+
+type SuggestOptions = SheetOptions & {
+  readonly set?: string;
+  readonly out?: string;
+  readonly force?: boolean;
+};
+
+const COLUMNS = [
+  'set',
+  'term',
+  'id',
+  'label',
+  'score',
+  'why',
+  'others',
+  'confirmed',
+  'note',
+] as const;
+
+function registerSuggest(parent: Command, run: Runner): void {
+  addSheetOption(
+    defineCommand(parent, {
+      name: 'suggest <terms>',
+      summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
+      examples: [
+        'pas vocab map suggest terms.csv --out proposals.csv',
+        'pas vocab map suggest periods.txt --set obdobi --json',
+      ],
+    }),
+  )
+    .option('--set <set>', t`set or element to use for terms that do not specify one`)
+    .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace an existing file`)
+    .action(run(suggest));
+}
+
+async function suggest(
+  context: Context,
+  file: string,
+  options: SuggestOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const list = await readTableOrInput(context, file, options);
+  const progress = terminal.startProgress(t`Comparing`);
+  let proposals: Proposals;
+  try {
+    const sources = {
+      vocabulary: await openHarvested(context),
+      mapping: await readMappingFile(context),
+      set: options.set,
+    };
+    proposals = suggestMapping(list, { ...sources, onProgress: progress.update });
+  } finally {
+    progress.end();
+  }
+  printIssues(terminal, proposals.issues, terminal.warn);
+  if (!terminal.json) await writeResult(context, options, [formatProposals(proposals.proposals)]);
+  report(context, proposals);
+  return hasErrors(proposals.issues) ? 'dataRefused' : 'done';
+}
+
+function report(
+  { terminal }: Context,
+  { proposals, alreadyMapped, notHarvested, issues }: Proposals,
+): void {
+  const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
+  const all = proposals.length;
+  const sets = notHarvested.join(', ');
+  if (sets !== '') terminal.warn(t`Not harvested, so nothing is proposed from it: ${sets}.`);
+  terminal.note(
+    ngettext(
+      msgid`${proposed} of ${all} term has a proposal.`,
+      `${proposed} of ${all} terms have a proposal.`,
+      all,
+    ),
+  );
+  if (alreadyMapped > 0) {
+    terminal.note(
+      ngettext(
+        msgid`${alreadyMapped} more term is already mapped.`,
+        `${alreadyMapped} more terms are already mapped.`,
+        alreadyMapped,
+      ),
+    );
+  }
+  if (proposed > 0) {
+    terminal.note(
+      t`Review them: write yes under "confirmed" where the entry is right, then \`${cmd`pas vocab map import`} FILE\`.`,
+    );
+  }
+  terminal.printValue({
+    terms: proposals.length + alreadyMapped,
+    proposed,
+    already_mapped: alreadyMapped,
+    not_harvested: notHarvested,
+    proposals: proposals.map(toProposalJson),
+    issues: toIssuesJson(issues),
+  });
+}
+
+/** Writes the columns of the mapping, so that the reviewed file can be imported. */
+function formatProposals(proposals: readonly Proposal[]): string {
+  const lines = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) => {
+    const cells = [
+      best?.term.setSpec ?? set ?? '',
+      term,
+      best?.term.ident ?? '',
+      best?.term.label ?? '',
+      best === undefined ? '' : best.score.toFixed(2),
+      best === undefined ? t`nothing resembles it` : best.why.join('; '),
+      otherCandidates
+        .map((other) => `${other.term.ident} ${other.term.label} (${other.score.toFixed(2)})`)
+        .join(', '),
+      '',
+      '',
+    ];
+    return cells.map((cell) => formatCsvCell(toPrintable(cell), ';')).join(';');
+  });
+  return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
+}
+
+function toProposalJson({
+  row,
+  set,
+  term,
+  candidates: [best, ...otherCandidates],
+}: Proposal): Record<string, unknown> {
+  return {
+    row,
+    set: best?.term.setSpec ?? set ?? null,
+    term,
+    ...(best === undefined
+      ? { id: null, label: null, score: null, why: [] }
+      : toCandidateJson(best)),
+    others: otherCandidates.map(toCandidateJson),
+  };
+}
+
+function toCandidateJson({ term, score, why }: Suggestion): Record<string, unknown> {
+  return { id: term.ident, label: term.label, score: Math.round(score * 1000) / 1000, why };
+}

@@ -1,0 +1,257 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ExitReason } from '../../base/errors.ts';
+import { formatMoment, t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import type { Dating, Term } from '../../finds/vocabulary/term.ts';
+import type { Neighbour } from '../../finds/vocabulary/terms.ts';
+import {
+  describeProject,
+  expandSetName,
+  exportTerms,
+  findOtherSets,
+  getHarvestedSets,
+  getTermInPlace,
+  isProject,
+  judgeProjects,
+  listTerms,
+  searchVocabulary,
+  type TermInPlace,
+  toTermJson,
+} from '../../tables/own-terms/browse-vocabulary.ts';
+import { defineCommand, type Runner } from '../command.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openHarvested } from '../context/open-service.ts';
+import { writeResult } from '../context/user-files.ts';
+import { openValidationContext } from '../context/validation.ts';
+import { registerMap } from './vocab-map.ts';
+
+type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
+type ListOptions = GlobalOptions & { readonly gone?: boolean };
+type ExportOptions = GlobalOptions & {
+  readonly out?: string;
+  readonly force?: boolean;
+};
+
+export function register(program: Command, run: Runner): void {
+  const parent = program.command('vocab').description(t`Use the harvested vocabularies offline.`);
+  defineCommand(parent, {
+    name: 'search <term>',
+    summary: t`Find entries by Czech or English name, also without accents, by the beginning of a word, or with typing errors.`,
+    examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
+  })
+    .option('--set <set>', t`only in this set or family of sets`)
+    .option('--limit <n>', t`maximum number of entries`, parsePositiveNumber, 20)
+    .action(run(search));
+  defineCommand(parent, {
+    name: 'show <id>',
+    summary: t`Show one entry with its place in the hierarchy.`,
+    examples: ['pas vocab show HES-000253', 'pas vocab show ruian-676730 --json'],
+  }).action(run(show));
+  defineCommand(parent, {
+    name: 'list [set]',
+    summary: t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
+    examples: ['pas vocab list', 'pas vocab list heslo:obdobi'],
+  })
+    .option('--gone', t`also entries that were deleted or have vanished`)
+    .action(run(list));
+  defineCommand(parent, {
+    name: 'export [set...]',
+    summary: t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
+    examples: [
+      'pas vocab export heslo:obdobi --out periods.csv',
+      'pas vocab export --json --out vocabularies.json',
+    ],
+  })
+    .option('--out <file>', t`write to this file instead of stdout`)
+    .option('--force', t`replace an existing file`)
+    .action(run(writeTerms));
+  registerMap(parent, run);
+}
+
+function parsePositiveNumber(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
+  return Number(text);
+}
+
+async function search(
+  context: Context,
+  typed: string,
+  options: SearchOptions,
+): Promise<ExitReason> {
+  const { limit } = options;
+  const set = options.set && expandSetName(options.set);
+  const vocabulary = await openHarvested(context);
+  const hits = searchVocabulary(vocabulary, typed, {
+    limit,
+    setSpec: set,
+  });
+  const elsewhere = set === undefined ? [] : findOtherSets(vocabulary, typed, hits);
+  for (const other of elsewhere) {
+    context.terminal.note(
+      t`"${typed}" is in ${other}: ${cmd`pas vocab search ${typed} --set ${other}`}`,
+    );
+  }
+  if (hits.length === 0 && elsewhere.length === 0)
+    context.terminal.note(t`Nothing resembles "${typed}".`);
+  await print(
+    context,
+    hits.map(({ term }) => term),
+  );
+  context.terminal.printValue(
+    hits.map(({ term, score }) => ({
+      ...toTermJson(term),
+      score: Math.round(score * 1000) / 1000,
+    })),
+  );
+  return 'done';
+}
+
+async function list(
+  context: Context,
+  set: string | undefined,
+  { gone }: ListOptions,
+): Promise<ExitReason> {
+  if (set === undefined) return showSets(context);
+  const terms = listTerms(await openHarvested(context), expandSetName(set), gone === true);
+  await print(context, terms);
+  context.terminal.printValue(terms.map(toTermJson));
+  return 'done';
+}
+
+async function print(context: Context, terms: readonly Term[]): Promise<void> {
+  const { terminal } = context;
+  const takenBy = terms.some(isProject)
+    ? judgeProjects(terms, await openValidationContext(context))
+    : undefined;
+  const rows = terms.map((term) => {
+    const { ident, setSpec, label, labelEn, gone, details } = term;
+    const verdict = takenBy?.get(ident);
+    const remark = gone === null ? verdict && PROJECT_WORDS[verdict] : GONE_WORDS[gone];
+    return [ident, setSpec, describeProject(details) || label, labelEn ?? '', remark ?? ''];
+  });
+  if (rows.length > 0) await terminal.printTable([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
+}
+
+const PROJECT_WORDS: Readonly<Record<'yes' | 'perhaps' | 'no', Message>> = {
+  yes: msg`takes your finds`,
+  perhaps: msg`perhaps takes your finds`,
+  no: msg`takes no finds of yours`,
+};
+
+/** State of an entry that no longer exists, for people. */
+const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = {
+  deleted: msg`deleted`,
+  vanished: msg`vanished`,
+};
+
+async function showSets(context: Context): Promise<ExitReason> {
+  const { terminal } = context;
+  const { counts, harvests } = getHarvestedSets(await openHarvested(context));
+  const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
+  await terminal.printTable([t`SET`, t`ENTRIES`, t`GONE`], rows);
+  for (const harvest of harvests) {
+    const completed = toIsoOrNull(harvest.completedAtMs);
+    const when = completed === null ? t`never complete` : t`complete on ${completed}`;
+    terminal.printLine(
+      `${harvest.setSpec}: ${harvest.unfinished ? t`${when}, a harvest is unfinished` : when}`,
+    );
+  }
+  if (harvests.length === 0)
+    terminal.note(t`Nothing was harvested yet. Run \`${cmd`pas harvest-vocab`}\`.`);
+  terminal.printValue({
+    sets: counts.map(({ setSpec, terms, gone }) => ({ set: setSpec, entries: terms, gone })),
+    harvests: harvests.map(({ setSpec, completedAtMs, watermarkMs, unfinished }) => ({
+      set: setSpec,
+      completed_at: toIsoOrNull(completedAtMs),
+      current_as_of: toIsoOrNull(watermarkMs),
+      unfinished,
+    })),
+  });
+  return 'done';
+}
+
+function toIsoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+async function writeTerms(
+  context: Context,
+  sets: readonly string[],
+  options: ExportOptions,
+): Promise<ExitReason> {
+  const form = context.terminal.json ? 'json' : 'csv';
+  const text = exportTerms(await openHarvested(context), sets.map(expandSetName), form);
+  await writeResult(context, options, [text]);
+  return 'done';
+}
+
+async function show(context: Context, ident: string): Promise<ExitReason> {
+  const { terminal } = context;
+  const shown = getTermInPlace(await openHarvested(context), ident);
+  for (const line of formatTermLines(shown)) terminal.printLine(line);
+  const { term, path, above, below } = shown;
+  terminal.printValue({
+    ...toTermJson(term),
+    path: path.map(toNeighbourJson),
+    above: above.map(toNeighbourJson),
+    below: below.map(toNeighbourJson),
+  });
+  return 'done';
+}
+
+function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
+  const { dating, links = [], facts = {} } = term.details;
+  const lines: [string, string | null][] = [
+    [t`id`, term.ident],
+    [t`set`, term.setSpec],
+    [t`Czech`, term.label],
+    [t`English`, term.labelEn],
+    [t`abbreviation`, term.abbreviation],
+    [t`description`, term.description],
+    [t`description in English`, term.descriptionEn],
+    [t`dating`, dating === undefined ? null : formatDating(dating)],
+    ...Object.entries(facts),
+    [
+      t`hierarchy`,
+      path.length === 0
+        ? null
+        : [...path.map((one) => one.label || one.ident), term.label].join(' > '),
+    ],
+    ...above.map((one): [string, string] => [t`broader`, formatNeighbour(one)]),
+    ...below.map((one): [string, string] => [t`narrower`, formatNeighbour(one)]),
+    ...links.map((link): [string, string] => [
+      t`link`,
+      `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`,
+    ]),
+    [t`changed`, formatMoment(term.datestampMs)],
+    [
+      t`gone`,
+      term.gone === null || term.goneAtMs === null
+        ? null
+        : `${GONE_WORDS[term.gone]} ${formatMoment(term.goneAtMs)}`,
+    ],
+  ];
+  return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
+}
+
+function toNeighbourJson({ ident, label, kind }: Neighbour): object {
+  return { id: ident, label, kind };
+}
+
+function formatNeighbour({ ident, label, kind }: Neighbour): string {
+  return `${ident} ${label} (${kind})`;
+}
+
+function formatDating({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
+  const from = formatRange(fromMin, fromMax);
+  const until = formatRange(toMin, toMax);
+  const span = t`from ${from} until ${until}`;
+  return note === null ? span : `${span} (${note})`;
+}
+
+function formatRange(first: number | null, last: number | null): string {
+  const earliest = first ?? '?';
+  const latest = last ?? '?';
+  return first === last ? String(earliest) : t`${earliest} to ${latest}`;
+}

@@ -1,0 +1,456 @@
+import { readFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { parseToml, type TomlTable } from '../../base/disk/toml.ts';
+import { ConfigError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
+import { LANGUAGES, type Language, t } from '../../base/language.ts';
+import { type Command, cmd, composeCommand, type Message, msg } from '../../base/message.ts';
+import { maskProxy, parseProxy } from '../../service/http/proxy.ts';
+import {
+  isAddressFault,
+  parseRedisAddress,
+  withoutRedisPasswords,
+} from '../../service/http/redis-pace-store.ts';
+import { type Environment, makeOutboxName, type Places } from './places.ts';
+
+/** Keys of config.toml, for all profiles or for one. */
+export type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
+
+/** Codes of projects → codes at a training instance. */
+type ProjectMap = Readonly<Record<string, string>>;
+
+export type ConfigFile = {
+  readonly defaultProfile: string | undefined;
+  /** Settings of the network, unless a profile has its own. */
+  readonly network?: NetworkKeys;
+  /** Language of messages, where neither `--lang` nor PAS_LANG sets it. */
+  readonly language?: Language;
+  readonly profiles: ReadonlyMap<string, ProfileSettings>;
+  /**
+   * Defaults of new finds, unvalidated: their check needs the rules of finds, so it follows when a
+   * find is made.
+   */
+  readonly defaults?: DefaultsTables;
+  /** `projects` of each profile, for rehearsals with it. */
+  readonly projectMaps?: ReadonlyMap<string, ProjectMap>;
+};
+
+/** `defaults` of each profile, and the table `projects`. */
+type DefaultsTables = {
+  readonly profiles: ReadonlyMap<string, unknown>;
+  readonly projects: TomlTable;
+};
+
+/** @throws ConfigError when the file cannot be read or is invalid */
+export function readConfigFile(path: string): ConfigFile {
+  const table = readTable(path);
+  if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
+  const { default_profile: defaultProfile, lang, proxy, ca_file } = table;
+  const { profiles = {}, projects = {}, ...otherKeys } = table;
+  const unknown = Object.keys(otherKeys).filter((key) => !GLOBAL_KEYS.includes(key));
+  const stray = unknown[0];
+  if (stray !== undefined)
+    throw new ConfigError(t`${path}: unknown key ${stray}.`, {
+      hint: t`Known keys: default_profile, lang, proxy, ca_file, [profiles.NAME] and [projects."C-…"].`,
+    });
+  if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
+    throw new ConfigError(t`${path}: default_profile must be a text.`);
+  const language = LANGUAGES.find((each) => each === lang);
+  if (lang !== undefined && language === undefined) {
+    const languages = LANGUAGES.join(', ');
+    throw new ConfigError(t`${path}: lang is a language that pas does not have.`, {
+      hint: t`Choose from ${languages}.`,
+    });
+  }
+  if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
+  if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
+  return {
+    defaultProfile,
+    language,
+    network: {
+      proxy: proxy === undefined ? undefined : checkProxy(`${path}: proxy`, proxy),
+      ca_file: ca_file === undefined ? undefined : checkText(`${path}: ca_file`, ca_file),
+    },
+    ...parseProfiles(path, profiles, projects),
+  };
+}
+
+const GLOBAL_KEYS: readonly string[] = ['default_profile', 'lang', 'proxy', 'ca_file'];
+
+/** @returns undefined where there is no file */
+function readTable(path: string): TomlTable | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if (getErrorCode(thrown) === 'ENOENT') return undefined;
+    const why = getErrorMessage(thrown);
+    throw new ConfigError(t`${path} cannot be read: ${why}.`, { cause: thrown });
+  }
+  try {
+    return parseToml(text);
+  } catch (thrown) {
+    // The parser's message quotes lines of the file.
+    const why = withoutRedisPasswords(getErrorMessage(thrown).trim());
+    throw new ConfigError(t`${path} is not valid TOML: ${why}`);
+  }
+}
+
+function parseProfiles(path: string, tables: TomlTable, projects: TomlTable) {
+  const profiles = new Map<string, ProfileSettings>();
+  const defaults = new Map<string, unknown>();
+  const projectMaps = new Map<string, ProjectMap>();
+  for (const [name, table] of Object.entries(tables)) {
+    const where = t`${path}, profile ${name}`;
+    const { defaults: own, projects: map, ...settings } = checkTable(where, table);
+    profiles.set(name, checkSettings(where, settings));
+    if (own !== undefined) defaults.set(name, own);
+    if (map !== undefined) projectMaps.set(name, checkProjectMap(where, map));
+  }
+  return { profiles, defaults: { profiles: defaults, projects }, projectMaps };
+}
+
+function checkProjectMap(where: string, map: unknown): ProjectMap {
+  if (isTable(map) && Object.values(map).every((value) => typeof value === 'string'))
+    return map as ProjectMap;
+  throw new ConfigError(t`${where}: projects must be a table of codes, such as { "C-1" = "C-2" }.`);
+}
+
+type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
+
+/** Returns the name of the chosen profile, which need not exist. */
+export function findProfileName(
+  { profiles, defaultProfile }: ConfigFile,
+  { flag, environment }: ProfileChoice,
+): string | undefined {
+  const only = profiles.size === 1 ? [...profiles.keys()][0] : undefined;
+  return flag ?? environment['PAS_PROFILE'] ?? defaultProfile ?? only;
+}
+
+/**
+ * Returns the profile of the flag, PAS_PROFILE, the default, or the only one.
+ * @throws ConfigError when none, or invalid
+ */
+export function chooseProfile(
+  config: ConfigFile,
+  places: Places,
+  { flag, environment }: ProfileChoice,
+): Profile {
+  const name = findProfileName(config, { flag, environment });
+  if (name === undefined) {
+    throw config.profiles.size === 0
+      ? new ConfigError(t`There is no profile yet.`, { hint: adviseOnProfiles(config) })
+      : new ConfigError(t`There are several profiles, but no default.`, {
+          hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
+        });
+  }
+  const settings = config.profiles.get(name);
+  if (settings === undefined)
+    throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
+      hint: adviseOnProfiles(config),
+    });
+  return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
+}
+
+/** Returns the names of the profiles, or how to create the first one. */
+export function adviseOnProfiles({ profiles }: ConfigFile): string {
+  const names = [...profiles.keys()].join(', ');
+  return names === ''
+    ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
+    : t`Profiles: ${names}.`;
+}
+
+/** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
+export function toProfile(
+  name: string,
+  settings: ProfileSettings,
+  environment: Environment,
+  where: string,
+): Profile {
+  for (const key of KEYS) {
+    if (PROFILE_KEYS[key].required === true && settings[key] === undefined) {
+      throw new ConfigError(t`${where}: ${key} is missing.`, {
+        hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
+      });
+    }
+  }
+  const values = KEYS.map((key) => [toCamelCase(key), settings[key] ?? PROFILE_KEYS[key].fallback]);
+  const profile = Object.freeze({
+    ...Object.fromEntries(values),
+    name,
+    username: environment['PAS_USERNAME'] ?? settings.username,
+    outbox: findOutboxName(settings) ?? '',
+  }) as Profile;
+  for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
+    requireTls(where, address, profile.allowHttp);
+  return profile;
+}
+
+/** Returns the name of the outbox of these settings; undefined without an address. */
+export function findOutboxName({ base_url: address, username }: ProfileSettings) {
+  return address === undefined ? undefined : makeOutboxName(address, username ?? '');
+}
+
+/** Returns the profiles whose outbox has this name. */
+export function listProfilesOfOutbox({ profiles }: ConfigFile, outbox: string): string[] {
+  return [...profiles].flatMap(([name, its]) => (findOutboxName(its) === outbox ? [name] : []));
+}
+
+/**
+ * Tells if an address is protected: TLS, loopback, or a network that the profile declares as its
+ * own.
+ */
+export function isProtected(address: string, allowHttp: boolean): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
+}
+
+/** @throws ConfigError for an address without TLS that is neither loopback nor allowed */
+export function requireTls(where: string, address: string, allowHttp: boolean): void {
+  if (isProtected(address, allowHttp)) return;
+  throw new ConfigError(t`${where}: ${address} would send the password unencrypted.`, {
+    hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,
+  });
+}
+
+type Value = string | number | boolean;
+
+type KeyRule = {
+  /** @throws ConfigError for a wrong value, which it does not quote where that may be a password */
+  readonly check: (where: string, value: unknown) => Value;
+  readonly choices?: readonly string[];
+  readonly required?: true;
+  readonly fallback?: Value;
+  /** A person decides it: `pas init` has a flag for it, with this help. */
+  readonly help?: Message;
+};
+
+const KIND = ['production', 'training'] as const;
+const OAI_AUTH = ['none', 'basic', 'bearer'] as const;
+
+const TABLE = {
+  base_url: {
+    check: checkAddress,
+    required: true,
+    help: msg`address of the write interface`,
+  },
+  oai_base: { check: checkAddress, help: msg`address of the harvesting interface` },
+  schema_base: {
+    check: checkAddress,
+    required: true,
+    help: msg`address below which the schemas are`,
+  },
+  kind: {
+    check: (where, value) => checkChoice(where, value, KIND),
+    choices: KIND,
+    required: true,
+    help: msg`production or training instance`,
+  },
+  prefix: { check: checkText, fallback: 'svc' },
+  schema_version: { check: checkText, fallback: '2.2' },
+  username: { check: checkText, help: msg`account, usually an e-mail address` },
+  oai_auth: {
+    check: (where, value) => checkChoice(where, value, OAI_AUTH),
+    choices: OAI_AUTH,
+    fallback: 'none',
+    help: msg`how to sign in for harvesting (default none)`,
+  },
+  min_interval_ms: { check: checkCount, fallback: 100 },
+  /** `local`, or the address of a Redis. */
+  pacing: { check: checkPacing, fallback: 'local' },
+  pacing_fallback_interval_ms: { check: checkCount, fallback: 2000 },
+  max_in_flight: { check: checkParallel, fallback: 16 },
+  photo_max_bytes: { check: checkCount, fallback: 262_144_000 },
+  settle_ms: { check: checkCount, fallback: 600_000 },
+  index_allowance_ms: { check: checkCount, fallback: 900_000 },
+  /** Number of days before the oldest unsent find at which the first lookup in a project begins. */
+  look_back_days: { check: checkCount, fallback: 30 },
+  answer_timeout_ms: { check: checkCount, fallback: 120_000 },
+  allow_http: { check: checkBoolean, fallback: false },
+  /** Empty: no proxy, whatever the environment says. */
+  proxy: { check: checkProxy },
+  ca_file: { check: checkText },
+} as const satisfies Record<string, KeyRule>;
+
+export type ProfileKey = keyof typeof TABLE;
+
+type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
+
+/** Keys of a profile in config.toml. */
+export const PROFILE_KEYS: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
+const KEYS = Object.keys(TABLE) as ProfileKey[];
+/** Keys that have a flag of `pas init`. */
+export const DECIDED_KEYS = KEYS.filter((key) => PROFILE_KEYS[key].help !== undefined);
+
+/** Checked keys of a profile, as they are in config.toml. */
+export type ProfileSettings = { readonly [Key in ProfileKey]?: ValueOf<Key> };
+
+/** All settings of a profile, with the defaults: `baseUrl` is `base_url`. */
+export type Profile = {
+  readonly [Key in ProfileKey as CamelCase<Key>]: (typeof TABLE)[Key] extends
+    | { readonly required: true }
+    | { readonly fallback: Value }
+    ? ValueOf<Key>
+    : ValueOf<Key> | undefined;
+} & {
+  readonly name: string;
+  /** Name of its outbox, which profiles of one service and user share. */
+  readonly outbox: string;
+};
+
+type CamelCase<Text extends string> = Text extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<CamelCase<Tail>>}`
+  : Text;
+
+export function toCamelCase(key: ProfileKey): string {
+  return key.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/**
+ * Parses `key=value` as typed, for {@link checkSettings}; an error does not quote the value, which
+ * may contain a password.
+ * @throws ConfigError for another text
+ */
+export function parseSetting(text: string): readonly [string, string | boolean] {
+  const at = text.indexOf('=');
+  if (at < 0) throw new ConfigError(t`A setting needs a key and a value: key=value.`);
+  const key = text.slice(0, at).trim();
+  const value = text.slice(at + 1).trim();
+  const isBoolean =
+    isProfileKey(key) && PROFILE_KEYS[key].check === checkBoolean && /^(?:true|false)$/.test(value);
+  return [key, isBoolean ? value === 'true' : value];
+}
+
+/** Makes the command that creates a profile with these settings. */
+export function makeInitCommand(name: string, settings: ProfileSettings): Command {
+  const flags = KEYS.filter((key) => settings[key] !== undefined).map((key) => {
+    const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
+    return DECIDED_KEYS.includes(key)
+      ? ([toFlag(key), value] as const)
+      : (['--set', `${key}=${value}`] as const);
+  });
+  return composeCommand('pas init', [['--name', name], ...flags]);
+}
+
+/** Returns `--base-url` for `base_url`. */
+export function toFlag(key: ProfileKey): string {
+  return `--${key.replaceAll('_', '-')}`;
+}
+
+/**
+ * @param where for errors, such as "config.toml, profile training"
+ * @throws ConfigError for an unknown key or a wrong value
+ */
+export function checkSettings(where: string, value: unknown): ProfileSettings {
+  const settings: Record<string, Value> = {};
+  for (const [key, setting] of Object.entries(checkTable(where, value))) {
+    if (!isProfileKey(key)) {
+      const keyNames = KEYS.join(', ');
+      throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
+    }
+    settings[key] = PROFILE_KEYS[key].check(`${where}: ${key}`, setting);
+  }
+  return settings as ProfileSettings;
+}
+
+function checkTable(where: string, value: unknown): Record<string, unknown> {
+  if (isTable(value)) return value;
+  throw new ConfigError(t`${where}: must be a table.`);
+}
+
+function isProfileKey(key: string): key is ProfileKey {
+  return Object.hasOwn(PROFILE_KEYS, key);
+}
+
+function checkChoice<Choice extends string>(
+  where: string,
+  value: unknown,
+  all: readonly Choice[],
+): Choice {
+  const choice = all.find((each) => each === value);
+  if (choice !== undefined) return choice;
+  const choices = all.join(', ');
+  throw new ConfigError(t`${where} must be one of ${choices}.`);
+}
+
+function checkCount(where: string, value: unknown): number {
+  const number = typeof value === 'bigint' || typeof value === 'string' ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
+  throw new ConfigError(t`${where} must be a whole number, 0 or more.`);
+}
+
+/** Nothing in flight would send nothing: 0 counts as 1. */
+function checkParallel(where: string, value: unknown): number {
+  return Math.max(1, checkCount(where, value));
+}
+
+function checkBoolean(where: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw new ConfigError(t`${where} must be true or false.`);
+}
+
+function checkText(where: string, value: unknown): string {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw new ConfigError(t`${where} must be a text.`);
+}
+
+function checkProxy(where: string, value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : ' ';
+  if (text !== '') parseProxy(where, text);
+  return text;
+}
+
+export function checkAddress(where: string, value: unknown): string {
+  const address = typeof value === 'string' ? normalizeAddress(value) : undefined;
+  if (address !== undefined) return address;
+  throw new ConfigError(
+    t`${where} must be an address such as https://finds.example.org, without a user name, a query or a #.`,
+  );
+}
+
+function checkPacing(where: string, value: unknown): string {
+  const text = String(value);
+  const read = text === 'local' ? undefined : parseRedisAddress(text);
+  if (read === undefined || !isAddressFault(read)) return text;
+  throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
+}
+
+export function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final
+ * dots, no default port, one form of percent-encoding, no final slash. Two spellings of one service
+ * are equal after this.
+ * @returns undefined where the text is no http address, or has a user name or password (it would be
+ * stored and shown), a query or a fragment
+ */
+export function normalizeAddress(text: string): string | undefined {
+  const trimmed = text.trim();
+  if (!/^https?:\/\/[^/]/i.test(trimmed) || !URL.canParse(trimmed)) return undefined;
+  const { protocol, hostname, port, pathname, username, password, search, hash } = new URL(trimmed);
+  if (username !== '' || password !== '' || search !== '' || hash !== '') return undefined;
+  const rest = `${port === '' ? '' : `:${port}`}${pathname.replace(/%[0-9a-f]{2}/gi, normalizeEscape).replace(/(?<!\/)\/+$/, '')}`;
+  const host = hostname.replace(/(?<!\.)\.+$/, '');
+  // Without its final dots the host may be a number, which the URL parser writes in another form.
+  return host === hostname
+    ? `${protocol}//${host}${rest}`
+    : normalizeAddress(`${protocol}//${host}${rest}`);
+}
+
+/**
+ * Decodes characters that need no encoding; the other escapes get capital digits (RFC 3986, section
+ * 6.2.2).
+ */
+function normalizeEscape(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16));
+  return /[\w.~-]/.test(character) ? character : encoded.toUpperCase();
+}
+
+/**
+ * Tells if a host is this machine, by its address: 127.example.org is another host. IPv6 with or
+ * without brackets.
+ */
+export function isLoopback(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
+}

@@ -1,0 +1,328 @@
+import { parseToml } from '../../base/disk/toml.ts';
+import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { openOaiClient } from '../../harvest/client.ts';
+import { followRedirects } from '../../harvest/send-request.ts';
+import { type Exchange, type HttpResponse, TransportError } from '../../service/http/exchange.ts';
+import { readInputFile } from '../../tables/input-file.ts';
+import {
+  checkAddress,
+  checkSettings,
+  isLoopback,
+  isProtected,
+  isTable,
+  type ProfileSettings,
+} from './config.ts';
+import type { Context } from './context.ts';
+
+const PROBE_TIMEOUT_MS = 5000;
+/** Time limit for all probes of a command together. */
+const MAX_PROBING_MS = 20_000;
+/** A pasted address of a page may have many parent folders. */
+const MAX_FOLDERS = 4;
+const MAX_PROBED_BYTES = 2 * 1024 * 1024;
+/** Paths of the service, which an address copied from a browser or a manual may have at its end. */
+const OWN_PATHS =
+  /\/(?:(?:\d+\.\d+\/)?oai|api\/(?:pas|token-auth|uzivatel-info)|api|id|schema)(?:\/.*)?$/s;
+const ACCOUNT_PATH = '/api/uzivatel-info/';
+const MOCK_SERVER = /^pas-mock-server\b/;
+
+/** Settings that the service shows without authentication, and the reason why it shows none. */
+type FoundService = { readonly settings: ProfileSettings; readonly problem: string | undefined };
+
+/**
+ * Finds the addresses of a service from any one of them. Probes carry no credentials.
+ * @param text as typed: with or without the scheme, a final slash, a path of the service or a query
+ * @param settings settings that are not probed
+ * @throws ConfigError for an invalid address, or one without TLS
+ */
+export async function discoverService(
+  context: Context,
+  text: string,
+  settings: ProfileSettings,
+): Promise<FoundService> {
+  const start = parseStartAddress(text, settings.allow_http === true);
+  const { send } = await context.openConnectionsWith(settings);
+  const probing = new Probing(send, settings);
+  await probing.probeAddresses(new URL(start).origin, listParentFolders(start));
+  for (const origin of listSiblingHosts(start, probing.prefix)) {
+    if (probing.isComplete) break;
+    await probing.probeAddresses(origin, [origin]);
+  }
+  await probing.probeSchema();
+  return { settings: probing.getSettings(), problem: probing.problem };
+}
+
+/**
+ * @throws ConfigError for a text that is no address, without quoting it: it may contain a password
+ */
+function parseStartAddress(address: string, allowHttp: boolean): string {
+  const text = address.trim();
+  const host = /^(?:https?:\/\/)?(\[[\da-f:]+\]|[^/:?#]+)/i.exec(text)?.[1] ?? '';
+  const url = /^https?:\/\//i.test(text)
+    ? text
+    : `${isLoopback(host) ? 'http' : 'https'}://${text}`;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (
+    parsed === undefined ||
+    !/[.:]|^localhost$/.test(parsed.hostname) ||
+    parsed.username !== '' ||
+    parsed.password !== ''
+  )
+    throw new ConfigError(
+      t`This is not an address of a service: it must be like https://finds.example.org, without a user name.`,
+    );
+  // Not left to the service's redirect to https, which could be forged.
+  if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp)
+    parsed.protocol = 'https:';
+  const path = parsed.pathname.replace(OWN_PATHS, '').replace(/(?<!\/)\/+$/, '');
+  return checkAddress('pas init: base_url', `${parsed.origin}${path}`);
+}
+
+function listParentFolders(start: string): string[] {
+  const { origin, pathname } = new URL(start);
+  const names = pathname.split('/').filter((name) => name !== '');
+  const folders = names
+    .map((_, index) => `${origin}/${names.slice(0, index + 1).join('/')}`)
+    .reverse();
+  return [...folders.slice(0, MAX_FOLDERS), origin];
+}
+
+/**
+ * Returns the usual hosts of a service's interfaces in one domain: `finds.example.org` or
+ * `svc.example.org`, and `api.example.org`. A numeric address and this machine have none.
+ */
+function listSiblingHosts(start: string, prefix: string): string[] {
+  const { protocol, hostname, port } = new URL(start);
+  if (isLoopback(hostname) || /^[\d.]+$|^\[/.test(hostname)) return [];
+  const [, ...above] = hostname.split('.');
+  const domain = isOwnDomain(above) ? above.join('.') : hostname;
+  const hosts = [`api.${domain}`, `${prefix}.${domain}`, domain, `www.${domain}`];
+  const origins = hosts.map((host) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`);
+  return origins.filter((origin) => origin !== new URL(start).origin);
+}
+
+/** Distinguishes a domain of one owner from `org` and `co.uk`. */
+function isOwnDomain(labels: readonly string[]): boolean {
+  const [first = '', last = ''] = labels;
+  return labels.length > 2 || (labels.length === 2 && !(first.length <= 3 && last.length === 2));
+}
+
+class Probing {
+  readonly #send: Exchange;
+  readonly #settings: ProfileSettings;
+  readonly #signal = AbortSignal.timeout(MAX_PROBING_MS);
+  #base: string | undefined;
+  #oaiBase: string | undefined;
+  #schema: { readonly base: string; readonly prefix: string } | undefined;
+  #kind: 'production' | 'training' | undefined;
+  #problem: string | undefined;
+
+  constructor(send: Exchange, settings: ProfileSettings) {
+    this.#send = send;
+    this.#settings = settings;
+    this.#oaiBase = settings.oai_base;
+  }
+
+  get prefix(): string {
+    return this.#schema?.prefix ?? this.#settings.prefix ?? 'svc';
+  }
+
+  get isComplete(): boolean {
+    return this.#base !== undefined && this.#oaiBase !== undefined;
+  }
+
+  /** Reason for which the first address gave no result; undefined where an interface was found. */
+  get problem(): string | undefined {
+    return this.#base === undefined && this.#oaiBase === undefined ? this.#problem : undefined;
+  }
+
+  /**
+   * Probes for the interfaces below each of these addresses of one host, until both are found or
+   * the host does not answer.
+   */
+  async probeAddresses(origin: string, addresses: readonly string[]): Promise<void> {
+    for (const address of addresses) {
+      if (this.isComplete || this.#signal.aborted) return;
+      const silence = await Promise.all([
+        this.#base === undefined ? this.#probeWriting(address) : undefined,
+        this.#oaiBase === undefined ? this.#probeHarvesting(address) : undefined,
+      ]);
+      const why = silence.find((reason) => reason !== undefined);
+      if (why !== undefined) {
+        this.#problem ??= t`${origin} does not answer: ${why}.`;
+        return;
+      }
+    }
+    this.#problem ??= t`${origin} answers, but is not a finds service.`;
+  }
+
+  /**
+   * The write interface determines the schema of documents, so its host is probed before that of
+   * the harvesting interface.
+   */
+  async probeSchema(): Promise<void> {
+    if (this.#settings.schema_base !== undefined || this.#base === undefined) return;
+    if (this.#schema === undefined && this.#oaiBase !== undefined)
+      await this.#probeHarvesting(this.#oaiBase);
+    const { prefix } = this;
+    const version = this.#settings.schema_version ?? '2.2';
+    const url = `${this.#base}/schema/${prefix}/${version}/${prefix}.xsd`;
+    let text = '';
+    await findSilence(this.#send, async (send) => {
+      const { status, body } = await this.#get(url, send);
+      if (status === 200) text = body.toString('utf8');
+    });
+    const [, base, its] = /\btargetNamespace="(https?:\/\/[^"\s]+)\/(\d+\.\d+)\/"/.exec(text) ?? [];
+    if (base !== undefined && its === version) this.#schema = { base, prefix };
+  }
+
+  getSettings(): ProfileSettings {
+    const base = this.#base;
+    const oaiBase = this.#oaiBase;
+    const schema = this.#schema;
+    // A training instance has no harvesting interface of its own.
+    const kind = this.#kind ?? (base !== undefined && base === oaiBase ? 'production' : undefined);
+    return {
+      ...(base === undefined ? {} : { base_url: base }),
+      ...(oaiBase === undefined ? {} : { oai_base: oaiBase }),
+      ...(schema === undefined ? {} : { schema_base: schema.base }),
+      ...(schema === undefined || schema.prefix === 'svc' ? {} : { prefix: schema.prefix }),
+      ...(kind === undefined ? {} : { kind }),
+    };
+  }
+
+  /** @returns the reason why there is no answer at all */
+  async #probeWriting(address: string): Promise<string | undefined> {
+    return findSilence(this.#send, async (send) => {
+      const { status, headers, at } = await this.#get(`${address}${ACCOUNT_PATH}`, send);
+      if (
+        status !== 401 ||
+        !/^bearer\b/i.test(headers['www-authenticate'] ?? '') ||
+        !at.endsWith(ACCOUNT_PATH)
+      )
+        return;
+      this.#base = at.slice(0, -ACCOUNT_PATH.length);
+      if (MOCK_SERVER.test(headers['server'] ?? '')) this.#kind = 'training';
+    });
+  }
+
+  /** @returns the reason why there is no answer at all */
+  async #probeHarvesting(address: string): Promise<string | undefined> {
+    return findSilence(this.#send, async (send) => {
+      let at = '';
+      const exchange: Exchange = (request) => {
+        at = request.url;
+        return send(request);
+      };
+      const client = openOaiClient({
+        oaiBase: address,
+        credentials: { kind: 'none' },
+        exchange,
+        answerTimeoutMs: PROBE_TIMEOUT_MS,
+        maxAnswerBytes: MAX_PROBED_BYTES,
+      });
+      for (const { prefix, namespace } of await client.listMetadataFormats(
+        undefined,
+        this.#withTimeout(),
+      )) {
+        // The namespace of the service's own format is `{schema_base}/<x.y>/` (S-NAME-2).
+        const [, base] = /^(.+)\/\d+\.\d+\/$/.exec(namespace) ?? [];
+        if (base === undefined || !prefix.startsWith('oai_')) continue;
+        this.#schema = { base, prefix: prefix.slice('oai_'.length) };
+        this.#oaiBase ??= /^(.+?)(?:\/\d+\.\d+)?\/oai\?/.exec(at)?.[1];
+      }
+    });
+  }
+
+  /** @returns the answer, and the address after redirects */
+  async #get(url: string, send: Exchange): Promise<HttpResponse & { readonly at: string }> {
+    let at = url;
+    const get = followRedirects(url, (request) => {
+      at = request.url.replace(/\?$/, '');
+      return send({ ...request, url: at });
+    });
+    const options = {
+      answerTimeoutMs: PROBE_TIMEOUT_MS,
+      maxAnswerBytes: MAX_PROBED_BYTES,
+      signal: this.#withTimeout(),
+    };
+    return { ...(await get('', undefined, options)), at };
+  }
+
+  /** Limits also the time of connecting. */
+  #withTimeout(): AbortSignal {
+    return AbortSignal.any([this.#signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+  }
+}
+
+/**
+ * Runs a probe.
+ * @returns the reason of a missing answer; undefined for any answer
+ */
+async function findSilence(
+  send: Exchange,
+  probe: (send: Exchange) => Promise<void>,
+): Promise<string | undefined> {
+  let isAnswered = false;
+  try {
+    await probe(async (request) => {
+      const response = await send(request);
+      isAnswered = true;
+      return response;
+    });
+    return undefined;
+  } catch (thrown) {
+    if (!(thrown instanceof LocalizedError)) throw thrown;
+    return isAnswered
+      ? undefined
+      : getErrorMessage(thrown.cause instanceof TransportError ? thrown.cause : thrown);
+  }
+}
+
+/** A profile has only a few lines. */
+const MAX_PROFILE_BYTES = 64 * 1024;
+
+/** Only the user may allow unprotected passwords in a network. */
+const PRIVATE_KEYS = 'allow_http';
+
+/**
+ * Reads a profile from an institution: its keys alone, or one `[profiles.NAME]` as in config.toml.
+ * @param from a file, or an https address, which may not redirect to another one
+ * @throws ConfigError, FileError where it is invalid
+ */
+export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
+  const text = (
+    /^https?:\/\//i.test(from) ? await fetchProfileText(context, from) : await readInputFile(from)
+  ).toString('utf8');
+  let table: unknown;
+  try {
+    const read = parseToml(text);
+    const profiles = isTable(read['profiles']) ? Object.values(read['profiles']) : [];
+    table = profiles.length === 1 ? profiles[0] : read;
+  } catch (thrown) {
+    throw new ConfigError(t`${from} is not a profile: it is not valid TOML.`, { cause: thrown });
+  }
+  const settings = checkSettings(from, table);
+  if (PRIVATE_KEYS in settings)
+    throw new ConfigError(t`${from} allows addresses without TLS.`, {
+      hint: t`If the network is your own, add --set allow_http=true.`,
+    });
+  return settings;
+}
+
+async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
+  if (!isProtected(url, false))
+    throw new ConfigError(
+      t`${url} is not protected by TLS: the profile could be changed in transit.`,
+    );
+  const { send } = await context.openConnections();
+  const { status, body } = await send({
+    method: 'GET',
+    url,
+    answerTimeoutMs: 30_000,
+    maxAnswerBytes: MAX_PROFILE_BYTES,
+  });
+  if (status === 200) return body;
+  throw new ConfigError(t`${url} answered with status ${status}, not with a profile.`);
+}

@@ -1,0 +1,266 @@
+import { existsSync, renameSync } from 'node:fs';
+import { ConfigError, OutboxLeasedError, PasError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd, msg } from '../../base/message.ts';
+import { isEmptyOutbox } from '../../outbox/backup-copy.ts';
+import { checkUnited } from '../../outbox/changes/check-entered.ts';
+import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { type Outbox, readHeader, requireLedger } from '../../outbox/open-outbox.ts';
+import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
+import {
+  assertSameAccount,
+  findKnownAccount,
+  findKnownUsername,
+  isAccountOfUser,
+  uniteWithOutbox,
+} from '../../outbox/unite.ts';
+import { changeProfiles, freeProfileName, withSettings } from './change-config.ts';
+import {
+  type ConfigFile,
+  findOutboxName,
+  listProfilesOfOutbox,
+  makeInitCommand,
+  type Profile,
+  type ProfileSettings,
+  toProfile,
+} from './config.ts';
+import type { Context } from './context.ts';
+import { listOutboxNames, type OutboxPlaces } from './places.ts';
+import { getBinding, makeBindingError, openStoredOutbox } from './profile-outbox.ts';
+
+/** Runs `work` on an outbox of the data home, which is closed then. */
+export async function withStoredOutbox<T>(
+  context: Context,
+  name: string,
+  work: (outbox: Outbox) => T | Promise<T>,
+): Promise<T> {
+  const outbox = openStoredOutbox(context, name);
+  try {
+    return await work(outbox);
+  } finally {
+    outbox.close();
+  }
+}
+
+/**
+ * Writes a profile, and makes the first one the default. The finds that it shows stay in sight: its
+ * outbox comes along to a new address of the service, or to another user name of the account.
+ * @param profile of the settings, without the environment
+ * @param options.isSameService a person has said that a new address is of the same service
+ * @throws ConfigError where the finds are for another service or account
+ */
+export async function saveProfile(
+  context: Context,
+  profile: Profile,
+  settings: ProfileSettings,
+  { isSameService = false }: { readonly isSameService?: boolean } = {},
+): Promise<void> {
+  const { name } = profile;
+  const followers = await takeOutboxAlong(context, profile, isSameService);
+  const { base_url, username } = settings;
+  context.changeConfig((config) => ({
+    ...withSettings(changeProfiles(config, followers, { base_url, username }), name, settings),
+    defaultProfile: config.defaultProfile ?? name,
+  }));
+}
+
+/** @returns the other profiles of the outbox, where it comes along */
+async function takeOutboxAlong(
+  context: Context,
+  after: Profile,
+  isSameService: boolean,
+): Promise<readonly string[]> {
+  const config = context.getConfig();
+  const { name } = after;
+  const before = findOutboxName(config.profiles.get(name) ?? {});
+  if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return [];
+  const others = listProfilesOfOutbox(config, before).filter((other) => other !== name);
+  const comesAlong = await withStoredOutbox(context, before, async (outbox) => {
+    const { address, service, kind } = readHeader(outbox);
+    if (isEmptyOutbox(outbox)) return false;
+    const isAtNewAddress = address !== after.baseUrl;
+    const hasMoved =
+      isAtNewAddress && (isSameService || (await confirmMove(context, address, after)));
+    if (!hasMoved && others.length > 0 && before !== after.outbox) return false;
+    if (isAtNewAddress && !hasMoved) throw makeOtherServiceError(outbox, after);
+    if (kind !== after.kind) throw makeBindingError(outbox, after);
+    if (!isAccountOfUser(outbox, after.username)) throw makeOtherUserError(config, outbox, after);
+    if (hasMoved) requireLedger(outbox).moveAddress(after.baseUrl, service);
+    return true;
+  });
+  if (!comesAlong) return [];
+  await moveOutbox(context, before, after);
+  return others;
+}
+
+async function confirmMove(
+  { terminal, prompt }: Context,
+  address: string,
+  { baseUrl }: Profile,
+): Promise<boolean> {
+  if (!terminal.interactive) return false;
+  return (await prompt()).confirm(
+    t`The outbox of this profile is for ${address}. Is ${baseUrl} the same service, at a new address?`,
+  );
+}
+
+function makeOtherServiceError(outbox: Outbox, { name, baseUrl }: Profile): ConfigError {
+  const { address } = readHeader(outbox);
+  return new ConfigError(
+    msg`Profile ${name} would be for ${baseUrl}, but its outbox ${outbox.path} has finds for ${address}. Nothing was changed.`,
+    {
+      hint: msg`If it is the same service, at a new address: ${cmd`pas profile set --profile ${name} base_url=${baseUrl} --yes`}. If not, make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+    },
+  );
+}
+
+function makeOtherUserError(
+  config: ConfigFile,
+  outbox: Outbox,
+  { name, baseUrl, username = '' }: Profile,
+): ConfigError {
+  const account = readHeader(outbox).account ?? '';
+  const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
+  const settings = { ...config.profiles.get(name), base_url: baseUrl, username };
+  const command = makeInitCommand(freeProfileName(config, username), settings);
+  return new ConfigError(
+    msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
+    {
+      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
+    },
+  );
+}
+
+/**
+ * Moves an outbox to the place of another address or user name. Where there is one already, that
+ * takes in its finds. To be called before the context opens either.
+ */
+async function moveOutbox(context: Context, from: string, profile: Profile): Promise<void> {
+  const source = context.getOutboxPlaces(from);
+  const target = context.getOutboxPlaces(profile.outbox);
+  if (from === profile.outbox || !existsSync(source.outboxFile)) return;
+  if (!existsSync(target.folder)) {
+    // Refused during a push. Windows renames no folder with an open file, such as that of the lock.
+    acquirePushLock(context.pushLock(from)).release();
+    renameSync(source.folder, target.folder);
+    return;
+  }
+  const binding = getBinding(profile);
+  const outbox = openStoredOutbox(context, profile.outbox, { binding });
+  try {
+    await takeIn(context, from, outbox, target);
+  } finally {
+    outbox.close();
+  }
+}
+
+/**
+ * Opens the outbox of the profile for a user name with which its account has just signed in. The
+ * profiles of the outbox get this name, unless it belongs to another account.
+ */
+export async function openOutboxAs(
+  context: Context,
+  username: string,
+  account: string,
+): Promise<Outbox> {
+  const { name, outbox } = context.getProfile();
+  const { outboxFile } = context.getOutboxPlaces();
+  const bound = existsSync(outboxFile)
+    ? await withStoredOutbox(context, outbox, (stored) => readHeader(stored).account)
+    : null;
+  if (bound !== null && bound !== account) return context.openOutbox();
+  const config = context.getConfig();
+  const settings = { ...config.profiles.get(name), username };
+  await moveOutbox(context, outbox, toProfile(name, settings, {}, name));
+  const sharing = listProfilesOfOutbox(config, outbox);
+  context.changeConfig((current) => changeProfiles(current, [name, ...sharing], { username }));
+  return context.openOutbox();
+}
+
+/**
+ * Takes in the finds of other outboxes in this data home that are for the same account, under
+ * another user name or address.
+ * @param given all addresses of the service; by default those that the ledger knows
+ */
+export async function joinOutboxesOfAccount(
+  context: Context,
+  account: string,
+  given?: readonly string[],
+): Promise<void> {
+  const outbox = await context.openOutbox();
+  const { address, service } = readHeader(outbox);
+  const addresses = given ?? outbox.ledger?.listAddresses(service) ?? [address];
+  for (const name of listOutboxNames(context.places)) {
+    const isOwn = name === context.getProfile().outbox;
+    if (isOwn || !(await isOfAccount(context, name, account, addresses))) continue;
+    await takeIn(context, name, outbox, context.getOutboxPlaces());
+  }
+}
+
+/** One that cannot be opened is not touched. */
+async function isOfAccount(
+  context: Context,
+  name: string,
+  account: string,
+  addresses: readonly string[],
+): Promise<boolean> {
+  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return false;
+  try {
+    return await withStoredOutbox(context, name, (outbox) => {
+      const header = readHeader(outbox);
+      return header.account === account && addresses.includes(header.address);
+    });
+  } catch (thrown) {
+    if (thrown instanceof PasError) return false;
+    throw thrown;
+  }
+}
+
+/** Takes everything of an outbox into another one, and sets the folder of the first aside. */
+async function takeIn(
+  context: Context,
+  from: string,
+  to: Outbox,
+  { photosFolder }: OutboxPlaces,
+): Promise<void> {
+  const source = context.getOutboxPlaces(from);
+  const unite = async (outbox: Outbox) => {
+    const { account } = readHeader(outbox);
+    if (account !== null) assertSameAccount(to, account);
+    const photographs = openContentStore(photosFolder);
+    for (const { photograph } of listUnsentPhotoEntries(outbox))
+      if (photograph.link === undefined)
+        await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
+    return checkUnited(to, uniteWithOutbox(outbox, to));
+  };
+  const { arrived } = await withPushLock(context.pushLock(from), () =>
+    withStoredOutbox(context, from, unite),
+  );
+  renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
+  const count = arrived.size;
+  context.terminal.note(
+    t`This account has an outbox here already: the finds of ${source.folder} are in ${to.path} now (${count}).`,
+  );
+}
+
+/**
+ * Runs `work` under the lock where it is free, and without it during a push; `work` receives which.
+ */
+export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) => T): T {
+  const lock = lockIfFree(context);
+  try {
+    return work(lock !== undefined);
+  } finally {
+    lock?.release();
+  }
+}
+
+function lockIfFree({ pushLock }: Context): PushLock | undefined {
+  try {
+    return acquirePushLock(pushLock());
+  } catch (thrown) {
+    if (thrown instanceof OutboxLeasedError) return undefined;
+    throw thrown;
+  }
+}

@@ -1,0 +1,254 @@
+import { existsSync, statSync } from 'node:fs';
+import { ConfigError, DatabaseError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { formatPause } from '../../service/http/exchange.ts';
+import { openPaceStore, type PaceStore, type Pause } from '../../service/http/pace-store.ts';
+import { makePace, type Pace } from '../../service/http/pacer.ts';
+import {
+  formatRedisEndpoint,
+  isAddressFault,
+  parseRedisAddress,
+  type RedisAddress,
+  type RedisPaceStore,
+} from '../../service/http/redis-pace-store.ts';
+import { type Check, makeProblem, makeWarning, passCheck } from '../checks/check-machine.ts';
+import { isLoopback, type Profile } from './config.ts';
+import type { Context } from './context.ts';
+
+/** Each request queries the store about seven times; ten milliseconds cost a fifth of the rate. */
+const SLOW_STORE_MS = 10;
+
+/**
+ * Opens the pace of this service address and account, shared by all processes of this user on this
+ * machine, or by all machines that use the same Redis.
+ * @param tolerant treats a Redis that refuses as one that is unavailable, without a message: the
+ * caller reports it
+ * @throws ConfigError when the Redis refuses the password or the account
+ */
+export async function openPace(
+  context: Context,
+  profile: Profile,
+  { tolerant = false } = {},
+): Promise<Pace> {
+  const local = openLocalStore(context);
+  context.onClose(() => local.close());
+  const { origin } = new URL(profile.baseUrl);
+  return makePace({
+    store:
+      profile.pacing === 'local' ? local : await openSharedStore(context, profile, local, tolerant),
+    clock: context.clock,
+    scopes: [`address:${origin}`, `account:${origin} ${profile.username ?? ''}`],
+    intervalMs: profile.minIntervalMs,
+  });
+}
+
+function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceStore> {
+  try {
+    return openPaceStore(places.paceFile, clock);
+  } catch (thrown) {
+    if (!(thrown instanceof DatabaseError)) throw thrown;
+    throw new DatabaseError(thrown.says, {
+      cause: thrown,
+      passing: thrown.exitReason === 'unavailable',
+      hint: t`All pas processes on this machine share their pace there. Make it writable, or set XDG_STATE_HOME to another folder.`,
+    });
+  }
+}
+
+type SaidPause = {
+  /** Absent where there is no pause. */
+  readonly text?: string;
+  readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
+};
+
+/** Returns the shared pause; it creates no store, and ignores an unavailable one. */
+export async function readSharedPause(context: Context, profile: Profile): Promise<SaidPause> {
+  const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
+  try {
+    return describePause(
+      isThere ? await (await openPace(context, profile, { tolerant: true })).readPause() : NO_PAUSE,
+      context.clock.now(),
+    );
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError) return describePause(NO_PAUSE, 0);
+    throw thrown;
+  }
+}
+
+const NO_PAUSE: Pause = { pausedMs: 0, requestedMs: 0 };
+
+/**
+ * Describes a pause: its ends as ISO 8601, null where there is none; `text` only during a pause.
+ * @param nowMs wall clock
+ */
+export function describePause(pause: Pause, nowMs: number): SaidPause {
+  const formatEnd = (ms: number): string | null =>
+    ms > 0 ? new Date(nowMs + ms).toISOString() : null;
+  const value = {
+    paused_until: formatEnd(pause.pausedMs),
+    asked_until: formatEnd(pause.requestedMs),
+  };
+  return pause.pausedMs + pause.requestedMs > 0
+    ? { text: String(formatPause(pause, nowMs)), value }
+    : { value };
+}
+
+async function openSharedStore(
+  context: Context,
+  profile: Profile,
+  local: PaceStore,
+  tolerant: boolean,
+): Promise<PaceStore> {
+  const { openWithFallback } = await import('../../service/http/pace-fallback.ts');
+  const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
+  const { terminal, clock } = context;
+  const place = formatRedisEndpoint(getRedisAddress(profile));
+  const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const store = await openWithFallback({
+    connect: (signal) =>
+      connect(context, profile, { signal }).catch((thrown: unknown) => {
+        if (!tolerant || !(thrown instanceof ConfigError)) throw thrown;
+        throw new PaceStoreError('unavailable', thrown.says);
+      }),
+    local,
+    fallbackIntervalMs: profile.pacingFallbackIntervalMs,
+    clock,
+    random: context.random,
+    onLost: (why) => {
+      if (!tolerant)
+        terminal.warn(
+          t`The pacing store at ${place} cannot be used: ${why}. Until it answers again, this machine paces itself: one request every ${seconds} s.`,
+        );
+    },
+    onBack: () => {
+      if (!tolerant)
+        terminal.warn(t`The pacing store at ${place} answers again: back to the shared rate.`);
+    },
+  });
+  context.onClose(() => store.close());
+  return store;
+}
+
+type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
+
+/** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
+async function connect(
+  context: Context,
+  profile: Profile,
+  { password, signal }: Connecting = {},
+): Promise<RedisPaceStore> {
+  const { openRedisPaceStore, PaceStoreError } = await import(
+    '../../service/http/redis-pace-store.ts'
+  );
+  const address = getRedisAddress(profile);
+  try {
+    const service = new URL(profile.baseUrl).origin;
+    const secret = password ?? getPacingPassword(context, profile);
+    return await openRedisPaceStore(
+      { address, password: secret, service, clock: context.clock, random: context.random },
+      signal,
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof PaceStoreError) || thrown.kind === 'unavailable') throw thrown;
+    const place = formatRedisEndpoint(address);
+    throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
+      hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`${cmd`pas login --pacing-password`}\`.`,
+    });
+  }
+}
+
+/** The profile was validated before. */
+function getRedisAddress({ pacing }: Profile): RedisAddress {
+  const address = parseRedisAddress(pacing);
+  if (isAddressFault(address)) throw new ConfigError(address.message);
+  return address;
+}
+
+function getPacingPassword(
+  { environment, secrets }: Context,
+  profile: Profile,
+): string | undefined {
+  return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.pacing).pacingPassword;
+}
+
+/**
+ * Stores the password of the Redis, unless that refuses it.
+ * @returns false where the Redis could not be asked
+ */
+export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
+  const profile = context.getProfile();
+  const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
+  let checked = true;
+  try {
+    (await connect(context, profile, { password })).close();
+  } catch (thrown) {
+    if (!(thrown instanceof PaceStoreError)) throw thrown;
+    checked = false;
+  }
+  context.secrets.set(profile.pacing, { pacingPassword: password });
+  return checked;
+}
+
+/** Checks the location of the pace, and if it is usable. */
+export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
+  if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
+  const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
+  const address = getRedisAddress(profile);
+  const place = formatRedisEndpoint(address);
+  const seconds = profile.pacingFallbackIntervalMs / 1000;
+  const todo = t`Check that Redis runs there and accepts connections from this machine; until then a push sends one request every ${seconds} s.`;
+  let store: RedisPaceStore | undefined;
+  try {
+    store = await connect(context, profile);
+    const { latencyMs, clockAheadMs } = await store.measure();
+    const { version, role } = store;
+    const latency = latencyMs.toFixed(1);
+    const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
+    const summary = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
+    if (role === 'slave')
+      return makeProblem(
+        'pacing',
+        t`${place} is a replica of another Redis and is read-only.`,
+        todo,
+      );
+    if (
+      !address.tls &&
+      !isLoopback(address.host) &&
+      getPacingPassword(context, profile) !== undefined
+    ) {
+      return makeWarning(
+        'pacing',
+        t`${summary}; the password is sent unencrypted.`,
+        t`Use rediss:// if the Redis has TLS.`,
+      );
+    }
+    if (latencyMs < SLOW_STORE_MS) return passCheck('pacing', summary);
+    return makeWarning(
+      'pacing',
+      t`${summary}, which lowers the rate.`,
+      t`Run Redis on the same network as the machines that share it.`,
+    );
+  } catch (thrown) {
+    if (thrown instanceof ConfigError)
+      return makeProblem('pacing', thrown.message, thrown.hint ?? todo);
+    if (!(thrown instanceof PaceStoreError)) throw thrown;
+    return makeProblem(
+      'pacing',
+      t`The pacing store at ${place} cannot be used: ${thrown.message}.`,
+      todo,
+    );
+  } finally {
+    store?.close();
+  }
+}
+
+function checkLocalPacing(path: string): Check {
+  if (!existsSync(path))
+    return passCheck('pacing', t`local, in ${path}, which the first push creates`);
+  const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
+  return passCheck(
+    'pacing',
+    t`local, in ${path} (${mode}), shared by every pas of this user on this machine`,
+  );
+}

@@ -1,0 +1,428 @@
+import { resolve } from 'node:path';
+import { InterruptedError, UsageError } from '../../base/errors.ts';
+import {
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  type Reading,
+  toIssue,
+} from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import type { FindElements } from '../../finds/fields.ts';
+import type { Find, LookupTerm } from '../../finds/find.ts';
+import { isMadeByProgram, makeNextLocalId } from '../../finds/local-ids.ts';
+import { type Position, parsePosition, writePosition } from '../../finds/place/read-position.ts';
+import { pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
+import { rememberReferences } from '../../finds/resolve-references.ts';
+import { type ValidatedFind, type ValidationContext, validateFind } from '../../finds/rules.ts';
+import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
+import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
+import { openNumberLookup } from '../../outbox/changes/number-owners.ts';
+import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
+import type { EntryState } from '../../outbox/entry.ts';
+import { findImportOfFind } from '../../outbox/entry-queries.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { findByLocalId, listLatestFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { changeWish } from '../../outbox/wishes.ts';
+import { readPhotoPosition } from '../../photos/photo-exif.ts';
+import { makePhotoResolver } from '../../photos/photograph.ts';
+import { collapseUnchecked } from '../../tables/collapse-issues.ts';
+import type { RowContext } from '../../tables/columns/map-row.ts';
+import { findKeyProblem } from '../../tables/columns/map-table.ts';
+import {
+  mergeDefaults,
+  orderElements,
+  parseDefaults,
+  parseSetting,
+  parseSettings,
+} from '../../tables/columns/settings.ts';
+import type { Prompt } from '../prompt.ts';
+import { parseAnswer, replaceElements, withPosition } from './answer.ts';
+import { type InterviewContext, runInterview, type SuggestedValues } from './interview.ts';
+import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
+
+export type AddingSources = {
+  readonly outbox: Outbox;
+  readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };
+  readonly keeping: PhotographKeeping;
+  /** Base folder of file names. */
+  readonly folder: string;
+  readonly profile: string;
+  /** Defaults of the configuration for new finds, and its path. */
+  readonly configFile: string;
+  readonly defaults: Parameters<typeof parseDefaults>[1];
+};
+
+/** Values given before the questions. */
+export type Beginning = {
+  /** `element=value` */
+  readonly set?: readonly string[];
+  /** Another find, whose copyable elements are used. */
+  readonly sameAs?: string;
+  readonly point?: string;
+  /** Photograph whose GPS position is used. */
+  readonly pointFrom?: string;
+  readonly photo?: readonly string[];
+};
+
+type Intent = 'send' | 'draft' | 'unfinished';
+
+/** Without uuid and state, nothing was saved. */
+export type SavedFind = {
+  readonly uuid: string | null;
+  readonly find: Find;
+  readonly state: EntryState | null;
+  readonly photosAdded: number;
+  readonly issues: readonly Issue[];
+};
+
+export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
+
+/** Common part of adding a find by flags and by questions. */
+export type EntrySession = ReturnType<typeof openEntrySession>;
+
+/**
+ * Opens the entry of finds by hand.
+ * @throws ConfigError where the defaults in config.toml are invalid
+ */
+export function openEntrySession(
+  { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,
+  beginning: Beginning,
+) {
+  /** Finds entered in this session: the next one gets the same day. */
+  const enteredNow = new Set<string>();
+  const validate = (find: Find): ValidatedFind =>
+    validateFind(find, { ...ruleContext, lookupNumber: openNumberLookup(outbox) });
+  const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
+  const context = {
+    ...ruleContext,
+    resolveReference: rememberReferences(ruleContext.lookupTerm),
+    resolvePhoto: makePhotoResolver(folder),
+    outbox,
+    folder,
+    isTaken,
+    inspectPhotograph: keeping.inspectPhotograph,
+    readPhotoPosition,
+    profile: sources.profile,
+    defaults: parseDefaults(sources.configFile, sources.defaults),
+    enteredNow,
+  };
+  return {
+    outbox,
+    context,
+    check: (find: Find): readonly Issue[] => validate(find).issues,
+    /** Saves it in the outbox: queued if it is complete and to be sent, else as a draft. */
+    async save(find: Find, intent: Intent): Promise<SavedFind> {
+      const { finds, issues, unchecked } = await enqueueFinds([find], {
+        ...keeping,
+        outbox,
+        validate: withDraftIntent(validate, intent),
+        dryRun: false,
+      });
+      if (intent !== 'unfinished') enteredNow.add(find.localId);
+      const uuid = findByLocalId(outbox, find.localId)?.uuid ?? null;
+      const state = findImportOfFind(outbox, uuid ?? '')?.state ?? 'draft';
+      const reported = issues.filter(({ rule }) => rule !== DRAFT_RULE);
+      return {
+        uuid,
+        find,
+        state,
+        photosAdded: finds[0]?.photosAdded ?? 0,
+        issues: collapseUnchecked(reported, unchecked),
+      };
+    },
+    /** Makes the initial find; only the first one has the given point and photographs. */
+    start: (base: Find, which: 'first' | 'further') => {
+      const lent =
+        beginning.sameAs === undefined ? {} : getPrefilledElements(outbox, beginning.sameAs);
+      const begun = { ...base, elements: { ...lent, ...base.elements } };
+      return startFind(begun, which === 'first' ? beginning : {}, context);
+    },
+  };
+}
+
+/** @throws UsageError when there is no such find */
+function getPrefilledElements(outbox: Outbox, named: string): FindElements {
+  const [lender] = resolveFindNames(outbox, [named]);
+  return pickCopiedElements((lender?.elements ?? {}) as FindElements);
+}
+
+/** @param base of a new find: empty, or the elements in common with another one */
+async function startFind(
+  base: Find,
+  { set = [], point, pointFrom, photo = [] }: Beginning,
+  context: RowContext & { readonly folder: string },
+): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
+  const parsed = set.map(parseSetting);
+  const issues: Issue[] = parsed.filter((each) => 'rule' in each);
+  const settings = parsed.filter((each) => 'value' in each);
+  const givenId = settings.find(({ name }) => name === 'local_id')?.value;
+  const localId = givenId ?? base.localId;
+  const problem = givenId === undefined ? undefined : findKeyProblem(givenId);
+  if (problem !== undefined)
+    issues.push(makeErrorIssue('local-id', problem, { column: 'local_id' }));
+  const otherSettings = settings.filter(({ name }) => name !== 'local_id');
+  const settled = parseSettings(otherSettings, localId, context);
+  issues.push(...settled.issues);
+  const photos = new Set([
+    ...base.photos,
+    ...settled.photos,
+    ...photo.map((file) => resolve(context.folder, file)),
+  ]);
+  const names = settings.map(({ name }) => name);
+  const find = replaceElements({ ...base, localId, photos: [...photos] }, names, settled.elements);
+  const ofPoint = point === undefined ? undefined : parsePosition(point);
+  const position =
+    pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
+  if (position === undefined) return { find, issues };
+  const certain = requireUnambiguous(position, localId);
+  return 'rule' in certain
+    ? { find, issues: [...issues, certain] }
+    : { find: withPosition(find, certain), issues };
+}
+
+/** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
+export function requireUnambiguous(reading: Reading<Position>, find: string): Position | Issue {
+  const where = { find, element: 'geom_wkt' };
+  if (!isReadable(reading)) return toIssue(reading, where);
+  const { doubt } = reading.value;
+  if (doubt === undefined) return reading.value;
+  const meant = writePosition(reading.value);
+  return makeErrorIssue(
+    'geometry-doubt',
+    t`${doubt} If you mean ${meant}, write it that way.`,
+    where,
+  );
+}
+
+const DRAFT_RULE = 'kept-as-draft';
+
+/**
+ * Makes the validation that keeps a complete find as a draft while it is being entered, or on
+ * request.
+ */
+export function withDraftIntent(
+  validate: (find: Find) => ValidatedFind,
+  intent: Intent,
+): (find: Find) => ValidatedFind {
+  if (intent === 'send') return validate;
+  return (find) => {
+    const { document, issues } = validate(find);
+    const { localId } = find;
+    const reason = t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
+    return { document, issues: [...issues, makeErrorIssue(DRAFT_RULE, reason, { find: localId })] };
+  };
+}
+
+/** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
+type AddResult = SavedFind & { readonly asAsked: boolean };
+
+/**
+ * Adds a find from flags; one with an error only as a draft on request.
+ * @param resumed the find that is continued
+ */
+export async function addFind(
+  adding: EntrySession,
+  resumed: Find | undefined,
+  isDraft: boolean,
+): Promise<AddResult> {
+  const { find: begun, issues: unreadable } = await adding.start(
+    // The number continues the last one.
+    resumed ?? { ...NEW_FIND, localId: suggestValues(NEW_FIND, adding.context).localId },
+    'first',
+  );
+  const find = withDefaults(adding, begun);
+  if (find.localId !== resumed?.localId) assertFree(adding, find);
+  // A value that was given but cannot be read is not reported as missing.
+  const unread = unreadable
+    .filter(({ severity }) => severity === 'error')
+    .map(({ element }) => element);
+  // A point implies its coordinate system.
+  const givenNames = new Set(
+    unread.some((element) => element === 'geom_wkt') ? [...unread, 'geom_system'] : unread,
+  );
+  const missing = adding.check(find).filter(({ element }) => !givenNames.has(element));
+  const wrong = [...unreadable, ...(await checkPhotographs(adding, find)), ...missing];
+  if (hasErrors(wrong) && !isDraft)
+    return { uuid: null, find, state: null, photosAdded: 0, issues: wrong, asAsked: false };
+  const saved = await adding.save(find, isDraft ? 'draft' : 'send');
+  const asAsked = !hasErrors(unreadable) && (isDraft || saved.state === 'queued');
+  return { ...saved, issues: [...unreadable, ...saved.issues], asAsked };
+}
+
+function withDefaults({ context }: EntrySession, find: Find): Find {
+  const { projekt: project = getDefaultElements(context).projekt } = find.elements;
+  const defaults = getDefaultElements(context, project?.id);
+  return { ...find, elements: orderElements({ ...defaults, ...find.elements }) };
+}
+
+/** An identical find is accepted, since a script may run again. */
+function assertFree({ outbox }: EntrySession, { localId, elements }: Find): void {
+  const stored = createFindLookup(outbox)(localId);
+  if (stored === undefined) return;
+  const names = 'alike' in stored ? stored.alike : [stored.localId];
+  const [name = localId] = names;
+  if (
+    !('alike' in stored) &&
+    name === localId &&
+    JSON.stringify(stored.elements) === JSON.stringify(elements)
+  )
+    return;
+  throw new UsageError(t`There is already a find ${name}.`, {
+    hint: t`Give another local_id, or none. To see the existing find: ${cmd`pas show ${name}`}`,
+  });
+}
+
+async function checkPhotographs(
+  { context }: EntrySession,
+  { photos, localId }: Find,
+): Promise<Issue[]> {
+  const inspected = await Promise.all(photos.map((path) => context.inspectPhotograph(path)));
+  return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
+}
+
+export type Asking = {
+  readonly prompt: Prompt;
+  readonly say: (text: string) => void;
+  readonly offers: OfferSources;
+};
+
+/**
+ * Returns the data for the questions about a find; entries of the newest finds are suggested first.
+ */
+export function makeInterview(
+  { outbox, context, check }: EntrySession,
+  { offers, ...asking }: Asking,
+) {
+  const latest = listLatestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
+  const read: InterviewContext['read'] = (question, text, find) =>
+    parseAnswer(question, text, find, context);
+  return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
+}
+
+/**
+ * Asks for one find, which is saved after every answer.
+ * @throws InterruptedError on Ctrl-C, with what was saved
+ */
+export async function enterFind(
+  adding: EntrySession,
+  start: Find,
+  isDraft: boolean,
+  asking: Asking,
+): Promise<SavedFind> {
+  const { outbox, context, save } = adding;
+  let last: Find | undefined;
+  const world: InterviewContext = {
+    ...makeInterview(adding, asking),
+    suggest: (find) => suggestValues(find, context),
+    keep: async (find, before) => {
+      if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
+      const kept =
+        before.localId === find.localId ? undefined : findByLocalId(outbox, before.localId);
+      if (kept !== undefined) changeWish(outbox, kept, { localId: find.localId });
+      // Photographs are queued with the last answer, since until then one of them may be removed.
+      await save({ ...find, photos: [] }, 'unfinished');
+      last = find;
+    },
+  };
+  try {
+    const { find, intent } = await runInterview(start, world);
+    return await save(find, isDraft ? 'draft' : intent);
+  } catch (thrown) {
+    if (!(thrown instanceof InterruptedError)) throw thrown;
+    if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
+    await save(last, 'unfinished');
+    throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
+      hint: t`Continue it: ${cmd`pas add --resume`}`,
+    });
+  }
+}
+
+/**
+ * Returns the named find, else the last unfinished one by hand.
+ * @throws UsageError when there is none, or it was sent already
+ */
+export function findToResume(outbox: Outbox, named: string | undefined): Find {
+  const stored =
+    named === undefined ? findLastUnfinished(outbox) : resolveFindNames(outbox, [named])[0];
+  if (stored === undefined)
+    throw new UsageError(t`There is no unfinished find.`, {
+      hint: t`Start one with \`${cmd`pas add`}\`.`,
+    });
+  const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
+  if (!['draft', 'queued', 'refused'].includes(state)) {
+    throw new UsageError(
+      t`${stored.localId} was sent or dropped: it can no longer be changed here.`,
+      {
+        hint: cmd`pas show ${stored.localId}`,
+      },
+    );
+  }
+  return { localId: stored.localId, elements: stored.elements as FindElements, photos: [] };
+}
+
+const MAX_INSPECTED = 500;
+
+/** Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds. */
+export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
+  return listLatestFinds(outbox, MAX_INSPECTED).find(
+    ({ uuid, wish }) => wish.file === null && findImportOfFind(outbox, uuid)?.state === 'draft',
+  );
+}
+
+type SuggestContext = EntrySession['context'];
+
+/** Number of recent finds that provide suggestions. */
+const LATEST = 40;
+
+/**
+ * Returns the suggestions for a find: values of its project's last finds, else defaults of the
+ * project or the profile.
+ */
+function suggestValues(find: Find, context: SuggestContext): SuggestedValues {
+  const { outbox, today, enteredNow } = context;
+  const latest = listLatestFinds(outbox, LATEST)
+    .filter(({ localId }) => localId !== find.localId)
+    .map(({ localId, elements }) => ({ localId, elements: elements as FindElements }));
+  const project =
+    find.elements.projekt?.id ??
+    latest.map(({ elements }) => elements.projekt?.id).find((id) => id !== undefined);
+  const ofProject = latest.filter(({ elements }) => elements.projekt?.id === project);
+  // An element that the last find lacks is suggested from the one before it.
+  const carried: FindElements = Object.assign(
+    {},
+    ...ofProject.map(({ elements }) => pickCarriedElements(elements)).reverse(),
+  );
+  const isSameDay = ofProject[0] !== undefined && enteredNow.has(ofProject[0].localId);
+  return {
+    localId: makeNextLocalId(
+      listGivenNumbers(
+        latest.map(({ localId }) => localId),
+        outbox,
+      ),
+      (id) => findByLocalId(outbox, id) !== undefined,
+    ),
+    elements: orderElements({
+      ...getDefaultElements(context, project),
+      ...carried,
+      datum_nalezu: (isSameDay ? carried.datum_nalezu : undefined) ?? today,
+    }),
+  };
+}
+
+/**
+ * Returns the numbers that people assigned, skipping those from phones and tables without numbers.
+ */
+function listGivenNumbers(latest: readonly string[], outbox: Outbox): readonly string[] {
+  return latest.every(isMadeByProgram)
+    ? listLatestFinds(outbox, MAX_INSPECTED).map(({ localId }) => localId)
+    : latest;
+}
+
+/** Returns the defaults as elements; an unresolvable entry is left out. */
+function getDefaultElements(context: SuggestContext, project?: string): FindElements {
+  const { defaults, profile } = context;
+  return parseSettings(mergeDefaults(defaults, profile, project), '', context).elements;
+}

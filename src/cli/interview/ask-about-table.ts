@@ -1,0 +1,392 @@
+import { cutTo } from '../../base/characters.ts';
+import { InterruptedError } from '../../base/errors.ts';
+import { formatIssuePlace } from '../../base/issue.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import {
+  type ColumnName,
+  FIELDS,
+  type FindElements,
+  getField,
+  isElementName,
+} from '../../finds/fields.ts';
+import type { Find } from '../../finds/find.ts';
+import { formatMergeValue } from '../../finds/merge-row.ts';
+import { isDateForm } from '../../finds/parse-cell.ts';
+import { NAME_ORDERS } from '../../finds/person-name.ts';
+import { formatFinds } from '../../report/report-model.ts';
+import { NAMED_COLUMNS } from '../../tables/columns/column-names.ts';
+import {
+  type ColumnRule,
+  DEPTH_UNITS,
+  type DepthUnit,
+  IGNORED,
+  JOINED,
+  LABELLED,
+  type ReadColumn,
+} from '../../tables/columns/column-rule.ts';
+import type { Preview, UnmappedTerm } from '../../tables/columns/map-table.ts';
+import {
+  type ColumnProposal,
+  NO_ANSWERS,
+  type TableAnswers,
+  type TableProposal,
+} from '../../tables/columns/propose-columns.ts';
+import {
+  checkFixedValues,
+  type NumberTable,
+  type PreviewedTable,
+} from '../../tables/table-columns.ts';
+import { choose, type Prompt, type PromptOffer } from '../prompt.ts';
+import type { OfferTerms } from './offer-terms.ts';
+
+type AskingWorld = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | 'answers'> & {
+  readonly prompt: Prompt;
+  readonly say: (lines: readonly string[]) => void;
+  readonly offerTerms: OfferTerms;
+};
+
+type Choice =
+  | { readonly kind: 'go-on' | 'stop' | 'fixed' }
+  | { readonly kind: 'column'; readonly column: ColumnProposal };
+
+/**
+ * Lets a person edit the proposals.
+ * @throws InterruptedError where the person stops; then nothing is written
+ */
+export async function askAboutTable(world: AskingWorld) {
+  const { prompt, say, preview, propose } = world;
+  let answers = world.answers;
+  for (;;) {
+    answers = await changeColumns(answers, world);
+    answers = await settleQuestions(answers, world);
+    for (const name of propose(answers).undecided) answers = await askFixed(answers, name, world);
+    const proposal = propose(answers);
+    say(['', ...previewLines(preview(proposal)), '']);
+    const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
+      { value: 'write', name: t`Write the column map` },
+      { value: 'import', name: t`Write the column map and import now` },
+      { value: 'change', name: t`Change something` },
+    ]);
+    if (decided !== 'change') return { proposal, importNow: decided === 'import' };
+  }
+}
+
+async function changeColumns(begun: TableAnswers, world: AskingWorld): Promise<TableAnswers> {
+  const { prompt, propose } = world;
+  let answers = begun;
+  for (;;) {
+    const { columns } = propose(answers);
+    const choice = await choose<Choice>(prompt, t`Accept all, or change a column`, [
+      { value: { kind: 'go-on' }, name: t`Accept all` },
+      ...columns.map((column) => ({
+        value: { kind: 'column', column } as const,
+        name: `${column.profile.key} → ${formatColumnRule(column.rule)}`,
+      })),
+      { value: { kind: 'fixed' }, name: t`A value for every find` },
+      { value: { kind: 'stop' }, name: t`Stop; nothing is written` },
+    ]);
+    switch (choice.kind) {
+      case 'go-on':
+        return answers;
+      case 'stop':
+        throw new InterruptedError(t`Stopped. Nothing was written.`);
+      case 'fixed':
+        answers = await askFixed(answers, await askElement(prompt), world);
+        break;
+      case 'column':
+        answers = await changeColumn(answers, choice.column, columns, world);
+        break;
+    }
+  }
+}
+
+type SettlingWorld = Pick<AskingWorld, 'prompt' | 'say' | 'propose'>;
+
+/** Asks until no question is left: an answer may settle others, or raise them. */
+async function settleQuestions(
+  begun: TableAnswers,
+  { prompt, say, propose }: SettlingWorld,
+): Promise<TableAnswers> {
+  let answers = begun;
+  for (;;) {
+    const { columns, questions } = propose(answers);
+    const [question] = questions;
+    if (question === undefined) return answers;
+    const { asks, element, keys, problem } = question;
+    say([`? ${problem}`]);
+    const [first = ''] = keys;
+    const offers = keys.map((key) => ({ value: key, name: key }));
+    const key =
+      asks === 'unit' ? first : await choose(prompt, t`Which column is ${element}?`, offers);
+    const found = columns.find(({ profile }) => profile.key === key)?.rule;
+    const rule = found?.element === undefined ? { element } : found;
+    const unit = asks === 'unit' ? await askUnit(prompt) : rule.unit;
+    answers = withRule(answers, key, { ...rule, unit });
+  }
+}
+
+function withRule(answers: TableAnswers, key: string, rule: ColumnRule): TableAnswers {
+  return { ...answers, rules: new Map([...answers.rules, [key, rule]]) };
+}
+
+function askUnit(prompt: Prompt): Promise<DepthUnit> {
+  const offers = DEPTH_UNITS.map((value) => ({ value, name: value }));
+  return choose(prompt, t`Measured in`, offers);
+}
+
+async function changeColumn(
+  answers: TableAnswers,
+  column: ColumnProposal,
+  columns: readonly ColumnProposal[],
+  { prompt }: AskingWorld,
+): Promise<TableAnswers> {
+  const { key } = column.profile;
+  const element = await choose<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
+    { value: 'ignore', name: t`Leave it out` },
+    ...listElementOffers(),
+  ]);
+  if (element === 'ignore') return withRule(answers, key, IGNORED);
+  const isAnother = ({ profile, rule }: ColumnProposal): boolean =>
+    profile.key !== key && rule.element === element;
+  const label =
+    LABELLED.includes(element) && columns.some(isAnother) ? column.profile.header : undefined;
+  // A column that had the element by another answer is proposed again without it.
+  const kept = [...answers.rules].filter(
+    ([, rule]) => rule.element !== element || JOINED.includes(element),
+  );
+  const details = await askDetails(prompt, element);
+  return withRule({ ...answers, rules: new Map(kept) }, key, {
+    element,
+    label,
+    ...details,
+  });
+}
+
+function listElementOffers(): PromptOffer<ColumnName>[] {
+  return NAMED_COLUMNS.map((name) => {
+    const { gloss, alias } = FIELDS.find((field) => field.name === name) ?? {};
+    const also = alias === undefined ? '' : ` (${alias})`;
+    return {
+      value: name,
+      name: gloss === undefined ? name : `${name} – ${gloss}${also}`,
+      short: name,
+    };
+  });
+}
+
+async function askDetails(prompt: Prompt, element: ColumnName): Promise<Partial<ReadColumn>> {
+  switch (element) {
+    case 'hloubka':
+      return { unit: await askUnit(prompt) };
+    case 'datum_nalezu': {
+      const date = await prompt.askText({
+        message: t`Format of the dates (d, m, yyyy)`,
+        fallback: 'd.m.yyyy',
+        findProblem: async (text) =>
+          isDateForm(text.trim())
+            ? undefined
+            : t`Write d, m and yyyy as they are in the table, such as d.m.yyyy.`,
+      });
+      return { date: date.trim(), yearOnly: 'note' };
+    }
+    case 'nalezce': {
+      const offers = NAME_ORDERS.map((value) => ({ value, name: formatNameOrder(value) }));
+      return { name: await choose(prompt, t`How names of people are written`, offers) };
+    }
+    case 'geom_x':
+    case 'geom_y': {
+      const lacks = await prompt.confirm(t`Is the minus sign of S-JTSK missing?`, false);
+      return { sign: lacks ? 'minus' : undefined };
+    }
+    case 'wkt':
+      return { form: 'position' };
+    default:
+      return {};
+  }
+}
+
+async function askElement(prompt: Prompt): Promise<ColumnName> {
+  const offers = listElementOffers().filter(
+    ({ value }) => isElementName(value) && getField(value).kind !== 'point',
+  );
+  return choose(prompt, t`Which element?`, offers);
+}
+
+/** Asks for one value for all finds; an empty answer removes it. */
+async function askFixed(
+  answers: TableAnswers,
+  name: ColumnName,
+  { prompt, say, offerTerms, lookupTerm }: AskingWorld,
+): Promise<TableAnswers> {
+  const gloss = getGloss(name);
+  const message = t`${name} of every find (${gloss})`;
+  const fallback = answers.settings.find((each) => each.name === name)?.value;
+  const findProblem = (text: string): string | undefined =>
+    text.trim() === ''
+      ? undefined
+      : checkFixedValues([{ name, givenName: name, value: text.trim() }], lookupTerm)[0]?.message;
+  const field = isElementName(name) ? getField(name) : undefined;
+  const askOnce = async (): Promise<string> => {
+    if (field?.kind !== 'term' && field?.kind !== 'reference')
+      return prompt.askText({ message, fallback, findProblem: async (text) => findProblem(text) });
+    const later = { value: '', name: t`leave it for later` };
+    return prompt.search({
+      message,
+      listOffers: (typed) => [
+        ...(typed.trim() === '' ? [later] : []),
+        ...offerTerms(field.name, typed),
+      ],
+    });
+  };
+  for (;;) {
+    const value = (await askOnce()).trim();
+    const problem = findProblem(value);
+    if (problem === undefined) {
+      const settings = answers.settings.filter((each) => each.name !== name);
+      if (value !== '') settings.push({ name, givenName: name, value });
+      return { ...answers, settings };
+    }
+    say([problem]);
+  }
+}
+
+/** Asks which columns of a table of registration numbers are meant. */
+export async function chooseNumberColumns(
+  { propose, proposed }: NumberTable,
+  openPrompt: () => Promise<Prompt>,
+  say: AskingWorld['say'],
+): Promise<TableProposal> {
+  if (proposed.questions.length === 0) return proposed;
+  return propose(await settleQuestions(NO_ANSWERS, { prompt: await openPrompt(), say, propose }));
+}
+
+export function formatOverview({ columns, fixed, undecided }: TableProposal): string[] {
+  const lines = columns.flatMap(formatColumn);
+  if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
+  for (const { name, value } of fixed) lines.push(`   ${name} = ${value}`);
+  for (const element of undecided) {
+    const gloss = getGloss(element);
+    const missing = t`${element}: every find needs it (${gloss})`;
+    lines.push(`   ? ${missing}`);
+  }
+  return lines;
+}
+
+function formatColumn({ profile, rule, doubt }: ColumnProposal): string[] {
+  const { key, filled } = profile;
+  const examples = cut(profile.examples.join(' · '), MAX_EXAMPLES);
+  const markOfCertain = rule.element === undefined ? '–' : '✓';
+  const mark = doubt === undefined ? markOfCertain : '?';
+  const count = rule.element === undefined ? ` (${formatValues(filled)})` : '';
+  return [
+    ` ${mark} ${key} → ${formatColumnRule(rule)}${count}`,
+    ...[examples, doubt ?? ''].filter((line) => line !== '').map((line) => `     ${line}`),
+  ];
+}
+
+const MAX_EXAMPLES = 90;
+
+function formatValues(count: number): string {
+  return ngettext(msgid`${count} value`, `${count} values`, count);
+}
+
+/** Formats a rule: `hloubka (m)`; an ignored column is marked. */
+function formatColumnRule(rule: ColumnRule): string {
+  if (rule.element === undefined) return t`not read`;
+  const { unit, date, name, sign, label, values = {} } = rule;
+  const parts = [
+    unit,
+    date,
+    name && formatNameOrder(name),
+    sign && '−',
+    label,
+    ...Object.entries(values).map(([ownText, is]) => `${ownText}=${is}`),
+  ];
+  const shown = parts.filter((text) => text !== undefined).join(', ');
+  return shown === '' ? rule.element : `${rule.element} (${shown})`;
+}
+
+function formatNameOrder(order: 'surname-first' | 'given-first'): string {
+  return order === 'surname-first' ? t`surname first` : t`given name first`;
+}
+
+/** Returns the gloss of an element, or the name where it is no element. */
+function getGloss(element: string): string {
+  return String(FIELDS.find(({ name }) => name === element)?.gloss ?? element);
+}
+
+/** Tells if `pas vocab list` lists the values of an element. */
+export function hasVocabulary(element: string): boolean {
+  const kind = FIELDS.find(({ name }) => name === element)?.kind;
+  return kind === 'term' || kind === 'reference';
+}
+
+export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
+  const first = formatFinds(finds.length);
+  const all = rows;
+  const lines =
+    finds.length === 0
+      ? []
+      : [
+          t`This is how pas reads them, with ${first} as an example:`,
+          ...finds.flatMap(findLines),
+          '',
+        ];
+  const good = rows - leftOut - drafts;
+  lines.push(
+    ngettext(
+      msgid`${all} row: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,
+      `${all} rows: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,
+      all,
+    ),
+  );
+  for (const { issue, rows: count } of commonest) {
+    const where = formatIssuePlace(issue.without('file', 'sheet'));
+    const line = t`${count}× first in ${where}: ${issue.message}`;
+    lines.push(`  ${line}`);
+  }
+  return lines;
+}
+
+function findLines({ localId, elements }: Find): string[] {
+  const parts = (
+    Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]
+  ).map(([name, value]) => `${name} ${cut(formatMergeValue(value) ?? '', 40)}`);
+  return [` ${localId}`, `     ${parts.join(' · ')}`];
+}
+
+const MAX_TERMS = 12;
+
+/**
+ * Formats own terms without one entry, and the commands that map them; empty where there are none.
+ */
+export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: string): string[] {
+  const count = terms.length;
+  if (count === 0) return [];
+  const head = ngettext(
+    msgid`${count} of your terms matches no entry, or several:`,
+    `${count} of your terms match no entry, or several:`,
+    count,
+  );
+  const shownTexts = terms
+    .slice(0, MAX_TERMS)
+    .map(({ element, term, rows }) => `   ${element}: ${cut(term, 40)} (${rows}×)`);
+  const more = count - shownTexts.length;
+  const proposals = termsFile.replace(/\.csv$/, '.proposals.csv');
+  const moreText = t`… and ${more} more`;
+  return [
+    '',
+    head,
+    ...shownTexts,
+    ...(more > 0 ? [`   ${moreText}`] : []),
+    t`They are in ${termsFile}. To map them once, let pas propose entries:`,
+    `   ${cmd`pas vocab map suggest ${termsFile} --out ${proposals}`}`,
+    t`Write yes under "confirmed" where an entry of ${proposals} is right, then:`,
+    `   ${cmd`pas vocab map import ${proposals}`}`,
+  ];
+}
+
+function cut(text: string, most: number): string {
+  return cutTo(text.replace(/\s+/g, ' '), most);
+}

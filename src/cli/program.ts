@@ -1,0 +1,270 @@
+import { Command, CommanderError, type Help, Option } from 'commander';
+import { displayWidth, padText, toPrintable, wrapText } from '../base/characters.ts';
+import { EXIT_CODES } from '../base/errors.ts';
+import { LANGUAGES, type Language, t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
+import { getPackageVersion } from '../base/own-files.ts';
+import {
+  addExamplesOfGroups,
+  completeCommands,
+  formatCommonHeading,
+  formatExamples,
+  type Runner,
+  withGlobalOptions,
+} from './command.ts';
+import { HELP_TEXTS } from './commander-texts.ts';
+import { readOutline, registerOutline } from './outline.ts';
+import type { TextOutput } from './terminal.ts';
+
+/** Streams of the help and of its errors. */
+type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
+
+/** Builds the program for this command line: one command, or an outline of all. */
+export async function buildProgram(
+  run: Runner,
+  outputs: Outputs,
+  language: Language,
+  args: readonly string[],
+): Promise<Command> {
+  const [first, second] = args.filter(
+    (arg, index) => !arg.startsWith('-') && args[index - 1] !== '--lang',
+  );
+  const word = first === 'help' ? second : first;
+  const program = makeEmptyProgram(outputs);
+  if (word === undefined) program.option('--all', t`with --help: all commands and the exit codes`);
+  if (word !== undefined || args.includes('--all')) addWholeHelp(program);
+  else addFirstScreen(program);
+  const outline = word !== undefined && isCommand(word) ? undefined : readOutline(language);
+  if (outline === undefined)
+    await registerCommands(program, run, word !== undefined && isCommand(word) ? word : undefined);
+  else registerOutline(program, outline);
+  return program;
+}
+
+function addFirstScreen(program: Command): void {
+  program
+    .addHelpText(
+      'after',
+      `\n${t`All commands: \`pas help --all\`. Details of one command: \`pas help import\`.`}`,
+    )
+    .configureHelp({
+      ...program.configureHelp(),
+      visibleOptions: () => [],
+      visibleCommands: ({ commands }) =>
+        FIRST_COMMANDS.flatMap(([what, words]) =>
+          words.flatMap((word) =>
+            commands
+              .filter((command) => command.name() === word)
+              .map((each) => each.helpGroup(String(what))),
+          ),
+        ),
+      subcommandTerm: (command) => command.name(),
+      // The first sentence suffices.
+      subcommandDescription: (command) => command.description().replace(/\. .*/, '.'),
+    });
+}
+
+/** Builds the program with all commands, for help and documentation; their actions do nothing. */
+export async function buildWholeProgram(outputs: Outputs): Promise<Command> {
+  const program = makeEmptyProgram(outputs);
+  addWholeHelp(program);
+  await registerCommands(program, () => async () => {});
+  return program;
+}
+
+function makeEmptyProgram({ stdout, stderr }: Outputs): Command {
+  return new Command('pas')
+    .description(t`Record archaeological finds offline and send each of them once.`)
+    .option('--version', t`print the version`)
+    .on('option:version', () => {
+      stdout.write(`${getPackageVersion()}\n`);
+      throw new CommanderError(0, 'commander.version', '');
+    })
+    .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
+    .addHelpOption(
+      new Option('-h, --help', t`display help for command`).helpGroup(formatCommonHeading()),
+    )
+    .helpCommand('help [command]', t`display help for command`)
+    .showSuggestionAfterError(false)
+    .configureHelp({
+      helpWidth: Math.min(stdout.columns ?? 100, 120),
+      showGlobalOptions: false,
+      formatItem: formatHelpItem,
+      ...HELP_TEXTS,
+    })
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(toPrintable(text)),
+      // The caller prints it, with a hint.
+      outputError: () => {},
+    })
+    .exitOverride();
+}
+
+function addWholeHelp(program: Command): void {
+  const lines = Object.values(EXIT_CODES).map(
+    ([code, meaning]) => `  ${String(code).padStart(3)}  ${meaning}`,
+  );
+  program.addHelpText(
+    'after',
+    `\n${formatExamples(['pas demo', 'pas help import'])}\n\n${t`Exit codes:`}\n${lines.join('\n')}`,
+  );
+}
+
+/** A narrower description is printed below its term. */
+const NARROWEST = 28;
+
+/** Formats a flag, an argument or a command of the help within the terminal's width. */
+function formatHelpItem(
+  term: string,
+  termWidth: number,
+  description: string,
+  helper: Help,
+): string {
+  const columns = helper.helpWidth ?? 80;
+  if (description === '') return `  ${term}`;
+  const beside = columns - termWidth - 4;
+  if (beside >= NARROWEST && displayWidth(term) <= termWidth) {
+    return indentText(
+      wrapText(description, beside),
+      `  ${padText(term, termWidth)}  `,
+      termWidth + 4,
+    );
+  }
+  return `  ${term}\n${indentText(wrapText(description, Math.max(columns - 6, 12)), ' '.repeat(6), 6)}`;
+}
+
+/** Puts `head` before the first line, and so many blanks before the others. */
+export function indentText(text: string, head: string, indent: number): string {
+  return head + text.replaceAll('\n', `\n${' '.repeat(indent)}`);
+}
+
+type CommandModule = { readonly register: (program: Command, run: Runner) => void };
+
+/**
+ * All commands, in the order of `pas help --all`, by their names. A module is loaded for its
+ * command, or for the help: most of them take longer to load than to run.
+ */
+const MODULES: readonly (readonly [
+  words: readonly string[],
+  load: () => Promise<CommandModule>,
+])[] = [
+  [['demo'], () => import('./commands/demo.ts')],
+  [['init'], () => import('./commands/init.ts')],
+  [['profile'], () => import('./commands/profile.ts')],
+  [['login', 'logout', 'whoami'], () => import('./commands/login.ts')],
+  [['harvest-vocab'], () => import('./commands/harvest-vocab.ts')],
+  [['vocab'], () => import('./commands/vocab.ts')],
+  [['schema'], () => import('./commands/schema.ts')],
+  [['harvest'], () => import('./commands/harvest.ts')],
+  [['oai'], () => import('./commands/oai.ts')],
+  [['field'], () => import('./commands/field-make.ts')],
+  [['add'], () => import('./commands/add.ts')],
+  [['import'], () => import('./commands/import.ts')],
+  [['photo'], () => import('./commands/photo.ts')],
+  [['number'], () => import('./commands/number.ts')],
+  [['list'], () => import('./commands/list.ts')],
+  [['show'], () => import('./commands/show.ts')],
+  [['edit'], () => import('./commands/edit.ts')],
+  [['remove'], () => import('./commands/remove.ts')],
+  [['undo'], () => import('./commands/undo.ts')],
+  [['validate'], () => import('./commands/validate.ts')],
+  [['export'], () => import('./commands/export.ts')],
+  [['push'], () => import('./commands/push.ts')],
+  [['pull'], () => import('./commands/pull.ts')],
+  [['status'], () => import('./commands/status.ts')],
+  [['reconcile'], () => import('./commands/reconcile.ts')],
+  [['resolve'], () => import('./commands/resolve.ts')],
+  [['report'], () => import('./commands/report.ts')],
+  [['doctor'], () => import('./commands/doctor.ts')],
+  [['backup'], () => import('./commands/backup.ts')],
+  [['restore'], () => import('./commands/restore.ts')],
+  [['rehearse'], () => import('./commands/rehearse.ts')],
+  [['mock-server'], () => import('./commands/mock-server.ts')],
+  [['completion'], () => import('./commands/completion.ts')],
+  [['__complete'], () => import('./commands/complete.ts')],
+];
+
+/** Commands of the first screen, in the order that leads to the first push. */
+const FIRST_COMMANDS: readonly (readonly [what: Message, words: readonly string[]])[] = [
+  [msg`Try it without an account:`, ['demo']],
+  [
+    msg`Steps to the first push:`,
+    ['init', 'login', 'harvest-vocab', 'import', 'validate', 'push', 'status'],
+  ],
+  [msg`Other commands:`, ['add', 'report', 'doctor']],
+];
+
+/** Words that people type first, and what they mean. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  search: ['vocab', 'search'],
+  version: ['--version'],
+};
+
+/** Replaces a first word by what it means; without any argument, by the request for help. */
+export function resolveAlias(args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  if (first === undefined) return ['--help'];
+  return [...(ALIASES[first] ?? [first]), ...rest];
+}
+
+function isCommand(word: string): boolean {
+  return MODULES.some(([words]) => words.includes(word));
+}
+
+/** @param word the first word of the command line; without it every command is registered */
+async function registerCommands(program: Command, run: Runner, word?: string): Promise<void> {
+  const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
+  for (const [, load] of wanted) (await load()).register(program, run);
+  addExamplesOfGroups(program);
+  completeCommands(program);
+}
+
+/**
+ * Converts `pas help vocab search` and `pas vocab help search` to `pas vocab search --help`. For an
+ * unknown command the word help is removed, so that the error is that of a mistyped command. Other
+ * arguments are returned unchanged.
+ * @param args as typed
+ */
+export function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
+  const languageAt = args.indexOf('--lang');
+  const isWord = (arg: string, index: number): boolean =>
+    !arg.startsWith('-') && (languageAt < 0 || index !== languageAt + 1);
+  const flags = args.filter((arg, index) => !isWord(arg, index));
+  const names: string[] = [];
+  let command = program;
+  let isHelp = false;
+  for (const word of args.filter(isWord)) {
+    if (command !== program && command.commands.length === 0) break;
+    if (word === 'help') {
+      isHelp = true;
+      continue;
+    }
+    const next = command.commands.find((child) => child.name() === word);
+    if (next === undefined) return isHelp ? [...flags, ...names, word] : args;
+    names.push(word);
+    command = next;
+  }
+  return isHelp ? [...flags, ...names, '--help'] : args;
+}
+
+/**
+ * Moves global flags to the position after the words of the command, where commander reads them.
+ */
+export function moveGlobalFlags(args: readonly string[]): readonly string[] {
+  if (!args[0]?.startsWith('-')) return args;
+  const { options } = withGlobalOptions(new Command());
+  const findOption = (arg = '') =>
+    options.find(
+      ({ long, short, required }) =>
+        arg === long || arg === short || (required && arg.startsWith(`${long}=`)),
+    );
+  let start = 0;
+  for (let option = findOption(args[0]); option !== undefined; option = findOption(args[start]))
+    start += option.required && args[start] === option.long ? 2 : 1;
+  const rest = args.slice(start);
+  if (rest[0] === undefined || rest[0].startsWith('-')) return args;
+  const flag = rest.findIndex((arg) => arg.startsWith('-'));
+  const at = flag === -1 ? rest.length : flag;
+  return [...rest.slice(0, at), ...args.slice(0, start), ...rest.slice(at)];
+}

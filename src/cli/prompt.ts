@@ -1,0 +1,152 @@
+import type { DistinctQuestion } from 'inquirer';
+import { toPrintable, wrapText } from '../base/characters.ts';
+import { InterruptedError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { foldName } from '../base/names.ts';
+
+/**
+ * A choice. `short` stays on the screen after the answer; `description` is shown while the choice
+ * is selected.
+ */
+export type PromptOffer<T> = {
+  readonly value: T;
+  readonly name: string;
+  readonly short?: string;
+  readonly description?: string;
+};
+
+/** A line among the choices that cannot be selected. */
+export type Annotation = { readonly remark: string };
+
+type TextQuestion = {
+  readonly message: string;
+  /** Answer of Enter alone. */
+  readonly fallback?: string;
+  /**
+   * Returns the fault of an answer with its remedy; the question is repeated until there is none.
+   */
+  findProblem(text: string): Promise<string | undefined>;
+};
+
+type SearchQuestion<T> = {
+  readonly message: string;
+  /** Returns choices for the typed text, best first: at least one line. */
+  listOffers(typed: string): readonly (PromptOffer<T> | Annotation)[];
+};
+
+/**
+ * Questions on the terminal, written to stderr, so that a redirected stdout contains only results.
+ * Texts are escaped here, so foreign ones may be passed as they are.
+ */
+export type Prompt = {
+  ask(question: string, fallback?: string): Promise<string>;
+  askSecret(question: string): Promise<string>;
+  confirm(question: string, fallback?: boolean): Promise<boolean>;
+  askText(question: TextQuestion): Promise<string>;
+  search<T>(question: SearchQuestion<T>): Promise<T>;
+};
+
+const LINES_OF_OFFERS = 9;
+/** Width of the library's prefix of a line. */
+const MARGIN = 3;
+
+/** @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed */
+export async function makePrompt(
+  input: NodeJS.ReadStream,
+  output: NodeJS.WriteStream,
+): Promise<Prompt> {
+  const { default: inquirer } = await import('inquirer');
+  const prompt = inquirer.createPromptModule({ input, output });
+  // Wrapped here, since the library breaks lines inside words.
+  const wrapInLines = (text: string): string =>
+    wrapText(toPrintable(text), (output.columns || 80) - MARGIN);
+  const askOne = async (question: DistinctQuestion & { message: string }): Promise<unknown> => {
+    const message = toPrintable(question.message);
+    try {
+      return (await prompt([{ ...question, message }])).answer;
+    } catch (thrown) {
+      throw thrown instanceof Error && thrown.name === 'ExitPromptError'
+        ? new InterruptedError()
+        : thrown;
+    }
+  };
+  const askInput = async (
+    message: string,
+    fallback: string | undefined,
+    findProblem?: TextQuestion['findProblem'],
+  ): Promise<string> => {
+    const shown = fallback === undefined ? undefined : toPrintable(fallback);
+    const getMeant = (text: string): string => (text === shown ? (fallback ?? text) : text);
+    const validate = async (text: string): Promise<string | true> => {
+      const problem = await findProblem?.(getMeant(text));
+      return problem === undefined ? true : wrapInLines(problem);
+    };
+    return getMeant(
+      String(await askOne({ type: 'input', name: 'answer', message, default: shown, validate })),
+    );
+  };
+  return {
+    ask: askInput,
+    askSecret: async (message) =>
+      String(await askOne({ type: 'password', name: 'answer', message })),
+    confirm: async (message, fallback = false) =>
+      (await askOne({
+        type: 'confirm',
+        name: 'answer',
+        message,
+        default: fallback,
+        theme: makeYesAndNo(),
+      })) === true,
+    askText: ({ message, fallback, findProblem }) => askInput(message, fallback, findProblem),
+    async search<T>({ message, listOffers }: SearchQuestion<T>): Promise<T> {
+      // The value is passed as an index, since the library compares and prints values.
+      const values: T[] = [];
+      const listLines = (typed: string | undefined) =>
+        listOffers(typed ?? '').map((offer) => {
+          if ('remark' in offer) return new inquirer.Separator(wrapInLines(offer.remark));
+          const { value, name, short = name, description } = offer;
+          return {
+            name: toPrintable(name),
+            short: toPrintable(short),
+            description: description === undefined ? undefined : wrapInLines(description),
+            value: values.push(value) - 1,
+          };
+        });
+      const chosen = await askOne({
+        type: 'search',
+        name: 'answer',
+        message,
+        source: listLines,
+        ...SEARCH_FORM,
+      });
+      const value = values[Number(chosen)];
+      if (value === undefined) throw new Error('what was chosen was never offered');
+      return value;
+    },
+  };
+}
+
+/** Asks for a choice: Enter takes the first, typing searches. */
+export function choose<T>(
+  prompt: Prompt,
+  message: string,
+  all: readonly PromptOffer<T>[],
+): Promise<T> {
+  return prompt.search({
+    message,
+    listOffers: (typed) => {
+      const query = foldName(typed);
+      const fitting = all.filter(({ name }) => foldName(name).includes(query));
+      return fitting.length > 0 ? fitting : [{ remark: t`Nothing matches. Try other letters.` }];
+    },
+  });
+}
+
+function makeYesAndNo() {
+  const yes = t`Yes`;
+  const no = t`No`;
+  return { keywords: { yes, no, error: () => t`Answer ${yes} or ${no}.` } };
+}
+
+/** The keys are explained once, before the first question. */
+const SEARCH_FORM = { pageSize: LINES_OF_OFFERS, theme: { style: { keysHelpTip: () => '' } } };

@@ -1,0 +1,165 @@
+import { withoutFullStop } from '../base/characters.ts';
+import type { ExitReason } from '../base/errors.ts';
+import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
+import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
+import { isLikeIdent } from '../outbox/changes/resolve-finds.ts';
+import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';
+import type { StopCause } from '../push/push-parts.ts';
+import { findRowAnswers, type RowAnswer } from '../tables/answer-rows.ts';
+import type { Context } from './context/context.ts';
+
+/** Prints the next commands after entries were queued. */
+export function printNextStep({ terminal }: Context): void {
+  terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when you are online.`);
+}
+
+/**
+ * Returns the command that settles an entry which waits for a person. Each photograph is decided
+ * separately.
+ */
+export function findCommandFor(entry: Entry): Command {
+  const { kind, state, held, localId, identCely } = entry;
+  const find = localId ?? identCely ?? '';
+  if (held !== null) return isAnswerable(entry) ? makeResolve(entry) : cmd`pas edit ${find}`;
+  switch (state) {
+    case 'uncertain':
+      return makeResolve(entry);
+    case 'refused':
+      return kind === 'import' ? cmd`pas edit ${find}` : makeResolve(entry);
+    case 'draft':
+      return cmd`pas edit ${find}`;
+    default:
+      return cmd`pas show ${find}`;
+  }
+}
+
+function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', ident?: string): Command {
+  return composeCommand('pas resolve', [
+    ['', localId ?? identCely ?? ''],
+    ['--entry', kind === 'import' ? undefined : String(id)],
+    [flag, ident ?? flag !== ''],
+  ]);
+}
+
+/**
+ * Returns the answers about a held entry: it is one of the candidates, it is another one, or it is
+ * not to be sent.
+ */
+export function listAnswers(entry: Entry): Command[] {
+  const ofRow = findRowAnswers(entry.held);
+  if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, `--${answer}`));
+  const drop = makeResolve(entry, '--drop');
+  if (!isAnswerable(entry)) return [cmd`pas edit ${entry.localId ?? ''}`, drop];
+  const created = listRecordsMeant(entry).map((ident) => makeResolve(entry, '--created', ident));
+  return [...created, makeResolve(entry, '--resend'), drop];
+}
+
+/** Returns the answers of `pas resolve` to a question. */
+export function listOfAnswers(held: HeldQuestion | null): readonly RowAnswer[] {
+  if (held === null || !isAnswerable({ held })) return [];
+  const isOneFind = held.basis === 'alike-here' || held.candidates.filter(isLikeIdent).length === 1;
+  return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
+}
+
+/** Returns records that may be the held entry. A number has none: it changes its record. */
+function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
+  if (held === null || kind === 'number') return [];
+  if (kind === 'photo') return identCely === null ? [] : [identCely];
+  return held.candidates.filter(isLikeIdent);
+}
+
+/** Returns the question of a held entry for programs. */
+export function toHeldJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
+  if (held === null) return {};
+  const { question, basis, candidates } = held;
+  const answers = listOfAnswers(held);
+  return { held: { question: String(question), basis, candidates, answers } };
+}
+
+export function formatStopCause(cause: StopCause): string {
+  const reason =
+    cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(String(cause.reason));
+  if (cause.kind !== 'waiting' && cause.kind !== 'not-yet') return reason;
+  const until = formatMoment(cause.untilMs);
+  return t`${reason} (until ${until})`;
+}
+
+/** Exit reason of a push that stopped before its end. */
+export const STOP_REASONS: Readonly<Record<StopCause['kind'], ExitReason>> = {
+  interrupted: 'interrupted',
+  'not-allowed': 'notAllowed',
+  'new-people': 'dataRefused',
+  closed: 'unavailable',
+  unreachable: 'unavailable',
+  waiting: 'unavailable',
+  'not-yet': 'unavailable',
+  'in-doubt': 'unavailable',
+};
+
+/** Counts with their nouns, for sentences that have several of them. */
+
+export function formatFindCount(count: number): string {
+  return ngettext(msgid`${count} find`, `${count} finds`, count);
+}
+
+export function formatPhotographCount(count: number): string {
+  return ngettext(msgid`${count} photograph`, `${count} photographs`, count);
+}
+
+export function formatNumberCount(count: number): string {
+  return ngettext(msgid`${count} number`, `${count} numbers`, count);
+}
+
+export function formatRecordCount(count: number): string {
+  return ngettext(msgid`${count} record`, `${count} records`, count);
+}
+
+export function formatRequestCount(count: number): string {
+  return ngettext(msgid`${count} request`, `${count} requests`, count);
+}
+
+export function formatStrippedCount(count: number): string {
+  return ngettext(
+    msgid`The place was removed from ${count} photograph.`,
+    `The place was removed from ${count} photographs.`,
+    count,
+  );
+}
+
+type FoldedLine = { readonly what: string; readonly text: string; more: number };
+
+/**
+ * Groups lines by kind: the first one, and the number of further ones. A restored service has
+ * hundreds.
+ */
+export class FoldedLines {
+  readonly #kinds = new Map<string, FoldedLine>();
+
+  /** @param kind equal where only names and numbers differ */
+  add(kind: string, what: Message, text: string): void {
+    const folded = this.#kinds.get(kind);
+    if (folded === undefined) this.#kinds.set(kind, { what: String(what), text, more: 0 });
+    else folded.more += 1;
+  }
+
+  /** Returns and removes the lines, in the order of the first of each kind. */
+  take(): string[] {
+    const lines = [...this.#kinds.values()].map(({ what, text, more }) =>
+      formatMore(what, more, text),
+    );
+    this.#kinds.clear();
+    return lines;
+  }
+}
+
+/** Formats an entry and the number of further ones of its kind. */
+export function formatMore(what: string, more: number, text: string): string {
+  if (more === 0) return `${what}: ${text}`;
+  return ngettext(
+    msgid`${what} and ${more} more: ${text}`,
+    `${what} and ${more} more: ${text}`,
+    more,
+  );
+}
+
+export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;

@@ -1,0 +1,429 @@
+import { Chalk } from 'chalk';
+import {
+  cutTo,
+  displayWidth,
+  learnWidths,
+  padText,
+  toPrintable,
+  wrapText,
+} from '../base/characters.ts';
+import { UsageError } from '../base/errors.ts';
+import { formatIssuePlace, type Issue } from '../base/issue.ts';
+import { escapeLineBreaks, t } from '../base/language.ts';
+import type { Message } from '../base/message.ts';
+import type { Prompt } from './prompt.ts';
+
+export type Streams = {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+};
+
+type TerminalOptions = {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean;
+  /** The terminal can move its cursor. */
+  readonly cursor: boolean;
+  readonly elementName: Terminal['getElementName'];
+};
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
+/** Styles a text, which a method of the terminal then prints. */
+type Paint = (text: Message) => string;
+
+/**
+ * Output: results go to stdout, everything else to stderr. All that it prints is escaped, except
+ * the codes of its colours, so foreign texts may be passed as they are.
+ */
+export type Terminal = {
+  readonly json: boolean;
+  readonly color: Readonly<Record<Style, Paint>>;
+  readonly interactive: boolean;
+  readonly columns: number;
+  /** Returns an element's name for people beside its own. */
+  getElementName(element: string): string;
+  /** Prints a line of the result for people; nothing under `--json`. */
+  printLine(text?: string): void;
+  /** Prints a table of the result for people, within the terminal's width. */
+  printTable(header: readonly Message[], rows: readonly (readonly Message[])[]): Promise<void>;
+  /** Prints one JSON value as the result; nothing without `--json`. */
+  printValue(value: unknown): void;
+  /** Prints progress; nothing under `--quiet`. */
+  note(text: string): void;
+  /** Prints details; only under `--verbose`. */
+  printDetail(text: string): void;
+  /** Prints a warning, even under `--quiet`. */
+  warn(text: string): void;
+  startProgress(label: string): Progress;
+};
+
+/** Stands for the beginning of a colour code until it is printed; no foreign text has it. */
+const MARK = `{colour ${Math.random()}}`;
+const CODE = '\u001b[';
+
+/** Escapes everything but the colour codes of pas. */
+function makeSafe(text: Message): string {
+  return toPrintable(text).replaceAll(MARK, CODE);
+}
+
+function makePaints(isColored: boolean): Terminal['color'] {
+  const chalk = new Chalk({ level: isColored ? 1 : 0 });
+  const makePaint =
+    (style: Style): Paint =>
+    (text) =>
+      chalk[style](makeSafe(text)).replaceAll(CODE, MARK);
+  return {
+    bold: makePaint('bold'),
+    dim: makePaint('dim'),
+    red: makePaint('red'),
+    green: makePaint('green'),
+    yellow: makePaint('yellow'),
+  };
+}
+
+/** Makes the output of a command: results to stdout, notes to stderr. */
+export function makeTerminal(streams: Streams, options: TerminalOptions): Terminal {
+  const color = makePaints(options.color);
+  let bar: Bar | undefined;
+  // Output to a file or another program is not wrapped.
+  const write = (stream: NodeJS.WriteStream, text: string): void => {
+    if (stream.isTTY === true) bar?.hide();
+    const columns = stream.isTTY === true ? getWidth(stream) : undefined;
+    stream.write(`${columns === undefined ? makeSafe(text) : wrapText(makeSafe(text), columns)}\n`);
+  };
+  const printLine = (text = ''): void => {
+    if (!options.json) write(streams.stdout, text);
+  };
+  return {
+    json: options.json,
+    getElementName: options.elementName,
+    color,
+    // Node takes a while to open stdin, which few commands read.
+    get interactive() {
+      return streams.stdin.isTTY === true && streams.stderr.isTTY === true;
+    },
+    columns: getWidth(streams.stdout) ?? 100,
+    printLine,
+    printTable: async (header, rows) => {
+      const cells = rows.map((row) => row.map((cell) => toPrintable(cell).replaceAll('\n', ' ')));
+      const columns = streams.stdout.isTTY === true ? getWidth(streams.stdout) : undefined;
+      for (const text of await formatTable(header.map(String), cells, columns)) printLine(text);
+    },
+    printValue: (value) => {
+      if (options.json) streams.stdout.write(`${toPrintable(JSON.stringify(value))}\n`);
+    },
+    note: (text) => {
+      if (!options.quiet) write(streams.stderr, text);
+    },
+    printDetail: (text) => {
+      if (options.verbose) write(streams.stderr, color.dim(text));
+    },
+    warn: (text) => write(streams.stderr, color.yellow(text)),
+    startProgress: (label) => {
+      // No bars in logs.
+      const silent =
+        options.quiet || options.json || !options.cursor || streams.stderr.isTTY !== true;
+      if (silent) return NO_PROGRESS;
+      bar = makeBar(streams.stderr, label, Date.now);
+      return bar;
+    },
+  };
+}
+
+/**
+ * Asks a person to confirm.
+ * @param unasked message and hint of the error without a terminal
+ * @throws UsageError without a terminal, or when the answer is no
+ */
+export async function requireConfirmation(
+  { terminal, prompt }: { readonly terminal: Terminal; prompt(): Promise<Prompt> },
+  question: string,
+  [unasked, hint]: readonly [message: string, hint: string],
+  refused: string,
+): Promise<void> {
+  if (!terminal.interactive) throw new UsageError(unasked, { hint });
+  if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
+}
+
+const GAP = '  ';
+const NARROWEST = 10;
+
+/**
+ * Formats aligned columns; the last one may wrap.
+ * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not
+ * enough, each row becomes several lines. Without it nothing is cut.
+ */
+export async function formatTable(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+  columns = Number.POSITIVE_INFINITY,
+): Promise<string[]> {
+  const all = [header, ...rows];
+  await learnWidths(all.flat());
+  const natural = header.map((_, column) =>
+    Math.max(...all.map((row) => displayWidth(row[column] ?? ''))),
+  );
+  const widths = fitColumns(
+    natural,
+    measureLeast(natural, rows),
+    columns - GAP.length * (header.length - 1),
+  );
+  if (widths === undefined)
+    return rows.flatMap((row, index) => [
+      ...(index === 0 ? [] : ['']),
+      ...formatParagraph(header, row),
+    ]);
+  return all.map((row) =>
+    header
+      .map((_, column) => {
+        const cell = row[column] ?? '';
+        const cells = widths[column] ?? 0;
+        const isLast = column === header.length - 1;
+        const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutTo(cell, cells);
+        return isLast ? shown : padText(shown, cells);
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Returns the minimum width of each column: codes are not cut. */
+function measureLeast(natural: readonly number[], rows: readonly (readonly string[])[]): number[] {
+  return natural.map((width, column) =>
+    rows.some((row) => row[column]?.includes(' ')) ? Math.min(width, NARROWEST) : width,
+  );
+}
+
+/**
+ * Shrinks the widest columns first.
+ * @returns undefined where they cannot be shrunk enough
+ */
+function fitColumns(
+  natural: readonly number[],
+  narrowest: readonly number[],
+  room: number,
+): number[] | undefined {
+  const widths = [...natural];
+  let over = widths.reduce((sum, width) => sum + width, 0) - room;
+  while (over > 0) {
+    let widest: number | undefined;
+    for (const [column, width] of widths.entries()) {
+      if (width <= (narrowest[column] ?? 0)) continue;
+      if (widest === undefined || width > (widths[widest] ?? 0)) widest = column;
+    }
+    if (widest === undefined) return undefined;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+    over -= 1;
+  }
+  return widths;
+}
+
+function formatParagraph(header: readonly string[], row: readonly string[]): string[] {
+  const width = Math.max(...header.map(displayWidth));
+  return header.flatMap((name, column) => {
+    const cell = row[column] ?? '';
+    return cell === '' ? [] : [`${padText(name, width)}${GAP}${cell}`];
+  });
+}
+
+export type Progress = {
+  /** @param total undefined while it is unknown */
+  update(doneCount: number, total: number | undefined): void;
+  end(): void;
+};
+
+const NO_PROGRESS: Progress = { update: () => {}, end: () => {} };
+
+const WIDEST_BAR = 24;
+const REDRAW_MS = 80;
+/** Shorter work needs no bar, and gives no reliable rate. */
+const FIRST_AFTER_MS = 500;
+
+export type TextOutput = { readonly columns?: number; write(text: string): unknown };
+
+/**
+ * Returns the columns of a terminal; a serial line, or a terminal of a program, may report 0 for
+ * unknown.
+ */
+function getWidth({ columns }: TextOutput): number | undefined {
+  return columns === 0 ? undefined : columns;
+}
+
+/** A bar that is hidden while other output is written, and redrawn below it. */
+type Bar = Progress & { hide(): void };
+
+/** Makes a bar in the terminal's last line, with the rate and the remaining time. */
+export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
+  const startedAt = now();
+  // What was done at the beginning may be the work of an earlier run.
+  let base = { at: startedAt, doneCount: 0 };
+  let drawnAt: number | undefined;
+  const draw = (text: string) =>
+    stream.write(`\r\u001b[2K${cutTo(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
+  const clear = (): void => {
+    if (drawnAt !== undefined) draw('');
+    drawnAt = undefined;
+  };
+  return {
+    update(doneCount, total) {
+      const at = now();
+      if (at - startedAt < FIRST_AFTER_MS) {
+        base = { at, doneCount };
+        return;
+      }
+      if (drawnAt !== undefined && at - drawnAt < REDRAW_MS && doneCount !== total) return;
+      drawnAt = at;
+      const rate = ((doneCount - base.doneCount) * 1000) / (at - base.at);
+      draw(
+        [
+          label,
+          renderBar(
+            doneCount,
+            total,
+            Math.min(WIDEST_BAR, Math.floor((getWidth(stream) ?? 80) / 5)),
+          ),
+          formatNote(doneCount, total, rate),
+        ]
+          .filter((part) => part !== '')
+          .join(' '),
+      );
+    },
+    hide: clear,
+    end: clear,
+  };
+}
+
+function renderBar(doneCount: number, total: number | undefined, cells: number): string {
+  if (total === undefined) return String(doneCount);
+  const filled = total === 0 ? 0 : Math.round((Math.min(doneCount, total) / total) * cells);
+  return `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} ${doneCount}/${total}`;
+}
+
+function formatNote(doneCount: number, total: number | undefined, perSecond: number): string {
+  if (perSecond <= 0) return '';
+  const rate = `${perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond)}/s`;
+  if (total === undefined || doneCount >= total) return rate;
+  const left = formatDuration((total - doneCount) / perSecond);
+  return t`${rate}, ${left} left`;
+}
+
+function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.ceil(seconds));
+  if (whole < 120) return `${whole} s`;
+  const minutes = Math.ceil(whole / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Up to this number issues are listed one by one; more are grouped by kind. */
+const MAX_LISTED = 20;
+/** Distinct examples per group, and row numbers per group. */
+const EXAMPLES = 3;
+const ROWS_NAMED = 5;
+
+/**
+ * Prints issues in the order of rows, one paragraph each: position, element, cause and remedy. Of
+ * many issues, each kind gets a line with its count and some examples.
+ * @returns true if every issue was printed
+ */
+export function printIssues(
+  terminal: Terminal,
+  issues: readonly Issue[],
+  print: (text: string) => void = terminal.printLine,
+): boolean {
+  const sorted = sortByRow(issues);
+  const kinds = new Map<string, Issue[]>();
+  for (const issue of sorted) {
+    const kind =
+      sorted.length <= MAX_LISTED
+        ? ''
+        : [issue.severity, issue.rule, issue.element ?? issue.column].join(' ');
+    const alike = kinds.get(kind);
+    if (alike === undefined) kinds.set(kind, [issue]);
+    else alike.push(issue);
+  }
+  let isAll = true;
+  for (const alike of kinds.values()) {
+    const isShown = alike.length <= EXAMPLES || sorted.length <= MAX_LISTED;
+    isAll &&= isShown;
+    if (!isShown) print(formatCount(terminal, alike));
+    for (const issue of isShown ? alike : selectDifferent(alike))
+      print(`${isShown ? '' : '    '}${formatIssue(terminal, issue)}`);
+  }
+  return isAll;
+}
+
+function formatIssue({ color, getElementName }: Terminal, issue: Issue): string {
+  const place = [issue.find, formatIssuePlace(issue)]
+    .filter((part) => part !== undefined && part !== '')
+    .join(', ');
+  const element =
+    issue.element === undefined ? '' : color.bold(`${getElementName(issue.element)}: `);
+  return `${formatMark(color, issue)} ${place === '' ? '' : color.dim(`${escapeLineBreaks(place)}  `)}${element}${issue.message}`;
+}
+
+function formatMark(color: Terminal['color'], { severity }: Issue): string {
+  return severity === 'error' ? color.red('✗') : color.yellow('!');
+}
+
+/** Formats a group: `✗ 356 × date (datum_nalezu): rows 4, 5, 9, 12, 13 …` */
+function formatCount({ color }: Terminal, alike: readonly Issue[]): string {
+  const [first] = alike;
+  if (first === undefined) return '';
+  const about = first.element ?? first.column;
+  const kind = about === undefined ? first.rule : `${first.rule} (${escapeLineBreaks(about)})`;
+  const rows = [...new Set(alike.map(({ row }) => row))].filter((row) => row !== undefined);
+  const names = `${rows.slice(0, ROWS_NAMED).join(', ')}${rows.length > ROWS_NAMED ? ' …' : ''}`;
+  const where = rows.length === 0 ? '' : `: ${first.unit === undefined ? t`rows ${names}` : names}`;
+  return `${formatMark(color, first)} ${color.bold(`${alike.length} × ${kind}`)}${where}`;
+}
+
+function selectDifferent(alike: readonly Issue[]): Issue[] {
+  const issuesByText = new Map<string, Issue>();
+  for (const issue of alike) {
+    if (issuesByText.size === EXAMPLES) break;
+    if (!issuesByText.has(issue.message)) issuesByText.set(issue.message, issue);
+  }
+  return [...issuesByText.values()];
+}
+
+function sortByRow(issues: readonly Issue[]): readonly Issue[] {
+  const files = new Map<string | undefined, number>();
+  for (const { file } of issues) if (!files.has(file)) files.set(file, files.size);
+  const getOrder = ({ file, row }: Issue): readonly [file: number, row: number] => [
+    files.get(file) ?? 0,
+    row ?? 0,
+  ];
+  return issues.toSorted((a, b) => {
+    const one = getOrder(a);
+    const other = getOrder(b);
+    return one[0] - other[0] || one[1] - other[1];
+  });
+}
+
+export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[] {
+  return issues.map(toIssueJson);
+}
+
+/** Converts an issue to JSON with stable keys; an unknown place is null. */
+export function toIssueJson(issue: Issue): Record<string, unknown> {
+  return {
+    find: issue.find ?? null,
+    file: issue.file ?? null,
+    sheet: issue.sheet ?? null,
+    row: issue.row ?? null,
+    unit: issue.row === undefined ? null : (issue.unit ?? 'row'),
+    column: issue.column ?? null,
+    line: issue.line ?? null,
+    element: issue.element ?? null,
+    rule: issue.rule,
+    severity: issue.severity,
+    message: issue.message,
+    written: issue.written,
+    candidates: issue.candidates?.map(({ id, label }) => ({ id, label })),
+    ...(issue.rule === 'conflict'
+      ? { base: issue.base, ours: issue.ours, theirs: issue.theirs }
+      : {}),
+  };
+}

@@ -1,0 +1,84 @@
+import { systemClock } from './base/clock.ts';
+import { ConfigError } from './base/errors.ts';
+import { isProtected, normalizeAddress } from './cli/context/config.ts';
+import { makePlaces } from './cli/context/places.ts';
+import { withTimeout } from './service/http/exchange.ts';
+import { openPaceStore } from './service/http/pace-store.ts';
+import { makePace } from './service/http/pacer.ts';
+import { openConnections } from './service/http/send.ts';
+import { openSession } from './service/session.ts';
+
+/** The write interface of one deployment, and the account that writes. */
+export type ServiceOptions = {
+  /** `{base_url}`, with or without a final slash. */
+  readonly baseUrl: string;
+  readonly username: string;
+  readonly password: string;
+  /** A token from an earlier run, to save a request; a new one is requested when it has expired. */
+  readonly token?: string | undefined;
+  /** Called with each new token. Store it as safely as the password, or not at all. */
+  readonly onToken?: (token: string) => void;
+  /** Minimum of milliseconds between two requests; default 100, the limit of the service. */
+  readonly minIntervalMs?: number;
+  /**
+   * SQLite file by which all processes of a machine share one pace; by default that of the program
+   * `pas`.
+   */
+  readonly paceFile?: string;
+  /** Maximum wait for an answer, in milliseconds; default 120000. */
+  readonly answerTimeoutMs?: number;
+  /** Allow an address without TLS; loopback addresses are always allowed. */
+  readonly allowHttp?: boolean;
+};
+
+export type Connection = ReturnType<typeof openConnection>;
+
+/** @throws ConfigError for an invalid address, or one that would send the password unencrypted */
+export function openConnection(options: ServiceOptions) {
+  const { username, password, onToken } = options;
+  const baseUrl = checkAddress('baseUrl', options.baseUrl, options.allowHttp === true);
+  const { answerTimeoutMs = 120_000 } = options;
+  const connections = openConnections({
+    maxConnections: 64,
+    network: { environment: process.env },
+  });
+  const send = withTimeout(answerTimeoutMs, connections.send);
+  const store = openPaceStore(options.paceFile ?? makePlaces(process.env).paceFile, systemClock);
+  const { origin } = new URL(baseUrl);
+  const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };
+  return {
+    baseUrl,
+    answerTimeoutMs,
+    send,
+    session: openSession({ baseUrl, username, password, keeper, send, clock: systemClock }),
+    pace: makePace({
+      store,
+      clock: systemClock,
+      scopes: [`address:${origin}`, `account:${origin} ${username}`],
+      intervalMs: options.minIntervalMs ?? 100,
+    }),
+    close: async () => {
+      store.close();
+      await connections.close();
+    },
+  };
+}
+
+/**
+ * Normalises an address.
+ * @throws ConfigError as {@link openConnection}
+ */
+export function checkAddress(name: string, address: string, allowHttp: boolean): string {
+  const normal = normalizeAddress(address);
+  if (normal === undefined) {
+    throw new ConfigError(
+      `${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`,
+    );
+  }
+  if (!isProtected(normal, allowHttp)) {
+    throw new ConfigError(`${name}: ${address} would send the password unencrypted.`, {
+      hint: 'Use the https:// address, or set allowHttp if the network is your own.',
+    });
+  }
+  return normal;
+}

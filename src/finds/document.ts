@@ -1,0 +1,442 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { trimText } from '../base/characters.ts';
+import {
+  ConfigError,
+  getErrorMessage,
+  getLocalizedMessage,
+  LocalizedError,
+} from '../base/errors.ts';
+import { type Issue, makeErrorIssue } from '../base/issue.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { packageRoot } from '../base/own-files.ts';
+import {
+  buildXml,
+  getAttribute,
+  getChildren,
+  getLineAt,
+  replaceIllegalCharacters,
+  SCHEMA_NAMESPACE,
+  XML_NAMESPACE,
+  type XmlDocument,
+  type XmlElement,
+  type XmlNode,
+} from '../base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import { listStrayTextsWithin, makeStrayTextMessage } from '../base/xml/source-text.ts';
+import type { SchemaViolation, Validator } from '../base/xml/xsd.ts';
+import type { Reference } from './field.ts';
+import { FIELDS, type Field, type FindElements } from './fields.ts';
+import type { Find } from './find.ts';
+
+/** The part of a profile that determines the form of a document (A-DECLARE-1). */
+export type DocumentProfile = {
+  /** `svc` in the contract; a deployed service may have another one. */
+  readonly prefix: string;
+  /** `{schema_base}`, without a final slash. */
+  readonly schemaBase: string;
+  /** `2.2` */
+  readonly schemaVersion: string;
+};
+
+/** `{schema_base}/<x.y>/` */
+export function getNamespace(profile: DocumentProfile): string {
+  return `${profile.schemaBase}/${profile.schemaVersion}/`;
+}
+
+/** `{schema_base}/<x.y>/svc.xsd` */
+export function getSchemaLocation(profile: DocumentProfile): string {
+  return `${getNamespace(profile)}${profile.prefix}.xsd`;
+}
+
+type NamesProblem = {
+  readonly isCertain: boolean;
+  readonly message: Message;
+  readonly todo: Message;
+};
+
+/**
+ * Compares the names in documents with those in the service's own documents.
+ * @param told prefix and namespace from an answer of the service; undefined is returned for a
+ * namespace of no schema
+ */
+export function findNamesProblem(
+  profile: DocumentProfile,
+  { prefix, namespace }: { readonly prefix: string; readonly namespace: string },
+): NamesProblem | undefined {
+  const [, base, version] = /^(.+)\/(\d+\.\d+)\/$/.exec(namespace) ?? [];
+  if (base === undefined || version === undefined) return undefined;
+  if (prefix !== profile.prefix || base !== profile.schemaBase)
+    return {
+      isCertain: true,
+      message: msg`The service refuses every import of this profile: its schema is ${prefix} at ${base}, but the profile has ${profile.prefix} at ${profile.schemaBase}.`,
+      todo: msg`Set prefix = "${prefix}" and schema_base = "${base}" in the profile.`,
+    };
+  if (version === profile.schemaVersion) return undefined;
+  return {
+    isCertain: false,
+    message: msg`The service may refuse every import of this profile: it uses schema version ${version}, but the profile has ${profile.schemaVersion}.`,
+    todo: msg`Ask the operator which schema_version imports need.`,
+  };
+}
+
+const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/** An import always requests a new identifier (A-FIELD-5). */
+const NEW_IDENTIFIER = ':tba';
+
+/**
+ * Builds the import document of a find: the exact bytes that are validated, stored, digested and
+ * sent. It omits absent elements, blank texts and the point of the system that was not chosen. A
+ * character that XML cannot hold becomes U+FFFD, so that the find can be shown; the rules report
+ * it, and such a document is never sent.
+ */
+export function buildDocument(find: Find, profile: DocumentProfile): Buffer {
+  return buildXml(makeDocumentNode(find.elements, profile));
+}
+
+/**
+ * Makes the tree of a document in the order of the schema; absent elements are omitted, and
+ * `ident_cely` is `:tba`.
+ */
+export function makeDocumentNode(elements: FindElements, profile: DocumentProfile): XmlNode {
+  const { prefix } = profile;
+  const children: XmlNode[] = [{ name: `${prefix}:ident_cely`, content: NEW_IDENTIFIER }];
+  const parents = new Map<string, XmlNode[]>();
+  for (const field of FIELDS) {
+    const node = write(field, elements, `${prefix}:${field.name}`);
+    if (node === undefined) continue;
+    let siblings = children;
+    if (field.parent !== undefined) {
+      siblings = parents.get(field.parent) ?? [];
+      if (siblings.length === 0)
+        children.push({ name: `${prefix}:${field.parent}`, content: siblings });
+      parents.set(field.parent, siblings);
+    }
+    siblings.push(node);
+  }
+  return {
+    name: `${prefix}:${prefix}`,
+    attributes: makeRootAttributes(profile),
+    content: [{ name: `${prefix}:samostatny_nalez`, content: children }],
+  };
+}
+
+function makeRootAttributes(profile: DocumentProfile): NonNullable<XmlNode['attributes']> {
+  return {
+    [`xmlns:${profile.prefix}`]: getNamespace(profile),
+    'xmlns:xsi': XSI,
+    'xsi:schemaLocation': `${getNamespace(profile)} ${getSchemaLocation(profile)}`,
+  };
+}
+
+/** Caches nodes: the finds of a table share the references of equal cells. */
+const referenceNodes = new WeakMap<Reference, XmlNode>();
+
+function write(field: Field, elements: FindElements, name: string): XmlNode | undefined {
+  const value = elements[field.name];
+  if (value === undefined) return undefined;
+  if (typeof value === 'object') {
+    const existing = referenceNodes.get(value);
+    if (existing?.name === name) return existing;
+    const id = normalizeXmlText(value.id);
+    if (id === '') return undefined;
+    const attributes: Record<string, string> =
+      field.kind === 'term' ? { 'xml:lang': 'cs', id } : { id };
+    const node = { name, attributes, content: normalizeXmlText(value.text) || id };
+    referenceNodes.set(value, node);
+    return node;
+  }
+  const text = normalizeXmlText(String(value));
+  if (text === '') return undefined;
+  if (field.kind !== 'point') return { name, content: text };
+  return field.epsg === elements.geom_system
+    ? { name, attributes: { EPSG: field.epsg ?? '' }, content: text }
+    : undefined;
+}
+
+/**
+ * Returns the text that a parser reads back from a document. The service trims every text, so this
+ * does, too.
+ */
+function normalizeXmlText(text: string): string {
+  const lines = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  return trimText(replaceIllegalCharacters(lines));
+}
+
+export type FindSchema = {
+  readonly profile: DocumentProfile;
+  /** Returns issues with `line`, `element` and a message for people. */
+  check(document: Buffer): readonly Issue[];
+};
+
+/** Reads the deployment's own schema, where it was fetched. */
+export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;
+
+/**
+ * Opens the deployment's own schema where there is one, else the bundled one; nothing is fetched.
+ * The XML library is loaded here, since most commands need none.
+ * @throws ConfigError where there is no schema of the profile's version, or the deployment's own
+ * cannot be used
+ */
+export async function openFindSchema(
+  profile: DocumentProfile,
+  readOwn: ReadOwnSchema = async () => undefined,
+): Promise<FindSchema> {
+  const ownSource = await readOwn(profile);
+  const validator = await getCompiled(ownSource ?? (await readBundledSchema(profile))).catch(
+    (thrown: unknown) => {
+      throw new ConfigError(getErrorMessage(thrown), {
+        cause: thrown,
+        hint: msg`Fetch it again with \`${cmd`pas schema --update`}\`, or return to the bundled one: ${cmd`pas schema --bundled`}`,
+      });
+    },
+  );
+  return {
+    profile,
+    check(document) {
+      const { wellFormed, violations } = validator.validate(document);
+      const strays = violations.some(isAboutText) ? listRefusedTexts(document, violations) : [];
+      const placed = new Set(strays.map(({ element }) => element));
+      const rule = wellFormed ? 'schema' : 'xml-not-well-formed';
+      const others = violations
+        .filter((violation) => !isAboutText(violation) || !placed.has(violation.element))
+        .map(({ line, element, message }) =>
+          makeErrorIssue(rule, describeViolation(message), { line: line ?? undefined, element }),
+        );
+      return [...others, ...strays];
+    },
+  };
+}
+
+/** @throws ConfigError where pas has no schema of the profile's version */
+export async function readBundledSchema(profile: DocumentProfile): Promise<SchemaSource> {
+  const template = await readSchema(profile.schemaVersion);
+  const { fillPlaceholders } = await import('../base/xml/xsd.ts');
+  return {
+    url: `bundled:/svc/${profile.schemaVersion}/svc.xsd`,
+    bytes: fillPlaceholders(template, { schema_base: profile.schemaBase, prefix: profile.prefix }),
+  };
+}
+
+async function readSchema(version: string): Promise<Buffer> {
+  if (!/^\d+\.\d+$/.test(version)) throw makeUnknownVersionError(version);
+  try {
+    return await readFile(join(packageRoot, 'schemas/svc', version, 'svc.xsd'));
+  } catch (error) {
+    throw makeUnknownVersionError(version, error);
+  }
+}
+
+function makeUnknownVersionError(version: string, cause?: unknown): ConfigError {
+  return new ConfigError(msg`pas has no schema of version ${version}.`, {
+    hint: msg`Set schema_version of the profile to 2.2, the version that the service accepts.`,
+    cause,
+  });
+}
+
+/**
+ * Plain wording for the most frequent findings of the XML library, behind the place; the others are
+ * shown as they are.
+ */
+const WORDINGS: readonly (readonly [RegExp, (...words: string[]) => Message])[] = [
+  [
+    /^No matching global declaration available for the validation root\.$/,
+    (root) =>
+      msg`The root ${root} is not the one of the schema. Check its name and its namespace, including the version.`,
+  ],
+  [
+    /^This element is not expected\. Expected is (?:one of )?\( (.+?) \)\.$/,
+    (element, expected) =>
+      msg`${element} is not allowed here; expected here: ${expected}. The order of elements is fixed; add what is missing, or move ${element} to its place.`,
+  ],
+  [
+    /^This element is not expected\.$/,
+    (element) =>
+      msg`${element} is not allowed here. Remove it; it may also be misspelt or appear twice.`,
+  ],
+  [
+    /^Missing child element\(s\)\. Expected is (?:one of )?\( (.+?) \)\.$/,
+    (element, expected) => msg`${element} ends too early; expected here: ${expected}. Add it.`,
+  ],
+  [
+    /^The attribute '([^']+)' is required but missing\.$/,
+    (element, attribute) => msg`${element} needs the attribute ${attribute}. Add it.`,
+  ],
+  [
+    /^'([\s\S]*)' is not a valid value of the atomic type 'xs:(\w+)'\.$/,
+    (place, value, type) =>
+      msg`${place} is "${value}", which is not a valid ${type}. Correct the value.`,
+  ],
+  [
+    /^Character content other than whitespace is not allowed/,
+    (element) =>
+      msg`${element} may contain only elements, but has text in it. Move the text into an element, or remove it.`,
+  ],
+];
+
+function describeViolation(message: Message): Message {
+  const [, element = '', attribute, fault = ''] =
+    /^Element '([^']+)'(?:, attribute '([^']+)')?: ([\s\S]*)$/.exec(String(message)) ?? [];
+  const place = attribute === undefined ? element : `${element} ${attribute}`;
+  for (const [pattern, describe] of WORDINGS) {
+    const match = pattern.exec(fault);
+    if (match !== null) return describe(place, ...match.slice(1));
+  }
+  return message;
+}
+
+function isAboutText({ message }: SchemaViolation): boolean {
+  return /: Character content other than whitespace is not allowed/.test(String(message));
+}
+
+/** Lists stray texts by themselves: the library reports the line of their element only. */
+function listRefusedTexts(document: Buffer, violations: readonly SchemaViolation[]): Issue[] {
+  const refused = new Set(violations.filter(isAboutText).map(({ element }) => element));
+  const parsed = parseXml(document);
+  return [...listStrayTextsWithin(parsed, parsed.root)]
+    .filter(({ element }) => refused.has(element.name))
+    .map((stray) =>
+      makeErrorIssue('schema', makeStrayTextMessage(stray), {
+        element: stray.element.name,
+        line: getLineAt(parsed.bytes, stray.start),
+      }),
+    );
+}
+
+type SchemaSource = { readonly url: string; readonly bytes: Buffer };
+
+/**
+ * Namespaces that a schema of finds may import; the bundled copies are used for any schemaLocation.
+ */
+const LOCAL_COPIES: Readonly<Record<string, string>> = {
+  [XML_NAMESPACE]: 'schemas/xml/xml.xsd',
+  'http://www.opengis.net/gml/3.2': 'schemas/gml/gml.xsd',
+};
+
+/** Compiled schemas of the process: compiling takes as long as checking ten finds. */
+const compiled = new Map<string, Promise<Validator>>();
+
+function getCompiled(schema: SchemaSource): Promise<Validator> {
+  const key = `${schema.url}\n${createHash('sha256').update(schema.bytes).digest('hex')}`;
+  const known = compiled.get(key) ?? compileLocally(schema);
+  compiled.set(key, known);
+  return known;
+}
+
+/**
+ * Compiles a schema without a network: imports are read from the bundled copies.
+ * @throws Error with the reason, where the bytes are no schema, include or import other files, or
+ * are faulty
+ */
+async function compileLocally(schema: SchemaSource): Promise<Validator> {
+  const imports = await Promise.all(
+    listSchemaImports(schema).map(async ({ url, copy }) => ({
+      url,
+      bytes: await readFile(join(packageRoot, copy)),
+    })),
+  );
+  const { compileSchema } = await import('../base/xml/xsd.ts');
+  return compileSchema(schema, imports);
+}
+
+function listSchemaImports({
+  url,
+  bytes,
+}: SchemaSource): { readonly url: string; readonly copy: string }[] {
+  const { root } = parseXml(bytes);
+  for (const kind of ['include', 'redefine'] as const) {
+    const [first] = getChildren(root, kind, SCHEMA_NAMESPACE);
+    if (first === undefined) continue;
+    const other = getAttribute(first, 'schemaLocation') ?? '?';
+    throw new LocalizedError(
+      msg`The schema ${url} consists of several files: it has an ${kind} of ${other}.`,
+    );
+  }
+  return getChildren(root, 'import', SCHEMA_NAMESPACE).flatMap((one) => {
+    const namespace = getAttribute(one, 'namespace') ?? '';
+    const location = getAttribute(one, 'schemaLocation');
+    const copy = LOCAL_COPIES[namespace];
+    if (copy === undefined) {
+      const named = namespace === '' ? msg`(none)` : namespace;
+      throw new LocalizedError(
+        msg`The schema ${url} imports the namespace ${named}, of which pas has no copy.`,
+      );
+    }
+    return location === undefined ? [] : [{ url: new URL(location, url).href, copy }];
+  });
+}
+
+/** The bundled schema has less than 50 kB. */
+export const MAX_SCHEMA_BYTES = 1024 * 1024;
+
+/**
+ * Explains why a schema is not that of this profile.
+ * @param charset of the `Content-Type` header
+ */
+export async function findSchemaProblem(
+  schema: SchemaSource,
+  profile: DocumentProfile,
+  charset?: string,
+): Promise<Message | undefined> {
+  if (schema.bytes.length > MAX_SCHEMA_BYTES)
+    return msg`it has ${schema.bytes.length} bytes; pas reads at most ${MAX_SCHEMA_BYTES}`;
+  try {
+    const problem = findRootProblem(parseXml(schema.bytes, charset), profile);
+    if (problem !== undefined) return problem;
+    (await compileLocally(schema))[Symbol.dispose]();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError)
+      return msg`it is not a complete XML document: ${thrown.says}`;
+    if (thrown instanceof Error) return getLocalizedMessage(thrown);
+    throw thrown;
+  }
+}
+
+function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Message | undefined {
+  if (root.name !== 'schema' || root.namespace !== SCHEMA_NAMESPACE)
+    return msg`its root is <${root.name}>, so it is not an XML schema`;
+  const namespace = getAttribute(root, 'targetNamespace') ?? '';
+  const expected = getNamespace(profile);
+  if (namespace === '') return msg`it has no namespace; ${expected} is expected`;
+  if (namespace !== expected) return msg`its namespace is ${namespace}, not ${expected}`;
+  const hasRoot = getChildren(root, 'element').some(
+    (element) => getAttribute(element, 'name') === profile.prefix,
+  );
+  return hasRoot ? undefined : msg`it does not declare the element ${profile.prefix}`;
+}
+
+/**
+ * Tells if a schema has the content of the bundled one; comments, annotations and locations of
+ * imports do not count.
+ */
+export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
+  try {
+    const bundled = await readBundledSchema(profile);
+    const reduce = (schema: Buffer): string =>
+      JSON.stringify(reduceSchemaElement(parseXml(schema).root));
+    return reduce(bytes) === reduce(bundled.bytes);
+  } catch (thrown) {
+    // pas bundles no schema of this version.
+    if (thrown instanceof ConfigError) return false;
+    throw thrown;
+  }
+}
+
+function reduceSchemaElement({
+  namespace,
+  name,
+  attributes,
+  children,
+}: XmlElement): readonly unknown[] {
+  const meant = attributes.filter((attribute) => attribute.name !== 'schemaLocation');
+  const attributeTexts = meant.map((attribute) => `${attribute.name}=${attribute.value}`).sort();
+  return [
+    namespace,
+    name,
+    attributeTexts,
+    children.filter((child) => child.name !== 'annotation').map(reduceSchemaElement),
+  ];
+}

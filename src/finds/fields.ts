@@ -1,0 +1,418 @@
+import { isReadable } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { foldName } from '../base/names.ts';
+import type { FieldRow, Reference, ValueOf } from './field.ts';
+import { type GeomSystem, type PointInSystem, parsePoint } from './place/geometry.ts';
+
+/**
+ * Elements that a client fills, in the order of the schema. Documents, tables, questions, exports,
+ * reports and rules are derived from this list. Requirements and sets are those of the contract
+ * (A-FIELD-5 to A-FIELD-25). `ident_cely`, the first element, is always `:tba` and not in the list.
+ */
+const ROWS = [
+  {
+    name: 'evidencni_cislo',
+    kind: 'text',
+    alias: 'registration_number',
+    requiredFrom: 3,
+    gloss: msg`museum registration number`,
+    label: msg`Registration number`,
+    called:
+      'evidencni cislo, ev cislo, ev c, evid c, evid cislo, evc, e c, registration number, reg no, ' +
+      'registration no, museum number, museum no',
+    ask: { at: 150, when: 'handing-over' },
+    reportedAt: 160,
+  },
+  {
+    name: 'projekt',
+    kind: 'reference',
+    alias: 'project',
+    requiredFrom: 1,
+    gloss: msg`survey project`,
+    label: msg`Project`,
+    called:
+      'projekt, cislo projektu, c projektu, id projektu, project, project id, project no, survey, akce, ' +
+      'c akce',
+    ask: { at: 10, when: 'frame', stays: 'carried' },
+    reportedAt: 150,
+  },
+  {
+    name: 'hloubka',
+    kind: 'integer',
+    alias: 'depth_cm',
+    requiredFrom: 2,
+    gloss: msg`depth in whole centimetres`,
+    label: msg`Depth`,
+    called:
+      'hloubka, hl, hloub, hloubka ulozeni, hl nalezu, hloubka nalezu, hl pod povrchem, depth, find depth, ' +
+      'depth below surface',
+    ask: { at: 120, when: 'find' },
+    reportedAt: 80,
+    unit: 'cm',
+  },
+  {
+    name: 'okolnosti',
+    kind: 'term',
+    alias: 'context',
+    set: 'heslo:nalezove_okolnosti',
+    requiredFrom: 2,
+    gloss: msg`find context`,
+    label: msg`Context`,
+    called:
+      'okolnosti, nalezove okolnosti, okolnosti nalezu, okol, nal okol, nal okolnosti, zpusob nalezu, ' +
+      'zp nalezu, zpusob ziskani, zpusob, jak nalezeno, jak nalezen, jak, context, circumstances, find circumstances, how found, method',
+    ask: { at: 90, when: 'find', stays: 'carried' },
+    reportedAt: 70,
+  },
+  {
+    name: 'obdobi',
+    kind: 'term',
+    alias: 'period',
+    set: 'heslo:obdobi',
+    requiredFrom: 2,
+    gloss: msg`period`,
+    label: msg`Period`,
+    called:
+      'obdobi, obd, epocha, pravek, kultura, kult, datace, datovani, dat, period, culture, age, dating',
+    ask: { at: 80, when: 'find', stays: 'carried' },
+    reportedAt: 10,
+  },
+  {
+    name: 'presna_datace',
+    kind: 'text',
+    alias: 'dating',
+    gloss: msg`dating in detail, free text`,
+    label: msg`Dating in detail`,
+    called:
+      'presna datace, datace presna, datace, datovani, dat, chronologie, stupen, stoleti, presne datovani, ' +
+      'dating, exact dating, precise dating, date range, century, phase',
+    ask: { at: 180, when: 'more', stays: 'copied' },
+    reportedWith: 'obdobi',
+  },
+  {
+    name: 'druh_nalezu',
+    kind: 'term',
+    alias: 'object_type',
+    set: 'heslo:predmet_druh',
+    requiredFrom: 2,
+    gloss: msg`object type`,
+    label: msg`Object`,
+    called:
+      'druh nalezu, druh predmetu, druh, predmet, urceni, nazev, nazev predmetu, typ, typ predmetu, artefakt, ' +
+      'nalez, co, co to je, co je to, object type, object, object name, type, find type, artefact, artifact, name, identification',
+    ask: { at: 60, when: 'find', stays: 'carried' },
+    reportedAt: 20,
+  },
+  {
+    name: 'specifikace',
+    kind: 'term',
+    alias: 'specification',
+    set: 'heslo:predmet_specifikace',
+    requiredFrom: 2,
+    gloss: msg`object specification, as a rule the material`,
+    label: msg`Material`,
+    called:
+      'specifikace, material, mat, mater, surovina, sur, hmota, specification, raw material, fabric',
+    ask: { at: 70, when: 'find', stays: 'carried' },
+    reportedAt: 30,
+  },
+  {
+    name: 'pocet',
+    kind: 'text',
+    alias: 'count',
+    gloss: msg`number of items, free text`,
+    label: msg`Number of items`,
+    called:
+      'pocet, poc, pocet kusu, pocet ks, ks, kusu, mnozstvi, count, quantity, qty, number of items, pieces, ' +
+      'pcs',
+    ask: { at: 170, when: 'more' },
+    reportedAt: 40,
+  },
+  {
+    name: 'poznamka',
+    kind: 'text',
+    alias: 'note',
+    gloss: msg`note`,
+    label: msg`Note`,
+    called:
+      'poznamka, pozn, poznamky, popis, note, notes, remark, remarks, comment, comments, description',
+    ask: { at: 190, when: 'more' },
+    reportedAt: 180,
+    shape: 'wide',
+    revealsLocation: true,
+  },
+  {
+    name: 'nalezce',
+    kind: 'reference',
+    alias: 'finder',
+    set: 'osoba',
+    requiredFrom: 2,
+    gloss: msg`finder`,
+    label: msg`Finder`,
+    called:
+      'nalezce, nal, nalezl, nasel, kdo, kdo nasel, who, nalez ucinil, jmeno nalezce, sberatel, odevzdal, finder, found by, ' +
+      'collector, name of finder, detectorist',
+    ask: {
+      at: 30,
+      when: 'frame',
+      stays: 'carried',
+      hint: msg`Surname, Given name`,
+    },
+    reportedAt: 60,
+    revealsLocation: true,
+  },
+  {
+    name: 'datum_nalezu',
+    kind: 'date',
+    alias: 'found_on',
+    requiredFrom: 2,
+    gloss: msg`date of the find`,
+    label: msg`Date of the find`,
+    called:
+      'datum nalezu, datum, dat nalezu, dat, dat nal, den nalezu, nalezeno, nalezeno dne, dne, rok nalezu, ' +
+      'rok, kdy, kdy nalezeno, kdy nalezen, when, when found, date found, found on, date, find date, date of find, date of discovery, year, year found, ' +
+      'time, timestamp, cas, datum a cas',
+    ask: { at: 40, when: 'frame', stays: 'carried' },
+    reportedAt: 50,
+  },
+  {
+    name: 'stav',
+    kind: 'state',
+    alias: 'target_state',
+    requiredFrom: 1,
+    gloss: msg`target state: 1, 2 or 3`,
+    label: msg`Target state`,
+    called: 'cilovy stav, stav zaznamu, stav, target state, record state, state',
+    ask: { at: 20, when: 'frame', stays: 'carried' },
+  },
+  {
+    name: 'predano',
+    kind: 'boolean',
+    alias: 'handed_over',
+    requiredFrom: 3,
+    gloss: msg`handed over to the organisation`,
+    label: msg`Handed over`,
+    called: 'predano, odevzdano, predano muzeu, handed over, deposited',
+    ask: { at: 130, when: 'handing-over', stays: 'carried' },
+  },
+  {
+    name: 'predano_organizace',
+    kind: 'term',
+    alias: 'receiving_organisation',
+    set: 'organizace',
+    requiredFrom: 3,
+    gloss: msg`receiving organisation`,
+    label: msg`Receiving organisation`,
+    called:
+      'predano organizace, organizace, muzeum, instituce, ulozeno, ulozeni, misto ulozeni, sbirka, ' +
+      'receiving organisation, organisation, museum, institution, repository, held by',
+    ask: { at: 140, when: 'handing-over', stays: 'carried' },
+  },
+  {
+    name: 'geom_system',
+    kind: 'geom-system',
+    alias: 'crs',
+    requiredFrom: 1,
+    gloss: msg`coordinate system: 4326 or 5514`,
+    label: msg`Coordinate system`,
+    called: 'souradnicovy system, sour system, system, crs, srs, epsg, coordinate system',
+    revealsLocation: true,
+  },
+  {
+    name: 'pristupnost',
+    kind: 'term',
+    alias: 'accessibility',
+    set: 'heslo:pristupnost',
+    requiredFrom: 1,
+    gloss: msg`accessibility`,
+    label: msg`Accessibility`,
+    called: 'pristupnost, pristup, accessibility, access',
+    ask: { at: 50, when: 'frame', stays: 'carried' },
+  },
+  {
+    name: 'lokalizace',
+    kind: 'text',
+    alias: 'location',
+    requiredFrom: 2,
+    parent: 'chranene_udaje',
+    gloss: msg`description of the place`,
+    label: msg`Place in words`,
+    called:
+      'lokalizace, lok, lokalita, poloha, kde, kde nalezeno, where, misto nalezu, misto, nazev lokality, trat, nalezova situace, ' +
+      'nal misto, popis mista, popis lokality, popis polohy, popis naleziste, location, site, findspot, find spot, place, locality, provenance',
+    ask: { at: 110, when: 'find', stays: 'carried' },
+    reportedAt: 110,
+    shape: 'double',
+  },
+  {
+    name: 'geom_wkt',
+    kind: 'point',
+    requiredFrom: 2,
+    parent: 'chranene_udaje',
+    epsg: '4326',
+    gloss: msg`point, longitude and latitude`,
+  },
+  {
+    name: 'geom_sjtsk_wkt',
+    kind: 'point',
+    requiredFrom: 2,
+    parent: 'chranene_udaje',
+    epsg: '5514',
+    gloss: msg`point, S-JTSK x and y`,
+  },
+] as const satisfies readonly FieldRow[];
+
+export type ElementName = (typeof ROWS)[number]['name'];
+
+/**
+ * Elements of `samostatny_nalez` that a client may send. The point is in the element that
+ * `geom_system` selects.
+ */
+export type FindElements = {
+  readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']];
+};
+
+/** Elements of a record as the service shows them. */
+export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
+
+export type Elements = FindElements | HarvestedElements;
+
+/** Leaves out the elements that are undefined. */
+export function withoutAbsent(
+  elements: {
+    readonly [Name in ElementName]?: unknown;
+  },
+): FindElements {
+  return Object.fromEntries(Object.entries(elements).filter(([, value]) => value !== undefined));
+}
+
+export type Field = FieldRow & { readonly name: ElementName };
+
+export const FIELDS: readonly Field[] = ROWS;
+
+const byName = new Map(FIELDS.map((field) => [field.name, field]));
+
+/**
+ * Returns the field of an element.
+ * @throws Error where the table of fields lacks it
+ */
+export function getField(name: ElementName): Field {
+  const field = byName.get(name);
+  if (field === undefined) throw new Error(`the table of fields lacks ${name}`);
+  return field;
+}
+
+export function isElementName(name: string): name is ElementName {
+  return byName.has(name as ElementName);
+}
+
+/** Returns the element that holds the point of a system. */
+export function getPointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wkt' {
+  return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
+}
+
+/** Returns the point of a find in its own system; undefined where it has none that can be read. */
+export function getPoint(elements: FindElements): PointInSystem | undefined {
+  const { geom_system: system } = elements;
+  if (system === undefined) return undefined;
+  const reading = parsePoint(elements[getPointElement(system)] ?? '');
+  return isReadable(reading) ? { system, ...reading.value } : undefined;
+}
+
+/** Tells if an element may reveal where the find was made. */
+export function canRevealLocation(name: string): boolean {
+  return FIELDS.some(
+    (field) =>
+      field.name === name && (field.parent !== undefined || field.revealsLocation === true),
+  );
+}
+
+/** Columns that fill no element alone. */
+const OWN_COLUMNS = [
+  'local_id',
+  'photos',
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'ident_cely',
+] as const;
+
+export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
+
+/** Names that GIS programs and devices give to columns of the point. */
+const CALLED_POINT: Readonly<Record<string, ColumnName>> = {
+  geometry: 'wkt',
+  geom: 'wkt',
+  the_geom: 'wkt',
+  wkt_geom: 'wkt',
+  longitude: 'lon',
+  lng: 'lon',
+  latitude: 'lat',
+};
+
+const meanings = new Map<string, ColumnName>([
+  ...OWN_COLUMNS.map((name) => [name, name] as const),
+  ...Object.entries(CALLED_POINT),
+  ...FIELDS.flatMap(({ name, alias = name }) => [[name, name] as const, [alias, name] as const]),
+]);
+
+/** Every column name that a table may have: the contract's names and their English aliases. */
+export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
+
+/**
+ * Tells if the stored value of a cell counts (number, day, truth value); for all other columns the
+ * displayed text counts.
+ */
+export function isStoredColumn(name: ColumnName): boolean {
+  return STORED_COLUMNS.has(name);
+}
+
+/** Columns with coordinates. */
+export const POINT_COLUMNS: readonly ColumnName[] = [
+  'lon',
+  'lat',
+  'geom_x',
+  'geom_y',
+  'wkt',
+  'geom_wkt',
+  'geom_sjtsk_wkt',
+];
+
+const STORED_COLUMNS = new Set([
+  ...POINT_COLUMNS,
+  ...FIELDS.filter(({ kind }) => !['text', 'reference', 'term'].includes(kind)).map(
+    ({ name }) => name,
+  ),
+]);
+
+/** Elements of the point, which change together. */
+export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
+
+export function isPointElement(name: string): boolean {
+  return POINT_ELEMENTS.some((element) => element === name);
+}
+
+export function isPointColumn(name: string): boolean {
+  return POINT_COLUMNS.some((column) => column === name);
+}
+
+/**
+ * Finds a column by its name, independent of case, accents and language; undefined for an unknown
+ * name.
+ */
+export function findColumnMeant(name: string): ColumnName | undefined {
+  return meanings.get(foldName(name));
+}
+
+/** Returns the label of an element without the unit, which is shown with its value. */
+export function getElementLabel({ gloss, label = gloss }: Field): string {
+  return String(label);
+}
+
+/** Formats the label of an element with its name: `Depth (hloubka)`. */
+export function labelAndName(element: string): string {
+  const field = isElementName(element) ? getField(element) : undefined;
+  return field?.ask === undefined ? element : `${getElementLabel(field)} (${element})`;
+}

@@ -1,0 +1,121 @@
+import type { Issue } from '../base/issue.ts';
+import type { ElementName, FindElements } from './fields.ts';
+
+/** Position of a table, for messages. */
+export type TablePlace = {
+  /** File as the user named it. */
+  readonly file: string;
+  readonly sheet?: string;
+  /** Unit that `row` counts, where it is no row of a spreadsheet. */
+  readonly unit?: Issue['unit'];
+};
+
+export type RowNumber = {
+  /**
+   * Row number as in a spreadsheet: the header is row 1, blank rows count, a line break inside
+   * quotes does not. Features, waypoints and finds are counted from 1.
+   */
+  readonly row: number;
+  /** Line of a text file where the row begins, from 1. */
+  readonly line?: number;
+};
+
+/** Position that is merged into the issues of a row. */
+export type RowPlace = TablePlace & RowNumber;
+
+export type Find = {
+  /** The user's own key; importing the same key again updates the same find. */
+  readonly localId: string;
+  readonly elements: FindElements;
+  /** Photographs named with the find, as absolute paths. */
+  readonly photos: readonly string[];
+  /** Named photographs that do not exist at their path. */
+  readonly missingPhotos?: readonly string[];
+  readonly source?: RowPlace;
+  /** Elements that have a column in its table; absent for all. */
+  readonly covered?: ReadonlySet<ElementName>;
+  /** The table lists the photographs of the find; absent for yes. */
+  readonly coversPhotos?: boolean;
+  /** Returns the header of the column from which an element was read, for messages. */
+  readonly getColumn?: (element: ElementName) => string | undefined;
+};
+
+/** Interface of the find layer to the vocabularies, independent of their storage. */
+
+export type TermCandidate = {
+  readonly id: string;
+  /** Czech label, or the person's or organisation's name. */
+  readonly label: string;
+  readonly labelEn?: string;
+  readonly setSpec: string;
+  /** Distinguishes people of one name: years, and the surname at birth. */
+  readonly about?: string;
+};
+
+export type TermLookup =
+  /** `isOwn`: resolved by a mapping of the user. */
+  | { readonly kind: 'found'; readonly term: TermCandidate; readonly isOwn?: true }
+  | TermFailure
+  /** The museum's own term is mapped to an entry that is not, or no longer, in this set. */
+  | {
+      readonly kind: 'mapping-conflict';
+      readonly ownTerm: string;
+      /** Target of the mapping: an identifier, or a label. */
+      readonly target: string;
+      readonly failure: TermFailure;
+    }
+  /** The set was not harvested, so no lookup is possible. */
+  | { readonly kind: 'not-harvested' };
+
+/** Why a text names no usable entry of a set. */
+export type TermFailure =
+  | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
+  | {
+      readonly kind: 'unknown';
+      readonly nearest: readonly TermCandidate[];
+      /** `nearest` has all entries of the set, which is small. */
+      readonly isAll?: boolean;
+      /** Entries of other sets with this label. */
+      readonly elsewhere?: readonly TermCandidate[];
+    }
+  /** The identifier exists in another vocabulary, or was deleted. */
+  | { readonly kind: 'wrong-set' | 'deleted'; readonly term: TermCandidate };
+
+/**
+ * Looks up a cell (identifier, Czech or English label, the museum's own term) in one set, such as
+ * `heslo:obdobi`.
+ */
+export type LookupTerm = (setSpec: string, cell: string) => TermLookup;
+
+/** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
+export type AreaLookup =
+  | { readonly kind: 'inside'; readonly area: TermCandidate }
+  | { readonly kind: 'outside'; readonly nearest?: TermCandidate; readonly distanceM?: number }
+  | { readonly kind: 'not-harvested' };
+
+/** Finds the cadastral area of a WGS 84 point. */
+export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
+
+export type ProjectLookup =
+  | {
+      readonly kind: 'found';
+      readonly survey: boolean;
+      readonly type: string;
+      /** Null where the record has none. */
+      readonly stav: number | null;
+      /** Name of the organisation; empty where the record has none. */
+      readonly organisation: string;
+    }
+  /**
+   * `list`: all projects of the service (`whole`), or all that the account may see (`as-shown`),
+   * were harvested.
+   */
+  | { readonly kind: 'unknown'; readonly list?: 'whole' | 'as-shown' }
+  /** `byAnother`: another account, or none, harvested it last. */
+  | { readonly kind: 'hidden'; readonly byAnother: boolean }
+  | { readonly kind: 'deleted' | 'not-harvested' };
+
+export type LookupProject = (ident: string) => ProjectLookup;
+
+/** Finds another find or record that has the number, by its name. */
+export type LookupNumber = (number: string, find: string) => string | undefined;

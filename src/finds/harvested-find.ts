@@ -1,0 +1,199 @@
+import { trimText } from '../base/characters.ts';
+import { type Message, msg } from '../base/message.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlElement,
+} from '../base/xml/element.ts';
+import { NEW_PERSON, type Reference } from './field.ts';
+import {
+  type ElementName,
+  type Elements,
+  FIELDS,
+  type Field,
+  type FindElements,
+  type HarvestedElements,
+  POINT_ELEMENTS,
+  withoutAbsent,
+} from './fields.ts';
+import { getCanonicalPoint, isSamePoint, isSameValue } from './match-finds.ts';
+
+/** Placeholder for content that the reader may not see (B-SEE-2). */
+export const FORBIDDEN_TEXT = 'HTTP/1.1 403 Forbidden';
+
+export type HarvestedFile = {
+  /** Name from the service, such as `C202400101N00001F01.jpg`. */
+  readonly name: string;
+  readonly mediaType: string;
+  /**
+   * Lower-case hexadecimal digest of the stored bytes; they differ from those sent where a position
+   * was removed.
+   */
+  readonly sha512Hex: string;
+  readonly history: readonly HistoryEntry[];
+};
+
+export type HistoryEntry = {
+  readonly type: string;
+  readonly at: string;
+  readonly user: string;
+  readonly note: string;
+};
+
+/** A harvested `samostatny_nalez` record, in the shape of a find of pas. */
+export type HarvestedFind = {
+  readonly identCely: string;
+  /** 1 to 4: includes archived, which no import can request. */
+  readonly stav: number;
+  readonly elements: HarvestedElements;
+  /** The reader may not see the location and its description. */
+  readonly protectedWithheld: boolean;
+  readonly area: Reference | undefined;
+  readonly district: Reference | undefined;
+  readonly files: readonly HarvestedFile[];
+  readonly history: readonly HistoryEntry[];
+};
+
+/** Parses the entity element of a record; undefined where it is no find. */
+export function parseHarvestedFind(entity: XmlElement): HarvestedFind | undefined {
+  const identCely = getChildText(entity, 'ident_cely');
+  if (entity.name !== 'samostatny_nalez' || identCely === undefined) return undefined;
+  const guarded = getChild(entity, 'chranene_udaje');
+  const elements: { [Name in ElementName]?: string | Reference } = {};
+  for (const field of FIELDS) {
+    const parent = field.parent === undefined ? entity : guarded;
+    const value = parent === undefined ? undefined : parseField(parent, field);
+    if (value !== undefined) elements[field.name] = value;
+  }
+  return {
+    identCely,
+    stav: Number(getChildText(entity, 'stav')),
+    elements,
+    protectedWithheld: guarded?.text.trim() === FORBIDDEN_TEXT,
+    area: guarded && parseReference(guarded, 'katastr'),
+    district: parseReference(entity, 'okres'),
+    files: getChildren(entity, 'soubor').map(parseFile),
+    history: getChildren(entity, 'historie').map(parseHistory),
+  };
+}
+
+function parseField(parent: XmlElement, field: Field): string | Reference | undefined {
+  return field.kind === 'reference' || field.kind === 'term'
+    ? parseReference(parent, field.name)
+    : getChildText(parent, field.name);
+}
+
+function parseReference(parent: XmlElement, name: string): Reference | undefined {
+  const element = getChild(parent, name);
+  const id = element && getAttribute(element, 'id');
+  return id === undefined ? undefined : { id, text: trimText(element?.text ?? '') };
+}
+
+function parseFile(file: XmlElement): HarvestedFile {
+  return {
+    name: getChildText(file, 'nazev') ?? '',
+    mediaType: getChildText(file, 'mimetype') ?? '',
+    sha512Hex: getChildText(file, 'sha_512') ?? '',
+    history: getChildren(file, 'historie').map(parseHistory),
+  };
+}
+
+function parseHistory(entry: XmlElement): HistoryEntry {
+  return {
+    type: getChildText(entry, 'typ_zmeny') ?? '',
+    at: getChildText(entry, 'datum_zmeny') ?? '',
+    user: parseReference(entry, 'uzivatel')?.id ?? '',
+    note: getChildText(entry, 'poznamka') ?? '',
+  };
+}
+
+/**
+ * Returns the elements in which a record differs from what was sent, as far as the reader may see
+ * them. The state is not compared, since the service changes it. A finder sent by name is compared
+ * by name.
+ */
+export function listDifferingElements(sent: Elements, harvested: HarvestedFind): ElementName[] {
+  const { geom_system: system = sent.geom_system } = harvested.elements;
+  const point = getCanonicalPoint({ ...harvested.elements, geom_system: system });
+  return FIELDS.filter((field) => {
+    if (field.kind === 'state') return false;
+    if (field.parent !== undefined && harvested.protectedWithheld) return false;
+    // The service computes the other representation of the point.
+    if (field.kind === 'point')
+      return field.epsg === sent.geom_system && !isSamePoint(getCanonicalPoint(sent), point);
+    return !isSameValue(field, sent, harvested.elements);
+  }).map((field) => field.name);
+}
+
+/** Names of the states of a find (A-STATE-1). */
+const STATE_NAMES: Readonly<Record<number, Message>> = {
+  1: msg`registered`,
+  2: msg`submitted`,
+  3: msg`confirmed`,
+  4: msg`archived`,
+};
+
+/** Formats a state with its name; an unknown state as its number alone. */
+export function formatState(stav: number): string {
+  return STATE_NAMES[stav] === undefined ? String(stav) : `${stav} ${STATE_NAMES[stav]}`;
+}
+
+/** An element that differs from what was sent; null where it is absent. */
+export type Change = {
+  readonly element: ElementName;
+  readonly sent: string | null;
+  readonly now: string | null;
+};
+
+/**
+ * Returns the differences between what was sent and the record, including the state, in the order
+ * of the schema.
+ */
+export function listChangesSince(sent: FindElements, record: HarvestedFind): Change[] {
+  const differing = new Set<ElementName>(listDifferingElements(sent, record));
+  if (sent.stav !== record.stav) differing.add('stav');
+  return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({
+    element: name,
+    sent: formatValue(sent[name]),
+    now: name === 'stav' ? String(record.stav) : formatValue(record.elements[name]),
+  }));
+}
+
+/**
+ * Formats a value for people; null where there is none. A person given by name has no identifier
+ * yet.
+ */
+export function formatValue(value: Elements[ElementName]): string | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'object') return String(value);
+  if (value.id === NEW_PERSON) return value.text;
+  return value.text === '' || value.text === value.id ? value.id : `${value.text} (${value.id})`;
+}
+
+/** Copies the changed elements of the record into a find; the point is copied as a whole. */
+export function withChanges(
+  elements: FindElements,
+  changes: readonly Change[],
+  record: HarvestedFind,
+): FindElements {
+  const names = new Set(changes.map(({ element }) => element));
+  if (POINT_ELEMENTS.some((name) => names.has(name)))
+    for (const name of POINT_ELEMENTS) names.add(name);
+  const elementsNow = { ...record.elements, stav: String(record.stav) };
+  const changed = FIELDS.filter(({ name }) => names.has(name)).map(
+    (field) => [field.name, toElementValue(field, elementsNow[field.name])] as const,
+  );
+  return withoutAbsent({ ...elements, ...Object.fromEntries(changed) });
+}
+
+/** Converts the text of a record's element to the type of the element. */
+export function toElementValue(
+  { kind }: Field,
+  value: string | Reference | undefined,
+): string | number | boolean | Reference | undefined {
+  if (value === undefined || typeof value === 'object') return value;
+  if (kind === 'integer' || kind === 'state') return Number(value);
+  return kind === 'boolean' ? value === 'true' || value === '1' : value;
+}

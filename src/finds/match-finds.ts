@@ -1,0 +1,374 @@
+import { collapseText, makeIdKey, trimText } from '../base/characters.ts';
+import { addToGroup } from '../base/collections.ts';
+import { NEW_PERSON } from './field.ts';
+import {
+  type ElementName,
+  type Elements,
+  FIELDS,
+  type Field,
+  type FindElements,
+  getField,
+  getPointElement,
+} from './fields.ts';
+import {
+  findRangeProblem,
+  isSamePlace,
+  type Place,
+  type PointInSystem,
+  parsePointNumbers,
+  toSJtsk,
+  toWgs84,
+} from './place/geometry.ts';
+
+type Value = Elements[keyof Elements];
+
+/** Canonical value of an element; null where it is absent, or has the value that means absence. */
+export type CanonicalValue = string | number | true | readonly number[] | null;
+
+/**
+ * Returns all elements in the order of the schema, equal for a find and for a record of it: a
+ * reference by its identifier, a new person by name, numbers without trailing zeros. Ids of intents
+ * are hashes of it, so a change of its form makes every find another one.
+ */
+export function canonicalizeElements(elements: Elements): (readonly [string, CanonicalValue])[] {
+  const values: (readonly [string, CanonicalValue])[] = [];
+  for (const field of FIELDS) {
+    const value = canonicalizeValue(field, elements);
+    if (value !== null) values.push([field.name, value]);
+  }
+  return values;
+}
+
+/** Only the point that `geom_system` selects has a value. */
+export function canonicalizeValue(field: Field, elements: Elements): CanonicalValue {
+  const value = elements[field.name];
+  switch (field.kind) {
+    case 'reference':
+    case 'term':
+      return canonicalizeReference(value);
+    case 'boolean':
+      // The service stores an absent flag as false.
+      return value === true || value === 'true' || value === '1' ? true : null;
+    case 'integer':
+    case 'state':
+      return canonicalizeInteger(value);
+    case 'point': {
+      const { geom_system: system } = elements;
+      const isSelected =
+        (system === '4326' || system === '5514') && getPointElement(system) === field.name;
+      return isSelected ? parseNumbersIn(canonicalizeText(value)) : null;
+    }
+    case 'text':
+    case 'date':
+    case 'geom-system':
+      return canonicalizeText(value);
+  }
+}
+
+function canonicalizeReference(value: Value): string | null {
+  if (typeof value !== 'object') return canonicalizeText(value);
+  return value.id === NEW_PERSON
+    ? `${NEW_PERSON} ${makeNameKey(value.text.normalize('NFC'))}`
+    : canonicalizeText(value.id);
+}
+
+function canonicalizeInteger(value: Value): number | string | null {
+  const text = canonicalizeText(value);
+  const number = Number(text);
+  return text === null || Number.isNaN(number) ? text : number;
+}
+
+function canonicalizeText(value: Value): string | null {
+  if (value === undefined || typeof value === 'object') return null;
+  const written = String(value);
+  // Shortcut: identifiers and numbers are ASCII.
+  const text = trimText(
+    /[^ -~]/.test(written) ? written.normalize('NFC').replace(/\r\n?/g, '\n') : written,
+  );
+  return text === '' ? null : text;
+}
+
+/**
+ * Normalises a name as the service does: it splits at the first comma and collapses the blanks of
+ * the given name.
+ */
+export function makeNameKey(name: string): string {
+  const [surname = '', ...givenNames] = name.split(',');
+  return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
+}
+
+function parseNumbersIn(wkt: string | null): readonly number[] | null {
+  return (wkt ?? '').match(/-?\d+(?:\.\d+)?/g)?.map(Number) ?? null;
+}
+
+/** Returns the point that `geom_system` selects; undefined without one. */
+export function getCanonicalPoint(elements: Elements): PointInSystem | undefined {
+  const { geom_system: system } = elements;
+  if (system !== '4326' && system !== '5514') return undefined;
+  const [x, y] = parseNumbersIn(canonicalizeText(elements[getPointElement(system)])) ?? [];
+  return x === undefined || y === undefined ? undefined : { system, x: String(x), y: String(y) };
+}
+
+/**
+ * Returns the point in both systems; undefined without a point, or for one that cannot be
+ * converted.
+ */
+export function findPlace(elements: FindElements): Place | undefined {
+  const measuredIn = elements.geom_system;
+  if (measuredIn === undefined) return undefined;
+  const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
+  const point = wkt === undefined ? undefined : parsePointNumbers(wkt);
+  if (point === undefined || findRangeProblem(measuredIn, ...point) !== undefined) return undefined;
+  return measuredIn === '4326'
+    ? { wgs84: point, sJtsk: toSJtsk(point), measuredIn }
+    : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
+}
+
+/** A centimetre in degrees; in metres practically zero. */
+const SAME_POINT = 1e-7;
+
+/** Compares exactly in one system; a point in the other one was converted. */
+export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  if (a.system !== b.system) return isSamePlace(a, b);
+  return (
+    Math.abs(Number(a.x) - Number(b.x)) <= SAME_POINT &&
+    Math.abs(Number(a.y) - Number(b.y)) <= SAME_POINT
+  );
+}
+
+/** Where one of two people is given by name, the names are compared: a record has identifiers. */
+export function isSameValue(field: Field, one: Elements, other: Elements): boolean {
+  const a = one[field.name];
+  const b = other[field.name];
+  if (a === b) return true;
+  if (typeof a === 'object' && typeof b === 'object' && [a.id, b.id].includes(NEW_PERSON))
+    return makeNameKey(a.text.normalize('NFC')) === makeNameKey(b.text.normalize('NFC'));
+  return (
+    JSON.stringify(canonicalizeValue(field, one)) ===
+    JSON.stringify(canonicalizeValue(field, other))
+  );
+}
+
+export type Matched = 'same' | 'near' | 'other';
+
+/** A find or a record, prepared for comparisons. */
+export type Comparable = {
+  /** Undefined for a record of the service. */
+  readonly localId: string | undefined;
+  readonly project: string;
+  /** Own registration number; empty where there is none. */
+  readonly number: string;
+  readonly day: string;
+  readonly place: string;
+  readonly point: PointInSystem | undefined;
+  readonly object: string;
+  readonly finder: Person;
+  /** Texts of {@link DETAILS}. */
+  readonly details: readonly string[];
+  /** The reader may not see place and point, so that they do not count. */
+  readonly isPlaceWithheld: boolean;
+};
+
+/** `name`: for a person who has an identifier on one side only. */
+type Person = { readonly id: string; readonly name: string };
+
+const MAX_DIFFERENT = 2;
+const NEAR_M = 10;
+
+/** Elements that no other field has, and that do not change after a find was made. */
+const DETAILS: readonly ElementName[] = [
+  'hloubka',
+  'okolnosti',
+  'obdobi',
+  'presna_datace',
+  'druh_nalezu',
+  'specifikace',
+  'pocet',
+  'poznamka',
+  'pristupnost',
+];
+const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
+
+/** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */
+export function makeComparable(
+  elements: Elements,
+  localId?: string,
+  isPlaceWithheld = false,
+): Comparable {
+  const getText = (name: ElementName): string =>
+    canonicalizeValue(getField(name), elements)?.toString() ?? '';
+  const { nalezce } = elements;
+  return {
+    localId: localId === undefined ? undefined : makeIdKey(localId),
+    project: getText('projekt'),
+    number: getText('evidencni_cislo'),
+    day: getText('datum_nalezu'),
+    place: getText('lokalizace'),
+    point: getCanonicalPoint(elements),
+    object: JSON.stringify(OBJECT.map(getText)),
+    finder: {
+      id: typeof nalezce === 'object' ? nalezce.id : getText('nalezce'),
+      name: typeof nalezce === 'object' ? makeNameKey(nalezce.text.normalize('NFC')) : '',
+    },
+    details: DETAILS.map(getText),
+    isPlaceWithheld,
+  };
+}
+
+/**
+ * Compares two finds, or a find and a record. Symmetric. Number, state and handing over change
+ * after a find was made, so they do not count.
+ * @param isEdition the two are from tables of which one is an edition of the other
+ */
+export function matchFinds(a: Comparable, b: Comparable, isEdition = false): Matched {
+  if (a.project !== b.project) return 'other';
+  const isOneId = a.localId !== undefined && a.localId === b.localId;
+  if (!isOneId && !isEdition && areApart(a, b)) return 'other';
+  const different = countDifferent(a, b);
+  if (different === 0) return 'same';
+  if (different <= MAX_DIFFERENT) return 'near';
+  return a.number !== '' && a.number === b.number && agreeInPart(a, b) ? 'near' : 'other';
+}
+
+function areApart(a: Comparable, b: Comparable): boolean {
+  return (
+    areBothAndDiffer(a.day, b.day) ||
+    areBothAndDiffer(a.number, b.number) ||
+    (isPlaceReadable(a, b) &&
+      a.point !== undefined &&
+      b.point !== undefined &&
+      !isSamePlace(a.point, b.point, NEAR_M))
+  );
+}
+
+function areBothAndDiffer(a: string, b: string): boolean {
+  return a !== '' && b !== '' && a !== b;
+}
+
+function isPlaceReadable(a: Comparable, b: Comparable): boolean {
+  return !a.isPlaceWithheld && !b.isPlaceWithheld;
+}
+
+/** Stops at the first difference that is too many. */
+function countDifferent(a: Comparable, b: Comparable): number {
+  let count = 0;
+  if (a.day !== b.day) count += 1;
+  if (!isSamePerson(a.finder, b.finder)) count += 1;
+  if (isPlaceReadable(a, b)) {
+    if (a.place !== b.place) count += 1;
+    if (!isSamePoint(a.point, b.point)) count += 1;
+  }
+  for (let at = 0; at < a.details.length && count <= MAX_DIFFERENT; at += 1)
+    if (a.details[at] !== b.details[at]) count += 1;
+  return count;
+}
+
+function isSamePerson(a: Person, b: Person): boolean {
+  if (a.id === NEW_PERSON || b.id === NEW_PERSON) return a.name === b.name;
+  return a.id === b.id;
+}
+
+function agreeInPart(a: Comparable, b: Comparable): boolean {
+  const isOnePlace =
+    isPlaceReadable(a, b) &&
+    ((a.place !== '' && a.place === b.place) ||
+      (a.point !== undefined && b.point !== undefined && isSamePlace(a.point, b.point, NEAR_M)));
+  return isOnePlace || (a.day !== '' && a.day === b.day) || a.object === b.object;
+}
+
+/**
+ * Tells if a find has enough content to be compared with finds of other tables: two of object,
+ * place, day and note.
+ */
+export function isDistinct(find: Comparable): boolean {
+  const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
+  const given = [find.object !== NO_OBJECT, find.place !== '' || find.point !== undefined];
+  return [...given, find.day !== '', note !== ''].filter(Boolean).length >= 2;
+}
+
+const NO_OBJECT = JSON.stringify(OBJECT.map(() => ''));
+
+/** Finds by their parts, so that each is compared only with those that agree in some of them. */
+export type FindIndex<T> = {
+  add(find: Comparable, item: T): void;
+  /** Returns all finds that may match, and further ones; each once. */
+  list(find: Comparable): readonly Indexed<T>[];
+};
+
+export type Indexed<T> = { readonly find: Comparable; readonly item: T };
+
+export function createFindIndex<T>(): FindIndex<T> {
+  const groups = new Map<number, Indexed<T>[]>();
+  return {
+    add(find, item) {
+      const indexed = { find, item };
+      for (const key of listKeys(find, 'add')) addToGroup(groups, key, indexed);
+    },
+    list(find) {
+      const listed = new Set<Indexed<T>>();
+      for (const key of listKeys(find, 'list'))
+        for (const each of groups.get(key) ?? []) listed.add(each);
+      return [...listed];
+    },
+  };
+}
+
+/**
+ * Two finds that are near differ in at most two of place, point, day and details, so they agree in
+ * the other two; of a record without its place, at least in day or details. Numbers and local ids
+ * have keys of their own.
+ */
+function listKeys(find: Comparable, purpose: 'add' | 'list'): number[] {
+  const { project, day, number, localId, point } = find;
+  const details = find.details.join('\0');
+  const where = point === undefined ? '' : `${Number(point.x)} ${Number(point.y)}`;
+  const parts = [day, details, ...(find.isPlaceWithheld ? [] : [find.place, where])];
+  const keys = parts.flatMap((one, at) =>
+    parts.slice(at + 1).map((other, behind) => [`${at}+${at + 1 + behind}`, project, one, other]),
+  );
+  if (find.isPlaceWithheld || purpose === 'list')
+    keys.push(['withheld+day', project, day], ['withheld+details', project, details]);
+  if (number !== '') keys.push(['number', project, number]);
+  if (localId !== undefined) keys.push(['id', localId]);
+  return keys.map(hashKey);
+}
+
+/** Two keys of one hash only add a comparison. */
+function hashKey(parts: readonly string[]): number {
+  let key = 0x811c9dc5;
+  for (const part of parts) {
+    for (let at = 0; at < part.length; at += 1)
+      key = Math.imul(key ^ part.charCodeAt(at), 0x01000193);
+    key = Math.imul(key ^ 0xff, 0x01000193);
+  }
+  return key;
+}
+
+/**
+ * Returns the tables that these rows are an edition of: half of the rows have a number that is
+ * known there and are not other finds; without numbers, half of them are the same.
+ */
+export function findEditions<T>(
+  rows: readonly Comparable[],
+  index: FindIndex<T>,
+  getTable: (item: T) => string | undefined,
+): ReadonlySet<string> {
+  const hasNumbers = rows.some(({ number }) => number !== '');
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const tables = new Set<string>();
+    for (const { find, item } of index.list(row)) {
+      const table = getTable(item);
+      if (table === undefined || tables.has(table)) continue;
+      const isKnown = hasNumbers
+        ? row.number !== '' && row.number === find.number && matchFinds(row, find, true) !== 'other'
+        : matchFinds(row, find, true) === 'same';
+      if (isKnown) tables.add(table);
+    }
+    for (const table of tables) counts.set(table, (counts.get(table) ?? 0) + 1);
+  }
+  return new Set(
+    [...counts].flatMap(([table, count]) => (count * 2 >= rows.length ? [table] : [])),
+  );
+}

@@ -1,0 +1,462 @@
+import { formatLocalDate } from '../base/clock.ts';
+import { memoize } from '../base/collections.ts';
+import { makeUnreadable, type Reading } from '../base/issue.ts';
+import { type Message, msg } from '../base/message.ts';
+import { foldName, joinAlternatives } from '../base/names.ts';
+import type { TargetState } from './field.ts';
+import { type GeomSystem, parseSystemCode } from './place/geometry.ts';
+
+/**
+ * A form is the parts of a day with their separators, such as `d.m.yyyy`; a day of a spreadsheet is
+ * a number.
+ */
+export const DAY_NUMBER = 'day-number';
+
+/** Two digits of a year mean 1940 to 2039. */
+const FIRST_SHORT_YEAR = 40;
+
+const PART = /yyyy|yy|mm|m|dd|d/g;
+
+/** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
+export const DAY_ZERO = '1899-12-30';
+const DAY_MS = 86_400_000;
+
+/** Returns the day so many days after another one. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+export function countDays(from: string, to: string): number {
+  return (Date.parse(to) - Date.parse(from)) / DAY_MS;
+}
+
+/**
+ * Tells if a text is DAY_NUMBER, or has one part for each of day, month and year and no other
+ * lower-case letter or digit.
+ */
+export function isDateForm(form: string): boolean {
+  if (form === DAY_NUMBER) return true;
+  const parts = form.match(PART) ?? [];
+  const kinds = parts
+    .map((part) => part.charAt(0))
+    .sort()
+    .join('');
+  return kinds === 'dmy' && !/[a-z0-9]/.test(form.replace(PART, ''));
+}
+
+/**
+ * Parses a day of a form into YYYY-MM-DD; a time behind it is dropped, and a moment becomes its
+ * day. Undefined where the text does not have the form, or is no day of the calendar.
+ */
+export function parseDateForm(text: string, form: string): string | undefined {
+  const moment = parseDayOfMoment(text.trim());
+  if (moment !== undefined) return form === 'yyyy-mm-dd' ? moment : undefined;
+  const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
+  if (form === DAY_NUMBER) return toDay(day);
+  const iso = matchDateForm(day, form);
+  return iso !== undefined && isRealDate(iso) ? iso : undefined;
+}
+
+/** Reads a text of a form as YYYY-MM-DD, which need not be a day of the calendar. */
+export function matchDateForm(text: string, form: string): string | undefined {
+  const match = getDatePattern(form).exec(text);
+  if (match?.groups === undefined) return undefined;
+  const { y = '', m = '', d = '' } = match.groups;
+  return `${toFullYear(y)}-${m.padStart(2, '0')}-${d.padStart(2, '0')}`;
+}
+
+const getDatePattern = memoize((form: string): RegExp => {
+  const pieces = form.split(PART);
+  const parts = form.match(PART) ?? [];
+  const source = pieces.map((between, index) => {
+    const part = parts[index];
+    const escaped = between.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+    return `${between === '' ? '' : `\\s*${escaped}`}${escaped === '' ? '' : '\\s*'}${part === undefined ? '' : makeDateGroup(part)}`;
+  });
+  return new RegExp(`^${source.join('')}$`);
+});
+
+function makeDateGroup(part: string): string {
+  const digits = part.length === 1 ? '1,2' : String(part.length);
+  return `(?<${part.charAt(0)}>\\d{${digits}})`;
+}
+
+function toFullYear(year: string): string {
+  if (year.length !== 2) return year;
+  return Number(year) < FIRST_SHORT_YEAR ? `20${year}` : `19${year}`;
+}
+
+function toDay(text: string): string | undefined {
+  if (!/^\d{4,5}(?:[.,]\d+)?$/.test(text)) return undefined;
+  const days = Math.floor(Number(text.replace(',', '.')));
+  return days < 61 ? undefined : addDays(DAY_ZERO, days);
+}
+
+const MOMENT =
+  /^(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}(?::?\d{2})?)$/;
+
+/**
+ * Returns the day of a moment: with an offset of its own the written day, in UTC the day where the
+ * computer is. Undefined for any other text.
+ */
+export function parseDayOfMoment(text: string): string | undefined {
+  const [moment, day = '', offset] = MOMENT.exec(text) ?? [];
+  if (moment === undefined || !isRealDate(day)) return undefined;
+  if (offset !== 'Z') return day;
+  const ms = Date.parse(moment.replace(' ', 'T').replace(',', '.'));
+  return Number.isNaN(ms) ? undefined : formatLocalDate(ms);
+}
+
+/** Tells if a text is YYYY-MM-DD and a day of the Gregorian calendar. */
+export function isRealDate(isoDate: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate)) return false;
+  const date = new Date(`${isoDate}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(isoDate);
+}
+
+/**
+ * Returns both meanings of a number like `1,000`: decimals in Czech, thousands in English.
+ * Undefined for any other text.
+ */
+export function parseBothReadings(
+  cell: string,
+): readonly [decimals: string, thousands: string] | undefined {
+  const [, whole, digits = ''] = /^([+-]?[1-9]\d{0,2})[.,](\d{3})$/.exec(cell) ?? [];
+  return whole === undefined ? undefined : [String(Number(`${whole}.${digits}`)), whole + digits];
+}
+
+/** Centimetres per unit of depth. */
+export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
+
+/** Parses a whole number; `25,0` is one, `25,5` is not. */
+export function parseInteger(cell: string): Reading<number> {
+  const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
+  const digits = cell.slice(0, unit?.index);
+  const readings = parseBothReadings(digits);
+  if (readings !== undefined) {
+    const meant = joinAlternatives(readings);
+    return makeUnreadable(
+      'integer',
+      msg`"${cell}" is ambiguous: it can mean ${meant}. Write only digits, without a separator.`,
+    );
+  }
+  if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
+  if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
+    const advice = getDepthAdvice(
+      digits,
+      CENTIMETRES[(unit?.[1]?.toLowerCase() ?? 'cm') as keyof typeof CENTIMETRES],
+    );
+    return makeUnreadable(
+      'integer',
+      msg`"${cell}" is not a number of whole centimetres without a unit. Write ${advice}.`,
+    );
+  }
+  return makeUnreadable(
+    'integer',
+    msg`"${cell}" is not a whole number. Write digits only, without a unit.`,
+  );
+}
+
+/** Returns the depth in centimetres, or the two nearest whole ones. */
+function getDepthAdvice(digits: string, factor: number): Message | string {
+  const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
+  return Number.isInteger(depth)
+    ? String(depth)
+    : joinAlternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
+}
+
+/** Includes the words of spreadsheets in Czech and German. */
+const YES = ['ano', 'yes', 'true', '1', 'pravda', 'wahr'];
+const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
+
+export function parseBoolean(cell: string): Reading<boolean> {
+  const word = cell.toLowerCase();
+  if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
+  return makeUnreadable(
+    'boolean',
+    msg`"${cell}" is neither yes nor no. Write ano or ne, yes or no, true or false, 1 or 0.`,
+  );
+}
+
+/** Parses 1, 2 or 3; archived (4) has an error of its own, since no import reaches it. */
+export function parseTargetState(cell: string): Reading<TargetState> {
+  const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
+  if (state !== undefined) return { value: state };
+  if (cell === '4')
+    return makeUnreadable(
+      'target-state',
+      msg`An import cannot reach state 4 (archived). Write at most 3.`,
+    );
+  return makeUnreadable(
+    'target-state',
+    msg`"${cell}" is not a target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`,
+  );
+}
+
+/** Parses a coordinate system by its code or name, such as `EPSG:5514` or `S-JTSK`. */
+export function parseGeomSystem(cell: string): Reading<GeomSystem> {
+  const system = parseSystemCode(cell);
+  if (system !== undefined) return { value: system };
+  const name = foldName(cell).replaceAll('_', '');
+  if (['4326', 'wgs84', 'wgs1984', 'gcswgs1984'].includes(name)) return { value: '4326' };
+  if (
+    ['5514', '102067', 'jtsk', 'sjtsk', 'krovak', 'sjtskkrovak', 'sjtskkrovakeastnorth'].includes(
+      name,
+    )
+  )
+    return { value: '5514' };
+  const alike = /(?:5513|2065)$/.test(name)
+    ? msg` It differs from 5514 in the order or the signs of its axes.`
+    : '';
+  return makeUnreadable(
+    'coordinate-system',
+    msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
+  );
+}
+
+/**
+ * Months in Czech (nominative and genitive) and in English, folded; a word matches by its
+ * beginning.
+ */
+const MONTHS: readonly (readonly string[])[] = [
+  ['leden', 'ledna', 'january'],
+  ['unor', 'unora', 'february'],
+  ['brezen', 'brezna', 'march'],
+  ['duben', 'dubna', 'april'],
+  ['kveten', 'kvetna', 'may'],
+  ['cerven', 'cervna', 'june', 'cvn'],
+  ['cervenec', 'cervence', 'july', 'cvc'],
+  ['srpen', 'srpna', 'august'],
+  ['zari', 'september'],
+  ['rijen', 'rijna', 'october'],
+  ['listopad', 'listopadu', 'november'],
+  ['prosinec', 'prosince', 'december'],
+];
+const ROMAN = ['I', 'II', 'III', 'IV', 'V', 'VI', 'VII', 'VIII', 'IX', 'X', 'XI', 'XII'];
+const NO_MONTH = '00';
+
+/** A time of midnight, which spreadsheets write behind a day. */
+const MIDNIGHT = /(?:T|(?<!\s)\s)\s*0{1,2}:00(?::00(?:[.,]0+)?)?$/;
+
+/** Forms with one meaning; a date with slashes is ambiguous unless it begins with the year. */
+const FORMS = ['yyyy-m-d', 'yyyy/m/d', 'd.m.yyyy'];
+/** Other eight digits may have the day first. */
+const DAY_OF_DIGITS = /^(?:1[789]|20)\d{6}$/;
+
+const DAY_BEFORE_MONTH = /^(?<d>\d{1,2})\.?\s*(?<m>\p{L}+)\.?\s*(?<y>\d{4})$/u;
+const MONTH_BEFORE_DAY = /^(?<m>[A-Z][a-z]+)\s+(?<d>\d{1,2}),?\s+(?<y>\d{4})$/;
+
+/** Replaces the month's name or Roman numeral in a date by its number: `3. VI. 2024` → `3.06.2024`. */
+function withMonthNumber(day: string): string {
+  const match = DAY_BEFORE_MONTH.exec(day) ?? MONTH_BEFORE_DAY.exec(day);
+  if (match?.groups === undefined) return day;
+  const { y = '', m = '', d = '' } = match.groups;
+  const month = parseMonth(m);
+  return month === NO_MONTH ? day : `${d}.${month}.${y}`;
+}
+
+/**
+ * Parses a day into YYYY-MM-DD, after the form of a column map, if any
+ * (./date-form.ts). It reads that form, also with slashes (as GDAL writes it), the
+ * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
+ * an optional midnight. A moment is read by {@link parseDayOfMoment}. A `!` behind it confirms it.
+ */
+export function parseDateCell(written: string): Reading<string> {
+  const cell = isConfirmed(written) ? written.slice(0, -1).trimEnd() : written;
+  const moment = parseDayOfMoment(cell);
+  if (moment !== undefined) return { value: moment };
+  const day = withMonthNumber(cell.replace(MIDNIGHT, '').trim());
+  const forms = DAY_OF_DIGITS.test(day) ? ['yyyymmdd'] : FORMS;
+  const text = forms.map((form) => matchDateForm(day, form)).find((iso) => iso !== undefined);
+  if (text !== undefined && isRealDate(text)) return { value: text };
+  if (text !== undefined) {
+    return makeUnreadable(
+      'date',
+      msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
+    );
+  }
+  const why = explainNoDate(cell);
+  return makeUnreadable('date', msg`"${cell}" ${why}`);
+}
+
+/** Tells if a person confirms a day that pas would doubt: `1936-05-01!`. */
+export function isConfirmed(cell: string): boolean {
+  return cell.endsWith('!');
+}
+
+/** Marks and words for the value above, with blanks removed: `-"-`, `dtto`, `viz výše`. */
+const DITTO_MARK = /^[-–—.]*(?:["„“”‟″〃«»]|''|,,|\|\||\/\/)+[-–—.]*$/u;
+const DITTO_WORD =
+  /^(?:dt+o|ditt?o|d[eé]to|idem|ibid|ibidem|tot[eé]ž|tamt[eé]ž|stejn[éýě](?:jakovýše)?|(?:viz|jako)(?:výše|nahoře|předchozí)|same(?:asabove)?|(?:as|see)above|desgl|ebenso)\.?$/iu;
+
+/** Tells if a text stands for the value above it. */
+export function isDitto(text: string): boolean {
+  if (text.length > MAX_DITTO_CHARACTERS) return false;
+  const plain = text.replace(/\s/g, '');
+  return DITTO_MARK.test(plain) || DITTO_WORD.test(plain);
+}
+
+const MAX_DITTO_CHARACTERS = 20;
+
+/** Texts that programs and people write where there is no value. */
+const FILLER =
+  /^(?:[-–—]+|null|nil|nan|undefined|n\/a|\\n|\[object object\]|[(<[](?:prázdn[éýá]|null|blank|empty|none|leer|na)[)>\]])$/i;
+
+export function isFiller(text: string): boolean {
+  return text.length <= MAX_DITTO_CHARACTERS && FILLER.test(text.trim());
+}
+
+/**
+ * Returns the month's number, from a Roman numeral or a name; `00` where no name, or several, begin
+ * so.
+ */
+function parseMonth(word: string): string {
+  const folded = foldName(word);
+  const roman = ROMAN.indexOf(word) + 1;
+  if (roman > 0) return String(roman);
+  const named = MONTHS.findIndex((names) => names.includes(folded)) + 1;
+  const begun = MONTHS.filter(
+    (names) => folded.length > 2 && names.some((name) => name.startsWith(folded)),
+  );
+  const [only, another] = begun;
+  if (named > 0) return String(named);
+  return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
+}
+
+const DAY_ZERO_OF_MACS = '1904-01-01';
+
+/** Forms of which a text may have two. */
+const AMBIGUOUS_FORMS = ['d/m/yyyy', 'm/d/yyyy', 'd-m-yyyy', 'm-d-yyyy'];
+
+/** Explains why a text is no day, with the remedy. */
+function explainNoDate(cell: string): Message {
+  const readings = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
+  const days = joinAlternatives([...readings]);
+  if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
+  if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
+  const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
+  const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
+  if (timed !== undefined && 'value' in timed) {
+    const day = timed.value;
+    return msg`has a time. Write only the day: ${day}.`;
+  }
+  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell))
+    return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
+  if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
+    const days = Number.parseInt(cell, 10);
+    const since1900 = addDays(DAY_ZERO, days);
+    const since1904 = addDays(DAY_ZERO_OF_MACS, days);
+    return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
+  }
+  if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
+  if (isMonth(cell)) return msg`is a month, not a day. ${ONE_DAY}`;
+  if (/^\d{1,2}\.?\s*(?:\d{1,2}\.?\s*|\p{L}+\.?\s*)?(?:\d{4}\s*)?[-–—]\s*\d{1,2}\./u.test(cell))
+    return msg`is more than one day. ${ONE_DAY}`;
+  return msg`is not in a known date format. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
+}
+
+const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. If the day is not known, leave the cell empty and write what is known in poznamka.`;
+
+function isMonth(cell: string): boolean {
+  if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
+  const [, month = ''] =
+    /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u
+      .exec(cell)
+      ?.filter(Boolean) ?? [];
+  const number = Number(/^\d/.test(month) ? month : parseMonth(month));
+  return month !== '' && number >= 1 && number <= 12;
+}
+
+/** No find in the service is older; an earlier year is a typing error, such as 0204. */
+export const EARLIEST_YEAR = 1700;
+/** Days before it are rare outside a table of old finds. */
+const EARLIEST_LIKELY_DAY = '1950-01-01';
+
+type DayContext = {
+  /** Local day, YYYY-MM-DD. */
+  readonly today: string;
+  /** Old days are usual: most days of the table are. */
+  readonly areOldUsual: boolean;
+  /** The clock of a GPS device wrote the day. */
+  readonly isOfDevice: boolean;
+};
+
+/**
+ * First days of clocks that were never set: computers, cameras, satellites, GPS devices,
+ * spreadsheets.
+ */
+const DAYS_WITHOUT_CLOCK = [
+  '1970-01-01',
+  '1980-01-01',
+  '1980-01-06',
+  '1989-12-31',
+  '1999-08-22',
+  '2000-01-01',
+  '2019-04-07',
+  '1899-12-30',
+  '1899-12-31',
+  '1900-01-01',
+  '1904-01-01',
+];
+
+/** GPS counts 1,024 weeks and begins again. */
+const ROUND_OF_GPS_DAYS = 1024 * 7;
+/** A device with this fault is in use; older days of it are old data. */
+const USED_DAYS = 3 * 366;
+
+/** Returns the likely cause and the likely value; undefined where a case does not apply. */
+type DayCase = (day: string, context: DayContext) => Message | undefined;
+
+/** The first case that applies explains the day. */
+const CASES: readonly DayCase[] = [
+  (day) => {
+    const year = countDays(DAY_ZERO, day);
+    return year >= EARLIEST_YEAR && year < 2100
+      ? msg`${day} is what a spreadsheet makes of the year ${year} in a cell of dates. Write the whole day, or leave the cell empty and write ${year} in poznamka.`
+      : undefined;
+  },
+  (day) =>
+    DAYS_WITHOUT_CLOCK.includes(day)
+      ? msg`${day} is the first day of a clock that was never set. Write the right day, or leave the cell empty.`
+      : undefined,
+  (day, { today }) => {
+    if (day <= today) return undefined;
+    const likely = findPastDay(day, today);
+    return msg`${day} is in the future. Perhaps ${likely} is meant, or this computer's clock is wrong.`;
+  },
+  (day) =>
+    Number(day.slice(0, 4)) < EARLIEST_YEAR
+      ? msg`${day} is very long ago. Check the year, of which a digit may be missing.`
+      : undefined,
+  (day, { today, isOfDevice }) => {
+    const likely = addDays(day, ROUND_OF_GPS_DAYS);
+    return isOfDevice && likely <= today && countDays(likely, today) <= USED_DAYS
+      ? msg`${day} may be 1,024 weeks too early, as old GPS devices count. If so, write ${likely}.`
+      : undefined;
+  },
+  (day, { areOldUsual }) =>
+    isOldDay(day) && !areOldUsual
+      ? msg`${day} is long before the other days of the table. Check the year.`
+      : undefined,
+];
+
+/** Explains why a day is hardly the one that was meant, and names that one where it is known. */
+export function findDayDoubt(day: string, context: DayContext): Message | undefined {
+  for (const explain of CASES) {
+    const doubt = explain(day, context);
+    if (doubt !== undefined) return doubt;
+  }
+  return undefined;
+}
+
+export function isOldDay(day: string): boolean {
+  return day < EARLIEST_LIKELY_DAY;
+}
+
+/** Returns the last such day of a year that is not in the future. */
+function findPastDay(day: string, today: string): string {
+  let year = Number(today.slice(0, 4));
+  const makeDay = (): string => `${year}${day.slice(4)}`;
+  while (makeDay() > today || !isRealDate(makeDay())) year -= 1;
+  return makeDay();
+}

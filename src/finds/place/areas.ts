@@ -1,0 +1,257 @@
+import type { Point } from './geometry.ts';
+
+/** A closed ring, its first point repeated at the end. */
+export type Ring = readonly Point[];
+
+export type BoundingBox = {
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+};
+
+/**
+ * One or more surfaces with holes, in degrees. A point is inside where an odd number of rings
+ * surrounds it.
+ */
+export type Polygon = { readonly rings: readonly Ring[]; readonly box: BoundingBox };
+
+/** Both radii of WGS 84: a mean length of a degree is not exact enough over 100 m of boundary. */
+const WGS84_A_M = 6_378_137;
+const WGS84_E2 = 0.00669437999014;
+
+/**
+ * Parses `POLYGON` and `MULTIPOLYGON` (OGC 06-103r4, 7.2.2) in upper or lower case.
+ * @throws RangeError as {@link parseSurfaces}
+ */
+export function parsePolygon(wkt: string): Polygon {
+  const rings = parseSurfaces(wkt).flat();
+  return { rings, box: makeBoxAround(rings.flat()) };
+}
+
+const RING = String.raw`\([^()]*\)`;
+const SURFACE = String.raw`\(\s*${RING}(?:\s*,\s*${RING})*\s*\)`;
+const POLYGON = new RegExp(
+  String.raw`^(?:polygon\s*(?:(?:z|m|zm)\s*)?${SURFACE}|multipolygon\s*(?:(?:z|m|zm)\s*)?\(\s*${SURFACE}(?:\s*,\s*${SURFACE})*\s*\))$`,
+  'i',
+);
+
+/**
+ * Parses the surfaces of a `POLYGON` or `MULTIPOLYGON`, each with its rings in their order.
+ * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer
+ * than four points
+ */
+export function parseSurfaces(wkt: string): Ring[][] {
+  const text = wkt.trim();
+  if (!POLYGON.test(text))
+    throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${text.slice(0, 40)}`);
+  return [...text.matchAll(new RegExp(SURFACE, 'g'))].map(([surface]) =>
+    [...surface.matchAll(/\(([^()]*)\)/g)].map(([, points = '']) => parseRing(points)),
+  );
+}
+
+/** Tells if a point is inside or on the boundary. Rings may have any direction and order. */
+export function isInPolygon({ rings, box }: Polygon, lon: number, lat: number): boolean {
+  const { minX, minY, maxX, maxY } = box;
+  if (lon < minX || lon > maxX || lat < minY || lat > maxY) return false;
+  let inside = false;
+  let onBoundary = false;
+  forEachSegment(rings, ([x1, y1], [x2, y2]) => {
+    const side = (x2 - x1) * (lat - y1) - (lon - x1) * (y2 - y1);
+    const within =
+      lon >= Math.min(x1, x2) &&
+      lon <= Math.max(x1, x2) &&
+      lat >= Math.min(y1, y2) &&
+      lat <= Math.max(y1, y2);
+    onBoundary ||= side === 0 && within;
+    // The interval is half-open in y, so that a ray through a vertex counts once.
+    if (y1 > lat !== y2 > lat && side > 0 === y2 > y1) inside = !inside;
+  });
+  return inside || onBoundary;
+}
+
+/**
+ * Returns the metres from a point, inside or outside, to the nearest boundary, holes included. It
+ * computes in the tangent plane at the point: within 0.1 % up to 50 km.
+ */
+export function computeDistanceToPolygonM({ rings }: Polygon, lon: number, lat: number): number {
+  const [mPerLon, mPerLat] = computeMetresPerDegree(lat);
+  const toMetres = ([x, y]: Point): Point => [(x - lon) * mPerLon, (y - lat) * mPerLat];
+  // Each point once, although it belongs to two segments.
+  const inMetres = rings.map((ring) => ring.map(toMetres));
+  const here: Point = [0, 0];
+  let nearestSquared = Number.POSITIVE_INFINITY;
+  forEachSegment(inMetres, (from, to) => {
+    const squared = getSquaredDistance(here, from, to);
+    nearestSquared = Math.min(nearestSquared, squared);
+  });
+  return Math.sqrt(nearestSquared);
+}
+
+/** Returns the squared distance of a point from a segment. */
+export function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
+  const dx = x2 - x1;
+  const dy = y2 - y1;
+  const lengthSquared = dx * dx + dy * dy;
+  const along =
+    lengthSquared === 0
+      ? 0
+      : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / lengthSquared));
+  return (x - x1 - along * dx) ** 2 + (y - y1 - along * dy) ** 2;
+}
+
+/** Returns the metres of one degree of longitude and of latitude at a latitude. */
+export function computeMetresPerDegree(lat: number): Point {
+  const phi = (lat * Math.PI) / 180;
+  const w2 = 1 - WGS84_E2 * Math.sin(phi) ** 2;
+  const meridian = (WGS84_A_M * (1 - WGS84_E2)) / (w2 * Math.sqrt(w2));
+  const parallel = (WGS84_A_M / Math.sqrt(w2)) * Math.cos(phi);
+  return [(parallel * Math.PI) / 180, (meridian * Math.PI) / 180];
+}
+
+export function forEachSegment(
+  rings: readonly Ring[],
+  take: (from: Point, to: Point) => void,
+): void {
+  for (const ring of rings) {
+    let from: Point | undefined;
+    for (const to of ring) {
+      if (from !== undefined) take(from, to);
+      from = to;
+    }
+  }
+}
+
+function parseRing(text: string): Ring {
+  const ring = text.split(',').map((point): Point => {
+    const [x = Number.NaN, y = Number.NaN, ...heights] = point.trim().split(/\s+/).map(Number);
+    if (![x, y, ...heights].every(Number.isFinite))
+      throw new RangeError(`not a point: ${point.trim()}`);
+    return [x, y];
+  });
+  const [first] = ring;
+  const last = ring.at(-1);
+  if (ring.length < 4) throw new RangeError('a ring needs at least four points');
+  if (first?.[0] !== last?.[0] || first?.[1] !== last?.[1])
+    throw new RangeError('a ring is not closed');
+  return ring;
+}
+
+/**
+ * Returns the bounding box of points.
+ * @throws RangeError without any
+ */
+export function makeBoxAround(points: Iterable<Point>): BoundingBox {
+  const box = { minX: Infinity, minY: Infinity, maxX: -Infinity, maxY: -Infinity };
+  for (const [x, y] of points) {
+    box.minX = Math.min(box.minX, x);
+    box.maxX = Math.max(box.maxX, x);
+    box.minY = Math.min(box.minY, y);
+    box.maxY = Math.max(box.maxY, y);
+  }
+  if (box.minX > box.maxX) throw new RangeError('no point to put a box around');
+  return box;
+}
+
+/** A side of a box: its axis and position, and the sign by which the inward distance counts. */
+type Side = (box: BoundingBox) => {
+  readonly axis: 0 | 1;
+  readonly at: number;
+  readonly inward: 1 | -1;
+};
+
+const SIDES: readonly Side[] = [
+  ({ minX }) => ({ axis: 0, at: minX, inward: 1 }),
+  ({ maxX }) => ({ axis: 0, at: maxX, inward: -1 }),
+  ({ minY }) => ({ axis: 1, at: minY, inward: 1 }),
+  ({ maxY }) => ({ axis: 1, at: maxY, inward: -1 }),
+];
+
+/**
+ * Clips a closed ring to a box (Sutherland and Hodgman 1974). Where the ring leaves the box and
+ * returns, the result follows the side of the box. Empty where no part lies inside.
+ */
+export function clipRing(ring: Ring, box: BoundingBox): Ring {
+  let points: Ring = ring.slice(0, -1);
+  for (const side of SIDES) {
+    const { axis, at, inward } = side(box);
+    const clipped: Point[] = [];
+    points.forEach((point, index) => {
+      const before = points.at(index - 1) ?? point;
+      const inside = (point[axis] - at) * inward >= 0;
+      const wasInside = (before[axis] - at) * inward >= 0;
+      if (inside !== wasInside) clipped.push(intersectEdge(before, point, axis, at));
+      if (inside) clipped.push(point);
+    });
+    points = clipped;
+  }
+  return [...points, ...points.slice(0, 1)];
+}
+
+function intersectEdge(from: Point, to: Point, axis: 0 | 1, at: number): Point {
+  const other = axis === 0 ? 1 : 0;
+  const share = (at - from[axis]) / (to[axis] - from[axis]);
+  const value = from[other] + share * (to[other] - from[other]);
+  return axis === 0 ? [at, value] : [value, at];
+}
+
+/** Returns twice the signed area of a closed ring, and its centroid. */
+export function getCentroid(ring: Ring): {
+  readonly doubleArea: number;
+  readonly x: number;
+  readonly y: number;
+} {
+  // Coordinates relative to the first point keep the precision far from the origin.
+  const [x0, y0] = ring[0] ?? [0, 0];
+  let doubleArea = 0;
+  let sumX = 0;
+  let sumY = 0;
+  forEachSegment([ring], (from, to) => {
+    const ax = from[0] - x0;
+    const ay = from[1] - y0;
+    const bx = to[0] - x0;
+    const by = to[1] - y0;
+    const cross = ax * by - bx * ay;
+    doubleArea += cross;
+    sumX += (ax + bx) * cross;
+    sumY += (ay + by) * cross;
+  });
+  if (doubleArea === 0) return { doubleArea, x: x0, y: y0 };
+  return { doubleArea, x: x0 + sumX / (3 * doubleArea), y: y0 + sumY / (3 * doubleArea) };
+}
+
+/**
+ * Removes points of a closed ring so that its line moves by at most `tolerance`, in the ring's
+ * units (Douglas and Peucker 1973). The order stays, and the ring stays closed.
+ * @returns undefined where fewer points than a triangle's remain: at this scale the ring is
+ * invisible
+ */
+export function simplifyRing(ring: Ring, tolerance: number): Ring | undefined {
+  const last = ring.length - 1;
+  const kept = new Set([0, last]);
+  const waiting: [number, number][] = [[0, last]];
+  for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
+    const [from, to] = span;
+    const { index, squared } = findFarthestBetween(ring, from, to);
+    if (squared <= tolerance * tolerance) continue;
+    kept.add(index);
+    waiting.push([from, index], [index, to]);
+  }
+  return kept.size < 4 ? undefined : ring.filter((_, index) => kept.has(index));
+}
+
+/** Finds the point that is farthest from the line between two points of the ring. */
+function findFarthestBetween(
+  ring: Ring,
+  from: number,
+  to: number,
+): { readonly index: number; readonly squared: number } {
+  const start = ring[from] ?? [0, 0];
+  const end = ring[to] ?? start;
+  let farthest = { index: from, squared: -1 };
+  for (let index = from + 1; index < to; index++) {
+    const squared = getSquaredDistance(ring[index] ?? start, start, end);
+    if (squared > farthest.squared) farthest = { index, squared };
+  }
+  return farthest;
+}

@@ -1,0 +1,404 @@
+import { createRequire } from 'node:module';
+import type proj4 from 'proj4';
+import type { Converter } from 'proj4';
+import { trimText } from '../../base/characters.ts';
+import { FileError } from '../../base/errors.ts';
+import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { type Message, msg } from '../../base/message.ts';
+
+export type GeomSystem = '4326' | '5514';
+
+/**
+ * Coordinates as decimal text, so that no digit of the source is lost: longitude and latitude, or x
+ * and y.
+ */
+export type PointText = { readonly x: string; readonly y: string };
+
+export type PointInSystem = PointText & { readonly system: GeomSystem };
+
+/** Reports another shape than a point. */
+export function makeShapeFault(name: string): Unreadable {
+  return makeUnreadable('geometry-form', msg`The geometry is a ${name}, but a find has a point.`);
+}
+
+export function makePointCountFault(count: number): Unreadable {
+  return makeUnreadable(
+    'geometry-form',
+    msg`The geometry has ${count} points, but a find has one.`,
+  );
+}
+
+export function makeDamagedPointFault(): Unreadable {
+  return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
+}
+
+/** Ranges within which the service converts, and so accepts, a point (A-POINT-6). */
+const RANGES = {
+  '4326': { x: [5, 25], y: [40, 60] },
+  '5514': { x: [-905_000, -400_000], y: [-1_230_000, -930_000] },
+} as const;
+
+/**
+ * Parses a decimal as people type it: decimal point or comma, blanks between thousands, a
+ * typographic minus. A text with both point and comma, or with an exponent, is refused as
+ * ambiguous.
+ */
+export function parseDecimal(cell: string): Reading<string> {
+  const text = cell
+    .trim()
+    .replace(/^\u2212/, '-')
+    .replace(/^\+/, '');
+  const joined = /^-?\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(text)
+    ? text.replace(/[ \u00a0\u202f]/g, '')
+    : text;
+  if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
+  if (/[°'"′″]/.test(text)) {
+    return makeUnreadable(
+      'coordinate',
+      msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`,
+    );
+  }
+  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
+    return makeUnreadable(
+      'coordinate',
+      msg`"${cell}" is in scientific notation. Write all digits; in a spreadsheet, format the column as a number.`,
+    );
+  }
+  if (/^-?\d[\d., ]*$/.test(text)) {
+    return makeUnreadable(
+      'coordinate',
+      msg`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
+    );
+  }
+  return makeUnreadable(
+    'coordinate',
+    msg`"${cell}" is not a number. Write digits with one decimal point or comma.`,
+  );
+}
+
+/**
+ * Parses `POINT (x y)` with exactly two plain decimals and blanks between them. The service accepts
+ * a little more (a third number, an exponent, a leading `+`), but then does not compute the other
+ * representation (A-POINT-5), so those are refused here.
+ */
+export function parsePoint(wkt: string): Reading<PointText> {
+  const text = trimText(wkt);
+  const [, x, y] = POINT.exec(text) ?? [];
+  if (x !== undefined && y !== undefined) return { value: { x, y } };
+  const problem =
+    POINT_PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? describeStrangeNumber(text);
+  const shown = shorten(wkt);
+  return makeUnreadable(
+    'geometry-form',
+    msg`"${shown}" ${problem} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
+  );
+}
+
+const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
+const POINT = new RegExp(`^point *\\( *(${NUMBER}) +(${NUMBER}) *\\)$`, 'i');
+
+/** Texts that are no plain point, and why; the first that fits explains it. */
+const POINT_PROBLEMS: readonly (readonly [RegExp, Message])[] = [
+  [/[^\S ]/, msg`contains a tab, a line break or a no-break space where only spaces are allowed.`],
+  [/^srid *=/i, msg`begins with an SRID.`],
+  [/^point +empty$/i, msg`is an empty point.`],
+  [/^(?:multi|line|polygon|geometry|curve|tri)/i, msg`is not a point.`],
+  [/^(?!point(?: *(?:z|m|zm))? *\([^()]*\)$)/i, msg`is not a point in WKT.`],
+  [/^point *[zm]|\( *[^ ]+ +[^ ]+ +[^ )]/i, msg`has more than two coordinates.`],
+  [/\( *[^ ]*\)|\( *[^ ]+ +\)/, msg`has only one coordinate.`],
+];
+
+function describeStrangeNumber(text: string): Message {
+  const numbers = text
+    .slice(text.indexOf('(') + 1, -1)
+    .trim()
+    .split(/ +/);
+  const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number)) ?? '';
+  return msg`has the coordinate "${strange}", which is not a plain decimal number.`;
+}
+
+/** Parses a point that a person wrote, where any white space counts as a blank. */
+export function parseWrittenPoint(text: string): Reading<PointText> {
+  return parsePoint(text.replace(/\s+/g, ' '));
+}
+
+const GIS_POINT = new RegExp(
+  String.raw`^(?:point *(?:(?:z|m|zm) *)?\( *|multipoint *(?:(?:z|m|zm) *)?\( *(?:\( *)?)(${NUMBER}) +(${NUMBER})(?: +[-+.\de]+){0,2} *\)(?: *\))?$`,
+  'i',
+);
+
+/**
+ * Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point,
+ * a MultiPoint of one.
+ */
+export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
+  const [, srid, body = ''] =
+    /^(?:srid *= *(\d{1,6}) *; *)?(.*)$/is.exec(text.trim().replace(/\s+/g, ' ')) ?? [];
+  const [, x = '', y = ''] = GIS_POINT.exec(body) ?? [];
+  const isEmpty = /^(?:multi)?point *(?:(?:z|m|zm) *)?empty$/i.test(body);
+  const wkt = y === '' ? body : formatPoint({ x, y });
+  return { wkt: isEmpty ? '' : wkt, epsg: srid === undefined ? undefined : Number(srid) };
+}
+
+/** Formats degrees to a centimetre, without zeros at the end. */
+export function formatDegrees(degrees: number): string {
+  return degrees.toFixed(7).replace(/(?:\.|(?<!0))0+$/, '');
+}
+
+/** Formats `POINT (x y)`. */
+export function formatPoint({ x, y }: PointText): string {
+  return `POINT (${x} ${y})`;
+}
+
+/** Returns a point's coordinates as numbers; undefined where the text is no plain point. */
+export function parsePointNumbers(wkt: string): readonly [number, number] | undefined {
+  const reading = parsePoint(wkt);
+  return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
+}
+
+/**
+ * Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong
+ * sign, the other system.
+ */
+export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
+  if (isInRange(system, x, y)) return undefined;
+  const { x: xRange, y: yRange } = RANGES[system];
+  const [xLeast, xMost] = xRange;
+  const [yLeast, yMost] = yRange;
+  const mistake = describeMistake(system, x, y);
+  return msg`${mistake} The service accepts ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
+}
+
+function describeMistake(system: GeomSystem, x: number, y: number): Message {
+  const point = `${x} ${y}`;
+  const wholeX = Math.round(x * 1000);
+  const wholeY = Math.round(y * 1000);
+  if (fitPoint({ x: `${wholeX}`, y: `${wholeY}` })?.system === '5514')
+    return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
+  if (x === 0 && y === 0)
+    return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
+  if (isLikeUtm(x, y) || isLikeUtm(y, x)) return describeUtm(point);
+  const fitting = fitPoint({ x: `${x}`, y: `${y}` });
+  return system === '4326'
+    ? describeWrongDegrees(point, fitting)
+    : describeWrongMetres(point, fitting);
+}
+
+function describeWrongDegrees(point: string, fitting: FittedPoint | undefined): Message {
+  if (fitting === undefined)
+    return msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
+  if (fitting.system === '5514')
+    return msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`;
+  switch (fitting.change) {
+    case 'signs':
+      return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
+    case 'axes-and-signs':
+      return msg`${point} has its axes swapped and a wrong minus sign, or S or W instead of N or E: longitude first, then latitude, both positive.`;
+    default:
+      return describeSwappedAxes(point, msg`longitude first, then latitude`);
+  }
+}
+
+function describeWrongMetres(point: string, fitting: FittedPoint | undefined): Message {
+  if (fitting === undefined)
+    return msg`${point} lies far outside the country: x first, then y, both negative.`;
+  if (fitting.system === '4326')
+    return msg`${point} are degrees, not metres: the coordinate system is 4326.`;
+  if (fitting.change === 'axes')
+    return describeSwappedAxes(point, msg`x first (-400000 to -905000), then y`);
+  const { x, y } = fitting;
+  return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: ${x} ${y}.`;
+}
+
+function describeSwappedAxes(point: string, order: Message): Message {
+  return msg`${point} has its axes swapped: ${order}.`;
+}
+
+/** Tells if the numbers are in the ranges of UTM at these latitudes. */
+function isLikeUtm(east: number, north: number): boolean {
+  return east > 160_000 && east < 840_000 && north > 5_200_000 && north < 5_800_000;
+}
+
+export function describeUtm(shown: string): Message {
+  return msg`${shown} is UTM, which pas does not read. Convert it to WGS 84 or S-JTSK.`;
+}
+
+function isInRange(system: GeomSystem, x: number, y: number): boolean {
+  const range = RANGES[system];
+  return x >= range.x[0] && x <= range.x[1] && y >= range.y[0] && y <= range.y[1];
+}
+
+/** Difference of a position from its spelling. */
+export type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
+
+const CHANGES: readonly (PositionChange | undefined)[] = [
+  undefined,
+  'axes',
+  'signs',
+  'axes-and-signs',
+];
+
+/** A pair as it lies in the range of a system, and its difference from what was written. */
+export type FittedPoint = PointInSystem & { readonly change: PositionChange | undefined };
+
+/**
+ * Finds the system in which a pair makes sense, with the smallest change; undefined where it lies
+ * far outside the country. The ranges of the systems do not overlap, whatever the change.
+ */
+export function fitPoint(written: PointText): FittedPoint | undefined {
+  for (const change of CHANGES) {
+    for (const system of ['4326', '5514'] as const) {
+      const { x, y } = changePoint(written, system, change);
+      if (isInRange(system, Number(x), Number(y))) return { system, x, y, change };
+    }
+  }
+  return undefined;
+}
+
+function changePoint(
+  { x, y }: PointText,
+  system: GeomSystem,
+  change: PositionChange | undefined,
+): PointText {
+  const isSwapped = change === 'axes' || change === 'axes-and-signs';
+  const turned = isSwapped ? { x: y, y: x } : { x, y };
+  if (change === undefined || change === 'axes') return turned;
+  const sign = system === '5514' ? '-' : '';
+  return { x: turned.x.replace(/^-?/, sign), y: turned.y.replace(/^-?/, sign) };
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/**
+ * Returns the system whose code a name contains, as in `urn:ogc:def:crs:EPSG::5514`; undefined
+ * without one, or with several.
+ */
+export function parseSystemCode(name: string): GeomSystem | undefined {
+  if (/(?:^|[:/])CRS84$/i.test(name)) return '4326';
+  const codes = [...name.matchAll(/\b(?:EPSG|ESRI)(?:[:/]+[\d.]+(?=[:/]))?[:/\s]*(\d+)/gi)].map(
+    ([, code]) => Number(code),
+  );
+  const systems = new Set(codes.map(toGeomSystem));
+  return systems.size === 1 ? [...systems][0] : undefined;
+}
+
+/**
+ * Maps a code of EPSG or ESRI (which numbers S-JTSK 102067) to a system; undefined where the
+ * service does not accept it.
+ */
+export function toGeomSystem(code: number): GeomSystem | undefined {
+  if (code === 4326) return '4326';
+  return code === 5514 || code === 102_067 ? '5514' : undefined;
+}
+
+/**
+ * Makes the error for a file in a system that the service does not accept.
+ * @param named name of the system in the file
+ */
+export function makeUnsupportedCrsError(file: string, named: string): FileError {
+  return new FileError(
+    file,
+    msg`The points of ${file} are in the coordinate system ${named}, which pas does not read.`,
+    {
+      hint: msg`Save the file in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
+    },
+  );
+}
+
+/** Longitude and latitude in degrees, or x and y in metres, in this order. */
+export type Point = readonly [number, number];
+
+/**
+ * S-JTSK / Krovak East North (EPSG:5514): both coordinates negative, east and north positive. The
+ * seven parameters are those of EPSG:5239 (S-JTSK to WGS 84, 1 m), in the position-vector signs of
+ * proj4; PROJ picks the same operation where no grid is installed.
+ */
+const S_JTSK =
+  '+proj=krovak +lat_0=49.5 +lon_0=24.83333333333333 +alpha=30.28813972222222 +k=0.9999 +x_0=0 +y_0=0 +ellps=bessel ' +
+  '+towgs84=572.213,85.334,461.94,4.9732,1.529,5.2484,3.5378 +units=m +no_defs';
+
+let projection: Converter | undefined;
+
+/**
+ * Loads proj4 on first use: it takes longer to load than most commands to run, and few commands
+ * need it.
+ */
+function getConverter(): Converter {
+  if (projection === undefined) {
+    const load = createRequire(import.meta.url)('proj4') as typeof proj4;
+    projection = load('WGS84', S_JTSK);
+  }
+  return projection;
+}
+
+/**
+ * Converts EPSG:4326 (longitude, latitude) to EPSG:5514 (x, y); meaningful in and around Czechia
+ * only.
+ */
+export function toSJtsk(lonLat: Point): Point {
+  return convert('forward', lonLat);
+}
+
+/** Converts EPSG:5514 (x, y) to EPSG:4326 (longitude, latitude). */
+export function toWgs84(xy: Point): Point {
+  return convert('inverse', xy);
+}
+
+/** Converts a point; one that is not finite, which proj4 refuses with a TypeError, is no place. */
+function convert(direction: 'forward' | 'inverse', [from, to]: Point): Point {
+  if (!Number.isFinite(from + to)) return [Number.NaN, Number.NaN];
+  const [first, second] = getConverter()[direction]([from, to]);
+  return [first, second];
+}
+
+/**
+ * Tolerance in metres between the service's conversion of a point and pas's own: the service
+ * applies plate movement and a table of corrections, which no package has (A-POINT-8; assumption
+ * A11).
+ */
+export const CONVERTED_WITHIN_M = 2;
+
+/** A centimetre, the precision of a table's last decimals. */
+const SAME_WITHIN: Readonly<Record<GeomSystem, number>> = { '4326': 1e-7, '5514': 0.01 };
+
+/** Tolerance in metres between a point drawn on a phone's map and the measured one. */
+export const DRAWN_WITHIN_M = 100;
+
+/**
+ * Tells if two points mean one place: equal where both are in one system, else within the tolerance
+ * of a conversion.
+ * @param withinM tolerance in metres where one of them is only drawn
+ */
+export function isSamePlace(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
+  if (one.system !== other.system || withinM !== undefined) {
+    return getDistance(toMetres(one), toMetres(other)) <= (withinM ?? CONVERTED_WITHIN_M);
+  }
+  const a = toNumbers(one);
+  const b = toNumbers(other);
+  // The half digit covers the rounding error of the difference.
+  return Math.max(Math.abs(a[0] - b[0]), Math.abs(a[1] - b[1])) < 1.5 * SAME_WITHIN[one.system];
+}
+
+function toMetres(point: PointInSystem): Point {
+  return point.system === '5514' ? toNumbers(point) : toSJtsk(toNumbers(point));
+}
+
+function toNumbers({ x, y }: PointInSystem): Point {
+  return [Number(x), Number(y)];
+}
+
+function getDistance(one: Point, other: Point): number {
+  return Math.hypot(one[0] - other[0], one[1] - other[1]);
+}
+
+/** A point in both systems. */
+export type Place = {
+  /** Longitude and latitude, degrees. */
+  readonly wgs84: Point;
+  /** x and y, metres. */
+  readonly sJtsk: Point;
+  /** System of the measurement; the other one is computed. */
+  readonly measuredIn: '4326' | '5514';
+};

@@ -1,0 +1,423 @@
+import { collapseText, normalizeId, trimText } from '../base/characters.ts';
+import { memoize } from '../base/collections.ts';
+import { makeUnreadable, type Reading, type Unreadable } from '../base/issue.ts';
+import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
+import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../base/names.ts';
+import { NEW_PERSON, type Reference } from './field.ts';
+import { FIELDS, type Field } from './fields.ts';
+import type { LookupTerm, TermCandidate, TermFailure, TermLookup } from './find.ts';
+import {
+  detectNameOrder,
+  isFeminineSurname,
+  isGiven,
+  isOneName,
+  isUnknownPerson,
+  type PersonName,
+  parseName,
+  splitName,
+  type WrittenName,
+} from './person-name.ts';
+
+/** `HES-000312`, `ORG-000091`, `OS-001507`. */
+const IDENTIFIER = /^[A-Za-z]+-\d+$/;
+
+/**
+ * `c-202400101`, `X-M-202400101`; lower case is accepted since capitals cost a key on a phone
+ * (S-IDENT-1).
+ */
+const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
+
+/**
+ * Resolves a survey project by its identifier; the only check of its form is that it is one word.
+ */
+export function resolveProject(cell: string): Reading<Reference> {
+  const text = normalizeId(withoutAddress(cell));
+  const typed = text.replaceAll(' ', '');
+  const id = PROJECT.test(typed) ? typed.toUpperCase() : text;
+  if (/[\s,;]/.test(id)) {
+    return makeUnreadable(
+      'project',
+      msg`"${cell}" is not a project identifier. Write the identifier alone, such as C-202400101.`,
+    );
+  }
+  return { value: { id, text: id } };
+}
+
+/** Resolves a vocabulary entry or an organisation by identifier, label or the museum's own term. */
+function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading<Reference> {
+  const id = extractIdentifier(cell);
+  const lookup = lookupTerm(set, id ?? cell);
+  if (lookup.kind === 'found') return { value: { id: lookup.term.id, text: lookup.term.label } };
+  if (lookup.kind === 'not-harvested' && id !== undefined) return { value: { id, text: '' } };
+  return makeUnreadable(`term-${lookup.kind}`, explainLookup(lookup, set, cell));
+}
+
+type FailedLookup = Exclude<TermLookup, { kind: 'found' }>;
+
+/** Explains why a text is no usable entry of a set. */
+export function explainLookup(lookup: FailedLookup, set: string, text: string): Message {
+  const where = formatSet(set);
+  switch (lookup.kind) {
+    case 'ambiguous': {
+      const names = formatTerms(lookup.candidates);
+      return msg`"${text}" can mean several entries of ${where}: ${names}. Write the identifier of the right one.`;
+    }
+    case 'unknown':
+      return makeUnknownTermMessage(lookup, set, text);
+    case 'wrong-set': {
+      const { label, id, setSpec } = lookup.term;
+      const ownSet = formatSet(setSpec);
+      return msg`${label} (${id}) is an entry of ${ownSet}, but this element needs one of ${where}. See: ${cmd`pas vocab list ${set}`}`;
+    }
+    case 'deleted': {
+      const { label, id } = lookup.term;
+      return msg`${label} (${id}) was deleted from ${where}. Choose another: ${cmd`pas vocab search ${label} --set ${set}`}`;
+    }
+    case 'mapping-conflict':
+      return makeMappingConflictMessage(lookup, set);
+    case 'not-harvested':
+      return msg`"${text}" cannot be looked up: ${where} was not harvested yet. Run ${cmd`pas harvest-vocab`}, or write the identifier.`;
+  }
+}
+
+const SET_LABELS: Readonly<Record<string, Message>> = {
+  'heslo:nalezove_okolnosti': msg`finding contexts`,
+  'heslo:obdobi': msg`periods`,
+  'heslo:predmet_druh': msg`object types`,
+  'heslo:predmet_specifikace': msg`materials`,
+  'heslo:pristupnost': msg`accessibility`,
+  osoba: msg`people`,
+  organizace: msg`organisations`,
+};
+
+/** Formats a set for people, with its set name in brackets. */
+export function formatSet(set: string): Message {
+  const label = SET_LABELS[set];
+  return label === undefined ? set : msg`${label} (${set})`;
+}
+
+export type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
+
+function makeMappingConflictMessage(conflict: MappingConflict, set: string): Message {
+  const { ownTerm, target, failure } = conflict;
+  const term = 'term' in failure ? failure.term : undefined;
+  const named = term === undefined ? target : `${term.label} (${term.id})`;
+  const why = describeFailure(failure, set);
+  return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
+}
+
+function describeFailure(failure: TermFailure, set: string): Message {
+  const where = formatSet(failure.kind === 'wrong-set' ? failure.term.setSpec : set);
+  switch (failure.kind) {
+    case 'deleted':
+      return msg`was deleted from ${where}`;
+    case 'wrong-set':
+      return msg`is now an entry of ${where}`;
+    case 'unknown':
+    case 'ambiguous':
+      return msg`is not an entry of ${where}`;
+  }
+}
+
+type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
+
+function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
+  const where = formatSet(set);
+  const advice = adviseNearest(set, lookup);
+  const other = lookup.elsewhere?.find(({ setSpec }) =>
+    FIELDS.some((field) => field.set === setSpec),
+  );
+  if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
+  const elsewhere = formatSet(other.setSpec);
+  return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
+}
+
+/**
+ * Names the nearest terms, or all terms of a small set; without any, the command that lists them.
+ */
+function adviseNearest(set: string, { nearest, isAll }: UnknownTerm): Message {
+  const names = formatTerms(nearest);
+  if (isAll === true) return msg`There are: ${names}.`;
+  return nearest.length > 0
+    ? msg`Nearest: ${names}.`
+    : msg`To list them all: ${cmd`pas vocab list ${set}`}.`;
+}
+
+/** Reduces an entry's address to its identifier, which imports require (S-SERVICE-4). */
+function withoutAddress(cell: string): string {
+  return /^https?:\/\/\S+\/id\/([^/\s]+)$/.exec(cell)?.[1] ?? cell;
+}
+
+function extractIdentifier(cell: string): string | undefined {
+  const text = normalizeId(withoutAddress(cell));
+  return IDENTIFIER.test(text) ? text.toUpperCase() : undefined;
+}
+
+/** Lists entries: `Kučera, Pavel (OS-000304, 1966)` */
+function formatTerms(terms: readonly TermCandidate[]): string {
+  return terms
+    .map(({ id, label, about }) => `${label} (${about === undefined ? id : `${id}, ${about}`})`)
+    .join(', ');
+}
+
+/** A longer name causes an error inside the service (A-FINDER-4). */
+export const MAX_NAME_LENGTH = 100;
+
+/** Rule of the warning that a differently written finder was matched to a known person. */
+export const FINDER_MATCHED = 'finder-matched';
+
+const PEOPLE = 'osoba';
+
+/**
+ * `remark`: the name was written in another way than the service has it, and names the matched
+ * person.
+ */
+export type ResolvedFinder =
+  | { readonly value: Reference; readonly remark?: Unreadable }
+  | (Unreadable & { readonly candidates?: readonly TermCandidate[] });
+
+/**
+ * Resolves a finder, wherever one is named. A mapping of the user's own comes first. The service
+ * matches a name exactly, so a name that differs from a known person's in case, accents, order,
+ * titles or blanks is replaced by that person's identifier, with a remark. Where several people
+ * match, or words are abbreviated, a person must choose. Any other name is a new person, if it is
+ * certain which part is the surname.
+ */
+export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
+  if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
+  const written = cell.normalize('NFC').replace(/\s+/g, ' ').trim();
+  const name = parseName(written);
+  const joined = name.parts.join(', ');
+  const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
+  const lookups = [...new Set([written, plain])].map((text) => lookupTerm(PEOPLE, text));
+  const bestLookup =
+    lookups.find(
+      (lookup) =>
+        lookup.kind === 'mapping-conflict' || (lookup.kind === 'found' && lookup.isOwn === true),
+    ) ??
+    lookups.find(({ kind }) => kind === 'found') ??
+    lookups.find(({ kind }) => kind === 'ambiguous');
+  if (bestLookup !== undefined) return chooseKnown(bestLookup, written, name);
+  if (isUnknownPerson(written)) {
+    const message = msg`"${written}" is not a person's name. Leave the finder out, or map the words to a person: ${cmd`pas vocab map set osoba ${written}`} ID`;
+    return makeUnreadable('finder-unknown', message);
+  }
+  const problem = findPartsProblem(name, written);
+  if (problem !== undefined) return makeUnreadable('finder-name', problem);
+  const candidates = findCandidates(name, plain, lookupTerm);
+  if (candidates.length > 0) return makeUndecided('finder-unsure', written, candidates);
+  return name.parts.length === 2
+    ? acceptAsWritten(name, joined)
+    : splitUnmarkedName(name, written, lookupTerm);
+}
+
+function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
+  if (lookup.kind === 'mapping-conflict')
+    return makeUnreadable('term-mapping-conflict', explainLookup(lookup, PEOPLE, text));
+  if (lookup.kind === 'ambiguous') {
+    const bornAs = foldName(name.bornAs ?? '');
+    const [only, another] = lookup.candidates.filter(
+      ({ about = '' }) => bornAs !== '' && splitNameWords(about).includes(bornAs),
+    );
+    if (only !== undefined && another === undefined) return acceptPerson(only, text);
+    return makeUndecided('term-ambiguous', text, lookup.candidates);
+  }
+  if (lookup.kind !== 'found') throw new Error(`a person who is ${lookup.kind} is not known`);
+  if (lookup.isOwn === true) return { value: { id: lookup.term.id, text: lookup.term.label } };
+  const { about = '' } = lookup.term;
+  const isOther =
+    name.bornAs !== undefined &&
+    /\p{L}/u.test(about) &&
+    !splitNameWords(about).includes(foldName(name.bornAs));
+  return isOther || isContrary(name, lookup.term)
+    ? makeUndecided('finder-unsure', text, [lookup.term])
+    : acceptPerson(lookup.term, text);
+}
+
+/** The service matches exactly this text; any other spelling would create another person. */
+function acceptPerson({ id, label }: TermCandidate, text: string): ResolvedFinder {
+  const asMatched = text.replace(/ ?, ?/, ', ');
+  if (asMatched === label && findNameProblem(label) === undefined)
+    return { value: { id: NEW_PERSON, text: label } };
+  const remark = makeUnreadable(FINDER_MATCHED, msg`"${text}" is read as ${id} (${label}).`);
+  return { value: { id, text: label }, remark: text === label ? undefined : remark };
+}
+
+/**
+ * Tells if the comma contradicts the label: it marks the surname, which counts where both parts may
+ * be given names.
+ */
+function isContrary(
+  { parts: [surname = '', givenName] }: WrittenName,
+  { label }: TermCandidate,
+): boolean {
+  if (givenName === undefined || !isGiven(surname) || !isGiven(givenName)) return false;
+  return makePersonKey(surname) !== makePersonKey(label.slice(0, label.indexOf(',')));
+}
+
+function makeUndecided(
+  rule: string,
+  text: string,
+  candidates: readonly TermCandidate[],
+): ResolvedFinder {
+  const names = formatTerms(candidates);
+  const id = candidates[0]?.id ?? 'ID';
+  const message = msg`"${text}" may be ${names}. Write the identifier, or the whole name of another person; if it is always this one: ${cmd`pas vocab map set osoba ${text} ${id}`}`;
+  return { ...makeUnreadable(rule, message), candidates };
+}
+
+/** Returns people who may be meant although the name is incomplete; a person must decide. */
+function findCandidates(
+  name: WrittenName,
+  plain: string,
+  lookupTerm: LookupTerm,
+): readonly TermCandidate[] {
+  const bare = name.parts.join(' ');
+  const withoutCut = bare
+    .split(' ')
+    .filter((word) => !/^\p{L}\.?$/u.test(word))
+    .join(' ');
+  const [, givenName = ''] = name.parts;
+  const variants = [
+    ...(name.suffix === undefined ? [] : [bare]),
+    ...(withoutCut === bare ? [] : [withoutCut]),
+    ...(name.bornAs === undefined
+      ? []
+      : [`${givenName || (splitName(bare)?.givenName ?? '')} ${name.bornAs}`]),
+  ];
+  const sameNamed = variants.flatMap((text) => listPeople(lookupTerm(PEOPLE, text)));
+  const shortened = listNearest(lookupTerm(PEOPLE, plain)).filter(({ label }) =>
+    canAbbreviate(bare, label),
+  );
+  return [...new Map([...sameNamed, ...shortened].map((term) => [term.id, term])).values()];
+}
+
+function listNearest(lookup: TermLookup): readonly TermCandidate[] {
+  return lookup.kind === 'unknown' ? lookup.nearest : [];
+}
+
+function listPeople(lookup: TermLookup): readonly TermCandidate[] {
+  if (lookup.kind === 'found') return [lookup.term];
+  return lookup.kind === 'ambiguous' ? lookup.candidates : [];
+}
+
+/** Takes the name as `Surname, Given name`, unless all evidence shows the other order. */
+function acceptAsWritten(name: WrittenName, joined: string): ResolvedFinder {
+  const [surname = '', givenName = ''] = name.parts;
+  if (isFeminineSurname(givenName) && !isFeminineSurname(surname)) {
+    const turned = `${givenName}, ${surname}`;
+    return makeUnreadable(
+      'finder-name',
+      msg`"${joined}" looks reversed: the surname comes before the comma. Write ${turned}.`,
+    );
+  }
+  return makeNewPerson({ surname, givenName }, name);
+}
+
+function splitUnmarkedName(
+  name: WrittenName,
+  text: string,
+  lookupTerm: LookupTerm,
+): ResolvedFinder {
+  const [bare = ''] = name.parts;
+  const split = isOneName(bare) ? splitName(bare) : undefined;
+  if (split !== undefined) return makeNewPerson(split, name);
+  const nearest = listNearest(lookupTerm(PEOPLE, bare));
+  const names = formatTerms(nearest);
+  if (nearest.length === 0) return makeUnreadable('finder-name', makeNameAdvice(text));
+  const advice = joinMessages([makeNameAdvice(text), msg`Nearest: ${names}.`], ' ');
+  return { ...makeUnreadable('finder-name', advice), candidates: nearest };
+}
+
+/** Suffix and birth name, which distinguish people of one name, are stored with the surname. */
+function makeNewPerson(
+  { surname, givenName }: PersonName,
+  { suffix, bornAs }: WrittenName,
+): ResolvedFinder {
+  const text = `${suffix === undefined ? surname : `${surname} ${suffix}`}, ${givenName.replace(/\s+/g, ' ')}`;
+  const problem = findNameProblem(text);
+  if (problem !== undefined) return makeUnreadable('finder-name', problem);
+  const value = { id: NEW_PERSON, text };
+  if (bornAs === undefined) return { value };
+  return {
+    value,
+    remark: makeUnreadable(
+      'finder-name',
+      msg`The finder is sent as "${text}", without the surname at birth, ${bornAs}.`,
+    ),
+  };
+}
+
+function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message | undefined {
+  const [surname = '', givenName] = parts;
+  if (givenName === undefined) return surname === '' ? makeNameAdvice(text) : undefined;
+  if (parts.some((part) => part === '')) return makeNameAdvice(text);
+  const joined = parts.join(', ');
+  const isTwo = [surname, givenName].every(
+    (part) => part.includes(' ') && part.split(' ').some(isGiven),
+  );
+  if (parts.length > 2 || isTwo || !isOneName(joined)) return describeSeveral(text);
+  return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
+}
+
+/** Explains why the service would refuse a text as the name of a new person. */
+export function findNameProblem(text: string): Message | undefined {
+  const { surname, givenName } = splitAtComma(text);
+  if (surname === '' || givenName === '') return makeNameAdvice(text);
+  if (Math.max([...surname].length, [...givenName].length) > MAX_NAME_LENGTH) {
+    return msg`"${text}" is too long: a surname and a given name have at most ${MAX_NAME_LENGTH} characters each.`;
+  }
+  return undefined;
+}
+
+/** Explains why the service would create a person with a wrong name. */
+export function findNameDoubt(text: string): Message | undefined {
+  const { surname, givenName } = splitAtComma(text);
+  if (/[;,]/.test(givenName)) return describeSeveral(text);
+  return detectNameOrder(`${surname} ${givenName}`) === 'given-first'
+    ? msg`"${text}" may be reversed: the surname comes before the comma.`
+    : undefined;
+}
+
+/** Splits a name as the service does: at the first comma, without a further check. */
+function splitAtComma(text: string): PersonName {
+  const [surname = '', ...others] = text.split(',');
+  return { surname: trimText(surname), givenName: collapseText(others.join(',')) };
+}
+
+function describeSeveral(text: string): Message {
+  return msg`"${text}" has more than a surname and a given name. Write one person without titles: Novák, Jan.`;
+}
+
+function makeNameAdvice(text: string): Message {
+  return msg`"${text}" is not a finder. Write a person's identifier such as OS-001507, or the name as Surname, Given name.`;
+}
+
+export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
+
+/**
+ * Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the
+ * rows share the references.
+ */
+export function rememberReferences(
+  lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' }),
+): ResolveReference {
+  const getResolutions = memoize((field: Field) =>
+    memoize((text: string) => resolveReference(field, withoutInvisible(text), lookupTerm)),
+  );
+  return (field, text) => getResolutions(field)(text);
+}
+
+/** Removes soft hyphens and characters without width, which come with copied text. */
+function withoutInvisible(text: string): string {
+  return text.replace(/[\u00ad\u200b-\u200f\u2060\ufeff]/g, '').trim();
+}
+
+function resolveReference(
+  { name, set }: Field,
+  cell: string,
+  lookupTerm: LookupTerm,
+): ReturnType<ResolveReference> {
+  if (set === undefined) return resolveProject(cell);
+  return name === 'nalezce' ? resolveFinder(cell, lookupTerm) : resolveTerm(set, cell, lookupTerm);
+}

@@ -1,0 +1,289 @@
+import {
+  describeInvisible,
+  describeLookalike,
+  formatCodePoint,
+  normalizeNumber,
+  trimText,
+} from '../base/characters.ts';
+import { makeUnreadable, type Unreadable } from '../base/issue.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import { joinAlternatives } from '../base/names.ts';
+import { findIllegalCharacter } from '../base/xml/element.ts';
+import { NEW_PERSON } from './field.ts';
+import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
+import type {
+  LookupArea,
+  LookupNumber,
+  LookupProject,
+  LookupTerm,
+  TermCandidate,
+  TermLookup,
+} from './find.ts';
+import { findDayDoubt, isRealDate } from './parse-cell.ts';
+import { explainLookup, findNameDoubt, findNameProblem, formatSet } from './resolve-references.ts';
+
+/** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
+export const MAX_DEPTH_CM = 2_147_483_647;
+
+/** Rule of the error that another find has a find's number. */
+export const NUMBER_USED = 'number-used';
+
+/** Requirements for values in every state (A-VALUE-1 to A-VALUE-7). */
+export const VALUE_RULES: readonly Rule[] = [
+  { name: 'text-characters', judge: checkCharacters },
+  { name: 'number-form', judge: checkNumberForm },
+  { name: NUMBER_USED, judge: checkNumberUse },
+  { name: 'depth-range', judge: checkDepthRange },
+  { name: 'date', judge: checkRealDate },
+  { name: 'date-plausible', judge: checkPlausibleDate },
+  { name: 'finder-name', judge: checkFinderName },
+  { name: 'vocabulary', judge: checkReferences },
+];
+
+function checkCharacters(elements: FindElements): Finding[] {
+  const findings: Finding[] = [];
+  for (const { name } of FIELDS) {
+    const character = findElementIllegalCharacter(elements[name]);
+    if (character === undefined) continue;
+    const code = formatCodePoint(character);
+    findings.push({
+      element: name,
+      message: msg`${name} contains the character ${code}, which XML does not allow. Remove it.`,
+    });
+  }
+  return findings;
+}
+
+function findElementIllegalCharacter(value: FindElements[Field['name']]): string | undefined {
+  if (typeof value === 'object')
+    return findElementIllegalCharacter(value.id) ?? findElementIllegalCharacter(value.text);
+  return typeof value === 'string'
+    ? findIllegalCharacter(value.includes('\r') ? value.replaceAll('\r', '') : value)
+    : undefined;
+}
+
+/** Limit for a registration number. */
+export const MAX_CHARACTERS = 255;
+
+/** Explains why a trimmed number cannot be assigned (A-NUMBER-2). */
+export function findNumberProblem(value: string): Unreadable | undefined {
+  const characters = [...value].length;
+  if (characters > MAX_CHARACTERS) {
+    const problem = msg`The number has ${characters} characters; the service accepts at most ${MAX_CHARACTERS}. Shorten it.`;
+    return makeUnreadable('number-length', problem);
+  }
+  return findUnseenCharacter(value);
+}
+
+/** By a character that cannot be seen, two numbers would look equal and differ. */
+function findUnseenCharacter(value: string): Unreadable | undefined {
+  const unseen = describeInvisible(value);
+  if (unseen === undefined) return undefined;
+  return makeUnreadable('number-form', msg`The number contains ${unseen}. Remove it.`);
+}
+
+/** Names a character of a written number that a person may take for another one. */
+export function findNumberDoubt(written: string): Unreadable | undefined {
+  const lookalike = describeLookalike(written);
+  if (lookalike === undefined) return undefined;
+  const isPlainNow = describeLookalike(normalizeNumber(written)) === undefined;
+  const problem = isPlainNow
+    ? msg`The number has ${lookalike}; it is read as a plain character.`
+    : msg`The number has ${lookalike}, which looks like another character. Correct it if it is not meant.`;
+  return makeUnreadable('number-lookalike', problem);
+}
+
+/** Explains why a number cannot be that of a find: another one has it. */
+export function findNumberUse(
+  value: string,
+  find: string,
+  { lookupNumber }: Pick<RuleContext, 'lookupNumber'>,
+): Unreadable | undefined {
+  const number = normalizeNumber(value);
+  const other = number === '' ? undefined : lookupNumber?.(number, find);
+  if (other === undefined) return undefined;
+  const problem = msg`${number} is also the number of ${other}. Give each find its own.`;
+  return makeUnreadable(NUMBER_USED, problem);
+}
+
+/**
+ * Checks that a number is one visible line. Characters that XML cannot hold are reported by another
+ * rule.
+ */
+function checkNumberForm({ evidencni_cislo: number = '' }: FindElements): Finding[] {
+  const unseen =
+    findElementIllegalCharacter(number) === undefined
+      ? findUnseenCharacter(trimText(number))
+      : undefined;
+  return toFindings('evidencni_cislo', unseen?.problem);
+}
+
+function checkNumberUse(
+  { evidencni_cislo: number = '' }: FindElements,
+  context: RuleContext,
+  find: string,
+): Finding[] {
+  const used = findNumberUse(number, find, context);
+  return toFindings('evidencni_cislo', used?.problem);
+}
+
+function checkDepthRange({ hloubka: depthCm }: FindElements): Finding[] {
+  if (
+    depthCm === undefined ||
+    (Number.isInteger(depthCm) && depthCm >= 0 && depthCm <= MAX_DEPTH_CM)
+  )
+    return [];
+  // A longer number has lost its last digits, so it is not what the document says.
+  const isExact = Math.abs(depthCm) <= Number.MAX_SAFE_INTEGER;
+  const bound = depthCm > 0 ? `> ${MAX_DEPTH_CM}` : '< 0';
+  const hloubka = isExact || Number.isNaN(depthCm) ? depthCm : bound;
+  const message = msg`hloubka is ${hloubka}. Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`;
+  return [{ element: 'hloubka', message }];
+}
+
+function checkRealDate({ datum_nalezu: date }: FindElements): Finding[] {
+  if (date === undefined || trimText(date) === '' || isRealDate(date)) return [];
+  return [
+    {
+      element: 'datum_nalezu',
+      message: msg`"${date}" is not a calendar date. Write YYYY-MM-DD, without a time or time zone.`,
+    },
+  ];
+}
+
+function checkPlausibleDate(
+  { datum_nalezu: date }: FindElements,
+  { today }: RuleContext,
+): Finding[] {
+  if (date === undefined || !isRealDate(date)) return [];
+  const doubt = findDayDoubt(date, { today, areOldUsual: true, isOfDevice: false });
+  return toFindings('datum_nalezu', doubt, true);
+}
+
+function checkFinderName({ nalezce }: FindElements): Finding[] {
+  if (nalezce?.id !== NEW_PERSON) return [];
+  const problem = findNameProblem(nalezce.text);
+  if (problem !== undefined) return [{ element: 'nalezce', message: problem }];
+  const doubt = findNameDoubt(nalezce.text);
+  return toFindings('nalezce', doubt, true);
+}
+
+function toFindings(element: ElementName, message?: Message, warning?: boolean): Finding[] {
+  return message === undefined ? [] : [{ element, message, warning }];
+}
+
+/**
+ * Checks that each identifier is `HES-<digits>`, not a label or an address (S-SERVICE-4), and that
+ * its vocabulary has it.
+ */
+function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): readonly Finding[] {
+  return REFERENCE_FIELDS.flatMap(({ name, set }): readonly Finding[] => {
+    const reference = elements[name];
+    if (typeof reference !== 'object' || reference.id.trim() === '') return [];
+    const { id } = reference;
+    if (name === 'nalezce' && id === NEW_PERSON) return [];
+    const form = set?.startsWith('heslo:') ? /^HES-\d+$/ : /^\s*\S+\s*$/;
+    if (id === NEW_PERSON || !form.test(id)) {
+      const message = msg`"${id}" cannot be an identifier of ${name}. Write the one that ${cmd`pas vocab search`} finds.`;
+      return [{ element: name, message, rule: 'identifier-form' }];
+    }
+    if (lookupTerm === undefined || set === undefined) return [];
+    const lookup = lookupTerm(set, id);
+    if (lookup.kind === 'not-harvested') {
+      const where = formatSet(set);
+      const message = msg`${id} in ${name} was not checked: ${where} was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`;
+      return [{ element: name, message, warning: true, rule: NOT_HARVESTED }];
+    }
+    const message = findMembershipProblem(lookup, name, set, id);
+    return toFindings(name, message);
+  });
+}
+
+function findMembershipProblem(
+  lookup: Exclude<TermLookup, { kind: 'not-harvested' }>,
+  name: string,
+  set: string,
+  id: string,
+): Message | undefined {
+  switch (lookup.kind) {
+    case 'found':
+      return lookup.term.id === id ? undefined : explainLabelForIdentifier(name, id, [lookup.term]);
+    case 'ambiguous':
+      return explainLabelForIdentifier(name, id, lookup.candidates);
+    case 'wrong-set':
+    case 'deleted':
+    case 'mapping-conflict':
+      return explainLookup(lookup, set, id);
+    case 'unknown': {
+      const problem = explainLookup(lookup, set, id);
+      return msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.`;
+    }
+  }
+}
+
+/** A lookup finds labels and lower-case identifiers as well; the service accepts neither. */
+function explainLabelForIdentifier(
+  name: string,
+  id: string,
+  meant: readonly TermCandidate[],
+): Message {
+  const choice = joinAlternatives(meant.map((term) => `${term.id} (${term.label})`));
+  return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
+}
+
+const REFERENCE_FIELDS = FIELDS.filter(({ kind }) => kind === 'reference' || kind === 'term');
+
+/** Data beside the find itself. A check whose data is absent is skipped. */
+export type RuleContext = {
+  /** Letter (A–E) or name, English or Czech, of the account's role. */
+  readonly role?: string;
+  /** Name of the account's organisation, as the service writes it. */
+  readonly organisation?: string;
+  readonly lookupTerm?: LookupTerm;
+  readonly lookupArea?: LookupArea;
+  readonly lookupProject?: LookupProject;
+  readonly lookupNumber?: LookupNumber;
+  /** Local day, YYYY-MM-DD. */
+  readonly today: string;
+};
+
+/** A violation of a rule: the fault, then the remedy. */
+export type Finding = {
+  readonly element?: ElementName;
+  readonly message: Message;
+  readonly warning?: boolean;
+  /** Name of the issue where it differs from the rule's. */
+  readonly rule?: string;
+};
+
+export type Rule = {
+  /** Stable, kebab-case; the `rule` of the issues. */
+  readonly name: string;
+  readonly judge: (
+    elements: FindElements,
+    context: RuleContext,
+    localId: string,
+  ) => readonly Finding[];
+};
+
+/**
+ * Rule of the warning that an identifier could not be checked, because its set was not harvested.
+ */
+export const NOT_HARVESTED = 'not-harvested';
+
+const ROLES = {
+  researcher: ['b', 'researcher', 'badatel'],
+  archaeologist: ['c', 'archaeologist', 'archeolog'],
+  archivist: ['d', 'archivist', 'archivář', 'e', 'administrator', 'administrátor'],
+} as const;
+
+/**
+ * Returns the permissions of a role; administrators have those of archivists. Undefined where the
+ * role is not known.
+ */
+export function getRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
+  const name = role.trim().toLowerCase();
+  return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) =>
+    ROLES[rank].some((group) => group === name),
+  );
+}

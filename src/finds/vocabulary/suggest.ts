@@ -1,0 +1,280 @@
+import { t } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
+import { compareCzech, editDistance, fold } from '../../base/names.ts';
+import { ABBREVIATIONS, getWordRoot, getWordStem, SYNONYMS } from './synonyms.ts';
+import type { Term, Vocabulary } from './term.ts';
+import { listTermsOfSet } from './terms.ts';
+
+/** Parsing of a museum's own term: its words, and the readings of each. */
+
+export type Word = {
+  readonly text: string;
+  readonly folded: string;
+  readonly stem: string;
+  readonly root: string;
+  /** The word is abbreviated: it ends with a dot. */
+  readonly cut: boolean;
+};
+
+/** A word of a term itself, or one of those that it stands for; `meaning` has all of these. */
+export type Reading = { readonly word: Word; readonly meaning?: string };
+
+export type TermToken = { readonly word: Word; readonly readings: readonly Reading[] };
+
+/** Czech and English words that link others. */
+const LINKS = new Set([
+  'a',
+  'do',
+  'ke',
+  'na',
+  'nebo',
+  'o',
+  'od',
+  'po',
+  'pod',
+  'pri',
+  'pro',
+  's',
+  'se',
+  'u',
+  'v',
+  've',
+  'z',
+  'ze',
+  'and',
+  'for',
+  'of',
+  'the',
+  'with',
+]);
+
+/** A longer text is a description, which begins with the object. */
+const MAX_LETTERS = 120;
+
+/** Returns the meaningful words of a text, each with its readings. */
+export function splitOwnTerm(text: string): TermToken[] {
+  return splitIntoWords(text.slice(0, MAX_LETTERS)).map((word) => {
+    const readings = listMeanings(word).flatMap((meaning) =>
+      splitIntoWords(meaning).map((other): Reading => ({ word: other, meaning })),
+    );
+    return { word, readings: [{ word }, ...readings] };
+  });
+}
+
+/** Splits a text into words and drops linking words, unless it has no others. */
+export function splitIntoWords(text: string): Word[] {
+  const words = (text.match(/[\p{L}\p{N}\p{M}]+\.?/gu) ?? []).map(makeWord);
+  const meaningful = words.filter(({ cut, folded }) => cut || !LINKS.has(folded));
+  return meaningful.length === 0 ? words : meaningful;
+}
+
+function makeWord(written: string): Word {
+  const text = written.replace('.', '');
+  return {
+    text,
+    folded: fold(text),
+    stem: getWordStem(text),
+    root: getWordRoot(text),
+    cut: written !== text,
+  };
+}
+
+function listMeanings({ folded, stem }: Word): string[] {
+  const synonym = findMeaningOfStem(stem);
+  return [...expandAbbreviation(folded), ...(synonym === undefined ? [] : [synonym])];
+}
+
+/** By stem, since a list may have any inflected form. */
+function findMeaningOfStem(stem: string): string | undefined {
+  alternatives ??= new Map(
+    Object.entries(SYNONYMS).map(([word, meaning]) => [getWordStem(word), meaning]),
+  );
+  return alternatives.get(stem);
+}
+
+/** Made on first use, since most commands look up no word. */
+let alternatives: ReadonlyMap<string, string> | undefined;
+
+/** Each wording is searched; the words behind these are details. */
+const MAX_REPLACED = 3;
+
+/** Returns a typed text with one word each replaced by what it may stand for. */
+export function listOtherWordings(typed: string): string[] {
+  const folded = fold(typed);
+  return splitIntoWords(folded)
+    .slice(0, MAX_REPLACED)
+    .flatMap((word) => listMeanings(word).map((meaning) => folded.replace(word.text, meaning)));
+}
+
+function expandAbbreviation(folded: string): string[] {
+  return Object.hasOwn(ABBREVIATIONS, folded) ? (ABBREVIATIONS[folded] ?? '').split('|') : [];
+}
+
+/**
+ * A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the
+ * evidence.
+ */
+export type Suggestion = {
+  readonly term: Term;
+  readonly score: number;
+  readonly why: readonly string[];
+};
+
+/** Returns the entries of one set that fit a term, best first. A person decides which is meant. */
+type Suggest = (ownTerm: string, limit: number) => Suggestion[];
+
+type Name = {
+  readonly term: Term;
+  readonly text: string;
+  readonly kind: keyof typeof KIND_WORDS;
+  readonly words: readonly Word[];
+};
+
+/** Kinds of an entry's names, for people. */
+const KIND_WORDS = {
+  label: msg`Czech label`,
+  labelEn: msg`English label`,
+  abbreviation: msg`abbreviation`,
+} as const;
+const KINDS = Object.keys(KIND_WORDS) as (keyof typeof KIND_WORDS)[];
+
+const MIN_SCORE = 0.45;
+const NOT_QUITE_THE_SAME = 0.99;
+/** Loads the set once, so that many terms can be matched fast. */
+export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
+  const names = listTermsOfSet(vocabulary, setSpec).flatMap((term) =>
+    KINDS.flatMap((kind): Name[] => {
+      const text = term[kind];
+      return text === null ? [] : [{ term, text, kind, words: splitIntoWords(text) }];
+    }),
+  );
+  return (text, limit) => {
+    const tokens = splitOwnTerm(text);
+    const best = new Map<string, Suggestion>();
+    for (const name of names) {
+      const fit = compareLetters(text, name) ?? compareTokens(tokens, name);
+      if (fit.score >= Math.max(MIN_SCORE, best.get(name.term.ident)?.score ?? 0))
+        best.set(name.term.ident, { term: name.term, ...fit });
+    }
+    return [...best.values()]
+      .sort((a, b) => b.score - a.score || compareNames(a.term, b.term))
+      .slice(0, limit);
+  };
+}
+
+/** Puts the more specific of equals first: `vrcholný středověk` before `středověk`. */
+function compareNames({ label }: Term, other: Term): number {
+  return other.label.length - label.length || compareCzech(label, other.label);
+}
+
+type Fit = Omit<Suggestion, 'term'>;
+
+/** Compares the whole texts, with their words joined or separated. */
+function compareLetters(text: string, name: Name): Fit | undefined {
+  if (reduceToLetters(text) !== reduceToLetters(name.text)) return undefined;
+  const kind = KIND_WORDS[name.kind];
+  const score = text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME;
+  return { score, why: [t`the same as its ${kind}`] };
+}
+
+/** Removes accents, case, spaces, dots and hyphens. */
+function reduceToLetters(text: string): string {
+  return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+type Match = {
+  readonly closeness: number;
+  readonly token: TermToken;
+  readonly reading: Reading;
+  readonly entry: Word;
+};
+
+/** Compares word by word; each word of the term and of the entry counts with its best match. */
+function compareTokens(tokens: readonly TermToken[], name: Name): Fit {
+  const matches = tokens.flatMap((token) =>
+    token.readings.flatMap((reading) =>
+      name.words.map(
+        (entry): Match => ({ token, reading, entry, closeness: measureCloseness(reading, entry) }),
+      ),
+    ),
+  );
+  const makePart = ({ text }: Word, isOfPart: (match: Match) => boolean): Part => {
+    const [best] = matches.filter(isOfPart).sort((a, b) => b.closeness - a.closeness);
+    return { text, match: best?.closeness === 0 ? undefined : best };
+  };
+  const ofEntry = name.words.map((entry) => makePart(entry, (match) => match.entry === entry));
+  const ofTerm = tokens.map((token) => makePart(token.word, (match) => match.token === token));
+  const lacking = listUnmatched(ofEntry);
+  const leftOver = listUnmatched(ofTerm);
+  const kind = KIND_WORDS[name.kind];
+  return {
+    score: NOT_QUITE_THE_SAME * measureShare([...ofEntry, ...ofTerm]),
+    why: [
+      ...new Set(ofEntry.flatMap(({ match }) => (match === undefined ? [] : explain(match)))),
+      ...(name.kind === 'label' ? [] : [t`its ${kind} is "${name.text}"`]),
+      ...(lacking === '' ? [] : [t`${lacking} not in the term`]),
+      ...(leftOver === '' ? [] : [t`${leftOver} left over`]),
+    ],
+  };
+}
+
+type Part = { readonly text: string; readonly match: Match | undefined };
+
+function measureShare(parts: readonly Part[]): number {
+  const matched = parts.reduce((sum, { match }) => sum + (match?.closeness ?? 0), 0);
+  return matched / Math.max(1, parts.length);
+}
+
+function listUnmatched(parts: readonly Part[]): string {
+  return parts
+    .filter(({ match }) => match === undefined)
+    .map(({ text }) => t`"${text}"`)
+    .join(', ');
+}
+
+function explain({ token, reading, entry, closeness }: Match): string {
+  const { text, cut } = token.word;
+  const { meaning } = reading;
+  if (meaning !== undefined) {
+    const ownText = cut ? `${text}.` : text;
+    return t`"${ownText}" stands for "${meaning}"`;
+  }
+  if (closeness === SAME) return t`"${text}" is the same word`;
+  return closeness === MISTYPED
+    ? t`"${text}" may be "${entry.text}" mistyped`
+    : t`"${text}" is related to "${entry.text}"`;
+}
+
+const SAME = 1;
+const RELATED = 0.8;
+const SHORT_ROOT = 0.74;
+const MISTYPED = 0.7;
+
+/** Returns how close two words are; 0 where they have nothing in common. */
+function measureCloseness({ word, meaning }: Reading, entry: Word): number {
+  if (word.folded === entry.folded) return SAME;
+  if (isRelated(word, entry)) return RELATED;
+  if (word.root === entry.root && word.root.length === 3) return SHORT_ROOT;
+  // The expansion of an abbreviation was not typed, so it has no typing errors.
+  if (word.cut || meaning !== undefined) return 0;
+  const limit = [4, 7, 11].filter((from) => word.folded.length >= from).length;
+  const errors = limit === 0 ? 1 : editDistance(word.folded, entry.folded, limit);
+  return errors <= limit ? MISTYPED : 0;
+}
+
+/** A shorter part is one of too many words. */
+const MIN_PART_CHARACTERS = 4;
+
+/** Compares roots, beginnings, and parts of compounds: `mlat` in `sekeromlat`. */
+function isRelated(word: Word, entry: Word): boolean {
+  const isPart = (short: string, long: string): boolean =>
+    short.length >= MIN_PART_CHARACTERS && (long.startsWith(short) || long.endsWith(short));
+  return (
+    (word.cut && entry.folded.startsWith(word.folded)) ||
+    (word.stem === entry.stem && word.stem.length > 2) ||
+    (word.root === entry.root && word.root.length > 3) ||
+    isPart(word.folded, entry.folded) ||
+    isPart(word.stem, entry.stem) ||
+    isPart(entry.stem, word.stem)
+  );
+}

@@ -1,0 +1,327 @@
+import { normalizeId } from '../../base/characters.ts';
+import { memoize } from '../../base/collections.ts';
+import { createRowParser, isNumber, isText, parseValue } from '../../base/disk/database.ts';
+import { canAbbreviate, compareCzech, editDistance, splitNameWords } from '../../base/names.ts';
+import type {
+  LookupArea,
+  LookupProject,
+  LookupTerm,
+  ProjectLookup,
+  TermCandidate,
+  TermLookup,
+} from '../find.ts';
+import { makeFinderKey } from '../person-name.ts';
+import {
+  type BoundingBox,
+  computeDistanceToPolygonM,
+  computeMetresPerDegree,
+  isInPolygon,
+  type Polygon,
+  parsePolygon,
+} from '../place/areas.ts';
+import { searchTerms } from './search.ts';
+import type { Term, TermDetails, Vocabulary } from './term.ts';
+import {
+  findAccountOfHarvest,
+  findTermByIdent,
+  findTermByTypedIdent,
+  findTermsById,
+  findTermsByName,
+  isHarvested,
+  isInSet,
+  listPeopleOfSurname,
+  listTermsOfSet,
+} from './terms.ts';
+
+const IDENTIFIER = /^(?:[A-Z]{1,4}-\d{6}|ruian-\d{2,6})$/i;
+const MAX_CANDIDATES = 5;
+
+/** A search takes milliseconds, and so many unknown texts of a table are no slips of the pen. */
+const MAX_SEARCHES = 300;
+
+type Search = (typed: string, setSpec: string) => readonly Term[];
+
+/** Makes a lookup by identifier, else by Czech or English name; of people in any order of words. */
+export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
+  const listSmallSet = memoize((setSpec: string): readonly Term[] => {
+    const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
+    return all.length <= MAX_SMALL_SET ? all : [];
+  });
+  let searches = 0;
+  const search: Search = (typed, setSpec) => {
+    searches += 1;
+    if (searches > MAX_SEARCHES) return [];
+    return searchTerms(vocabulary, typed, { setSpec, limit: MAX_CANDIDATES }).map(
+      ({ term }) => term,
+    );
+  };
+  const lookUpByName = (setSpec: string, cell: string): TermLookup => {
+    const name = setSpec === PEOPLE_SET ? makeFinderKey(cell) : cell;
+    const called = findTermsByName(vocabulary, name);
+    const named = called.filter((term) => isInSet(term.setSpec, setSpec));
+    const lookup = chooseNamed(named, cell);
+    if (lookup !== undefined) return lookup;
+    if (!isHarvested(vocabulary, setSpec)) return { kind: 'not-harvested' };
+    const nearest =
+      setSpec === PEOPLE_SET ? findNearestPeople(vocabulary, cell, search) : search(cell, setSpec);
+    const all = listSmallSet(setSpec);
+    const otherTerms = all.filter(({ ident }) => !nearest.some((term) => term.ident === ident));
+    const elsewhere = called.filter((term) => term.gone === null && isVocabulary(term.setSpec));
+    return {
+      kind: 'unknown',
+      nearest: [...nearest, ...otherTerms].map(toCandidate),
+      isAll: all.length > 0,
+      elsewhere: elsewhere.map(toCandidate),
+    };
+  };
+  const getLookup = memoize((setSpec: string) =>
+    memoize((text: string): TermLookup => {
+      const cell = text.trim();
+      return IDENTIFIER.test(normalizeId(cell))
+        ? lookUpByIdentifier(vocabulary, setSpec, cell)
+        : lookUpByName(setSpec, cell);
+    }),
+  );
+  return (setSpec, text) => getLookup(setSpec)(text);
+}
+
+function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
+  const term = findTermByTypedIdent(vocabulary, cell);
+  if (term === undefined)
+    return isHarvested(vocabulary, setSpec)
+      ? { kind: 'unknown', nearest: [] }
+      : { kind: 'not-harvested' };
+  if (!isInSet(term.setSpec, setSpec)) return { kind: 'wrong-set', term: toCandidate(term) };
+  return { kind: term.gone === null ? 'found' : 'deleted', term: toCandidate(term) };
+}
+
+/** Chooses among the entries of one name those that are not gone, and the exact ones first. */
+function chooseNamed(named: readonly Term[], cell: string): TermLookup | undefined {
+  const alive = named.filter(({ gone }) => gone === null);
+  // Entries that differ only in an accent are distinguished by a cell that has the accent.
+  const text = cell.normalize('NFC').replace(/\s+/g, ' ').replace(/ ?, ?/, ', ');
+  const exact = alive.filter(({ label, labelEn }) =>
+    [label, labelEn, ...withoutComma(label)].includes(text),
+  );
+  const [only, another] = exact.length > 0 ? exact : alive;
+  if (only !== undefined)
+    return another === undefined
+      ? { kind: 'found', term: toCandidate(only) }
+      : { kind: 'ambiguous', candidates: alive.map(toCandidate) };
+  const [dead] = named;
+  return dead && { kind: 'deleted', term: toCandidate(dead) };
+}
+
+function withoutComma(label: string): string[] {
+  const [surname = '', givenName = ''] = label.split(/,(.*)/).map((part) => part.trim());
+  return [`${surname} ${givenName}`, `${givenName} ${surname}`];
+}
+
+const MAX_NEAREST = 3;
+const MAX_SHORTENED = 10;
+
+/**
+ * Returns people with an abbreviated name, else those with a similar name, then those of the same
+ * surname and initial.
+ */
+function findNearestPeople(vocabulary: Vocabulary, name: string, search: Search): Term[] {
+  const words = splitNameWords(name);
+  const namesakes = words.flatMap((word) => listPeopleOfSurname(vocabulary, word));
+  const shortened = namesakes.filter(({ label }) => canAbbreviate(name, label));
+  if (shortened.length > 0) return shortened.slice(0, MAX_SHORTENED);
+  const plain = words.join(' ');
+  const limit = Math.max(1, Math.floor(plain.length / 4));
+  // Thousands of words begin with the letter of an initial.
+  const typed = words.filter(({ length }) => length > 1).join(' ');
+  const close = search(typed, PEOPLE_SET)
+    .map((term) => ({
+      term,
+      errors: editDistance(plain, splitNameWords(term.label).join(' '), limit),
+    }))
+    .filter(({ errors }) => errors <= limit)
+    .sort((a, b) => a.errors - b.errors)
+    .map(({ term }) => term);
+  const initials = words.map((word) => word[0]);
+  const related = namesakes.filter(
+    ({ label }) =>
+      words.length === 1 || initials.includes(splitNameWords(label.split(',')[1] ?? '')[0]?.[0]),
+  );
+  const people = new Map([...close, ...related].map((term) => [term.ident, term]));
+  return [...people.values()].slice(0, MAX_NEAREST);
+}
+
+function toCandidate({ ident, label, labelEn, setSpec, details }: Term): TermCandidate {
+  return {
+    id: ident,
+    label,
+    labelEn: labelEn ?? undefined,
+    setSpec,
+    about: describePerson(details),
+  };
+}
+
+/** Returns the years of a person and the surname at birth; undefined where nothing is known. */
+function describePerson({ facts = {} }: TermDetails): string | undefined {
+  const { rok_narozeni: born = '', rok_umrti: died = '', rodne_prijmeni: bornAs = '' } = facts;
+  const years = [born, died].join('–').replace(/–$/, '');
+  const name = bornAs === '' ? '' : `roz. ${bornAs}`;
+  return [years, name].filter((part) => part !== '').join(', ') || undefined;
+}
+
+/** Size up to which a vocabulary is listed completely. */
+const MAX_SMALL_SET = 10;
+
+/** Tells if a set is a vocabulary; people, organisations and areas are not. */
+function isVocabulary(setSpec: string): boolean {
+  return setSpec.startsWith('heslo:');
+}
+
+const PEOPLE_SET = 'osoba';
+const PROJECT_SET = 'projekt';
+
+/** @param account of the harvest; undefined where it is not known */
+export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
+  return memoize((ident: string): ProjectLookup => {
+    const term = findTermByIdent(vocabulary, ident.trim());
+    // A vanished project may only be invisible to the account that harvested last.
+    if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
+      return isHarvested(vocabulary, PROJECT_SET)
+        ? { kind: 'unknown', ...findHarvestedList(vocabulary, account) }
+        : { kind: 'not-harvested' };
+    }
+    if (term.gone === 'deleted') return { kind: 'deleted' };
+    const { hidden, survey, facts = {} } = term.details;
+    if (hidden === true || survey === undefined) {
+      const byAnother = findAccountOfHarvest(vocabulary, PROJECT_SET) !== account;
+      return { kind: 'hidden', byAnother };
+    }
+    return {
+      kind: 'found',
+      survey,
+      type: facts['typ_projektu'] ?? '',
+      stav: facts['stav'] === undefined ? null : Number(facts['stav']),
+      organisation: facts['organizace'] ?? '',
+    };
+  });
+}
+
+/** A service that lists hidden records lists all projects. */
+function findHarvestedList(
+  vocabulary: Vocabulary,
+  account: string | undefined,
+): { readonly list?: 'whole' | 'as-shown' } {
+  const harvestedAs = findAccountOfHarvest(vocabulary, PROJECT_SET);
+  if (harvestedAs === undefined) return {};
+  const hidden = vocabulary
+    .sql(
+      `select 1 from terms where source = ? and set_spec = ? and gone is null and details ->> '$.hidden' = 1 limit 1`,
+    )
+    .get(vocabulary.source, PROJECT_SET);
+  if (hidden !== undefined) return { list: 'whole' };
+  return harvestedAs === account ? { list: 'as-shown' } : {};
+}
+
+const AREA_SET = 'ruian_katastr';
+
+/** Margins in degrees around a point in which the nearest area is searched, one after another. */
+const SEARCH_MARGINS = [0.02, 0.2, 2, 40];
+
+/**
+ * Caches parsed boundaries and names, and tries the last area first: the finds of one table are
+ * close together.
+ */
+export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
+  const getArea = memoize((id: number): Area => {
+    const [area] = readAreas(vocabulary, [id]);
+    if (area === undefined) throw new Error(`area ${id} has no term`);
+    return area;
+  });
+  let last: Area | undefined;
+  let harvested: boolean | undefined;
+  return (longitude, latitude) => {
+    const listAround = (margin: number): Area[] =>
+      findAreasTouching(vocabulary, AREA_SET, {
+        minX: longitude - margin,
+        minY: latitude - margin,
+        maxX: longitude + margin,
+        maxY: latitude + margin,
+      }).map(getArea);
+    const isInside = ({ polygon }: Area): boolean => isInPolygon(polygon, longitude, latitude);
+    if (last === undefined || !isInside(last)) last = listAround(0).find(isInside);
+    if (last !== undefined) return { kind: 'inside', area: toCandidate(last.term) };
+    harvested ??= isHarvested(vocabulary, AREA_SET);
+    if (!harvested) return { kind: 'not-harvested' };
+    const [lonM, latM] = computeMetresPerDegree(latitude);
+    for (const margin of SEARCH_MARGINS) {
+      const [nearest] = listAround(margin)
+        .map(({ term, polygon }) => ({
+          nearest: toCandidate(term),
+          distanceM: computeDistanceToPolygonM(polygon, longitude, latitude),
+        }))
+        .sort((a, b) => a.distanceM - b.distanceM);
+      // An area outside the searched square may be nearer than one whose box reaches into it.
+      if (nearest !== undefined && nearest.distanceM <= margin * Math.min(lonM, latM))
+        return { kind: 'outside', ...nearest };
+    }
+    return { kind: 'outside' };
+  };
+}
+
+/** An area with its boundary in WGS 84. */
+type Area = { readonly term: Term; readonly polygon: Polygon };
+
+function readAreas(vocabulary: Vocabulary, ids: readonly number[]): Area[] {
+  const select = vocabulary.sql('select boundary from areas where term = ?').pluck();
+  return [...findTermsById(vocabulary, ids)].map(([id, term]) => ({
+    term,
+    polygon: parsePolygon(String(select.get(id))),
+  }));
+}
+
+/**
+ * Returns rows of the terms of a set whose box touches `box`, in degrees. `cross join` makes SQLite
+ * use the spatial index first; iterating the set's terms takes a hundred times longer.
+ */
+function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: BoundingBox): number[] {
+  return vocabulary
+    .sql(
+      `select area_boxes.term from area_boxes cross join terms on terms.id = area_boxes.term
+       where min_lon <= :maxX and max_lon >= :minX and min_lat <= :maxY and max_lat >= :minY
+         and terms.source = :source and terms.set_spec = :set and terms.gone is null`,
+    )
+    .pluck()
+    .all({ ...box, source: vocabulary.source, set: setSpec })
+    .map((term) => parseValue(isNumber, term));
+}
+
+/** Returns the harvested areas of a set that may lie in a box, by name. */
+export function listNamedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox) {
+  return readAreas(vocabulary, findAreasTouching(vocabulary, setSpec, box))
+    .map(({ term, polygon }) => ({ label: term.label, polygon }))
+    .sort((a, b) => compareCzech(a.label, b.label));
+}
+
+/** An area with its boundary, as WKT in WGS 84. */
+const parseArea = createRowParser({ ident: isText, label: isText, boundary: isText });
+export type BoundedArea = ReturnType<typeof parseArea>;
+
+/**
+ * Returns the harvested areas of a set directly below one of the given ones, by name; only those
+ * with a boundary.
+ */
+export function listAreasBelow(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  superiors: readonly string[],
+): readonly BoundedArea[] {
+  const areas = vocabulary
+    .sql(
+      `select terms.ident, terms.label, areas.boundary from terms join areas on areas.term = terms.id
+       where terms.source = :source and terms.set_spec = :set and terms.gone is null
+         and exists (select 1 from superiors where term = terms.id and superior in (select value from json_each(:superiors)))
+       order by terms.ident`,
+    )
+    .all({ source: vocabulary.source, set: setSpec, superiors: JSON.stringify(superiors) })
+    .map(parseArea);
+  return areas.sort((a, b) => compareCzech(a.label, b.label));
+}

@@ -1,0 +1,479 @@
+import { normalizeId } from '../../base/characters.ts';
+import {
+  createRowParser,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+} from '../../base/disk/database.ts';
+import { DatabaseError } from '../../base/errors.ts';
+import { msg } from '../../base/message.ts';
+import { compareCzech, compareTexts, fold, markWord, splitWords } from '../../base/names.ts';
+import { makeFinderKey } from '../person-name.ts';
+import { parsePolygon } from '../place/areas.ts';
+import type { Term, TermDraft, Vocabulary } from './term.ts';
+
+/** Reading and writing of terms. Functions that write must run inside {@link Vocabulary.change}. */
+
+const COLUMNS = `terms.ident, terms.set_spec as setSpec, terms.label, terms.label_en as labelEn, terms.abbreviation,
+  terms.description, terms.description_en as descriptionEn, terms.sort_order as sortOrder, terms.details,
+  terms.datestamp_at as datestampMs, terms.gone, terms.gone_at as goneAtMs`;
+
+const TERM = {
+  ident: isText,
+  setSpec: isText,
+  label: isText,
+  labelEn: orNull(isText),
+  abbreviation: orNull(isText),
+  description: orNull(isText),
+  descriptionEn: orNull(isText),
+  sortOrder: orNull(isNumber),
+  details: isText,
+  datestampMs: isNumber,
+  gone: orNull(makeMemberGuard(['deleted', 'vanished'] as const)),
+  goneAtMs: orNull(isNumber),
+};
+const parseTermRow = createRowParser(TERM);
+type TermRow = ReturnType<typeof parseTermRow>;
+
+/** @param rest of the query, behind `from` */
+function selectTerms({ sql }: Vocabulary, rest: string, values: unknown): Term[] {
+  return sql(`select ${COLUMNS} from ${rest}`).all(values).map(parseTermRow).map(toTerm);
+}
+
+/** Returns a term, also a deleted or vanished one; undefined where it was never harvested. */
+export function findTermByIdent(vocabulary: Vocabulary, ident: string): Term | undefined {
+  const values = [vocabulary.source, ident];
+  return selectTerms(vocabulary, 'terms where source = ? and ident = ?', values)[0];
+}
+
+/** @param typed identifier as a person types it, in any letter case */
+export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Term | undefined {
+  const ident = normalizeId(typed);
+  const upper = ident.toUpperCase();
+  const lower = ident.toLowerCase();
+  return (
+    findTermByIdent(vocabulary, ident) ??
+    findTermByIdent(vocabulary, upper) ??
+    findTermByIdent(vocabulary, lower)
+  );
+}
+
+const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
+
+/** Returns terms by row id; an unknown id is absent from the map. */
+export function findTermsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
+  const rows = vocabulary
+    .sql(`select terms.id, ${COLUMNS} from terms where id in (select value from json_each(?))`)
+    .all(JSON.stringify(ids));
+  return new Map(rows.map(parseNumberedTerm).map(({ id, ...row }) => [id, toTerm(row)]));
+}
+
+/**
+ * Returns terms with exactly this name or label, except for accents and case; people also by the
+ * key of their name.
+ */
+export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
+  return selectTerms(
+    vocabulary,
+    'names join terms on terms.id = names.term where names.folded = ? and terms.source = ?',
+    [fold(name), vocabulary.source],
+  );
+}
+
+/** Returns people of a folded surname by identifier, without those who are gone. */
+export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Term[] {
+  const from = `${surname}, `;
+  return selectTerms(
+    vocabulary,
+    `names cross join terms on terms.id = names.term
+     where names.folded >= ? and names.folded < ? and terms.source = ? and terms.set_spec = 'osoba' and terms.gone is null
+     order by terms.ident`,
+    [from, `${from}\u{10ffff}`, vocabulary.source],
+  );
+}
+
+/**
+ * Returns the terms of a set in its own order, else alphabetically; deleted and vanished ones only
+ * on request.
+ */
+export function listTermsOfSet(vocabulary: Vocabulary, set: string, withGone = false): Term[] {
+  return selectTerms(
+    vocabulary,
+    `terms where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
+     order by ident`,
+    { source: vocabulary.source, set, gone: Number(withGone) },
+  ).sort((a, b) => compareTexts(a.setSpec, b.setSpec) || compareInSet(a, b));
+}
+
+type SortKey = { readonly sortOrder: number | null; readonly label: string };
+
+function compareInSet(a: SortKey, b: SortKey): number {
+  return (a.sortOrder ?? 0) - (b.sortOrder ?? 0) || compareCzech(a.label, b.label);
+}
+
+const NEIGHBOUR = { ident: isText, label: isText, kind: isText };
+const parseNeighbour = createRowParser(NEIGHBOUR);
+export type Neighbour = ReturnType<typeof parseNeighbour>;
+
+/** Returns the direct superiors of a term; an entry that was not harvested has no label. */
+export function listSuperiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
+  return vocabulary
+    .sql(
+      `select superiors.superior as ident, coalesce(above.label, '') as label, superiors.kind
+       from terms join superiors on superiors.term = terms.id
+       left join terms as above on above.source = terms.source and above.ident = superiors.superior
+       where terms.source = ? and terms.ident = ? order by superiors.superior`,
+    )
+    .all(vocabulary.source, ident)
+    .map(parseNeighbour);
+}
+
+const parseInferior = createRowParser({ ...NEIGHBOUR, sortOrder: orNull(isNumber) });
+
+/** Returns the present terms directly below a term, in their own order, then by Czech collation. */
+export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[] {
+  const below = vocabulary
+    .sql(
+      `select terms.ident, terms.label, superiors.kind, terms.sort_order as sortOrder from superiors join terms on terms.id = superiors.term
+       where superiors.superior = ? and terms.source = ? and terms.gone is null `,
+    )
+    .all(ident, vocabulary.source);
+  return below
+    .map(parseInferior)
+    .sort(compareInSet)
+    .map(({ sortOrder: _order, ...neighbour }) => neighbour);
+}
+
+/**
+ * Returns the path from the topmost entry to the direct superior of `ident`, along the first of
+ * several superiors.
+ */
+export function getPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
+  const path: Neighbour[] = [];
+  const seen = new Set([ident]);
+  for (
+    let [above] = listSuperiors(vocabulary, ident);
+    above !== undefined && !seen.has(above.ident);
+  ) {
+    seen.add(above.ident);
+    path.unshift(above);
+    [above] = listSuperiors(vocabulary, above.ident);
+  }
+  return path;
+}
+
+function toTerm({ details, ...row }: TermRow): Term {
+  return { ...row, details: JSON.parse(details) };
+}
+
+/**
+ * Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service
+ * restored it.
+ */
+export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
+  const { sql, source } = vocabulary;
+  const existingId = sql('select id from terms where source = ? and ident = ?')
+    .pluck()
+    .get(source, draft.ident);
+  if (existingId !== undefined) removeParts(vocabulary, Number(existingId));
+  const { lastInsertRowid } = vocabulary
+    .sql(
+      `insert into terms (source, ident, set_spec, label, label_en, abbreviation, description, description_en, sort_order,
+         details, datestamp_at)
+       values (:source, :ident, :setSpec, :label, :labelEn, :abbreviation, :description, :descriptionEn, :sortOrder,
+         :details, :datestampMs)
+       on conflict (source, ident) do update set set_spec = excluded.set_spec, label = excluded.label,
+         label_en = excluded.label_en, abbreviation = excluded.abbreviation, description = excluded.description,
+         description_en = excluded.description_en, sort_order = excluded.sort_order, details = excluded.details,
+         datestamp_at = excluded.datestamp_at, gone = null, gone_at = null`,
+    )
+    .run({ ...draft, source, details: JSON.stringify(draft.details), datestampMs });
+  const id = Number(existingId ?? lastInsertRowid);
+  saveSuperiors(vocabulary, id, draft);
+  const names = foldNames(draft);
+  saveNames(vocabulary, id, names);
+  saveWords(vocabulary, id, draft, names);
+  saveBoundary(vocabulary, id, draft.boundary);
+}
+
+/** Records that a record exists whose content is hidden; content that was visible earlier stays. */
+export function saveHidden(
+  vocabulary: Vocabulary,
+  ident: string,
+  setSpec: string,
+  datestampMs: number,
+): void {
+  vocabulary
+    .sql(
+      `insert into terms (source, ident, set_spec, label, details, datestamp_at)
+       values (:source, :ident, :setSpec, :ident, '{"hidden":true}', :datestampMs)
+       on conflict (source, ident) do update set gone = null, gone_at = null`,
+    )
+    .run({ source: vocabulary.source, ident, setSpec, datestampMs });
+}
+
+/**
+ * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its
+ * identifier, so a term that was never seen before is stored under it.
+ */
+export function saveTombstone(
+  vocabulary: Vocabulary,
+  gone: {
+    readonly ident: string;
+    readonly setSpec: string;
+    readonly goneAtMs: number;
+    readonly why: 'deleted' | 'vanished';
+  },
+): void {
+  vocabulary
+    .sql(
+      `insert into terms (source, ident, set_spec, label, details, datestamp_at, gone, gone_at)
+       values (:source, :ident, :setSpec, :ident, '{}', :goneAtMs, :why, :goneAtMs)
+       on conflict (source, ident) do update set gone = excluded.gone, gone_at = excluded.gone_at,
+         datestamp_at = excluded.datestamp_at`,
+    )
+    .run({ source: vocabulary.source, ...gone });
+}
+
+/** Deletes the data of a term in the other tables. */
+function removeParts(vocabulary: Vocabulary, term: number): void {
+  for (const table of ['superiors', 'names', 'term_words', 'areas', 'area_boxes'])
+    vocabulary.sql(`delete from ${table} where term = ?`).run(term);
+}
+
+function saveSuperiors(vocabulary: Vocabulary, term: number, { superiors }: TermDraft): void {
+  const insert = vocabulary.sql(
+    'insert or ignore into superiors (term, superior, kind) values (?, ?, ?)',
+  );
+  for (const { ident, kind } of superiors) insert.run(term, ident, kind);
+}
+
+type FoldedText = { readonly folded: string; readonly weight: number };
+
+/** Returns all names that suffice to name a term, without case and accents. */
+function foldNames({ setSpec, label, labelEn, otherNames }: TermDraft): FoldedText[] {
+  const names = [
+    foldText(label, 3),
+    foldText(setSpec === 'osoba' ? makeFinderKey(label) : null, 3),
+    foldText(labelEn, 3),
+    ...otherNames.map((name) => foldText(name, 2)),
+  ];
+  return names.filter(({ folded }) => folded !== '');
+}
+
+function foldText(text: string | null, weight: number): FoldedText {
+  return { folded: fold(text ?? ''), weight };
+}
+
+function saveNames(vocabulary: Vocabulary, term: number, names: readonly FoldedText[]): void {
+  const insert = vocabulary.sql('insert or ignore into names (folded, term) values (?, ?)');
+  for (const { folded } of names) insert.run(folded, term);
+}
+
+/** A word that occurs in several places of a term has the largest weight. */
+function saveWords(
+  vocabulary: Vocabulary,
+  term: number,
+  draft: TermDraft,
+  names: readonly FoldedText[],
+): void {
+  const weights = new Map<string, number>();
+  const { abbreviation, description, descriptionEn } = draft;
+  for (const { folded, weight } of [
+    ...names,
+    foldText(abbreviation, 2),
+    foldText(description, 1),
+    foldText(descriptionEn, 1),
+  ]) {
+    for (const word of splitWords(folded))
+      weights.set(word, Math.max(weight, weights.get(word) ?? 0));
+  }
+  const insert = vocabulary.sql('insert into term_words (word, term, weight) values (?, ?, ?)');
+  for (const [word, weight] of weights)
+    insert.run(getOrCreateWordId(vocabulary, word), term, weight);
+}
+
+function getOrCreateWordId(vocabulary: Vocabulary, word: string): number {
+  const seenId = vocabulary.wordIds.get(word);
+  if (seenId !== undefined) return seenId;
+  const storedId = vocabulary.sql('select id from words where text = ?').pluck().get(word);
+  const id = Number(
+    storedId ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid,
+  );
+  if (storedId === undefined)
+    vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, markWord(word));
+  vocabulary.wordIds.set(word, id);
+  return id;
+}
+
+/** An unreadable boundary is left out, so that only the service checks the find's area. */
+function saveBoundary(vocabulary: Vocabulary, term: number, boundary: string | null): void {
+  if (boundary === null) return;
+  let box: ReturnType<typeof parsePolygon>['box'];
+  try {
+    box = parsePolygon(boundary).box;
+  } catch (thrown) {
+    if (thrown instanceof RangeError) return;
+    throw thrown;
+  }
+  vocabulary.sql('insert into areas (term, boundary) values (?, ?)').run(term, boundary);
+  vocabulary
+    .sql('insert into area_boxes values (?, ?, ?, ?, ?)')
+    .run(term, box.minX, box.maxX, box.minY, box.maxY);
+}
+
+const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: isNumber });
+type SetCount = ReturnType<typeof parseSetCount>;
+
+/** Counts the terms of each set; deleted and vanished ones are counted separately, as `gone`. */
+export function countBySet(vocabulary: Vocabulary): SetCount[] {
+  return vocabulary
+    .sql(
+      `select set_spec as setSpec, sum(gone is null) as terms, sum(gone is not null) as gone
+       from terms where source = ? group by set_spec order by set_spec`,
+    )
+    .all(vocabulary.source)
+    .map(parseSetCount);
+}
+
+/** Tells if a set is `wanted`, or belongs to that family. */
+export function isInSet(setSpec: string, query: string): boolean {
+  return setSpec === query || setSpec.startsWith(`${query}:`);
+}
+
+/**
+ * State of the harvest of each set. Functions that write must run inside {@link Vocabulary.change}.
+ */
+
+const parseHarvest = createRowParser({
+  id: isNumber,
+  setSpec: isText,
+  /** Start of the last complete pass by the server's clock; later changes are not stored yet. */
+  watermarkMs: orNull(isNumber),
+  /** End of the last complete pass by this machine's clock. */
+  completedAtMs: orNull(isNumber),
+  unfinished: isNumber,
+});
+
+const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
+  pass is not null as unfinished`;
+
+/** Returns the id of the harvest of a set, created on first use. */
+export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpec: string): number {
+  sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(
+    source,
+    setSpec,
+  );
+  return Number(
+    sql('select id from harvests where source = ? and set_spec = ?').pluck().get(source, setSpec),
+  );
+}
+
+export function listHarvests({ sql, source }: Vocabulary) {
+  const rows = sql(
+    `select ${HARVEST_COLUMNS} from harvests where source = ? order by set_spec`,
+  ).all(source);
+  return rows.map(parseHarvest).map((row) => ({ ...row, unfinished: row.unfinished === 1 }));
+}
+
+/** Tells if a set was completely harvested once, itself or as part of its family. */
+export function isHarvested(vocabulary: Vocabulary, setSpec: string): boolean {
+  return listHarvests(vocabulary).some(
+    (harvest) => harvest.completedAtMs !== null && isInSet(setSpec, harvest.setSpec),
+  );
+}
+
+/**
+ * `subject`: `{version} {account} {format}` of the harvest; `rights`: the account's role and
+ * organisation, if known.
+ */
+type HarvestSubject = { readonly subject: string; readonly rights: string | undefined };
+
+/**
+ * Resets the watermark where the harvest was made by another account, with other rights, or from
+ * another endpoint: these see other records, and the list of changes does not show the difference.
+ * @returns true if the rights changed
+ */
+export function updateSubject(
+  { sql }: Vocabulary,
+  harvest: number,
+  { subject, rights }: HarvestSubject,
+): boolean {
+  sql(
+    'update harvests set subject = :subject, rights = null, watermark_at = null, pass = null where id = :harvest and subject <> :subject',
+  ).run({ harvest, subject });
+  if (rights === undefined) return false;
+  const hasOthers =
+    sql(
+      'update harvests set watermark_at = null, pass = null where id = :harvest and rights is not null and rights <> :rights',
+    ).run({ harvest, rights }).changes > 0;
+  sql('update harvests set rights = :rights where id = :harvest').run({ harvest, rights });
+  return hasOthers;
+}
+
+/**
+ * Returns the account of the last complete harvest that is still kept up to date; undefined where
+ * there is none.
+ */
+export function findAccountOfHarvest(
+  { sql, source }: Vocabulary,
+  setSpec: string,
+): string | undefined {
+  const subject = sql(
+    'select subject from harvests where source = ? and set_spec = ? and watermark_at is not null',
+  )
+    .pluck()
+    .get(source, setSpec);
+  return typeof subject === 'string' ? subject.split(' ').slice(1, -1).join(' ') : undefined;
+}
+
+/**
+ * Begins a run of a harvest.
+ * @returns the number of the run
+ */
+export function beginRun(vocabulary: Vocabulary, harvest: number): number {
+  return Number(
+    vocabulary
+      .sql('update harvests set runs = runs + 1 where id = ? returning runs')
+      .pluck()
+      .get(harvest),
+  );
+}
+
+/**
+ * @throws DatabaseError when another process began a run meanwhile: both would overwrite the
+ * position in the list
+ */
+export function assertLatestRun(vocabulary: Vocabulary, harvest: number, run: number): void {
+  if (vocabulary.sql('select runs from harvests where id = ?').pluck().get(harvest) === run) return;
+  throw new DatabaseError(msg`${vocabulary.path}: another pas has taken over this harvest.`, {
+    hint: msg`Nothing is lost: the other one continues it.`,
+  });
+}
+
+/** Returns the present terms of a set that a full pass did not see. */
+export function listUnseenTerms(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  seenIdents: ReadonlySet<string>,
+): Term[] {
+  return listTermsOfSet(vocabulary, setSpec).filter(({ ident }) => !seenIdents.has(ident));
+}
+
+/** Writes tombstones for terms that a full pass did not see. */
+export function tombstoneMissingTerms(
+  vocabulary: Vocabulary,
+  vanished: readonly Term[],
+  beganMs: number,
+): void {
+  for (const { ident, setSpec, datestampMs } of vanished) {
+    // A tombstone is not older than the term's own last change.
+    saveTombstone(vocabulary, {
+      ident,
+      setSpec,
+      goneAtMs: Math.max(datestampMs, beganMs),
+      why: 'vanished',
+    });
+  }
+}

@@ -1,0 +1,411 @@
+import type { Clock } from '../base/clock.ts';
+import { OaiError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlDocument,
+  type XmlElement,
+} from '../base/xml/element.ts';
+import {
+  type BrokenRecord,
+  MalformedAnswerError,
+  type OaiArguments,
+  type OaiRecord,
+  parseDatestampMs,
+  parseHeaderAlone,
+  parseRecord,
+  recoverPage,
+} from './protocol.ts';
+import {
+  makeRequestSender,
+  type OaiAnswer,
+  type OnToken,
+  parseDocument,
+  type RequestOptions,
+  type SendRequest,
+} from './send-request.ts';
+
+/** OAI-PMH 2.0, section 4.2. */
+export type Identity = {
+  readonly repositoryName: string;
+  readonly baseUrl: string;
+  readonly protocolVersion: string;
+  readonly adminEmails: readonly string[];
+  readonly earliestDatestamp: string;
+  readonly deletedRecord: string;
+  readonly granularity: string;
+  readonly compressions: readonly string[];
+  readonly descriptions: readonly XmlElement[];
+  /** The server's clock when it answered, milliseconds since 1970 UTC. */
+  readonly responseDateMs: number;
+};
+
+export type MetadataFormat = {
+  readonly prefix: string;
+  readonly schema: string;
+  readonly namespace: string;
+};
+
+export type OaiSet = {
+  readonly setSpec: string;
+  readonly name: string;
+  readonly descriptions: readonly XmlElement[];
+};
+
+type Paging = {
+  /** Token of the next page; undefined on the last page. */
+  readonly next: string | undefined;
+  readonly completeListSize: number | undefined;
+  /** Position of the first item in the whole list. */
+  readonly cursor: number | undefined;
+  readonly tokenExpiresMs: number | undefined;
+  readonly responseDateMs: number;
+  readonly document: XmlDocument;
+};
+
+export type ListPage<Item> = Paging & {
+  readonly items: readonly Item[];
+  /** Records that a salvaged page lacks; otherwise empty. */
+  readonly broken: readonly BrokenRecord[];
+};
+
+export type PageSource = {
+  /** Sends ListIdentifiers, and returns records with only a header. */
+  listHeaders(
+    args: OaiArguments,
+    signal?: AbortSignal,
+    onToken?: OnToken,
+  ): Promise<ListPage<OaiRecord>>;
+  listRecords(
+    args: OaiArguments,
+    signal?: AbortSignal,
+    onToken?: OnToken,
+  ): Promise<ListPage<OaiRecord>>;
+  /**
+   * Returns the readable records of a malformed page of ListRecords; undefined where there are
+   * none.
+   */
+  salvageRecords(error: MalformedAnswerError): ListPage<OaiRecord> | undefined;
+  /** @param identifier full identifier, or the one of the record */
+  getRecord(
+    identifier: string,
+    metadataPrefix: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly record: OaiRecord; readonly document: XmlDocument }>;
+};
+
+/** The six verbs. Throws what {@link makeRequestSender} describes. */
+export type OaiClient = PageSource & {
+  readonly sendRequest: SendRequest;
+  identify(signal?: AbortSignal): Promise<Identity>;
+  listMetadataFormats(identifier?: string, signal?: AbortSignal): Promise<MetadataFormat[]>;
+  listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
+};
+
+export type OaiClientOptions = RequestOptions & {
+  /** `{oai_base}`, without a slash at the end. */
+  readonly oaiBase: string;
+  /** Such as `2.2`; undefined for the generic endpoint, which serves the newest. */
+  readonly version?: string;
+};
+
+/** Creates a client for one endpoint, without a request. */
+export function openOaiClient(options: OaiClientOptions): OaiClient {
+  const { oaiBase, version } = options;
+  const endpoint = version === undefined ? `${oaiBase}/oai` : `${oaiBase}/${version}/oai`;
+  const sendRequest = makeRequestSender(endpoint, options);
+  return {
+    sendRequest,
+    identify: async (signal) => parseIdentity(await sendRequest('Identify', {}, signal)),
+    listMetadataFormats: async (identifier, signal) => {
+      const full = identifier && toFullIdentifier(oaiBase, identifier);
+      const { element } = await sendRequest('ListMetadataFormats', { identifier: full }, signal);
+      return getChildren(element, 'metadataFormat').map(parseFormat);
+    },
+    listSets: async (args = {}, signal) => {
+      const answer = await sendRequest('ListSets', args, signal);
+      return {
+        ...parsePaging(answer),
+        items: getChildren(answer.element, 'set').map(parseSet),
+        broken: [],
+      };
+    },
+    listHeaders: async (args, signal, onToken) =>
+      parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
+    listRecords: async (args, signal, onToken) =>
+      parseWholePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
+    salvageRecords: ({ body }) => {
+      const salvaged = recoverPage(body);
+      if (salvaged === undefined) return undefined;
+      const page = parsePage(
+        parseDocument('ListRecords', endpoint, salvaged.document, body),
+        parseRecord,
+      );
+      return { ...page, broken: [...salvaged.broken, ...page.broken] };
+    },
+    getRecord: async (identifier, metadataPrefix, signal) => {
+      const full = toFullIdentifier(oaiBase, identifier);
+      const args = { identifier: full, metadataPrefix };
+      const { element, document, body } = await sendRequest('GetRecord', args, signal);
+      const found = getChild(element, 'record');
+      const record = found === undefined ? undefined : parseRecord(found);
+      if (record !== undefined) return { record, document };
+      throw new MalformedAnswerError(
+        t`The service did not send a complete record for ${identifier}.`,
+        body,
+      );
+    },
+  };
+}
+
+/** Makes a source whose pages have headers only. */
+export function readHeadersOnly(client: PageSource): PageSource {
+  return {
+    listHeaders: client.listHeaders,
+    listRecords: client.listHeaders,
+    salvageRecords: () => undefined,
+    getRecord: async (...request) => {
+      const { record, document } = await client.getRecord(...request);
+      return { record: parseHeaderAlone(record.element) ?? record, document };
+    },
+  };
+}
+
+/** Completes an identifier as the contract forms it: the service knows only full ones. */
+export function toFullIdentifier(oaiBase: string, identifier: string): string {
+  return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;
+}
+
+type ReadItem<Item> = (element: XmlElement) => Item | undefined;
+
+function parsePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
+  const elements = answer.element.children.filter(
+    ({ name }) => name === 'record' || name === 'header',
+  );
+  const items = elements.map((element) => read(element));
+  const broken = items.flatMap((item, index) =>
+    item === undefined ? [{ identifier: undefined, reason: describeUnusable(index + 1) }] : [],
+  );
+  return { ...parsePaging(answer), items: items.filter((item) => item !== undefined), broken };
+}
+
+function describeUnusable(position: number): string {
+  return t`record ${position} has no identifier, an invalid datestamp or an unknown status`;
+}
+
+function parseWholePage<Item>(answer: OaiAnswer, read: ReadItem<Item>): ListPage<Item> {
+  const page = parsePage(answer, read);
+  const [first] = page.broken;
+  if (first !== undefined)
+    throw new MalformedAnswerError(
+      t`The service sent a page with an unreadable record: ${first.reason}.`,
+      answer.body,
+    );
+  return page;
+}
+
+/**
+ * Parses token, count and position. An absent and an empty token both end the list; some services
+ * end it by an empty page.
+ */
+function parsePaging({ element, document, responseDateMs }: OaiAnswer): Paging {
+  const token = getChild(element, 'resumptionToken');
+  const text = token?.text.trim();
+  return {
+    next: text === '' ? undefined : text,
+    completeListSize: count(token, 'completeListSize'),
+    cursor: count(token, 'cursor'),
+    tokenExpiresMs:
+      token === undefined
+        ? undefined
+        : parseDatestampMs(getAttribute(token, 'expirationDate') ?? ''),
+    responseDateMs,
+    document,
+  };
+}
+
+function count(token: XmlElement | undefined, name: string): number | undefined {
+  const text = token === undefined ? undefined : getAttribute(token, name)?.trim();
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function parseIdentity({ element, responseDateMs }: OaiAnswer): Identity {
+  const getText = (name: string): string => getChildText(element, name) ?? '';
+  const getTexts = (name: string): string[] =>
+    getChildren(element, name).map((child) => child.text.trim());
+  return {
+    repositoryName: getText('repositoryName'),
+    baseUrl: getText('baseURL'),
+    protocolVersion: getText('protocolVersion'),
+    adminEmails: getTexts('adminEmail'),
+    earliestDatestamp: getText('earliestDatestamp'),
+    deletedRecord: getText('deletedRecord'),
+    granularity: getText('granularity'),
+    compressions: getTexts('compression'),
+    descriptions: getChildren(element, 'description').flatMap(({ children }) => children),
+    responseDateMs,
+  };
+}
+
+function parseFormat(element: XmlElement): MetadataFormat {
+  return {
+    prefix: getChildText(element, 'metadataPrefix') ?? '',
+    schema: getChildText(element, 'schema') ?? '',
+    namespace: getChildText(element, 'metadataNamespace') ?? '',
+  };
+}
+
+function parseSet(element: XmlElement): OaiSet {
+  return {
+    setSpec: getChildText(element, 'setSpec') ?? '',
+    name: getChildText(element, 'setName') ?? '',
+    descriptions: getChildren(element, 'setDescription').flatMap(({ children }) => children),
+  };
+}
+
+export type FetchPage<Item> = (
+  args: OaiArguments,
+  signal?: AbortSignal,
+  onToken?: OnToken,
+) => Promise<ListPage<Item>>;
+
+export type PagesOptions<Item> = {
+  readonly fetchPage: FetchPage<Item>;
+  /** Arguments of the list, or `{ resumptionToken }` to continue it. */
+  readonly start: OaiArguments;
+  readonly clock: Clock;
+  /**
+   * Identifies a page: the same one under two tokens is a loop. Undefined where the caller detects
+   * loops itself.
+   */
+  readonly fingerprint?: (items: readonly Item[]) => string;
+  /**
+   * Recovers a page that stays malformed. The list fails there without it, and where it returns
+   * undefined.
+   */
+  readonly salvage?: (error: MalformedAnswerError) => ListPage<Item> | undefined;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * Waits before a page is requested again: an overloaded service may send nonsense, or badArgument.
+ */
+const WAITS_AFTER_NONSENSE_MS: readonly number[] = [1000, 4000];
+const WAITS_AFTER_REFUSAL_MS: readonly number[] = [1000];
+
+const MAX_EMPTY_PAGES = 100;
+
+/**
+ * Yields the pages of a list in order, and prefetches up to two while the caller uses the last one.
+ * The list ends at an absent or empty token.
+ * @throws OaiError `loop` where the service repeats a page
+ */
+export async function* listPages<Item>(
+  options: PagesOptions<Item>,
+): AsyncGenerator<ListPage<Item>> {
+  const { fingerprint, start } = options;
+  const stop = new AbortController();
+  const signal =
+    options.signal === undefined ? stop.signal : AbortSignal.any([stop.signal, options.signal]);
+  const seenTokens = new Set(start.resumptionToken === undefined ? [] : [start.resumptionToken]);
+  const seenPages = new Set<string>();
+  let emptyPages = 0;
+  let foreseen: { readonly token: string; readonly page: Promise<ListPage<Item>> } | undefined;
+  const fetch = (args: OaiArguments): Promise<ListPage<Item>> => {
+    const page = fetchFirstPage({ ...options, start: args, signal }, prefetch);
+    // The awaiting code sees the failure; without this line, a caller that stops early would end
+    // the process.
+    page.catch(() => {});
+    return page;
+  };
+  /** Prefetches the page after one that has arrived but is not parsed yet. */
+  const prefetch = (token: string): void => {
+    if (foreseen === undefined && !seenTokens.has(token))
+      foreseen = { token, page: fetch({ resumptionToken: token }) };
+  };
+  try {
+    let upcoming: Promise<ListPage<Item>> | undefined = fetch(start);
+    while (upcoming !== undefined) {
+      const page: ListPage<Item> = await upcoming;
+      const { items, next } = page;
+      emptyPages = items.length === 0 ? emptyPages + 1 : 0;
+      if (emptyPages > MAX_EMPTY_PAGES)
+        throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
+      const print = items.length === 0 ? undefined : fingerprint?.(items);
+      if (print !== undefined && seenPages.size === seenPages.add(print).size)
+        throw new CircleError(t`gave the same page twice`);
+      const isCircle =
+        next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
+      if (next === undefined || isCircle) upcoming = undefined;
+      else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
+      foreseen = undefined;
+      yield page;
+      if (isCircle) throw new CircleError(t`gave a token twice`);
+    }
+  } finally {
+    stop.abort();
+  }
+}
+
+/** A piece of a page's text keeps the whole page in memory; a copy does not. */
+function copyText(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+/** The pages of a list form a loop. */
+export class CircleError extends OaiError {
+  constructor(what: string) {
+    super('loop', t`The service ${what}: its list loops and would never end.`, {
+      hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
+    });
+  }
+}
+
+/**
+ * Fetches the first page of a list.
+ * @throws as the client
+ */
+export async function fetchFirstPage<Item>(
+  { fetchPage, start, clock, salvage, signal }: PagesOptions<Item>,
+  onToken?: OnToken,
+): Promise<ListPage<Item>> {
+  let malformed: MalformedAnswerError | undefined;
+  for (let tries = 0; ; tries++) {
+    try {
+      return await fetchPage(start, signal, onToken);
+    } catch (thrown) {
+      if (thrown instanceof MalformedAnswerError) malformed = thrown;
+      // The next page may have been requested, and the service then need not repeat this one.
+      const failure = malformed !== undefined && isRefusedToken(thrown) ? malformed : thrown;
+      const waitMs = chooseWaits(failure)[tries];
+      if (waitMs === undefined) {
+        const page = failure instanceof MalformedAnswerError ? salvage?.(failure) : undefined;
+        if (page === undefined) throw failure;
+        return page;
+      }
+      malformed?.shorten();
+      // The fetch below throws the reason of an interrupted wait.
+      await clock.sleep(waitMs, signal).catch(() => {});
+    }
+  }
+}
+
+/**
+ * Tells if the service refuses a token as unknown or expired; also `noRecordsMatch` in answer to
+ * one.
+ */
+export function isRefusedToken(thrown: unknown): boolean {
+  return (
+    thrown instanceof OaiError && ['badResumptionToken', 'noRecordsMatch'].includes(thrown.oaiCode)
+  );
+}
+
+function chooseWaits(thrown: unknown): readonly number[] {
+  if (thrown instanceof MalformedAnswerError) return WAITS_AFTER_NONSENSE_MS;
+  return thrown instanceof OaiError && thrown.oaiCode === 'badArgument'
+    ? WAITS_AFTER_REFUSAL_MS
+    : [];
+}

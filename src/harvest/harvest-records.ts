@@ -1,0 +1,269 @@
+import type { Clock } from '../base/clock.ts';
+import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
+import { t } from '../base/language.ts';
+import { readHeadersOnly } from './client.ts';
+import { type HarvestOptions, harvest } from './harvest-list.ts';
+import { type HarvestState, makeStoredState, type SeenRecord } from './harvest-state.ts';
+import {
+  countHeld,
+  getOrCreateHarvest,
+  type HarvestStore,
+  type Subject,
+  setVerifying,
+  updateRights,
+} from './harvested-records.ts';
+import { type OpenedOutput, type Opening, writeTombstones } from './outputs.ts';
+import { checkArguments, parseBoundMs } from './protocol.ts';
+import {
+  assertKnownSets,
+  fetchServiceClock,
+  type HarvestRequest,
+  makeProgressReport,
+  makeSetResult,
+  type ServiceClock,
+  type SetResult,
+} from './service-lists.ts';
+
+/** Stands for all records, where no set was requested. */
+const ALL_SETS = '';
+
+type HarvestRecordsOptions = HarvestRequest & {
+  /** Called once the sets are known to exist, so that a mistyped one creates no file. */
+  readonly openOutput: (opening: Opening) => Promise<OpenedOutput>;
+  /** Empty: all records of the service, in one list. */
+  readonly sets: readonly string[];
+  /** `oai_dc`, or the native format such as `oai_svc`. */
+  readonly metadataPrefix: string;
+  /** Complete records, or headers only. */
+  readonly verb?: Subject['verb'];
+  /** Bounds as the user gave them, UTC dates or times; both inclusive. */
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+  /** Requests all records, compares them with the output, and repairs it. */
+  readonly verify?: boolean;
+};
+
+export type SetFigures = SetResult & {
+  /** Records whose content the account may not read. */
+  readonly masked: number;
+  /** Records written although unchanged since the last harvest: the output lacked them. */
+  readonly mended: number;
+};
+
+/** Totals of all sets; a record in several sets counts in each. */
+export type RecordHarvest = ReturnType<typeof sumFigures> & {
+  readonly sets: readonly SetFigures[];
+  /** Number of different records in the output. */
+  readonly held: number;
+  readonly elapsedMs: number;
+};
+
+/**
+ * Updates an output with one or several sets; see {@link harvest}.
+ * @throws as {@link harvest}; UsageError for an unknown set or an invalid window; FileError where
+ * another program changed the output; DatabaseError
+ */
+export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
+  const {
+    clock,
+    metadataPrefix,
+    verb = 'ListRecords',
+    from,
+    until,
+    verify = false,
+    onNote = () => {},
+  } = options;
+  const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
+  for (const set of sets)
+    checkArguments(verb, { metadataPrefix, set: set === ALL_SETS ? undefined : set, from, until });
+  if (options.sets.length > 0) await assertKnownSets(options, sets);
+  const service = await fetchServiceClock(options);
+  const startedMs = clock.monotonicMs();
+  const { store, output } = await options.openOutput({ verify, onNote });
+  const hasOtherRights = store.change(() => {
+    for (const setSpec of sets) getOrCreateHarvest(store, setSpec);
+    setVerifying(store, verify);
+    return options.rights !== undefined && updateRights(store, options.rights);
+  });
+  if (hasOtherRights)
+    onNote(
+      t`The account's permissions have changed since the last harvest, so everything is read again.`,
+    );
+  const results: SetFigures[] = [];
+  for (const setSpec of sets)
+    results.push(await harvestSet(options, service, { store, output }, setSpec));
+  await output.close();
+  store.assertUnmodified();
+  return {
+    ...sumFigures(results),
+    sets: results,
+    held: countHeld(store),
+    elapsedMs: clock.monotonicMs() - startedMs,
+  };
+}
+
+async function harvestSet(
+  options: HarvestRecordsOptions,
+  service: ServiceClock,
+  { store, output }: OpenedOutput,
+  setSpec: string,
+): Promise<SetFigures> {
+  const { clock, from, until } = options;
+  const verify = options.verify === true;
+  const saving = groupPages({ store, output }, clock);
+  const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
+  const settledMs = state.getSettledMs();
+  const tally = { masked: 0, mended: 0 };
+  const settings: HarvestOptions = {
+    ...options,
+    ...service,
+    state,
+    sink: output,
+    setSpec,
+    client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
+    full: options.full === true || verify,
+    window: {
+      fromMs: from === undefined ? null : Date.parse(from),
+      untilMs: until === undefined ? null : parseBoundMs(until),
+    },
+    onPage: async (written) => {
+      await saving.saveIfDue();
+      for (const { header, refused } of written) {
+        if (refused) tally.masked++;
+        if (header.datestampMs < settledMs) tally.mended++;
+      }
+    },
+    onProgress: makeProgressReport(setSpec, options),
+    holdings: {
+      findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
+      deleteLost: async (lost, pass) => {
+        const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
+        const list = { state, sink: output, setSpec, granularity: service.granularity };
+        await writeTombstones(list, pass, gone);
+        state.change(() => state.leave(lost));
+        return gone.length;
+      },
+    },
+  };
+  const result = await saving.within(() => harvest(settings));
+  return { ...makeSetResult(setSpec, result), ...tally };
+}
+
+/**
+ * Interval between two saves, in milliseconds. A killed run requests the pages since the last save
+ * again.
+ */
+const MAX_UNSAVED_MS = 20;
+
+/** Saves pages in groups, so that one flush of the disk serves many small pages. */
+function groupPages({ store, output }: OpenedOutput, clock: Clock) {
+  let savedMs = clock.monotonicMs();
+  const save = async (): Promise<void> => {
+    // A failed disk may have ended the group.
+    if (!store.isInGroup()) return;
+    try {
+      await output.flush();
+      store.commitGroup();
+    } finally {
+      store.dropGroup();
+    }
+    savedMs = clock.monotonicMs();
+  };
+  return {
+    change: <T>(work: () => T): T => {
+      store.beginGroup();
+      try {
+        return store.change(work);
+      } catch (thrown) {
+        // The output may have committed records that the store lacks.
+        store.dropGroup();
+        throw thrown;
+      }
+    },
+    saveIfDue: async (): Promise<void> => {
+      if (clock.monotonicMs() - savedMs >= MAX_UNSAVED_MS) await save();
+    },
+    /** Saves the remaining pages, also where `work` fails. */
+    within: async <T>(work: () => Promise<T>): Promise<T> => {
+      try {
+        return await work();
+      } finally {
+        await save();
+      }
+    },
+  };
+}
+
+function sumFigures(sets: readonly SetFigures[]) {
+  const sumOf = (count: (figures: SetFigures) => number): number =>
+    sets.reduce((sum, figures) => sum + count(figures), 0);
+  return {
+    pass: sets.some(({ pass }) => pass === 'full') ? ('full' as const) : ('changes' as const),
+    records: sumOf(({ records }) => records),
+    written: sumOf(({ written }) => written),
+    deleted: sumOf(({ deleted }) => deleted),
+    vanished: sumOf(({ vanished }) => vanished),
+    masked: sumOf(({ masked }) => masked),
+    mended: sumOf(({ mended }) => mended),
+    broken: sets.flatMap(({ broken }) => broken),
+  };
+}
+
+/** State of one set of an output whose sets share their records. */
+type SetState = HarvestState & {
+  /** Returns the time up to which the output had all changes, also before it was lost. */
+  getSettledMs(): number;
+  isInOtherSet(identifier: string): boolean;
+  /** Removes records from this set. */
+  leave(identifiers: readonly string[]): void;
+};
+
+/**
+ * Opens the state of one set of an output. All sets share the stored version of a record.
+ * @param nowMs this machine's clock
+ */
+export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => number): SetState {
+  const { sql, change } = store;
+  const harvestId = change(() => getOrCreateHarvest(store, setSpec));
+  const stored = makeStoredState(store, harvestId, nowMs);
+  const getSettledMs = (): number => {
+    const wasComplete =
+      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvestId) ===
+      1;
+    return (
+      stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
+    );
+  };
+  const state = {
+    ...stored,
+    getSettledMs,
+    isInOtherSet: (identifier: string) =>
+      sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0')
+        .pluck()
+        .get(identifier, harvestId) === 1,
+    leave: (identifiers: readonly string[]) => {
+      const leave = sql('update seen_records set scan = 0 where harvest = ? and identifier = ?');
+      for (const identifier of identifiers) leave.run(harvestId, identifier);
+    },
+  };
+  if (sql('select count(*) from harvests').pluck().get() === 1) return state;
+  return {
+    ...state,
+    findSeen: (identifier) => state.findSeen(identifier) ?? findInOtherSet(store, identifier),
+    markSeen: (identifier, seenRecord) => {
+      state.markSeen(identifier, seenRecord);
+      sql(
+        'update seen_records set datestamp_at = ?, digest = ? where identifier = ? and harvest <> ?',
+      ).run(seenRecord.datestampMs, seenRecord.digest, identifier, harvestId);
+    },
+  };
+}
+
+const parseVersion = createRowParser({ datestampMs: isNumber, digest: isText });
+
+function findInOtherSet({ sql }: HarvestStore, identifier: string): SeenRecord | undefined {
+  const held = sql(
+    'select datestamp_at as datestampMs, digest from seen_records where identifier = ? limit 1',
+  ).get(identifier);
+  return held === undefined ? undefined : { ...parseVersion(held), scan: 0, skipped: false };
+}

@@ -1,0 +1,269 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { assertSameFile, type Extent } from '../base/disk/append-file.ts';
+import {
+  asDatabaseError,
+  createRowParser,
+  type Database,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  migrate,
+  openDatabase,
+  orNull,
+  toDatabaseError,
+} from '../base/disk/database.ts';
+import { guardDatabase } from '../base/disk/guarded-database.ts';
+import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
+import { packageRoot } from '../base/own-files.ts';
+
+/** Open store of a harvest into a file; all functions of this module work on it. */
+export type HarvestStore = ReturnType<typeof openHarvestStore>;
+
+/** Equal to that in schemas/harvest. */
+const APPLICATION_ID = 0x70617368;
+
+/**
+ * Another harvest into the same output holds the lock until it ends, so a longer wait is useless.
+ */
+const BUSY_TIMEOUT_MS = 500;
+
+/**
+ * Opens or creates the store with an exclusive lock, which ends with the process.
+ * @throws DatabaseError when another process has it open, or the file is unusable; UsageError when
+ * it is another program's database; DatabaseTooNewError
+ */
+export function openHarvestStore(path: string) {
+  const database = openDatabase(path, {
+    synchronous: 'normal',
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    exclusive: true,
+  });
+  try {
+    if (!asDatabaseError(path, () => isOurs(database))) {
+      throw new UsageError(t`${path} is a database of another program.`, {
+        hint: t`Use another --out.`,
+      });
+    }
+    asDatabaseError(path, () => {
+      migrate(database, join(packageRoot, 'schemas', 'harvest'));
+      // Takes the lock even where no migration was needed.
+      database.transaction(() => {}).immediate();
+    });
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+  const opened = statSync(path, { bigint: true });
+  const { sql } = guardDatabase(database, (thrown) => toDatabaseError(path, thrown));
+  return {
+    path,
+    sql,
+    /**
+     * Runs `work` in a transaction; inside a group it is a part of it that is undone alone.
+     * @throws DatabaseError where the disk fails
+     */
+    change: <T>(work: () => T): T =>
+      asDatabaseError(path, () => database.transaction(work).immediate()),
+    /**
+     * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
+     * lost by `dropGroup`.
+     */
+    beginGroup: (): void => {
+      if (!database.inTransaction) asDatabaseError(path, () => database.exec('begin'));
+    },
+    isInGroup: (): boolean => database.inTransaction,
+    commitGroup: (): void => {
+      asDatabaseError(path, () => database.exec('commit'));
+    },
+    dropGroup: (): void => {
+      if (database.inTransaction) asDatabaseError(path, () => database.exec('rollback'));
+    },
+    /** @throws FileError where the file was removed or replaced meanwhile */
+    assertUnmodified: (): void => assertSameFile(path, opened),
+    close: (): void => void database.close(),
+  };
+}
+
+/** An empty file is accepted: a killed process may have created it. */
+function isOurs(database: Database): boolean {
+  if (database.pragma('application_id', { simple: true }) === APPLICATION_ID) return true;
+  return database.prepare('select count(*) from sqlite_schema').pluck().get() === 0;
+}
+
+/**
+ * State of the output. Functions that write must run inside {@link HarvestStore.change}.
+ */
+
+const parseExtent = createRowParser({ lengthBytes: isNumber, digest: orNull(isText) });
+
+/** Returns the committed length in bytes and digest of the output; 0 and null for a new one. */
+export function readExtent(store: HarvestStore): Extent {
+  const row = store.sql('select length_bytes as lengthBytes, digest from outputs').get();
+  if (row === undefined) return { lengthBytes: 0, digest: null };
+  return parseExtent(row);
+}
+
+export function saveExtent(store: HarvestStore, { lengthBytes, digest }: Extent): void {
+  store.sql('update outputs set length_bytes = ?, digest = ?').run(lengthBytes, digest);
+}
+
+/** Returns the size of the output that the last run closed; undefined where it did not finish. */
+export function readClosedBytes(store: HarvestStore): number | undefined {
+  const size = store.sql('select closed_bytes from outputs').pluck().get();
+  return typeof size === 'number' ? size : undefined;
+}
+
+export function saveClosedBytes(store: HarvestStore, closedBytes: number): void {
+  store.sql('update outputs set closed_bytes = ?').run(closedBytes);
+}
+
+/**
+ * Deletes the size of the last run: from now on, output that the store lacks counts as pas's
+ * own. The flush of the WAL makes this survive a power cut, which loses the last commits. Must run
+ * outside {@link HarvestStore.change}.
+ */
+export function deleteClosedBytes(store: HarvestStore): void {
+  store.change(() => store.sql('update outputs set closed_bytes = null').run());
+  store.sql('pragma wal_checkpoint(full)').all();
+}
+
+/** Deletes records, extent and size from the store; the next pass of each set is complete. */
+export function resetOutput(store: HarvestStore): void {
+  store.sql('delete from seen_records').run();
+  invalidateWatermarks(store);
+  store.sql('update outputs set length_bytes = 0, digest = null, closed_bytes = null').run();
+}
+
+/** Makes the next pass of each set a complete one. */
+function invalidateWatermarks(store: HarvestStore): void {
+  store.sql('update harvests set watermark_at = null, pass = null').run();
+}
+
+/**
+ * Compares the rights of the account with the previous ones; where they differ, no list of changes
+ * contains the difference, so all is read again.
+ * @returns true if they differ
+ */
+export function updateRights(store: HarvestStore, rights: string): boolean {
+  const before = store.sql('select rights from outputs').pluck().get();
+  const differs = typeof before === 'string' && before !== rights;
+  if (differs) invalidateWatermarks(store);
+  store.sql('update outputs set rights = ?').run(rights);
+  return differs;
+}
+
+/**
+ * Sets whether stored records are verified against the service. A pass that did not verify from its
+ * first page begins again.
+ */
+export function setVerifying(store: HarvestStore, verify: boolean): void {
+  const is = verify ? 1 : 0;
+  if (verify)
+    store.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
+  store.sql('update outputs set verifying = ?').run(is);
+}
+
+/** Subject of a harvest into one output, and its account. One output has one subject. */
+export type Subject = ReturnType<typeof parseSubject>;
+const parseSubject = createRowParser({
+  oaiBase: isText,
+  /** Schema version of the endpoint; `newest` for the generic one. */
+  version: isText,
+  /** Sorted, separated by a space; empty for everything. */
+  sets: isText,
+  /** Complete records, or headers only. */
+  verb: makeMemberGuard(['ListRecords', 'ListIdentifiers'] as const),
+  format: isText,
+  /** As the user wrote it; empty for no bound. */
+  fromBound: isText,
+  untilBound: isText,
+  /** Empty for anonymous. The content of a record depends on it. */
+  account: isText,
+  form: isText,
+});
+
+const LABELS: Readonly<Record<keyof Subject, Message>> = {
+  oaiBase: msg`interface`,
+  version: msg`schema version`,
+  sets: msg`set`,
+  verb: msg`verb`,
+  format: msg`format`,
+  fromBound: '--from',
+  untilBound: '--until',
+  account: msg`account`,
+  form: msg`output form`,
+};
+
+/** Returns the subject of the output; undefined before its first harvest. */
+export function getSubject(store: HarvestStore): Subject | undefined {
+  const row = store
+    .sql(
+      `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
+       from outputs`,
+    )
+    .get();
+  return row === undefined ? undefined : parseSubject(row);
+}
+
+/**
+ * Stores the subject of a new output, or compares it with that of an existing one. Must run inside
+ * {@link HarvestStore.change}.
+ * @throws UsageError where the output has another subject
+ */
+export function assertSubject(store: HarvestStore, subject: Subject, output: string): void {
+  const stored = isUntouched(store) ? undefined : getSubject(store);
+  if (stored === undefined) {
+    store.sql('delete from harvests').run();
+    store
+      .sql(
+        `insert or replace into outputs (id, oai_base, version, sets, verb, format, from_bound, until_bound, account, form)
+         values (1, :oaiBase, :version, :sets, :verb, :format, :fromBound, :untilBound, :account, :form)`,
+      )
+      .run(subject);
+    return;
+  }
+  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter(
+    (key) => stored[key] !== subject[key],
+  );
+  if (differing === undefined) return;
+  const was = stored[differing] || t`none`;
+  const is = subject[differing] || t`none`;
+  const label = LABELS[differing];
+  throw new UsageError(t`${output} contains another harvest: its ${label} is ${was}, not ${is}.`, {
+    hint: t`Use the same flags as before to continue it, or another --out.`,
+  });
+}
+
+/**
+ * Tells if no record was ever harvested into it, for example because the service refused; then its
+ * subject may change.
+ */
+function isUntouched(store: HarvestStore): boolean {
+  const touched = store.sql(
+    `select exists (select 1 from harvests where watermark_at is not null or pass ->> '$.seen' > 0)
+       or exists (select 1 from seen_records)`,
+  );
+  return touched.pluck().get() === 0;
+}
+
+/**
+ * Returns the id of the harvest of a set, created on first use. Must run inside {@link
+ * HarvestStore.change}.
+ */
+export function getOrCreateHarvest(store: HarvestStore, setSpec: string): number {
+  store.sql('insert or ignore into harvests (set_spec) values (?)').run(setSpec);
+  return Number(store.sql('select id from harvests where set_spec = ?').pluck().get(setSpec));
+}
+
+/** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
+export function countHeld(store: HarvestStore): number {
+  return Number(
+    store
+      .sql('select count(distinct identifier) from seen_records where length(digest) > 0')
+      .pluck()
+      .get(),
+  );
+}

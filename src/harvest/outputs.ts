@@ -1,0 +1,301 @@
+import { statSync } from 'node:fs';
+import { type AppendFile, openAppendFile } from '../base/disk/append-file.ts';
+import { FileError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { buildXml, getChild, getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
+import { parseXml } from '../base/xml/parse.ts';
+import { getStartTag, renderNamespaceDeclarations } from '../base/xml/source-text.ts';
+import type { HarvestState } from './harvest-state.ts';
+import {
+  deleteClosedBytes,
+  type HarvestStore,
+  readClosedBytes,
+  readExtent,
+  resetOutput,
+  type Subject,
+  saveClosedBytes,
+  saveExtent,
+} from './harvested-records.ts';
+import type { HarvestPass } from './pass.ts';
+import {
+  formatUpwards,
+  type Granularity,
+  OAI_NAMESPACE,
+  type OaiRecord,
+  parseHeaderAlone,
+  parseRecord,
+} from './protocol.ts';
+import {
+  listRepeatedElements,
+  type RepeatedElements,
+  toHeaderJson,
+  toRecordJson,
+} from './record-json.ts';
+import { type RecordPage, type RecordSink, storePage } from './store-page.ts';
+
+export type Opening = {
+  /**
+   * Repairs changes by another program; false: they are an error, unless the output is missing or
+   * empty.
+   */
+  readonly verify: boolean;
+  /** Called with messages for the user that are no failures. */
+  readonly onNote: (text: string) => void;
+};
+
+/** A text file or stream to which pages are appended. */
+export type AppendTarget = {
+  append(content: string | Buffer): Promise<void>;
+  /** Marks the end of the written page; runs in the transaction that commits the page. */
+  markEnd(): void;
+  /**
+   * Flushes the committed text to disk, and saves the length of the file; runs after {@link
+   * HarvestStore.beginGroup}.
+   */
+  flush(): Promise<void>;
+  isEmpty(): boolean;
+  /**
+   * Truncates what was not committed, and appends `tail`. A second call does nothing.
+   * @throws FileError where another program changed the file meanwhile
+   */
+  close(tail: string): Promise<void>;
+};
+
+/**
+ * Opens a file whose committed length and digest are in the store: text that a killed process left
+ * after them is truncated, and changes by another program are detected.
+ * @throws FileError where the file differs from its stored length or digest
+ */
+export async function openAppendingFile(
+  path: string,
+  store: HarvestStore,
+  { verify, onNote }: Opening,
+): Promise<AppendTarget> {
+  const open = (): Promise<AppendFile> =>
+    openAppendFile(path, readExtent(store), readClosedBytes(store));
+  const startAnew = (): Promise<AppendFile> => {
+    onNote(
+      verify
+        ? t`${path} was changed by another program, and is written again.`
+        : t`${path} is missing or empty, and is written again.`,
+    );
+    store.change(() => resetOutput(store));
+    return open();
+  };
+  const isGone =
+    readExtent(store).lengthBytes > 0 &&
+    (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
+  const file = isGone
+    ? await startAnew()
+    : await open().catch((thrown: unknown) => {
+        if (verify && thrown instanceof FileError) return startAnew();
+        throw thrown;
+      });
+  const flush = async (): Promise<void> => {
+    const extent = await file.flush();
+    store.change(() => saveExtent(store, extent));
+  };
+  await flush();
+  deleteClosedBytes(store);
+  let isClosed = false;
+  return {
+    append: async (content) =>
+      file.append(typeof content === 'string' ? Buffer.from(content) : content),
+    markEnd: () => file.markEnd(),
+    flush,
+    isEmpty: () => file.isEmpty(),
+    close: async (tail) => {
+      if (isClosed) return;
+      isClosed = true;
+      const closedBytes = await file.close(readExtent(store), tail);
+      store.change(() => saveClosedBytes(store, closedBytes));
+    },
+  };
+}
+
+/** Opens a target for standard output, which cannot be truncated. */
+export function openAppendingStream(
+  write: (content: string | Buffer) => Promise<void>,
+): AppendTarget {
+  let state: 'empty' | 'growing' | 'over' = 'empty';
+  return {
+    append: async (content) => {
+      if (content.length === 0) return;
+      try {
+        await write(content);
+        state = 'growing';
+      } catch (thrown) {
+        state = 'over';
+        throw thrown;
+      }
+    },
+    markEnd: () => {},
+    flush: async () => {},
+    isEmpty: () => state === 'empty',
+    close: async (tail) => {
+      if (state !== 'over' && tail !== '') await write(tail);
+      state = 'over';
+    },
+  };
+}
+
+/** An output file or stream of a harvest. */
+export type RecordOutput = Required<RecordSink> & {
+  /** Flushes written pages to disk, after {@link HarvestStore.beginGroup}. */
+  flush(): Promise<void>;
+  /**
+   * Removes what was not committed, and closes the output, also after a failure. A second call does
+   * nothing.
+   * @throws FileError where another program changed the output meanwhile
+   */
+  close(): Promise<void>;
+};
+
+export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
+
+/** Extensions of file names that select a form of output. */
+const EXTENSIONS = { jsonl: ['jsonl', 'ndjson'], xml: ['xml'] };
+
+export type OutputName = keyof typeof EXTENSIONS;
+
+export const OUTPUT_NAMES = Object.keys(EXTENSIONS) as readonly OutputName[];
+
+/** Subject of a harvest into an output of a known form. */
+export type OutputSubject = Subject & { readonly form: OutputName };
+
+export function findOutputOfExtension(extension: string): OutputName | undefined {
+  return OUTPUT_NAMES.find((name) => EXTENSIONS[name].includes(extension));
+}
+
+/** How records are written. A changed record occurs once per version: the last one counts. */
+type OutputForm = {
+  /** Yields the pieces of a page. */
+  render(page: RecordPage): Iterable<Buffer>;
+  /** Precedes the first page, and the tail of an output without pages. */
+  readonly head: string;
+  readonly tail: string;
+};
+
+export function openRecordOutput(target: AppendTarget, subject: OutputSubject): RecordOutput {
+  const form = subject.form === 'xml' ? makeXmlForm(subject.verb) : makeJsonlForm(subject);
+  const getHead = (): string => (target.isEmpty() ? form.head : '');
+  return {
+    write: async (page) => {
+      if (page.records.length === 0) return;
+      const head = getHead();
+      if (head !== '') await target.append(head);
+      for (const piece of form.render(page)) await target.append(piece);
+    },
+    notePage: () => target.markEnd(),
+    flush: () => target.flush(),
+    close: () => target.close(getHead() + form.tail),
+  };
+}
+
+/** A page of large records is written in pieces, which take less memory. */
+const MAX_PIECE_BYTES = 1024 * 1024;
+
+/** One JSON object a line. */
+function makeJsonlForm({ verb, format, version }: Subject): OutputForm {
+  // The service's schema describes only records of its own format.
+  const repeated: RepeatedElements =
+    format === 'oai_dc' ? new Map() : listRepeatedElements(version);
+  const toJson = (record: OaiRecord) =>
+    verb === 'ListRecords' ? toRecordJson(record, repeated) : toHeaderJson(record);
+  return {
+    head: '',
+    tail: '',
+    *render({ records }) {
+      let lines: Buffer[] = [];
+      let lengthBytes = 0;
+      for (const record of records) {
+        // A text of many lines takes three times as long to encode.
+        const line = Buffer.from(`${JSON.stringify(toJson(record))}\n`);
+        lines.push(line);
+        lengthBytes += line.length;
+        if (lengthBytes < MAX_PIECE_BYTES) continue;
+        yield Buffer.concat(lines);
+        lines = [];
+        lengthBytes = 0;
+      }
+      yield Buffer.concat(lines);
+    },
+  };
+}
+
+const LINE_FEED = Buffer.from('\n');
+
+/**
+ * Makes the form of one document with the unchanged records, or their headers, one per line. Each
+ * page is in a list that declares the namespaces of its records.
+ */
+function makeXmlForm(verb: Subject['verb']): OutputForm {
+  return {
+    head: '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n',
+    tail: '</harvest>\n',
+    render: ({ document, records }) => {
+      const { open, close } = renderListTags(document, verb);
+      const lines = records.flatMap((record) => {
+        const header = verb === 'ListRecords' ? undefined : parseHeaderAlone(record.element);
+        const { element } = header ?? record;
+        return [getSourceBytes(document, element), LINE_FEED];
+      });
+      return [Buffer.concat([Buffer.from(open), ...lines, Buffer.from(close)])];
+    },
+  };
+}
+
+function renderListTags(document: XmlDocument, name: Subject['verb']) {
+  const { root } = document;
+  const list = getChild(root, name) ?? getChild(root, 'GetRecord');
+  const path = list === undefined ? [root] : [root, list];
+  const declarations = renderNamespaceDeclarations(document, path);
+  const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list ?? root))?.[1] ?? '';
+  return { open: `<${prefix}${name}${declarations}>\n`, close: `</${prefix}${name}>\n` };
+}
+
+type TombstoneOptions = {
+  readonly state: HarvestState;
+  readonly sink: RecordSink;
+  readonly setSpec: string;
+  readonly granularity: Granularity;
+};
+
+/** Scan of records with a tombstone: no later pass marks them again, and one that returns is new. */
+const NO_SCAN = 0;
+const RECORDS_AT_ONCE = 100;
+
+/** Writes that records are deleted, page by page, in the form of the service. */
+export async function writeTombstones(
+  options: TombstoneOptions,
+  pass: HarvestPass,
+  identifiers: readonly string[],
+): Promise<void> {
+  for (let first = 0; first < identifiers.length; first += RECORDS_AT_ONCE) {
+    const page = makePage(options, pass, identifiers.slice(first, first + RECORDS_AT_ONCE));
+    await storePage(options, { ...pass, scan: NO_SCAN }, page, () => pass);
+  }
+}
+
+function makePage(
+  { state, setSpec, granularity }: TombstoneOptions,
+  { beganMs }: HarvestPass,
+  identifiers: readonly string[],
+): { readonly document: XmlDocument; readonly items: readonly OaiRecord[] } {
+  const content = identifiers.map((identifier) => {
+    // Not before the record's own last change, or the tombstone would look older than the record.
+    const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
+    const header = [
+      { name: 'identifier', content: identifier },
+      { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
+    ];
+    if (setSpec !== '') header.push({ name: 'setSpec', content: setSpec });
+    const attributes = { status: 'deleted' };
+    return { name: 'record', content: [{ name: 'header', attributes, content: header }] };
+  });
+  const attributes = { xmlns: OAI_NAMESPACE };
+  const list = { name: 'ListRecords', content };
+  const document = parseXml(buildXml({ name: 'OAI-PMH', attributes, content: [list] }));
+  const records = getChild(document.root, 'ListRecords')?.children ?? [];
+  return { document, items: records.flatMap((element) => parseRecord(element) ?? []) };
+}

@@ -1,0 +1,424 @@
+import { OaiError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  type XmlDocument,
+  type XmlElement,
+} from '../base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import { isWebPage, WEB_PAGE_ADVICE } from '../service/http/exchange.ts';
+
+/**
+ * The rules of OAI-PMH 2.0 as data: verbs with their arguments (section 4), errors (section 3.6).
+ */
+
+export const OAI_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/';
+export const OAI_DC_NAMESPACE = 'http://www.openarchives.org/OAI/2.0/oai_dc/';
+
+type ArgumentName = 'identifier' | 'metadataPrefix' | 'set' | 'from' | 'until' | 'resumptionToken';
+export type OaiArguments = { readonly [Name in ArgumentName]?: string };
+
+type Rule = {
+  readonly required: readonly ArgumentName[];
+  readonly optional: readonly ArgumentName[];
+};
+
+const VERBS = {
+  Identify: { required: [], optional: [] },
+  ListMetadataFormats: { required: [], optional: ['identifier'] },
+  ListSets: { required: [], optional: ['resumptionToken'] },
+  ListIdentifiers: {
+    required: ['metadataPrefix'],
+    optional: ['set', 'from', 'until', 'resumptionToken'],
+  },
+  ListRecords: {
+    required: ['metadataPrefix'],
+    optional: ['set', 'from', 'until', 'resumptionToken'],
+  },
+  GetRecord: { required: ['identifier', 'metadataPrefix'], optional: [] },
+} as const satisfies Record<string, Rule>;
+
+export type Verb = keyof typeof VERBS;
+
+export const ERROR_HINTS: Readonly<Record<string, Message>> = {
+  badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
+  badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
+  badVerb: msg`The address may not be a harvesting interface. Check oai_base in the profile.`,
+  cannotDisseminateFormat: msg`See \`${cmd`pas oai formats`}\` for what this service offers.`,
+  idDoesNotExist: msg`Check the identifier.`,
+  noMetadataFormats: msg`There is nothing to read for this record.`,
+  noRecordsMatch: msg`Nothing matches the set and the dates.`,
+  noSetHierarchy: msg`This service has no sets; harvest without one.`,
+};
+
+/** @throws UsageError for arguments that every service refuses */
+export function checkArguments(verb: Verb, args: OaiArguments): void {
+  const names = (Object.keys(args) as ArgumentName[]).filter((name) => args[name] !== undefined);
+  const { required, optional }: Rule = VERBS[verb];
+  const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
+  if (stray !== undefined) throw new UsageError(t`${verb} takes no argument ${stray}.`);
+  const empty = names.find((name) => args[name] === '');
+  if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
+  if (args.resumptionToken !== undefined) {
+    if (names.length > 1)
+      throw new UsageError(
+        t`Use a resumption token alone: it already contains the set, the format and the dates.`,
+      );
+    return;
+  }
+  const missing = required.find((name) => args[name] === undefined);
+  if (missing !== undefined) throw new UsageError(t`${verb} needs the argument ${missing}.`);
+  checkWindow(args);
+}
+
+function checkWindow({ from, until }: OaiArguments): void {
+  for (const [name, value] of [
+    ['from', from],
+    ['until', until],
+  ] as const) {
+    if (value !== undefined && parseGranularity(value) === undefined) {
+      throw new UsageError(
+        t`${name} is "${value}", which is not a date that the service can read.`,
+        {
+          hint: t`Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).`,
+        },
+      );
+    }
+  }
+  if (from === undefined || until === undefined) return;
+  if (parseGranularity(from) !== parseGranularity(until))
+    throw new UsageError(t`from and until must both be dates or both be times.`);
+  if (from > until) throw new UsageError(t`from (${from}) is later than until (${until}).`);
+}
+
+/** Builds the query string: the verb first, a resumption token last (B-TOKEN-1). */
+export function buildQuery(verb: Verb, args: OaiArguments): string {
+  const { resumptionToken, ...otherArgs } = args;
+  const query = new URLSearchParams({ verb });
+  for (const [name, value] of Object.entries(otherArgs))
+    if (value !== undefined) query.append(name, value);
+  if (resumptionToken !== undefined) query.append('resumptionToken', resumptionToken);
+  return query.toString();
+}
+
+/**
+ * Datestamps of OAI-PMH 2.0, section 3.3; milliseconds are read as well, since services send them.
+ */
+
+export type Granularity = 'day' | 'second';
+
+export const DAY_MS = 86_400_000;
+
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+const DATESTAMP = /^\d{4}-\d{2}-(\d{2})(?:T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z)?$/;
+
+/**
+ * Returns milliseconds since 1970 UTC; undefined where the text is no UTC date or time, or does not
+ * exist in the calendar.
+ */
+export function parseDatestampMs(text: string): number | undefined {
+  const parts = DATESTAMP.exec(text);
+  if (parts === null) return undefined;
+  const ms = Date.parse(text);
+  // Date.parse turns 30 February into 1 March, and a 13th month into NaN.
+  return new Date(ms).getUTCDate() === Number(parts[1]) ? ms : undefined;
+}
+
+/** @param datestamp that {@link parseDatestampMs} can read */
+function isDay(datestamp: string): boolean {
+  return datestamp.length === DAY_LENGTH;
+}
+
+/** Returns the granularity of a bound; undefined where the text is none. */
+export function parseGranularity(text: string): Granularity | undefined {
+  if (parseDatestampMs(text) === undefined || text.includes('.')) return undefined;
+  return isDay(text) ? 'day' : 'second';
+}
+
+/** Formats a `from`, rounded down so that it excludes nothing. */
+export function formatDatestamp(ms: number, granularity: Granularity): string {
+  const text = new Date(ms).toISOString();
+  return granularity === 'day' ? text.slice(0, 10) : `${text.slice(0, 19)}Z`;
+}
+
+/**
+ * Formats an `until`, rounded up so that it excludes nothing; a day already covers all its times.
+ */
+export function formatUpwards(ms: number, granularity: Granularity): string {
+  return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
+}
+
+/**
+ * Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second.
+ */
+export function parseBoundMs(bound: string): number {
+  const spanMs = isDay(bound) ? DAY_MS : 1000;
+  return Date.parse(bound) + spanMs - 1;
+}
+
+/** OAI-PMH 2.0, section 2.5. */
+export type OaiHeader = {
+  readonly identifier: string;
+  /** Source text. */
+  readonly datestamp: string;
+  readonly datestampMs: number;
+  /** May be empty, contrary to B-RECORD-1, mostly in deleted records. */
+  readonly setSpecs: readonly string[];
+  readonly deleted: boolean;
+};
+
+export type OaiRecord = {
+  readonly header: OaiHeader;
+  /** The element inside `metadata`; undefined for a deleted record. */
+  readonly metadata: XmlElement | undefined;
+  /** Not deleted, and with empty metadata: a fault of the service. */
+  readonly lacksContent: boolean;
+  /** The service lists the record, and the account may not read it. */
+  readonly refused: boolean;
+  readonly about: readonly XmlElement[];
+  readonly element: XmlElement;
+};
+
+/** Replaces content that the account may not read (B-SEE-2). */
+export const REFUSAL = 'HTTP/1.1 403 Forbidden';
+
+/** Tells if an element contains only the refusal. */
+function isRefusal({ text, children }: XmlElement): boolean {
+  return children.length === 0 && text.trim() === REFUSAL;
+}
+
+/**
+ * Parses a `header`, bare or in a `record`. Undefined where it is incomplete, or its status is
+ * unknown.
+ */
+function parseHeader(element: XmlElement): OaiHeader | undefined {
+  const header = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
+  if (header === undefined) return undefined;
+  const setSpecs: string[] = [];
+  let identifier: string | undefined;
+  let datestamp: string | undefined;
+  for (const { namespace, name, text } of header.children) {
+    if (namespace !== OAI_NAMESPACE) continue;
+    if (name === 'setSpec') setSpecs.push(text.trim());
+    else if (name === 'identifier') identifier ??= text.trim();
+    else if (name === 'datestamp') datestamp ??= text.trim();
+  }
+  const datestampMs = parseDatestampMs(datestamp ?? '');
+  const status = (getAttribute(header, 'status') ?? '').trim().toLowerCase();
+  if (
+    identifier === undefined ||
+    identifier === '' ||
+    datestamp === undefined ||
+    datestampMs === undefined
+  )
+    return undefined;
+  if (status !== '' && status !== 'deleted') return undefined;
+  return { identifier, datestamp, datestampMs, setSpecs, deleted: status === 'deleted' };
+}
+
+/** Parses a `record`; undefined where its header is incomplete. */
+export function parseRecord(element: XmlElement): OaiRecord | undefined {
+  const header = parseHeader(element);
+  if (header === undefined) return undefined;
+  const metadata = getChild(element, 'metadata', OAI_NAMESPACE)?.children[0];
+  const abouts = getChildren(element, 'about', OAI_NAMESPACE);
+  const about = abouts.length === 0 ? NONE : abouts.flatMap(({ children }) => children);
+  const lacksContent = !header.deleted && metadata === undefined;
+  const refused = metadata !== undefined && isWithoutContent(metadata);
+  return { header, metadata, lacksContent, refused, about, element };
+}
+
+const NONE: readonly XmlElement[] = [];
+
+/** Parses a header, bare or of a whole record, into a record without metadata. */
+export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
+  const bare = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
+  const header = parseHeader(element);
+  if (header === undefined || bare === undefined) return undefined;
+  return {
+    header,
+    metadata: undefined,
+    lacksContent: false,
+    refused: false,
+    about: [],
+    element: bare,
+  };
+}
+
+/**
+ * Tells if a record has only the refusal: in its root, in a nested root of Dublin Core, or in its
+ * only field.
+ */
+function isWithoutContent(element: XmlElement): boolean {
+  const [only, ...others] = element.children;
+  if (only === undefined || others.length > 0) return isRefusal(element);
+  if (only.namespace !== element.namespace) return isRefusal(only);
+  return only.name === element.name && isWithoutContent(only);
+}
+
+/** Returns the one entity in a native record's root, for any version of the namespace. */
+export function findEntity(record: OaiRecord): XmlElement | undefined {
+  return record.metadata?.children[0];
+}
+
+/** `https://host/id/HES-000253` → `HES-000253`. */
+export function toIdent(identifier: string): string {
+  return identifier.slice(identifier.lastIndexOf('/') + 1);
+}
+
+export const MAX_KEPT_BYTES = 16 * 1024 * 1024;
+
+/** An answer that cannot be parsed as OAI-PMH, with its bytes for diagnosis. */
+export class MalformedAnswerError extends OaiError {
+  /** The whole answer, or the part that {@link MalformedAnswerError.shorten} left. */
+  body: Buffer;
+  readonly lengthBytes: number;
+  /** Offset at which parsing stopped, from 0. */
+  readonly byte: number | undefined;
+  /** Identifier of the record in which parsing stopped, where it is readable. */
+  readonly record: string | undefined;
+
+  constructor(
+    message: string,
+    body: Buffer,
+    place: { readonly byte?: number; readonly record?: string; readonly cause?: unknown } = {},
+  ) {
+    const isPage = isWebPage({ body });
+    super(
+      'malformed',
+      isPage
+        ? t`${message} It is a web page, as a firewall or the sign-in page of a network sends.`
+        : message,
+      {
+        cause: place.cause,
+        hint: isPage
+          ? WEB_PAGE_ADVICE
+          : t`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`,
+      },
+      isPage ? 'unavailable' : 'oaiProtocol',
+    );
+    this.body = body;
+    this.lengthBytes = body.length;
+    this.byte = place.byte;
+    this.record = place.record;
+  }
+
+  /** Truncates the body to the maximum that is stored, to save memory during retries. */
+  shorten(): void {
+    if (this.body.length > MAX_KEPT_BYTES)
+      this.body = Buffer.from(this.body.subarray(0, MAX_KEPT_BYTES));
+  }
+}
+
+/** Maximum size of a record. */
+const MAX_RECORD_BYTES = 1024 * 1024;
+
+/** Returns the identifier of the record that contains a byte; undefined outside records. */
+export function findRecordAt(body: Buffer, byte: number): string | undefined {
+  const before = body.toString('latin1', Math.max(0, byte - MAX_RECORD_BYTES), byte);
+  const headers = before.matchAll(
+    /header[^<>]{0,99}>\s{0,99}<(?:[\w.-]{1,99}:)?identifier>\s{0,99}([^<\s]{1,999})/g,
+  );
+  const last = [...headers].at(-1);
+  return last === undefined || /<\/(?:[\w.-]{1,99}:)?record\s{0,99}>/.test(before.slice(last.index))
+    ? undefined
+    : last[1];
+}
+
+type SalvagedPage = {
+  /** The page without its broken records. */
+  readonly document: XmlDocument;
+  readonly broken: readonly BrokenRecord[];
+};
+
+export type BrokenRecord = {
+  /** Undefined where the identifier is unreadable as well. */
+  readonly identifier: string | undefined;
+  readonly reason: string;
+};
+
+/**
+ * Each record is parsed inside the page's frame, so the frame is parsed as often as there are
+ * records.
+ */
+const MAX_FRAMES_CHARACTERS = 256 * 1024 * 1024;
+
+/**
+ * Removes the broken records from a page: cuts it at record tags, and parses each record inside the
+ * page's frame.
+ * @returns undefined where the page is broken outside its records, or has none
+ */
+export function recoverPage(body: Buffer): SalvagedPage | undefined {
+  // Invalid bytes become a character that XML forbids, so that parsing fails in their record.
+  const text = body.toString('utf8').replaceAll('\ufffd', '\ufffe');
+  const pieces = splitRecords(text);
+  if (pieces === undefined) return undefined;
+  const { head, records, tail } = pieces;
+  if ((head.length + tail.length) * records.length > MAX_FRAMES_CHARACTERS) return undefined;
+  const broken: BrokenRecord[] = [];
+  const whole = records.filter((record) => {
+    const reason = findFault(head + record + tail);
+    if (reason !== undefined) broken.push({ identifier: findIdentifier(record), reason });
+    return reason === undefined;
+  });
+  try {
+    return { document: parseXml(Buffer.from(head + whole.join('') + tail), 'utf-8'), broken };
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return undefined;
+    throw thrown;
+  }
+}
+
+function findFault(text: string): string | undefined {
+  try {
+    const { root } = parseXml(Buffer.from(text), 'utf-8');
+    return countRecords(root) === 1 ? undefined : t`it is not separated from the next record`;
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return thrown.message;
+    throw thrown;
+  }
+}
+
+/** Counts the records at the place where the protocol has them. */
+function countRecords(root: XmlElement): number {
+  return root.children.flatMap(({ children }) => children).filter(({ name }) => name === 'record')
+    .length;
+}
+
+type Pieces = { readonly head: string; readonly records: readonly string[]; readonly tail: string };
+
+function splitRecords(text: string): Pieces | undefined {
+  const starts = [...text.matchAll(/<(?:[\w.-]+:)?record[\s>]/g)].map(({ index }) => index);
+  const [first] = starts;
+  const lastEnd = /^[\s\S]*<\/(?:[\w.-]+:)?record\s*>/.exec(text)?.[0].length;
+  if (first === undefined || lastEnd === undefined || lastEnd <= first) return undefined;
+  const ends = [...starts.slice(1), lastEnd];
+  return {
+    head: text.slice(0, first),
+    records: starts.map((start, index) => text.slice(start, ends[index])),
+    // Text after the root is not part of the page.
+    tail:
+      /^[\s\S]*?<\/(?:[\w.-]+:)?OAI-PMH\s*>/.exec(text.slice(lastEnd))?.[0] ?? text.slice(lastEnd),
+  };
+}
+
+/**
+ * Returns the identifier of the header; undefined where it is broken itself, since half of it would
+ * name another record.
+ */
+function findIdentifier(record: string): string | undefined {
+  const header =
+    /<(?:[\w.-]+:)?header(?:\s[^<>]*)?>\s*<(?:[\w.-]+:)?identifier>([^<\ufffe]+)</.exec(
+      record,
+    )?.[1];
+  try {
+    const identifier = parseXml(Buffer.from(`<t>${header ?? ''}</t>`), 'utf-8').root.text.trim();
+    return identifier === '' || /\s/.test(identifier) ? undefined : identifier;
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return undefined;
+    throw thrown;
+  }
+}

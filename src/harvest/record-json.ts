@@ -1,0 +1,174 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packageRoot } from '../base/own-files.ts';
+import {
+  getAttribute,
+  getChild,
+  walkDescendants,
+  type XmlDocument,
+  type XmlElement,
+} from '../base/xml/element.ts';
+import { parseXml } from '../base/xml/parse.ts';
+import { OAI_DC_NAMESPACE, type OaiRecord, REFUSAL } from './protocol.ts';
+
+export type Json = null | boolean | string | readonly Json[] | JsonObject;
+type JsonMembers = { [name: string]: Json };
+type JsonObject = Readonly<JsonMembers>;
+type HeaderJson = {
+  readonly identifier: string;
+  readonly datestamp: string;
+  readonly sets: readonly string[];
+  readonly deleted?: boolean;
+};
+
+const SCHEMA_INSTANCE = 'http://www.w3.org/2001/XMLSchema-instance';
+
+/** Makes the JSON of a header: `identifier`, `datestamp` and `sets`, `deleted` where it is. */
+export function toHeaderJson({ header }: OaiRecord): HeaderJson {
+  const { identifier, datestamp, setSpecs, deleted } = header;
+  const json = { identifier, datestamp, sets: setSpecs };
+  return deleted ? { ...json, deleted } : json;
+}
+
+/**
+ * Converts a record to one JSON object: `identifier`, `datestamp` and `sets` of its header, then
+ * `deleted` or `masked`, or `metadata` and their `namespace`; `about` where there is one.
+ */
+export function toRecordJson(record: OaiRecord, repeated: RepeatedElements): JsonObject {
+  const { header, metadata, refused, about } = record;
+  const json: JsonMembers = { ...toHeaderJson(record) };
+  if (about.length > 0) json['about'] = about.map((one) => ({ [one.name]: toElementJson(one) }));
+  if (header.deleted) return json;
+  if (refused) return { ...json, masked: true };
+  if (metadata === undefined) return { ...json, metadata: null };
+  json['namespace'] = metadata.namespace;
+  json['metadata'] = toMetadataJson(metadata, repeated);
+  return json;
+}
+
+function toMetadataJson(metadata: XmlElement, repeated: RepeatedElements): JsonObject {
+  if (metadata.namespace !== OAI_DC_NAMESPACE)
+    return toContentJson(metadata, trimValue(metadata.text), repeated);
+  const fields: JsonMembers = {};
+  addChildren(fields, findInnermost(metadata), NOTHING, EVERY_NAME);
+  return fields;
+}
+
+/**
+ * Converts any element, such as a set description. Text alone is a string; attributes are `@name`
+ * beside `#text` or the children; an empty element is null.
+ */
+export function toElementJson(element: XmlElement, repeated: RepeatedElements = NOTHING): Json {
+  const text = trimValue(element.text);
+  if (element.children.length === 0) {
+    // The text of the refusal is no data.
+    if (text === REFUSAL) return { masked: true };
+    if (element.attributes.length === 0) return text === '' ? null : text;
+  }
+  return toContentJson(element, text, repeated);
+}
+
+/** Returns the innermost `oai_dc:dc`: some services nest it in another one. */
+function findInnermost(dc: XmlElement): XmlElement {
+  const nested = getChild(dc, dc.name, dc.namespace);
+  return nested === undefined ? dc : findInnermost(nested);
+}
+
+type NameSet = { has(name: string): boolean };
+
+const NOTHING: RepeatedElements = new Map();
+const NO_NAMES: NameSet = new Set();
+/** Each field of Dublin Core may repeat, so each is a list. */
+const EVERY_NAME: NameSet = { has: () => true };
+
+/** Trims white space, but keeps U+FEFF, which `trim` removes. */
+function trimValue(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && isSpace(text.charAt(from))) from++;
+  while (from < to && isSpace(text.charAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+function isSpace(character: string): boolean {
+  return character !== '\ufeff' && character.trim() === '';
+}
+
+function toContentJson(element: XmlElement, text: string, repeated: RepeatedElements): JsonObject {
+  const content: JsonMembers = {};
+  // Two attributes may differ only in namespace, and JSON has one member per name: the last.
+  for (const { namespace, name, value } of element.attributes)
+    if (namespace !== SCHEMA_INSTANCE) content[`@${name}`] = value;
+  addChildren(content, element, repeated, repeated.get(element.name) ?? NO_NAMES);
+  if (text !== '') content['#text'] = text;
+  return content;
+}
+
+/** @param lists names of children that are always lists */
+function addChildren(
+  content: JsonMembers,
+  parent: XmlElement,
+  repeated: RepeatedElements,
+  lists: NameSet,
+): void {
+  for (const child of parent.children) {
+    const { name } = child;
+    const json = toElementJson(child, repeated);
+    const before = Object.hasOwn(content, name) ? content[name] : undefined;
+    if (Array.isArray(before)) before.push(json);
+    else if (before !== undefined) content[name] = [before, json];
+    else addMember(content, name, lists.has(name) ? [json] : json);
+  }
+}
+
+/** Adds a member; assigning to `__proto__` would add none. */
+function addMember(content: JsonMembers, name: string, value: Json): void {
+  if (name !== '__proto__') content[name] = value;
+  else Object.defineProperty(content, name, { value, enumerable: true, writable: true });
+}
+
+/** Names of children that may repeat, by the name of their parent; all local names. */
+export type RepeatedElements = ReadonlyMap<string, ReadonlySet<string>>;
+
+const XSD = 'http://www.w3.org/2001/XMLSchema';
+const NEWEST_VERSION = '2.2';
+
+/** @param version schema version of the records; the newest is used for an unknown one */
+export function listRepeatedElements(version: string): RepeatedElements {
+  const getPath = (path: string): string => join(packageRoot, 'schemas', 'svc', path, 'svc.xsd');
+  const isKnown = /^\d+\.\d+$/.test(version) && existsSync(getPath(version));
+  return computeRepeatedElements(
+    parseXml(readFileSync(getPath(isKnown ? version : NEWEST_VERSION))),
+  );
+}
+
+/**
+ * Computes from a schema which children may repeat: these are lists in JSON even if there is only
+ * one.
+ */
+function computeRepeatedElements({ root }: XmlDocument): RepeatedElements {
+  const types = new Map<string, readonly Declaration[]>();
+  for (const type of root.children)
+    types.set(getAttribute(type, 'name') ?? '', listDeclarations(type));
+  const repeated = new Map<string, Set<string>>();
+  const seen = new Set<string>();
+  const visit = (parent: string, declarations: readonly Declaration[] = []): void => {
+    for (const { name, type, isRepeated } of declarations) {
+      if (isRepeated) repeated.set(parent, (repeated.get(parent) ?? new Set()).add(name));
+      if (seen.size !== seen.add(`${parent}/${name}`).size) visit(name, types.get(type));
+    }
+  };
+  const entities = getChild(root, 'element');
+  if (entities !== undefined) visit('', listDeclarations(entities));
+  return repeated;
+}
+
+type Declaration = { readonly name: string; readonly type: string; readonly isRepeated: boolean };
+
+function listDeclarations(type: XmlElement): Declaration[] {
+  return [...walkDescendants(type, 'element', XSD)].map((child) => ({
+    name: getAttribute(child, 'name') ?? '',
+    type: getAttribute(child, 'type') ?? '',
+    isRepeated: getAttribute(child, 'maxOccurs') === 'unbounded',
+  }));
+}

@@ -1,0 +1,473 @@
+import { isUtf8 } from 'node:buffer';
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import {
+  AuthError,
+  getErrorMessage,
+  InterruptedError,
+  OaiError,
+  PasError,
+  UnavailableError,
+} from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { cmd, msg } from '../base/message.ts';
+import {
+  getAttribute,
+  getChild,
+  getChildren,
+  getChildText,
+  type XmlDocument,
+  type XmlElement,
+} from '../base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
+import {
+  type AnswerLimits,
+  adviseOnNetwork,
+  assertNoWebPage,
+  type Exchange,
+  type HttpResponse,
+  TransportError,
+} from '../service/http/exchange.ts';
+import { createRedactor, redactAnswers } from '../service/http/redaction.ts';
+import {
+  buildQuery,
+  checkArguments,
+  ERROR_HINTS,
+  findRecordAt,
+  MalformedAnswerError,
+  OAI_NAMESPACE,
+  type OaiArguments,
+  parseDatestampMs,
+  type Verb,
+} from './protocol.ts';
+
+/** Credentials for harvesting, sent with every request, since the service sends no challenge. */
+export type OaiCredentials =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
+  | {
+      readonly kind: 'bearer';
+      readonly token: (signal?: AbortSignal) => Promise<string>;
+      /** Returns a token to replace a refused one. Without it, a refusal is final. */
+      readonly renew?: (refused: string, signal?: AbortSignal) => Promise<string>;
+    };
+
+export type RequestOptions = {
+  /** Must retry transient failures (503, 429, lost connections) and keep the pace. */
+  readonly exchange: Exchange;
+  readonly credentials: OaiCredentials;
+  readonly answerTimeoutMs?: number;
+  readonly maxAnswerBytes?: number;
+};
+
+export type OaiAnswer = {
+  /** The element named after the verb; empty where no record matches. */
+  readonly element: XmlElement;
+  readonly document: XmlDocument;
+  /** The server's clock when it answered, milliseconds since 1970 UTC. */
+  readonly responseDateMs: number;
+  readonly body: Buffer;
+};
+
+/**
+ * Sends one request.
+ * @param onToken called with the next token of the list before the answer is parsed, so that the
+ * next page can be requested
+ * @throws UsageError (arguments), OaiError (protocol errors, invalid answers), AuthError (401,
+ * 403), UnavailableError (no answer, 429, 5xx), InterruptedError (the signal)
+ */
+export type SendRequest = (
+  verb: Verb,
+  args: OaiArguments,
+  signal?: AbortSignal,
+  onToken?: OnToken,
+) => Promise<OaiAnswer>;
+
+export type OnToken = (token: string) => void;
+
+const INTERRUPTED = msg`Interrupted. What was harvested is kept; run the command again to continue.`;
+const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/**
+ * Maximum number of elements, attributes and other nodes of an answer: thousands of records have
+ * fewer.
+ */
+const MAX_NODES = 250_000;
+/**
+ * Maximum ratio of unpacked to packed size of a large answer: pages have 10 to 30, so a higher one
+ * is an attack.
+ */
+const MAX_COMPRESSION_RATIO = 100;
+const ALWAYS_UNPACKED_BYTES = 1024 * 1024;
+/** Size of one piece of the unpacked body: with smaller pieces, unpacking takes twice as long. */
+const UNPACKED_PIECE_BYTES = 512 * 1024;
+
+/**
+ * Makes a function that sends one request and parses its answer. It follows a redirect once, and
+ * remembers it.
+ */
+export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
+  const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
+  const get = followRedirects(endpoint, exchange);
+  return async (verb, args, signal, onToken) => {
+    checkArguments(verb, args);
+    const send = async (authorization: string | undefined): Promise<HttpResponse> => {
+      const response = await get(buildQuery(verb, args), authorization, {
+        maxAnswerBytes,
+        answerTimeoutMs: options.answerTimeoutMs,
+        signal,
+      });
+      const body =
+        response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
+      if (body === response.body) return response;
+      return createRedactor(authorization === undefined ? [] : [extractToken(authorization)])({
+        ...response,
+        body,
+      });
+    };
+    const response = await requireAnswer(endpoint, signal, () =>
+      withCredentials(credentials, send, signal),
+    );
+    const { body } = response;
+    if (response.status !== 200)
+      return (
+        findProtocolAnswer(verb, endpoint, response, args, maxAnswerBytes) ??
+        assertStatus(endpoint, response)
+      );
+    const token = onToken === undefined ? undefined : peekResumptionToken(body);
+    if (token !== undefined) {
+      onToken?.(token);
+      await yieldToIo();
+    }
+    const document = parseAnswerXml(endpoint, response, body);
+    return parseDocument(verb, endpoint, document, body, args.resumptionToken === undefined);
+  };
+}
+
+/** Sends a request with credentials, and again with a new token where the first had expired. */
+async function withCredentials(
+  credentials: OaiCredentials,
+  send: (authorization: string | undefined) => Promise<HttpResponse>,
+  signal: AbortSignal | undefined,
+): Promise<HttpResponse> {
+  switch (credentials.kind) {
+    case 'none':
+      return send(undefined);
+    case 'basic':
+      return send(
+        `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`, 'utf8').toString('base64')}`,
+      );
+    case 'bearer': {
+      const token = await credentials.token(signal);
+      const response = await send(`Bearer ${token}`);
+      if (response.status !== 401 || credentials.renew === undefined) return response;
+      const next = await credentials.renew(token, signal);
+      return next === token ? response : send(`Bearer ${next}`);
+    }
+  }
+}
+
+async function requireAnswer(
+  endpoint: string,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (signal?.aborted === true)
+      throw signal.reason instanceof PasError ? signal.reason : new InterruptedError(INTERRUPTED);
+    if (!(thrown instanceof TransportError)) throw thrown;
+    if (thrown.reason === 'too-large')
+      throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
+    throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
+      cause: thrown,
+      hint: adviseOnNetwork(
+        thrown,
+        msg`Check the network and run the command again; what was stored is kept.`,
+      ),
+    });
+  }
+}
+
+const NO_PROTOCOL_ERRORS: readonly number[] = [401, 403, 408, 425, 429];
+
+/**
+ * Parses an error of the protocol, which some services send with an HTTP status of 4xx; undefined
+ * where the answer has none.
+ */
+function findProtocolAnswer(
+  verb: Verb,
+  endpoint: string,
+  response: HttpResponse,
+  { resumptionToken }: OaiArguments,
+  maxBytes: number,
+): OaiAnswer | undefined {
+  const { status } = response;
+  if (status < 400 || status >= 500 || NO_PROTOCOL_ERRORS.includes(status)) return undefined;
+  try {
+    const body = unpackBody(endpoint, response, maxBytes);
+    const document = parseAnswerXml(endpoint, response, body);
+    if (getChild(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
+    return parseDocument(verb, endpoint, document, body, resumptionToken === undefined);
+  } catch (thrown) {
+    if (thrown instanceof MalformedAnswerError) return undefined;
+    throw thrown;
+  }
+}
+
+function assertStatus(endpoint: string, response: HttpResponse): never {
+  const { status, headers } = response;
+  const isBusy = [408, 425, 429].includes(status) || status >= 500;
+  if (!isBusy) assertNoWebPage(endpoint, response);
+  if (status === 401 || status === 403) {
+    throw new AuthError(t`${endpoint} refuses this account (status ${status}).`, {
+      hint: t`Check username and oai_auth in the profile, then run \`${cmd`pas login`}\`.`,
+    });
+  }
+  if (isBusy) {
+    const later = headers['retry-after'];
+    throw new UnavailableError(t`${endpoint} is closed or overloaded (status ${status}).`, {
+      hint:
+        later === undefined
+          ? t`Run the command again later; what was stored is kept.`
+          : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`,
+    });
+  }
+  throw new OaiError(
+    'malformed',
+    t`${endpoint} answered with status ${status}, not with OAI-PMH.`,
+    {
+      hint: t`Check oai_base in the profile. A training instance has no harvesting interface: use the production one.`,
+    },
+  );
+}
+
+/**
+ * Parses an answer.
+ * @param isFirst false for an answer to a token, after which at least one record follows
+ * @throws OaiError for a protocol error, or an answer of another verb
+ */
+export function parseDocument(
+  verb: Verb,
+  endpoint: string,
+  document: XmlDocument,
+  body: Buffer,
+  isFirst = true,
+): OaiAnswer {
+  const { root } = document;
+  if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
+    const { name, namespace } = root;
+    const what = name === 'OAI-PMH' ? t`<${name}> in the namespace "${namespace}"` : `<${name}>`;
+    throw new MalformedAnswerError(t`${endpoint} answered with ${what}, not with OAI-PMH.`, body);
+  }
+  if ([root, ...root.children].some((parent) => hasStrayToken(parent, verb)))
+    throw new MalformedAnswerError(
+      t`${endpoint} put its resumption token outside of its list.`,
+      body,
+    );
+  const errors = getChildren(root, 'error');
+  // `noRecordsMatch` is an empty list, not a failure (OAI-PMH 2.0, section 3.6), without records
+  // and token.
+  const nothing =
+    isFirst &&
+    errors.length === 1 &&
+    errors.find((error) => getAttribute(error, 'code') === 'noRecordsMatch');
+  if (errors.length > 0 && !nothing) throw makeProtocolError(endpoint, errors);
+  assertSingle(endpoint, root, verb, body);
+  const element = nothing || getChild(root, verb);
+  if (element === undefined)
+    throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
+  assertSingle(endpoint, element, 'resumptionToken', body);
+  const responseDateMs = parseDatestampMs(getChildText(root, 'responseDate') ?? '');
+  if (responseDateMs === undefined)
+    throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
+  return { element, document, responseDateMs, body };
+}
+
+function assertSingle(endpoint: string, parent: XmlElement, verb: string, body: Buffer): void {
+  if (getChildren(parent, verb).length > 1)
+    throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
+}
+
+/** Tells if a token stands at the wrong place: ignoring it would end the list too early. */
+function hasStrayToken(parent: XmlElement, verb: Verb): boolean {
+  const isStray = ({ namespace }: XmlElement): boolean =>
+    parent.name !== verb || namespace !== OAI_NAMESPACE;
+  return parent.children.some((child) => child.name === 'resumptionToken' && isStray(child));
+}
+
+/**
+ * Unpacks a body. Some servers compress without a request or a header, so the first bytes decide
+ * (RFC 1952, section 2.3.1).
+ */
+function unpackBody(endpoint: string, { body }: HttpResponse, maxBytes: number): Buffer {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return body;
+  try {
+    const believedBytes = Math.max(ALWAYS_UNPACKED_BYTES, body.length * MAX_COMPRESSION_RATIO);
+    return gunzipSync(body, {
+      maxOutputLength: Math.min(maxBytes, believedBytes),
+      chunkSize: UNPACKED_PIECE_BYTES,
+    });
+  } catch (thrown) {
+    const problem = getErrorMessage(thrown);
+    throw new MalformedAnswerError(
+      t`${endpoint} sent a damaged or oversized gzip answer: ${problem}.`,
+      body,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+const ONE_BYTE_CHARSET = /^(?:iso-8859-|windows-|us-ascii$)/i;
+
+function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer): XmlDocument {
+  const type = response.headers['content-type'] ?? '';
+  const named = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(type)?.[1];
+  // OAI-PMH requires UTF-8, and some servers name their default charset: text in that is hardly
+  // ever valid UTF-8.
+  const charset =
+    named !== undefined && ONE_BYTE_CHARSET.test(named) && isUtf8(body) ? 'utf-8' : named;
+  if (body.length === 0) throw new MalformedAnswerError(t`${endpoint} sent an empty answer.`, body);
+  try {
+    return parseXml(body, charset, MAX_NODES);
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    const record = findRecordAt(body, thrown.byte);
+    const where = record === undefined ? '' : t`, in the record ${record}`;
+    const html = /html/i.test(type) ? t` It declares itself as HTML.` : '';
+    throw new MalformedAnswerError(
+      t`${endpoint} sent XML that cannot be read: ${thrown.message}${where}.${html}`,
+      body,
+      {
+        byte: thrown.byte,
+        cause: thrown,
+        record,
+      },
+    );
+  }
+}
+
+/** Makes the error of an answer with one or several protocol errors, from the first. */
+function makeProtocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
+  const [first] = errors;
+  const code = first === undefined ? '' : (getAttribute(first, 'code') ?? '');
+  const texts = errors
+    .map((error) => error.text.trim())
+    .filter((text) => text !== '')
+    .join('; ');
+  const what = code === '' ? t`with an error` : code;
+  const isKnownCode = Object.hasOwn(ERROR_HINTS, code);
+  return new OaiError(
+    isKnownCode ? code : 'malformed',
+    texts === '' ? t`${endpoint} answered ${what}.` : t`${endpoint} answered ${what}: ${texts}.`,
+    isKnownCode ? { hint: ERROR_HINTS[code] ?? '' } : {},
+  );
+}
+
+/** The end of an answer that is a page of a list, with a token of plain characters. */
+const END_OF_PAGE =
+  /<([\w.-]+:)?resumptionToken(?:\s[^<>]*)?>\s*([!-%'-;=?-~]+)\s*<\/\1resumptionToken>\s*<\/[\w.:-]+>\s*<\/[\w.:-]+>\s*$/;
+const END_BYTES = 2048;
+
+/**
+ * Guesses the next token from the end of a page before it is parsed; the caller must compare it
+ * with the parsed token. Undefined where the end has an unusual form.
+ */
+export function peekResumptionToken(body: Buffer): string | undefined {
+  return END_OF_PAGE.exec(body.toString('latin1', Math.max(0, body.length - END_BYTES)))?.[2];
+}
+
+/** Yields to the event loop, so that requests begun before are sent: parsing a page blocks it. */
+async function yieldToIo(): Promise<void> {
+  for (let turn = 0; turn < TURNS_OF_A_REQUEST; turn++) await setImmediate();
+}
+
+const TURNS_OF_A_REQUEST = 3;
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+
+/** Sends a GET with a query string. The credential goes only to the endpoint's own origin. */
+type Get = (
+  query: string,
+  authorization: string | undefined,
+  limits: AnswerLimits,
+) => Promise<HttpResponse>;
+
+/**
+ * Makes a function that follows redirects and remembers the target, so that a harvest follows one
+ * redirect, not one per page. The credential never goes to another origin, without which the
+ * service would show less, and nothing goes from https to http.
+ * @throws OaiError for an invalid redirect, or one to an origin that must not get the credential
+ */
+export function followRedirects(endpoint: string, exchange: Exchange): Get {
+  const { origin } = new URL(endpoint);
+  let settled = endpoint;
+  return async (query, authorization, limits) => {
+    const send =
+      authorization === undefined
+        ? exchange
+        : redactAnswers([extractToken(authorization)], exchange);
+    let url = `${settled}?${query}`;
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+      const { origin: next } = new URL(url);
+      if (authorization !== undefined && next !== origin)
+        throw makeRedirectError(
+          t`${endpoint} redirects to ${next}, to which your sign-in is not sent.`,
+          t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
+        );
+      const response = await send({
+        method: 'GET',
+        url,
+        headers: {
+          accept: '*/*',
+          'accept-encoding': 'gzip',
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        ...limits,
+      });
+      if (!REDIRECTS.includes(response.status)) {
+        const [base = '', targetQuery] = url.split('?', 2);
+        // A page that announces an outage is no target to remember.
+        const isXml =
+          response.status === 200 && /xml/i.test(response.headers['content-type'] ?? '');
+        if (isXml && targetQuery === query) settled = base;
+        return response;
+      }
+      url = resolveRedirect(url, response, query);
+    }
+    throw makeRedirectError(t`${endpoint} redirects in a loop.`);
+  };
+}
+
+/** Returns the part of an `Authorization` header after its scheme. */
+export function extractToken(authorization: string): string {
+  return authorization.replace(/^\w+ /, '');
+}
+
+function makeRedirectError(problem: string, hint = t`Check oai_base in the profile.`): OaiError {
+  return new OaiError('malformed', problem, { hint });
+}
+
+function resolveRedirect(from: string, response: HttpResponse, query: string): string {
+  const location = response.headers['location'];
+  if (location === undefined || !URL.canParse(location, from))
+    throw makeRedirectError(t`${from} redirects without an address.`);
+  const target = new URL(location, from);
+  const { protocol, origin } = target;
+  if (!/^https?:$/.test(protocol))
+    throw makeRedirectError(
+      t`${from} redirects to an address with ${protocol}, which pas does not follow.`,
+    );
+  if (protocol === 'http:' && from.startsWith('https:'))
+    throw makeRedirectError(
+      t`${from} redirects to ${origin}, which is not protected by TLS.`,
+      t`Ask the operator of the service.`,
+    );
+  const search = target.search === '' ? query : target.search;
+  // Encoded as our own query, for the comparison.
+  const hasSameArguments = new URLSearchParams(search).toString() === query;
+  return `${origin}${target.pathname}?${hasSameArguments ? query : search.replace(/^\?/, '')}`;
+}

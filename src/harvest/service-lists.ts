@@ -1,0 +1,137 @@
+import type { Clock } from '../base/clock.ts';
+import { OaiError, UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { findNearestSet } from '../base/names.ts';
+import { listPages, type OaiClient, type OaiSet } from './client.ts';
+import type { HarvestOptions, HarvestResult } from './harvest-list.ts';
+import { formatSetName } from './pass.ts';
+
+export { formatSetName };
+
+/** Sets and clock of a harvesting service, and the progress of a set. */
+
+const MAX_SETS = 10_000;
+
+/** Progress of one set: the records that were met, of how many where the service counts them. */
+export type SetProgress = {
+  readonly setSpec: string;
+  readonly done: number;
+  readonly total: number | undefined;
+};
+
+export type ListedService = {
+  readonly client: OaiClient;
+  readonly clock: Clock;
+  readonly signal?: AbortSignal;
+};
+
+/** Options of a harvest of sets that hold for records and vocabularies. */
+export type HarvestRequest = ListedService &
+  Pick<HarvestOptions, 'full' | 'skipBroken' | 'acceptLosses' | 'onNote'> & {
+    readonly onProgress?: (progress: SetProgress) => void;
+    /**
+     * Any text that changes with the rights of the account, which causes a full pass; undefined
+     * where they are unknown.
+     */
+    readonly rights?: string | undefined;
+    /** Maximum time until a new record appears in a harvest. */
+    readonly indexAllowanceMs: number;
+  };
+
+/** Result of a harvest of one set. */
+export type SetResult = ReturnType<typeof makeSetResult>;
+
+export function makeSetResult(setSpec: string, { pass, ...figures }: HarvestResult) {
+  return {
+    setSpec,
+    pass: pass.kind,
+    /** Records in the list, including those of an interrupted run before. */
+    records: pass.seen,
+    ...figures,
+  };
+}
+
+/** Makes a function that reports the progress of a set. */
+export function makeProgressReport(setSpec: string, { onProgress }: HarvestRequest) {
+  return (doneCount: number, total: number | undefined): void =>
+    onProgress?.({ setSpec: formatSetName(setSpec), done: doneCount, total });
+}
+
+/** Minimum overlap of two passes, since clocks and indexes are not exact. */
+const MIN_OVERLAP_MS = 10 * 60_000;
+
+/**
+ * Returns the overlap of two passes in milliseconds, since the index of a list lags behind the
+ * records.
+ */
+export function computeOverlapMs(indexAllowanceMs: number): number {
+  return Math.max(MIN_OVERLAP_MS, indexAllowanceMs);
+}
+
+/**
+ * Asserts that the service has the sets. Some services answer an unknown set with an empty list,
+ * which looks like a complete harvest.
+ * @throws UsageError that names the sets of the service
+ */
+export async function assertKnownSets(
+  service: ListedService,
+  sets: readonly string[],
+): Promise<void> {
+  const setSpecs = await fetchSetSpecs(service);
+  const stray = sets.find((set) => !setSpecs.has(set));
+  if (stray === undefined) return;
+  const names = [...setSpecs].sort().join(', ');
+  const nearest = findNearestSet([...setSpecs], stray);
+  const hint = nearest === undefined ? t`Its sets are: ${names}.` : t`Did you mean ${nearest}?`;
+  throw new UsageError(t`The service has no set ${stray}.`, { hint });
+}
+
+async function fetchSetSpecs({
+  client,
+  clock,
+  signal,
+}: ListedService): Promise<ReadonlySet<string>> {
+  const setSpecs = new Set<string>();
+  const pages = listPages<OaiSet>({
+    fetchPage: client.listSets,
+    start: {},
+    clock,
+    fingerprint: (items) => items.map(({ setSpec }) => setSpec).join('\n'),
+    signal,
+  });
+  for await (const { items } of pages) {
+    for (const { setSpec } of items) setSpecs.add(setSpec);
+    if (setSpecs.size > MAX_SETS)
+      throw new OaiError(
+        'loop',
+        t`The service lists more than ${MAX_SETS} sets, so its list seems endless.`,
+      );
+  }
+  return setSpecs;
+}
+
+/** What all lists of a service are harvested with. */
+export type ServiceClock = Pick<HarvestOptions, 'granularity' | 'serverNowMs' | 'overlapMs'>;
+
+/**
+ * Sends Identify.
+ * @throws as the client
+ */
+export async function fetchServiceClock({
+  client,
+  signal,
+  onNote,
+  indexAllowanceMs,
+}: ListedService & Pick<HarvestRequest, 'onNote' | 'indexAllowanceMs'>): Promise<ServiceClock> {
+  const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
+  if (deletedRecord === 'no' || deletedRecord === 'transient') {
+    onNote?.(
+      t`The service does not record deletions (deletedRecord ${deletedRecord}). Run with --full now and then; otherwise only a smaller count reveals a deletion.`,
+    );
+  }
+  return {
+    granularity: granularity === 'YYYY-MM-DD' ? 'day' : 'second',
+    serverNowMs: responseDateMs,
+    overlapMs: computeOverlapMs(indexAllowanceMs),
+  };
+}

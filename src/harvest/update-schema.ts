@@ -1,0 +1,180 @@
+import type { Clock } from '../base/clock.ts';
+import { hashSha512 } from '../base/digest.ts';
+import { forget, type KeptFile, keep, readKept } from '../base/disk/files.ts';
+import { AuthError, ConfigError, ContractError, UnavailableError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { type Message, msg } from '../base/message.ts';
+import {
+  type DocumentProfile,
+  findSchemaProblem,
+  getNamespace,
+  getSchemaLocation,
+  isSameAsBundled,
+  MAX_SCHEMA_BYTES,
+  readBundledSchema,
+} from '../finds/document.ts';
+import {
+  type Exchange,
+  type HttpResponse,
+  TransportError,
+  withRetry,
+} from '../service/http/exchange.ts';
+
+export type SchemaInUse = {
+  readonly url: string;
+  readonly namespace: string;
+  /** The deployment's own schema; undefined where the bundled one is used. */
+  readonly keptFile: KeptFile | undefined;
+  readonly sha512Hex: string;
+  readonly sameAsBundled: boolean;
+};
+
+/**
+ * Returns the schema that documents are validated with.
+ * @param folder place of the deployment's own schema
+ * @throws ConfigError where that is damaged, or pas has none of the version
+ */
+export async function findSchemaInUse(
+  profile: DocumentProfile,
+  folder: string,
+): Promise<SchemaInUse> {
+  const keptFile = readKept(folder);
+  const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
+  if (keptFile !== undefined) {
+    return {
+      ...addresses,
+      keptFile,
+      sha512Hex: keptFile.sha512Hex,
+      sameAsBundled: await isSameAsBundled(keptFile.bytes, profile),
+    };
+  }
+  const { bytes } = await readBundledSchema(profile);
+  return {
+    ...addresses,
+    keptFile,
+    sha512Hex: hashSha512(bytes).toString('hex'),
+    sameAsBundled: true,
+  };
+}
+
+export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
+
+/** Removes the stored schema, so that the bundled one is used. */
+export function removeSchema(folder: string): SchemaChange {
+  return forget(folder) ? 'forgotten' : 'unchanged';
+}
+
+type UpdateSchemaOptions = {
+  readonly profile: DocumentProfile;
+  readonly folder: string;
+  readonly send: Exchange;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly onWait: (waitMs: number, reason: Message) => void;
+  readonly answerTimeoutMs: number;
+  /** Tells if an address has TLS or belongs to this machine. */
+  readonly isProtected: (url: string) => boolean;
+};
+
+const MAX_ATTEMPTS = 3;
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+const KEPT = msg`The current schema stays in use.`;
+
+/**
+ * Fetches the deployment's own schema, and stores it if documents can be validated with it.
+ * @throws UnavailableError where it cannot be fetched; ContractError where the answer is no schema
+ * for this profile
+ */
+export async function updateSchema(options: UpdateSchemaOptions): Promise<SchemaChange> {
+  const { profile, folder, clock } = options;
+  const before = readKeptOrUndefined(folder);
+  const url = getSchemaLocation(profile);
+  const { status, headers, body } = await fetchFollowing(options, url);
+  assertStatus(url, status);
+  const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
+  const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
+  if (problem !== undefined) throw makeUnusableError(url, problem);
+  keep(folder, `${profile.prefix}.xsd`, url, body, clock.now());
+  if (before === undefined) return 'fetched';
+  return before.bytes.equals(body) ? 'unchanged' : 'updated';
+}
+
+/** Returns the stored schema; undefined where it is damaged, so that it is replaced. */
+function readKeptOrUndefined(folder: string): KeptFile | undefined {
+  try {
+    return readKept(folder);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return undefined;
+    throw thrown;
+  }
+}
+
+async function fetchFollowing(options: UpdateSchemaOptions, start: string): Promise<HttpResponse> {
+  let url = start;
+  if (!options.isProtected(url)) {
+    throw new ContractError(t`The schema would come from ${url}, which is not protected by TLS.`, {
+      hint: t`Set schema_base to an https:// address, or allow_http = true if the network is your own. ${KEPT}`,
+    });
+  }
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const response = await get(options, url);
+    if (!REDIRECTS.includes(response.status)) return response;
+    const location = response.headers['location'];
+    if (location === undefined || !URL.canParse(location, url))
+      throw makeUnusableError(url, t`the service redirects without an address`);
+    const target = new URL(location, url);
+    const { protocol } = target;
+    if (!/^https?:$/.test(protocol))
+      throw makeUnusableError(
+        url,
+        t`it redirects to an address with ${protocol}, which pas does not follow`,
+      );
+    if (target.origin !== new URL(start).origin)
+      throw makeUnusableError(
+        url,
+        t`it redirects to another service (${target.origin}), and pas does not follow that`,
+      );
+    url = target.origin + target.pathname + target.search;
+  }
+  throw makeUnusableError(start, t`the service redirects in a loop`);
+}
+
+async function get(options: UpdateSchemaOptions, url: string): Promise<HttpResponse> {
+  const { send, clock, random, onWait, answerTimeoutMs } = options;
+  try {
+    return await withRetry(send, { clock, random, onWait, attempts: MAX_ATTEMPTS })({
+      method: 'GET',
+      url,
+      headers: { accept: '*/*', 'accept-encoding': 'identity' },
+      answerTimeoutMs,
+      maxAnswerBytes: MAX_SCHEMA_BYTES,
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof TransportError)) throw thrown;
+    if (thrown.reason === 'too-large') throw makeUnusableError(url, thrown.message, thrown);
+    throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
+      cause: thrown,
+      hint: t`${KEPT} Try again when you are online.`,
+    });
+  }
+}
+
+function assertStatus(url: string, status: number): void {
+  if (status === 200) return;
+  if (status === 401 || status === 403)
+    throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
+  if (status === 429 || status >= 500) {
+    throw new UnavailableError(t`${url} is currently not available (status ${status}).`, {
+      hint: t`${KEPT} Try again later.`,
+    });
+  }
+  throw makeUnusableError(url, t`the service answered with status ${status}`);
+}
+
+function makeUnusableError(url: string, problem: Message, cause?: unknown): ContractError {
+  return new ContractError(t`${url} is not used: ${problem}.`, {
+    cause,
+    hint: t`${KEPT} Check schema_base, prefix and schema_version of the profile, or ask the operator of the service.`,
+  });
+}

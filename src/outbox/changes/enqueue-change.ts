@@ -1,0 +1,450 @@
+import { basename } from 'node:path';
+import { normalizeNumber } from '../../base/characters.ts';
+import { UsageError } from '../../base/errors.ts';
+import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
+import { cmd, msg } from '../../base/message.ts';
+import type { Find } from '../../finds/find.ts';
+import { findNumberProblem } from '../../finds/value-rules.ts';
+import { decide, getSlotOf } from '../decisions.ts';
+import { type EntryId, getOriginalDigest, type NumberEntry, type PhotoEntry } from '../entry.ts';
+import {
+  findLastNumber,
+  findRecord,
+  listEntriesOfSubject,
+  listNumbers,
+  listPhotographsByDigest,
+  listPhotographsBySource,
+} from '../entry-queries.ts';
+import type { Outbox } from '../open-outbox.ts';
+import { findPulledRecord, type PulledRecord } from '../pulled-records.ts';
+import { findByUuid, type ImportedRow, isRemoved, type StoredFind } from '../stored-finds.ts';
+import { findKnownAccount } from '../unite.ts';
+import { isGoneAtService, isPulledSince } from '../views/remote-state.ts';
+import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../wishes.ts';
+import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
+
+/**
+ * Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2).
+ */
+export function mayNumber(outbox: Outbox): boolean {
+  return findKnownAccount(outbox)?.role !== 'researcher';
+}
+
+/** @throws UsageError where the service would refuse each number of the account */
+export function assertMayNumber(outbox: Outbox): void {
+  if (mayNumber(outbox)) return;
+  throw new UsageError(
+    msg`This account is a researcher's and may not set registration numbers: the service would refuse them.`,
+    {
+      hint: msg`Nothing was queued. If the account now has another role: ${cmd`pas whoami`}`,
+    },
+  );
+}
+
+export type NumberChange = 'queued' | 'replaced' | 'kept';
+
+type NumberPlan = {
+  readonly change: NumberChange;
+  /** Another number that the record has, or may have got, and that would be overwritten. */
+  readonly replaces: string | undefined;
+  /** Latest number of the record that is not dropped. */
+  readonly last: NumberEntry | undefined;
+  readonly expects: string | null;
+};
+
+/** Plans a number, and returns the number of the record that it would replace. */
+export function planNumber(outbox: Outbox, subject: string, value: string): NumberPlan {
+  const last = findLastNumber(outbox, subject, ['dropped']);
+  const expects = findKnownNumber(outbox, subject);
+  const change = classifyNumberChange(last, value, expects);
+  const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;
+  const isReplaced = change !== 'kept' && current !== null && current !== '' && current !== value;
+  return { change, replaces: isReplaced ? current : undefined, last, expects };
+}
+
+/**
+ * Classifies the change. The known number of the record outranks an accepted one: a curator may
+ * have changed it.
+ */
+function classifyNumberChange(
+  last: NumberEntry | undefined,
+  value: string,
+  knownNumber: string | null,
+): NumberChange {
+  switch (last?.state) {
+    case 'queued':
+      return last.value === value ? 'kept' : 'replaced';
+    case 'refused':
+      return 'replaced';
+    case 'sending':
+    case 'uncertain':
+      return last.value === value ? 'kept' : 'queued';
+    default:
+      return knownNumber === value ? 'kept' : 'queued';
+  }
+}
+
+/** Tells if a number that the record has, or may have got, may be overwritten. */
+type MayReplace = (replaces: string) => boolean;
+
+/**
+ * Queues a registration number, or replaces an unsent one of the same find.
+ * @returns undefined where it would overwrite a number that must stay
+ * @throws UsageError when the service would refuse the value (A-NUMBER-2)
+ */
+export function enqueueNumber(outbox: Outbox, subject: string, rawValue: string): NumberChange;
+export function enqueueNumber(
+  outbox: Outbox,
+  subject: string,
+  rawValue: string,
+  mayReplace: MayReplace,
+): NumberChange | undefined;
+export function enqueueNumber(
+  outbox: Outbox,
+  subject: string,
+  rawValue: string,
+  mayReplace: MayReplace = () => true,
+): NumberChange | undefined {
+  assertMayNumber(outbox);
+  const value = normalizeNumber(rawValue);
+  if (value === '')
+    throw new UsageError(msg`The registration number is empty.`, {
+      hint: msg`A number cannot be removed, only changed.`,
+    });
+  const unfit = findNumberProblem(value);
+  if (unfit !== undefined) throw new UsageError(unfit.problem);
+  return outbox.change(() => {
+    assertNotRemoved(outbox, subject);
+    const { change, replaces, last, expects } = planNumber(outbox, subject, value);
+    if (replaces !== undefined && !mayReplace(replaces)) return undefined;
+    const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
+    if (change !== 'kept') wantNumber(outbox, subject, value, expects, isChangedSince);
+    return change;
+  });
+}
+
+/**
+ * Asserts that no other command removed the find since it was looked up.
+ * @throws UsageError
+ */
+function assertNotRemoved(outbox: Outbox, subject: string): void {
+  if (!isRemoved(outbox, subject)) return;
+  throw new UsageError(msg`Another command has removed the find.`, {
+    hint: msg`Nothing was queued for it. \`${cmd`pas list`}\` shows the finds.`,
+  });
+}
+
+export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
+
+export type QueuedPhoto = {
+  readonly change: PhotoChange;
+  readonly entryId: EntryId;
+  /**
+   * The file had other content before, which was unsent and is replaced, or was sent and stays at
+   * the service.
+   */
+  readonly sameFile?: 'replaced' | 'sent';
+  /** It was accepted before, and the last pull shows the record without it. */
+  readonly wasGone?: boolean;
+};
+
+/** Tells if a photograph stays beside a new one of the same file. */
+type IsWanted = (entry: PhotoEntry) => boolean;
+
+type PhotographWish = {
+  readonly isWanted?: IsWanted;
+  /** Queues it once more, even if it is queued or was sent. */
+  readonly again?: boolean;
+};
+
+/**
+ * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
+ * data. One that was refused or dropped, or that the service no longer has, is queued again. New
+ * content of an unsent photograph's file replaces it.
+ */
+export function enqueuePhoto(
+  outbox: Outbox,
+  subject: string,
+  photograph: Sendable,
+  { isWanted = () => true, again = false }: PhotographWish = {},
+): QueuedPhoto {
+  return outbox.change(() => {
+    assertNotRemoved(outbox, subject);
+    const same = findPhotographsLike(outbox, subject, photograph);
+    const there = same.filter((entry) => !isGoneAtService(outbox, entry));
+    const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
+    if (same.length > 0 && (again || first === undefined)) {
+      const original = getOriginalDigest(photograph).toString('hex');
+      const occasion = getNextOccasion(outbox, subject, original);
+      const entryId = wantPhoto(outbox, subject, photograph, occasion);
+      return { change: 'queued', entryId, wasGone: first === undefined };
+    }
+    if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, isWanted);
+    switch (first.state) {
+      case 'dropped':
+      case 'refused':
+        requeuePhoto(outbox, subject, first, photograph);
+        return { change: 'requeued', entryId: first.id };
+      default:
+        return {
+          change: replaceVariant(outbox, subject, same, photograph) ? 'replaced' : 'kept',
+          entryId: first.id,
+        };
+    }
+  });
+}
+
+/**
+ * Returns photographs of a record with the same content, with or without GPS data, including
+ * dropped ones.
+ */
+function findPhotographsLike(outbox: Outbox, subject: string, photograph: Sendable): PhotoEntry[] {
+  return listDigests(photograph).flatMap((digest) =>
+    listPhotographsByDigest(outbox, subject, digest),
+  );
+}
+
+/** Adds a photograph, or replaces the unsent one of the same file that need not stay. */
+function addOrReplacePhoto(
+  outbox: Outbox,
+  subject: string,
+  photograph: Sendable,
+  isWanted: IsWanted,
+): QueuedPhoto {
+  const otherPhotos = findPhotographsFrom(outbox, subject, photograph).filter(
+    (entry) => !isWanted(entry),
+  );
+  const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
+  const [replaced] = unsent;
+  if (replaced !== undefined && unsent.length === 1) {
+    unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), true);
+    const entryId = wantPhoto(outbox, subject, photograph);
+    return { change: 'replaced', entryId, sameFile: 'replaced' };
+  }
+  const entryId = wantPhoto(outbox, subject, photograph);
+  const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
+  return { change: 'queued', entryId, sameFile };
+}
+
+/** Returns photographs of a record that were read from the same file with other content. */
+function findPhotographsFrom(outbox: Outbox, subject: string, { source }: Sendable): PhotoEntry[] {
+  return listPhotographsBySource(outbox, subject, source);
+}
+
+/** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */
+function requeuePhoto(
+  outbox: Outbox,
+  subject: string,
+  entry: PhotoEntry,
+  photograph: Sendable,
+): void {
+  decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
+  rewant(outbox, entry.subject, getSlotOf(outbox, entry));
+  wantPhoto(outbox, subject, photograph);
+}
+
+type AddedPhotograph = {
+  /** Undefined for a photograph that the service would refuse. */
+  readonly queued: QueuedPhoto | undefined;
+  readonly isStripped: boolean;
+  readonly issues: readonly Issue[];
+};
+
+/** Inspects a photograph, stores a copy and queues it, unless it has an error. */
+export async function addPhotograph(
+  outbox: Outbox,
+  subject: string,
+  path: string,
+  { inspectPhotograph, storePhotograph }: PhotographKeeping,
+  wish: PhotographWish = {},
+): Promise<AddedPhotograph> {
+  const { photograph, issues } = await inspectPhotograph(path);
+  if (photograph === undefined || hasErrors(issues))
+    return { queued: undefined, isStripped: false, issues };
+  await storePhotograph(photograph);
+  return {
+    queued: enqueuePhoto(outbox, subject, photograph, wish),
+    isStripped: photograph.originalSha512 !== undefined,
+    issues,
+  };
+}
+
+/** Replaces an unsent photograph with GPS data by its stripped counterpart. */
+function replaceVariant(
+  outbox: Outbox,
+  subject: string,
+  entries: readonly PhotoEntry[],
+  photograph: Sendable,
+): boolean {
+  const { originalSha512 } = photograph;
+  if (originalSha512 === undefined || !entries.some((entry) => isUnsent(entry, originalSha512)))
+    return false;
+  wantPhoto(outbox, subject, photograph);
+  return true;
+}
+
+/** Tells if these bytes are queued and were not sent. */
+export function isUnsent({ state, photograph }: PhotoEntry, sha512: Buffer): boolean {
+  return state === 'queued' && photograph.sha512.equals(sha512);
+}
+
+/**
+ * Returns a record's number as accepted, pulled or sent with the import; '' where it has none, null
+ * where it is unknown.
+ */
+export function findKnownNumber(outbox: Outbox, subject: string): string | null {
+  const accepted = listNumbers(outbox, subject).findLast(({ state }) => state === 'accepted');
+  const identCely = findRecord(outbox, subject);
+  const pulled = identCely === null ? undefined : findPulledRecord(outbox, identCely);
+  const shown = pulled === undefined ? undefined : findShownNumber(pulled);
+  if (
+    pulled !== undefined &&
+    shown !== undefined &&
+    (accepted === undefined || isPulledSince(outbox, pulled, accepted))
+  )
+    return shown;
+  if (accepted !== undefined) return accepted.value;
+  const find = findByUuid(outbox, subject);
+  return find === undefined ? null : (getNumberOfFind(find) ?? '');
+}
+
+/** Returns the registration number among the elements of a find; undefined where it has none. */
+export function getNumberOfFind({ elements }: StoredFind): string | undefined {
+  const number = elements['evidencni_cislo'];
+  return typeof number === 'string' ? number : undefined;
+}
+
+function findShownNumber({ record }: PulledRecord): string | undefined {
+  if (typeof record !== 'object' || record === null || !('elements' in record)) return undefined;
+  const { elements } = record;
+  if (typeof elements !== 'object' || elements === null) return undefined;
+  return 'evidencni_cislo' in elements && typeof elements.evidencni_cislo === 'string'
+    ? elements.evidencni_cislo
+    : '';
+}
+
+/** Photographs of a row by path; undefined for those that cannot be sent. */
+export type RowPhotographs = ReadonlyMap<string, Sendable | undefined>;
+
+export type FollowedPhotographs = {
+  readonly photosAdded: number;
+  readonly photosRemoved: number;
+  readonly issues: readonly Issue[];
+};
+
+/**
+ * Queues the photographs that a row names, and removes those that it named at its last import and
+ * no longer names, unless an attempt was made for them. A photograph that a person dropped stays
+ * dropped.
+ * @param uuid undefined where the find does not exist, in a dry run
+ */
+export function followPhotographs(
+  find: Find,
+  photographs: RowPhotographs,
+  before: ImportedRow | undefined,
+  uuid: string | undefined,
+  context: { readonly outbox: Outbox; readonly dryRun: boolean },
+): FollowedPhotographs {
+  const sendable = [...photographs.values()].filter((photograph) => photograph !== undefined);
+  const removed =
+    before === undefined || find.coversPhotos === false
+      ? []
+      : listRemovedDigests(find, photographs, before);
+  if (sendable.length === 0 && removed.length === 0)
+    return { photosAdded: 0, photosRemoved: 0, issues: [] };
+  const { photosAdded, sentBefore } = addPhotographs(sendable, uuid, context);
+  const { photosRemoved, sent } = removePhotographs(removed, uuid, context);
+  const issues = [
+    ...sentBefore.map((name) =>
+      makePhotoIssue(
+        find,
+        msg`Another photograph was sent as ${name} before; this one is queued as well.`,
+      ),
+    ),
+    ...sent.map((name) =>
+      makePhotoIssue(
+        find,
+        msg`The row no longer lists ${name}, but the photograph was or may have been sent, so it stays with the record.`,
+      ),
+    ),
+  ];
+  return { photosAdded, photosRemoved, issues };
+}
+
+function makePhotoIssue({ localId, source }: Find, message: Issue['says']): Issue {
+  return makeWarningIssue('photo-name-sent', message, { find: localId, ...source });
+}
+
+/**
+ * Returns digests that the row no longer names. A file under another name, or one that is missing
+ * now, is still named.
+ */
+function listRemovedDigests(
+  find: Find,
+  photographs: RowPhotographs,
+  { photos }: ImportedRow,
+): string[] {
+  const missingNames = new Set((find.missingPhotos ?? []).map((name) => basename(name)));
+  const ofRow = new Set(
+    [...photographs.values()].flatMap((photograph) =>
+      photograph === undefined ? [] : listDigests(photograph),
+    ),
+  );
+  return Object.entries(photos).flatMap(([path, digest]) =>
+    digest === null ||
+    photographs.has(path) ||
+    ofRow.has(digest) ||
+    missingNames.has(basename(path))
+      ? []
+      : [digest],
+  );
+}
+
+function addPhotographs(
+  photographs: readonly Sendable[],
+  uuid: string | undefined,
+  { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
+): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
+  const ofRow = new Set(photographs.flatMap(listDigests));
+  const seen = new Set<string>();
+  const sentBefore: string[] = [];
+  let photosAdded = 0;
+  for (const photograph of photographs) {
+    const digests = listDigests(photograph);
+    const isTwice = digests.some((digest) => seen.has(digest));
+    for (const digest of digests) seen.add(digest);
+    const same = uuid === undefined ? [] : findPhotographsLike(outbox, uuid, photograph);
+    if (same.length > 0 && !dryRun && uuid !== undefined)
+      replaceVariant(outbox, uuid, same, photograph);
+    if (same.length > 0 || isTwice) continue;
+    photosAdded += 1;
+    if (dryRun || uuid === undefined) continue;
+    const isWanted = (entry: PhotoEntry): boolean =>
+      ofRow.has(entry.photograph.sha512.toString('hex'));
+    if (addOrReplacePhoto(outbox, uuid, photograph, isWanted).sameFile === 'sent')
+      sentBefore.push(photograph.name);
+  }
+  return { photosAdded, sentBefore };
+}
+
+/** @returns the number of removed photographs, and the names of sent ones */
+function removePhotographs(
+  digests: readonly string[],
+  uuid: string | undefined,
+  { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
+): { readonly photosRemoved: number; readonly sent: readonly string[] } {
+  if (uuid === undefined || digests.length === 0) return { photosRemoved: 0, sent: [] };
+  const entries = listEntriesOfSubject(outbox, uuid).filter(
+    (entry): entry is PhotoEntry =>
+      entry.kind === 'photo' &&
+      entry.state !== 'dropped' &&
+      digests.includes(entry.photograph.sha512.toString('hex')),
+  );
+  const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
+  if (!dryRun)
+    for (const entry of unsent) unwant(outbox, entry.subject, getSlotOf(outbox, entry), true);
+  const sent = entries
+    .filter((entry) => !unsent.includes(entry))
+    .map(({ photograph }) => photograph.name);
+  return { photosRemoved: unsent.length, sent };
+}

@@ -1,0 +1,468 @@
+import { isDeepStrictEqual } from 'node:util';
+import { hasErrors, Issue } from '../../base/issue.ts';
+import { msg } from '../../base/message.ts';
+import type { FindElements } from '../../finds/fields.ts';
+import type { Find } from '../../finds/find.ts';
+import type { Difference, MergeSide } from '../../finds/merge-row.ts';
+import type { ValidatedFind } from '../../finds/rules.ts';
+import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
+import { decide } from '../decisions.ts';
+import { findImportOfFind } from '../entry-queries.ts';
+import type { Prepared } from '../intent-rows.ts';
+import { getDataVersion, type Outbox } from '../open-outbox.ts';
+import {
+  findByLocalId,
+  type ImportedRow,
+  type StoredFind,
+  serializeBase,
+} from '../stored-finds.ts';
+import { changeWish, wantFind, wantNewFind } from '../wishes.ts';
+import { checkChangedFinds } from './check-entered.ts';
+import {
+  enqueueNumber,
+  type FollowedPhotographs,
+  followPhotographs,
+  mayNumber,
+  planNumber,
+  type RowPhotographs,
+} from './enqueue-change.ts';
+import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
+import {
+  type Existing,
+  getPlaceOf,
+  isMerged,
+  isSent,
+  type Merge,
+  makeAskedRow,
+  makeDroppedIssue,
+  makeExistingFind,
+  makeQuestionIssues,
+  makeSentIssue,
+  mergeFind,
+  withoutAsked,
+} from './merge-find.ts';
+import type { PlannedRows, RowPlan } from './plan-rows.ts';
+
+export type EnqueueOptions = PhotographKeeping & {
+  readonly outbox: Outbox;
+  /** Reports the effect, and changes nothing. */
+  readonly dryRun: boolean;
+  /** Wins where a find and its row were both changed; undefined leaves a question. */
+  readonly side?: MergeSide | undefined;
+  /** Queues numbers that a table changes in sent finds. */
+  readonly queueNumbers?: boolean;
+  readonly onProgress?: (doneCount: number) => void;
+  /** Receives issues in place of the report. */
+  readonly onIssue?: (issue: Issue) => void;
+};
+
+export type EnqueueContext = EnqueueOptions & {
+  readonly validate: (find: Find) => ValidatedFind;
+  /** Absent for finds that are entered one by one and replace those of their local ids. */
+  readonly table?: Pick<PlannedRows, 'planRow'> & {
+    /** Full path of the table, with the sheet; undefined for standard input. */
+    readonly path: string | undefined;
+  };
+};
+
+export type EnqueuedFind = {
+  readonly find: string;
+  /**
+   * `kept`: no change. The last two leave the find unchanged: `sent`: the table differs from what
+   * was sent; `question`: a person must say what the row is, or which values are right.
+   */
+  readonly change: 'added' | 'updated' | 'kept' | 'sent' | 'question';
+  /** The find and the row changed an element to different values. */
+  readonly isConflict?: boolean;
+  /** Complete for its target state, and so queued for sending. */
+  readonly ready: boolean;
+  readonly photosAdded: number;
+  readonly photosRemoved: number;
+  /** Differences of the table from a find that the service has as this record. */
+  readonly correction?: { readonly record: string; readonly differences: readonly Difference[] };
+  readonly numberQueued?: boolean;
+};
+
+export type EnqueueReport = {
+  readonly finds: readonly EnqueuedFind[];
+  /** Without warnings about vocabularies that were not harvested, which outnumber the rows. */
+  readonly issues: readonly Issue[];
+  /** Number of identifiers that could not be checked for that reason. */
+  readonly unchecked: number;
+};
+
+/**
+ * Finds per transaction: enough for speed, and few enough that a parallel push waits only briefly.
+ */
+const BATCH = 300;
+
+/**
+ * Validates finds and stores them with their documents in the outbox. An existing find is merged
+ * with its row as in {@link mergeFind}; a sent one is never changed.
+ */
+export async function enqueueFinds(
+  finds: Iterable<Find>,
+  context: EnqueueContext,
+): Promise<EnqueueReport> {
+  const report: { finds: EnqueuedFind[]; issues: Issue[]; unchecked: number } = {
+    finds: [],
+    issues: [],
+    unchecked: 0,
+  };
+  const { onIssue = (issue) => report.issues.push(issue) } = context;
+  for (const batch of splitIntoBatches(finds)) {
+    const { plans, version } = context.outbox.read(() => ({
+      plans: batch.map((find) => ({ find, plan: planFind(find, context) })),
+      version: getDataVersion(context.outbox),
+    }));
+    const prepared: PreparedFind[] = [];
+    for (const { find, plan } of plans) prepared.push(await prepare(find, plan, context));
+    context.outbox.change(() => {
+      const isChanged = getDataVersion(context.outbox) !== version;
+      const storedNames = new Set<string>();
+      for (const each of prepared) {
+        const name = getName(each.plan.row);
+        const plan = isChanged || storedNames.has(name) ? planFind(each.find, context) : each.plan;
+        storedNames.add(name);
+        const { enqueued, issues } = store({ ...each, plan }, context);
+        report.finds.push(enqueued);
+        for (const issue of issues) {
+          if (issue.rule === NOT_HARVESTED) report.unchecked += 1;
+          else onIssue(issue);
+        }
+      }
+    });
+    context.onProgress?.(report.finds.length);
+  }
+  // The rows of a table were compared when they were planned.
+  if (!context.dryRun && context.table === undefined) checkChangedFinds(context.outbox);
+  return report;
+}
+
+function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
+  let batch: Find[] = [];
+  for (const find of finds) {
+    batch.push(find);
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Planned change of a find, based on its state when it was read. */
+type Plan = {
+  readonly row: RowPlan;
+  readonly existing: Existing | undefined;
+  readonly merge: Merge | undefined;
+  readonly content: Prepared;
+  readonly issues: readonly Issue[];
+};
+
+type PreparedFind = {
+  readonly find: Find;
+  readonly plan: Plan;
+  readonly photographs: RowPhotographs;
+  readonly issues: readonly Issue[];
+};
+
+async function prepare(find: Find, plan: Plan, context: EnqueueContext): Promise<PreparedFind> {
+  if (find.photos.length === 0 || plan.row.kind === 'question')
+    return { find, plan, photographs: NO_PHOTOGRAPHS, issues: [] };
+  const photographs = new Map<string, Sendable | undefined>();
+  const issuesOfPhotos: Issue[] = [];
+  for (const path of find.photos) {
+    const { photograph, issues } = await context.inspectPhotograph(path);
+    issuesOfPhotos.push(
+      ...issues.map((issue) => issue.with({ find: find.localId, ...find.source })),
+    );
+    const sendable = hasErrors(issues) ? undefined : photograph;
+    if (sendable !== undefined && !context.dryRun) await context.storePhotograph(sendable);
+    photographs.set(path, sendable);
+  }
+  return { find, plan, photographs, issues: issuesOfPhotos };
+}
+
+const NO_PHOTOGRAPHS: RowPhotographs = new Map();
+
+function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext): Plan {
+  const { localId } = find;
+  const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
+  const stored = findByLocalId(outbox, row.kind === 'new' ? row.localId : row.find);
+  const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
+  const merge =
+    existing === undefined ? undefined : mergeFind(existing, find, side, table === undefined);
+  const named = { ...find, localId: stored?.localId ?? getName(row) };
+  const merged = merge === undefined ? named : { ...named, elements: merge.merged.elements };
+  const validated = validate(merged);
+  return { row, existing, merge, content: makePrepared(validated), issues: validated.issues };
+}
+
+function getName(row: RowPlan): string {
+  return row.kind === 'same' ? row.find : row.localId;
+}
+
+/** Returns what is sent of a find; one with errors has no document, so it is a draft. */
+export function makePrepared({ document, issues }: ValidatedFind): Prepared {
+  return { document: hasErrors(issues) ? null : document, issues };
+}
+
+type StoreResult = { readonly enqueued: EnqueuedFind; readonly issues: readonly Issue[] };
+
+function store(prepared: PreparedFind, context: EnqueueContext): StoreResult {
+  const { find, plan } = prepared;
+  const { existing, merge, row } = plan;
+  if (existing === undefined || merge === undefined) return storeNew(prepared, context);
+  const { stored } = existing;
+  if (stored.isHidden || existing.entry?.state === 'dropped')
+    return storeUnchanged(stored, plan, 'kept', [makeDroppedIssue(stored, find)]);
+  if (row.kind === 'question' || merge.kind === 'conflict')
+    return storeQuestion(find, plan, existing, merge, context);
+  return storeMerged(prepared, existing, merge, context);
+}
+
+function storeUnchanged(
+  { localId }: StoredFind,
+  { content }: Plan,
+  change: EnqueuedFind['change'],
+  issues: readonly Issue[],
+): StoreResult {
+  return {
+    enqueued: {
+      find: localId,
+      change,
+      ready: content.document !== null,
+      photosAdded: 0,
+      photosRemoved: 0,
+    },
+    issues,
+  };
+}
+
+/** Leaves a row out, and stores it with the find that it may be. */
+function storeQuestion(
+  find: Find,
+  plan: Plan,
+  existing: Existing,
+  merge: Merge,
+  { outbox, table, dryRun }: EnqueueContext,
+): StoreResult {
+  const { stored } = existing;
+  const asked = makeAskedRow(existing, find, plan.row, merge, table?.path);
+  if (!dryRun)
+    changeWish(outbox, stored, {
+      asked: [...(withoutAsked(stored, ({ key }) => key === asked.key) ?? []), asked],
+    });
+  const issues = makeQuestionIssues(asked, existing, find, merge);
+  const { enqueued } = storeUnchanged(stored, plan, 'question', issues);
+  return { enqueued: { ...enqueued, isConflict: asked.basis === 'row-changed' }, issues };
+}
+
+function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult {
+  const { find, plan } = prepared;
+  const { outbox, table, dryRun } = context;
+  const localId = getName(plan.row);
+  const others = plan.row.kind === 'new' ? plan.row.others : [];
+  const uuid = dryRun ? undefined : insertNew(localId, prepared, outbox, table?.path);
+  const entry =
+    uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
+  if (entry !== undefined)
+    decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
+  const followed = followPhotographs(find, prepared.photographs, undefined, uuid, context);
+  return toStoredIssues(prepared, localId, 'added', followed);
+}
+
+function insertNew(
+  localId: string,
+  { find, plan, photographs }: PreparedFind,
+  outbox: Outbox,
+  path: string | undefined,
+): string {
+  const { elements } = find;
+  const base = { elements, photos: digestPhotographs(find, photographs, undefined) };
+  return wantNewFind(
+    outbox,
+    {
+      localId,
+      key: find.localId === localId ? undefined : find.localId,
+      elements,
+      ...getPlaceOf(find),
+      path: path ?? null,
+      base: serializeBase(base, elements),
+    },
+    plan.content,
+  );
+}
+
+/** Returns the photographs of the row with their digests, for the comparison at the next import. */
+function digestPhotographs(
+  find: Find,
+  photographs: RowPhotographs,
+  before: ImportedRow | undefined,
+): ImportedRow['photos'] {
+  if (find.coversPhotos === false) return before?.photos ?? {};
+  const digestsBefore = before?.photos ?? {};
+  const named = [...photographs].map(
+    ([path, photograph]) =>
+      [path, photograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
+  );
+  const missing = (find.missingPhotos ?? []).map(
+    (name) => [name, digestsBefore[name] ?? null] as const,
+  );
+  return Object.fromEntries([...named, ...missing]);
+}
+
+function toStoredIssues(
+  { find, plan: { content, issues: ofFind }, issues }: PreparedFind,
+  localId: string,
+  change: EnqueuedFind['change'],
+  { photosAdded, photosRemoved, issues: ofPhotos }: FollowedPhotographs,
+): StoreResult {
+  const named = [...ofFind, ...issues].map((issue) =>
+    issue.find === undefined ? new Issue({ find: localId, ...find.source, ...issue }) : issue,
+  );
+  const ready = content.document !== null;
+  const enqueued = { find: localId, change, ready, photosAdded, photosRemoved };
+  return { enqueued, issues: [...named, ...ofPhotos] };
+}
+
+/** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
+function storeMerged(
+  prepared: PreparedFind,
+  existing: Existing,
+  merge: Merge,
+  context: EnqueueContext,
+): StoreResult {
+  const { find, photographs, plan } = prepared;
+  const { stored, row: before } = existing;
+  const change = classifyChange(plan.content, existing, merge);
+  // A row that differs from a sent find of no table does not become the row of the find.
+  const isStored = merge.kind !== 'sent' || before !== undefined;
+  if (isStored && !context.dryRun)
+    writeMerged(prepared, existing, merge, change === 'updated', context);
+  const followed = followPhotographs(find, photographs, before, stored.uuid, context);
+  return merge.kind === 'sent'
+    ? queueCorrection(prepared, existing, merge, followed, context)
+    : toStoredIssues(prepared, stored.localId, change, followed);
+}
+
+function writeMerged(
+  { find, plan, photographs }: PreparedFind,
+  { stored, entry, row: before }: Existing,
+  { merged }: Merge,
+  isUpdated: boolean,
+  { outbox, table }: EnqueueContext,
+): void {
+  const base = {
+    elements: isSent(entry) ? (before?.elements ?? {}) : merged.base,
+    photos: digestPhotographs(find, photographs, before),
+  };
+  const path = table?.path ?? null;
+  const isNewPlace = isUpdated || (table !== undefined && stored.wish.path !== path);
+  const isRenamed = plan.row.kind === 'same' && plan.row.isRenamed === true;
+  const localId =
+    isRenamed && entry?.attempts === 0 && findByLocalId(outbox, find.localId) === undefined
+      ? find.localId
+      : stored.localId;
+  const wish = {
+    ...stored.wish,
+    localId,
+    key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
+    asked: withoutAsked(stored, ({ key }) => key === find.localId),
+    ...(isNewPlace ? { ...getPlaceOf(find), path } : undefined),
+    base: serializeBase(base, isUpdated ? merged.elements : stored.elements),
+  };
+  if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, plan.content);
+  else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish))) changeWish(outbox, stored, wish);
+}
+
+/** Returns the number of a find that its local id does not show. */
+function getKey(number: string, localId: string, before?: string): string | undefined {
+  return number === localId ? before : number;
+}
+
+/** Removes the properties that are undefined. */
+function toJson(value: object): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
+
+function classifyChange(content: Prepared, existing: Existing, merge: Merge): 'updated' | 'kept' {
+  const { entry } = existing;
+  if (isSent(entry)) return 'kept';
+  if (entry === undefined || !isMerged(existing, merge)) return 'updated';
+  const isSameDocument =
+    content.document === null
+      ? entry.document === null
+      : content.document.equals(entry.document ?? NO_DOCUMENT);
+  return isSameDocument || entry.state === 'refused' ? 'kept' : 'updated';
+}
+
+const NO_DOCUMENT = Buffer.alloc(0);
+
+/** Queues the number of a row that differs from its sent find; other differences are corrections. */
+function queueCorrection(
+  prepared: PreparedFind,
+  existing: Existing,
+  merge: Merge,
+  followed: FollowedPhotographs,
+  context: EnqueueContext,
+): StoreResult {
+  const { find, plan } = prepared;
+  const { stored, entry } = existing;
+  const numberQueued =
+    context.queueNumbers === true && queueNumber(prepared, existing, merge, context);
+  const differences = merge.merged.differences.filter(
+    ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
+  );
+  const isCorrect = differences.length === 0;
+  const { enqueued } = toStoredIssues(
+    prepared,
+    stored.localId,
+    isCorrect ? 'kept' : 'sent',
+    followed,
+  );
+  const record = entry?.identCely ?? undefined;
+  const correction = isCorrect || record === undefined ? undefined : { record, differences };
+  const issues = isCorrect
+    ? []
+    : [makeSentIssue(existing, differences, find, context.queueNumbers === true)];
+  const used = plan.issues.filter(({ rule }) => rule === NUMBER_USED);
+  return {
+    enqueued: { ...enqueued, correction, numberQueued },
+    issues: [...issues, ...used, ...prepared.issues, ...followed.issues],
+  };
+}
+
+/**
+ * @returns true if the row's number is queued, or would be. A number that the account may not set
+ * is a correction, and so is one that would replace another number than the find has here, such as
+ * one that a curator set.
+ */
+function queueNumber(
+  { find, plan }: PreparedFind,
+  { stored, entry, elements }: Existing,
+  { merged }: Merge,
+  context: EnqueueContext,
+): boolean {
+  const { outbox, dryRun } = context;
+  const number = find.elements.evidencni_cislo;
+  const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
+  if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox))
+    return false;
+  if (plan.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
+  const { change, replaces } = planNumber(outbox, stored.uuid, number);
+  if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))
+    return false;
+  if (!dryRun) enqueueNumber(outbox, stored.uuid, number);
+  return true;
+}
+
+/**
+ * Converts a stored find for the find layer, without its photographs, which are entries of their
+ * own.
+ */
+export function asFind({ localId, elements, wish }: StoredFind): Find {
+  const { file, row } = wish;
+  const source = file === null || row === null ? undefined : { file, row };
+  return { localId, elements: elements as FindElements, photos: [], source };
+}

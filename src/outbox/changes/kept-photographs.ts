@@ -1,0 +1,346 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { toDatabaseError } from '../../base/disk/database.ts';
+import { removeStaleTemps, writeAtomic, writeVerificationError } from '../../base/disk/files.ts';
+import { flushFolder, makeFolder } from '../../base/disk/folder.ts';
+import { FileError, getErrorCode, getErrorMessage, UsageError } from '../../base/errors.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { cmd, msg } from '../../base/message.ts';
+import {
+  findPhotoFile,
+  inspectPhotograph,
+  OTHER_SPELLING,
+  type PhotographFile,
+} from '../../photos/photograph.ts';
+import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
+import { listUsedPhotographs } from '../command-log.ts';
+import type { Photograph } from '../entry.ts';
+import type { Outbox } from '../open-outbox.ts';
+
+/**
+ * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
+ * detectable.
+ */
+type ContentStore = ReturnType<typeof openContentStore>;
+
+type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
+
+/**
+ * Copies content from one store to another.
+ * @returns false where the first store lacks it, or it is damaged
+ */
+export async function copyContent(
+  sha512: Buffer,
+  from: ContentStore,
+  to: ContentStore,
+): Promise<boolean> {
+  const path = from.getPath(sha512);
+  return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
+}
+
+/** Opens a folder of files named by SHA-512; `add` reads each back. */
+export function openContentStore(folder: string) {
+  const getPath = (sha512: Buffer): string => {
+    const hex = sha512.toString('hex');
+    return join(folder, hex.slice(0, 2), hex);
+  };
+  return {
+    getPath,
+    /**
+     * Adds a copy and verifies it before it gets its name, since it may become the only one.
+     * @param source a file's path, or the bytes
+     * @throws DatabaseError when the disk fails; FileError when the source cannot be read
+     */
+    async add(source: string | Readable): Promise<StoredContent> {
+      const hash = createHash('sha512');
+      let sizeBytes = 0;
+      const pieces: AsyncIterable<Buffer> =
+        typeof source === 'string' ? readPieces(source) : source;
+      const measured = async function* (): AsyncGenerator<Buffer> {
+        for await (const piece of pieces) {
+          hash.update(piece);
+          sizeBytes += piece.length;
+          yield piece;
+        }
+      };
+      let sha512 = Buffer.alloc(0);
+      try {
+        makeFolder(folder);
+        await writeAtomic(folder, 0o600, measured(), async (draft) => {
+          sha512 = hash.digest();
+          if (!sha512.equals(await digestFile(draft)))
+            throw writeVerificationError(getPath(sha512));
+          removeStaleTemps(draft);
+          makeFolder(dirname(getPath(sha512)));
+          // Overwrites an existing copy: it may be damaged, and this one was verified.
+          return getPath(sha512);
+        });
+        flushFolder(dirname(getPath(sha512)));
+        return { sha512, sizeBytes };
+      } catch (thrown) {
+        throw toDatabaseError(folder, thrown);
+      }
+    },
+  };
+}
+
+async function* readPieces(path: string): AsyncGenerator<Buffer> {
+  try {
+    for await (const piece of readAhead(path)) yield piece;
+  } catch (thrown) {
+    const problem = getErrorMessage(thrown);
+    throw new FileError(
+      path,
+      t`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+async function digestFile(path: string): Promise<Buffer> {
+  const hash = createHash('sha512');
+  for await (const piece of readAhead(path)) hash.update(piece);
+  return hash.digest();
+}
+
+const PIECE_BYTES = 1024 * 1024;
+
+/**
+ * Reads a file in pieces of up to a mebibyte, the next one while the consumer processes the last,
+ * which Node's own file streams do not do: a digest and the disk would wait for each other.
+ */
+export async function* readAhead(path: string): AsyncGenerator<Buffer, void> {
+  const file = await open(path);
+  try {
+    // Not much larger than the file: otherwise many small photographs would produce as much garbage
+    // as large ones.
+    const pieceBytes = Math.min((await file.stat()).size + 1, PIECE_BYTES);
+    for (let coming = readPiece(file, pieceBytes); ; ) {
+      const piece = await coming;
+      if (piece.length === 0) return;
+      coming = readPiece(file, pieceBytes);
+      // Suppresses an unhandled rejection where the consumer stops early.
+      coming.catch(() => undefined);
+      yield piece;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function readPiece(file: FileHandle, sizeBytes: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafeSlow(sizeBytes));
+  return bytesRead === buffer.length ? buffer : buffer.subarray(0, bytesRead);
+}
+
+/** A photograph that may be queued, described before it is copied. */
+export type Sendable = Photograph & {
+  readonly source: string;
+  /** Digest without the GPS data that it has. */
+  readonly withoutGpsSha512?: Buffer;
+};
+
+/**
+ * Lists the digests of both versions of a photograph, with and without GPS data, only one of which
+ * may be sent; lower-case hexadecimal, first that of the version to send.
+ */
+export function listDigests({ sha512, originalSha512, withoutGpsSha512 }: Sendable): string[] {
+  return [sha512, originalSha512, withoutGpsSha512].flatMap((each) => each?.toString('hex') ?? []);
+}
+
+export type PhotographKeeping = {
+  readonly inspectPhotograph: (
+    path: string,
+  ) => Promise<{ readonly photograph?: Sendable; readonly issues: readonly Issue[] }>;
+  /** @throws UsageError where the file changed since its inspection */
+  readonly storePhotograph: (photograph: Sendable) => Promise<void>;
+};
+
+type KeepingOptions = {
+  readonly maxBytes: number;
+  /** Remove GPS data from what is queued. The file itself is never changed. */
+  readonly stripGps?: boolean;
+  /** Queue also photographs from which GPS data cannot be removed. */
+  readonly keepGps?: boolean;
+};
+
+/**
+ * Rules about GPS data: in EXIF only; also where the service leaves them, which `--strip-gps`
+ * corrects; not removable.
+ */
+export const LOCATION_RULE = 'photo-gps';
+export const XMP_LOCATION_RULE = 'photo-gps-xmp';
+export const LOCATION_KEPT_RULE = 'photo-gps-kept';
+
+/**
+ * Makes the functions that inspect photographs and copy them under their digest.
+ * @param folder of the copies
+ */
+export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
+  const { maxBytes, stripGps = false, keepGps = false } = options;
+  const content = openContentStore(folder);
+  return {
+    async inspectPhotograph(givenPath) {
+      const { path = givenPath, remark } = findPhotoFile(givenPath) ?? {};
+      const { photograph, issues } = await inspectPhotograph(path, maxBytes);
+      if (photograph === undefined) return { issues };
+      const stuckIssue = stripGps && !keepGps ? findStuckIssue(photograph) : undefined;
+      if (stuckIssue !== undefined) return { issues: [stuckIssue] };
+      return {
+        photograph: makeSendable(photograph, stripGps),
+        issues: [
+          ...(remark === undefined ? [] : [makeWarningIssue(OTHER_SPELLING, remark)]),
+          ...issues,
+          ...checkLocations(path, photograph.gps, stripGps),
+        ],
+      };
+    },
+    async storePhotograph({ source, mediaType, sha512, originalSha512 }) {
+      const stored = await content.add(
+        originalSha512 === undefined
+          ? source
+          : Readable.from(removeGps(await readFile(source), mediaType).parts),
+      );
+      if (!stored.sha512.equals(sha512))
+        throw new UsageError(msg`${source} changed while it was read.`);
+    },
+  };
+}
+
+function makeSendable(
+  { path, mediaType, sizeBytes, sha512, gps }: PhotographFile,
+  stripGps: boolean,
+): Sendable {
+  const described = {
+    // A line break would end a line of a list, and is nothing to send.
+    name: basename(path).replace(/\p{Cc}+/gu, ' '),
+    source: resolve(path),
+    mediaType,
+  };
+  if (gps.kind === 'removable' && stripGps)
+    return { ...described, ...gps.without, originalSha512: sha512 };
+  const withoutGpsSha512 = gps.kind === 'removable' ? gps.without.sha512 : undefined;
+  return { ...described, sha512, sizeBytes, withoutGpsSha512 };
+}
+
+/** Explains why a place may stay in the photograph whatever pas removes. */
+function findStuckIssue({ path, gps, hasVideo }: PhotographFile): Issue | undefined {
+  const rule = 'photo-gps-stuck';
+  if (gps.kind === 'fixed' || gps.kind === 'unknown')
+    return makeErrorIssue(
+      rule,
+      msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`,
+    );
+  return hasVideo
+    ? makeErrorIssue(
+        rule,
+        msg`pas cannot remove a place from the video in ${path} (Motion Photo), so --strip-gps does not queue it. Save the picture without its video, or queue it with a place that the video may have: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`,
+      )
+    : undefined;
+}
+
+function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
+  switch (gps.kind) {
+    case 'none':
+    case 'unknown':
+      return [];
+    case 'removable':
+      if (stripGps || gps.finding === 'other') return [];
+      if (gps.finding === 'place-outside-exif') {
+        return [
+          makeWarningIssue(
+            XMP_LOCATION_RULE,
+            msg`${path} contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay; --strip-gps removes it here.`,
+          ),
+        ];
+      }
+      return [
+        makeWarningIssue(
+          LOCATION_RULE,
+          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture; --strip-gps removes it here and leaves the picture unchanged.`,
+        ),
+      ];
+    case 'fixed':
+      return [
+        makeWarningIssue(
+          LOCATION_KEPT_RULE,
+          msg`${path} contains the place where it was taken (GPS). Neither the service nor pas can remove it from HEIC; to hide the place, save the photograph as JPEG.`,
+        ),
+      ];
+  }
+}
+
+/**
+ * A copy is made before its entry, so a young one may belong to a photograph that is being added.
+ */
+const MIN_AGE_MS = 3600_000;
+
+/** Files per transaction: few enough that a parallel push waits only briefly. */
+const BATCH = 50;
+
+/**
+ * Removes copies of photographs without an entry.
+ * @returns their number
+ * @throws DatabaseError where the disk fails
+ */
+export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
+  const used = listUsedPhotographs(outbox);
+  const unused = listCopies(photosFolder).filter(
+    ({ digest, path }) => !used.has(digest) && isOld(outbox, path),
+  );
+  let removed = 0;
+  for (let at = 0; at < unused.length; at += BATCH) {
+    // The transaction prevents additions, and the second check keeps copies that were added since
+    // the first.
+    removed += outbox.change(() => {
+      const usedNow = listUsedPhotographs(outbox);
+      const rest = unused
+        .slice(at, at + BATCH)
+        .filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));
+      for (const { path } of rest) removeFile(path);
+      return rest.length;
+    });
+  }
+  return removed;
+}
+
+type Copy = { readonly digest: string; readonly path: string };
+
+/** Lists the files in the layout of the content store; other files are left alone. */
+function listCopies(folder: string): Copy[] {
+  return listNames(folder)
+    .filter((name) => /^[0-9a-f]{2}$/.test(name))
+    .flatMap((name) =>
+      listNames(join(folder, name))
+        .filter((digest) => /^[0-9a-f]{128}$/.test(digest) && digest.startsWith(name))
+        .map((digest) => ({ digest, path: join(folder, name, digest) })),
+    );
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR'].includes(getErrorCode(thrown))) return [];
+    throw toDatabaseError(folder, thrown);
+  }
+}
+
+function isOld({ clock }: Outbox, path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && stats.mtimeMs < clock.now() - MIN_AGE_MS;
+}
+
+function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (thrown) {
+    throw toDatabaseError(path, thrown);
+  }
+}

@@ -1,0 +1,333 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { groupBy } from '../../base/collections.ts';
+import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
+import { type Issue, makeWarningIssue } from '../../base/issue.ts';
+import { type Message, msg } from '../../base/message.ts';
+import type { FindElements } from '../../finds/fields.ts';
+import { findPlace } from '../../finds/match-finds.ts';
+import {
+  type Confidence,
+  type Match,
+  type MatchableFind,
+  type MatchOptions,
+  matchPhotographs,
+  type PhotoInfo,
+} from '../../photos/match-photographs.ts';
+import { type PhotoExif, readPhotoExif } from '../../photos/photo-exif.ts';
+import type { PhotoEntry } from '../entry.ts';
+import { findRecord, isDropped, listPhotoEntries } from '../entry-queries.ts';
+import type { Outbox } from '../open-outbox.ts';
+import { iterateFinds } from '../stored-finds.ts';
+import { isGoneAtService } from '../views/remote-state.ts';
+import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
+import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
+import { findSubject } from './resolve-finds.ts';
+
+export type FileStatus = { readonly file: string } & (
+  | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
+  /** Queued, sent or dropped before, by these entries. */
+  | {
+      readonly kind: 'known';
+      readonly entries: readonly PhotoEntry[];
+      readonly photograph: Sendable;
+    }
+  /** Duplicate of another file of the folder. */
+  | { readonly kind: 'copy'; readonly of: string }
+  /** The service would refuse it; the issues have these rules. */
+  | { readonly kind: 'refused'; readonly rules: readonly string[] }
+);
+
+export type MatchedFile = FileStatus & { readonly kind: 'matched' };
+
+export type MatchedFolder = {
+  readonly fates: readonly FileStatus[];
+  readonly issues: readonly Issue[];
+  /** Subfolders that were not searched, relative to the folder. */
+  readonly unsearched: readonly string[];
+};
+
+type MatchSources = MatchOptions & {
+  readonly outbox: Outbox;
+  readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
+  readonly recursive: boolean;
+  readonly onProgress: (doneCount: number, total: number) => void;
+};
+
+/**
+ * Inspects every file of a folder and matches it to a find.
+ * @throws FileError where the folder cannot be read
+ */
+export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
+  const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);
+  const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
+    photograph.sha512.toString('hex'),
+  );
+  const knownPhotos: PhotoInfo[] = [];
+  const fates = new Map<string, FileStatus>();
+  const shots: (PhotoInfo & { readonly photograph: Sendable })[] = [];
+  for (const [index, file] of files.entries()) {
+    sources.onProgress(index, files.length);
+    const path = join(folder, file);
+    const inspected = await sources.inspectPhotograph(path);
+    const { photograph } = inspected;
+    if (photograph === undefined) {
+      // Other files are common on cards, so they give a warning.
+      issues.push(
+        ...inspected.issues.map((issue) =>
+          issue.rule === 'photo-type' ? issue.with({ severity: 'warning' }) : issue,
+        ),
+      );
+      const rules = inspected.issues.map(({ rule }) => rule);
+      fates.set(file, { file, kind: 'refused', rules });
+      continue;
+    }
+    const info = { file, ...(await readExifOrNothing(path)) };
+    const entries = listDigests(photograph)
+      .flatMap((digest) => byDigest.get(digest) ?? [])
+      .filter((entry) => !isGoneAtService(sources.outbox, entry));
+    if (entries.length > 0) {
+      fates.set(file, { file, kind: 'known', entries, photograph });
+      const [first, ...others] = entries;
+      const knownFor = first?.localId ?? undefined;
+      // A picture of several finds does not show which find its neighbours belong to.
+      if (knownFor !== undefined && others.every(({ localId }) => localId === knownFor))
+        knownPhotos.push({ ...info, knownFor });
+      continue;
+    }
+    issues.push(...inspected.issues);
+    shots.push({ ...info, photograph });
+  }
+  const matches = matchPhotographs(
+    [...shots, ...knownPhotos],
+    listMatchableFinds(sources),
+    sources,
+  );
+  const matched = shots.flatMap(({ file, photograph }, index): MatchedFile[] => {
+    const match = matches[index];
+    return match === undefined ? [] : [{ file, kind: 'matched', match, photograph }];
+  });
+  for (const fate of withCopies(matched)) fates.set(fate.file, fate);
+  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues, unsearched };
+}
+
+export type Answer =
+  | { readonly kind: 'find'; readonly localId: string }
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'stop' };
+
+export type Questions = {
+  confirmLikely(count: number): Promise<boolean>;
+  /** @param number of the question, from 1 */
+  askWhichFind(match: Match, number: number, all: number): Promise<Answer>;
+};
+
+type QueueOptions = {
+  readonly outbox: Outbox;
+  readonly storePhotograph: PhotographKeeping['storePhotograph'];
+  readonly dryRun: boolean;
+  /** Likely matches are treated like certain ones. */
+  readonly takesLikely: boolean;
+  /** Undefined without a terminal. */
+  readonly questions: Questions | undefined;
+};
+
+export type QueueResult = {
+  readonly queued: ReadonlyMap<string, string>;
+  readonly stripped: number;
+};
+
+/**
+ * Queues the certain matches, and the confirmed ones of the others: each at once, so that an
+ * interruption loses none.
+ */
+export async function queueMatches(
+  fates: readonly FileStatus[],
+  options: QueueOptions,
+): Promise<QueueResult> {
+  const { outbox, storePhotograph, dryRun, takesLikely, questions } = options;
+  const queued = new Map<string, string>();
+  let stripped = dryRun ? 0 : await stripKnown(fates, options);
+  const take = async (
+    { file, photograph }: MatchedFile,
+    find: string | undefined,
+  ): Promise<void> => {
+    if (find === undefined) return;
+    if (!dryRun) {
+      const subject = findSubject(outbox, find);
+      await storePhotograph(photograph);
+      if (enqueuePhoto(outbox, subject, photograph).change === 'kept') return;
+      if (photograph.originalSha512 !== undefined) stripped += 1;
+    }
+    queued.set(file, find);
+  };
+  const selectMatched = (confidence: Confidence): MatchedFile[] =>
+    fates.filter(
+      (fate): fate is MatchedFile =>
+        fate.kind === 'matched' && fate.match.confidence === confidence,
+    );
+  for (const fate of selectMatched('sure')) await take(fate, fate.match.find);
+  const likely = selectMatched('likely');
+  const areTaken =
+    takesLikely || (likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true);
+  if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
+  const open = [...(areTaken ? [] : likely), ...selectMatched('doubtful')];
+  for (const [index, fate] of open.entries()) {
+    const answer = await questions?.askWhichFind(fate.match, index + 1, open.length);
+    if (answer === undefined || answer.kind === 'stop') break;
+    if (answer.kind === 'find') await take(fate, answer.localId);
+  }
+  return { queued, stripped };
+}
+
+/** Replaces queued photographs with GPS data by stripped ones. */
+async function stripKnown(
+  fates: readonly FileStatus[],
+  { outbox, storePhotograph }: QueueOptions,
+): Promise<number> {
+  let stripped = 0;
+  for (const fate of fates) {
+    if (fate.kind !== 'known') continue;
+    const { originalSha512 } = fate.photograph;
+    if (originalSha512 === undefined) continue;
+    const waiting = fate.entries.filter((entry) => isUnsent(entry, originalSha512));
+    if (waiting.length === 0) continue;
+    await storePhotograph(fate.photograph);
+    for (const entry of waiting) enqueuePhoto(outbox, entry.subject, fate.photograph);
+    stripped += 1;
+  }
+  return stripped;
+}
+
+/** Returns the local id, else the identifier of the record; '' where the photograph has neither. */
+export function getFindName({ localId, identCely }: PhotoEntry): string {
+  return localId ?? identCely ?? '';
+}
+
+const BY_CONFIDENCE: readonly Confidence[] = ['sure', 'likely', 'doubtful', 'none'];
+
+/**
+ * Keeps the best match of a picture under several names; the others count only where they certainly
+ * name another find.
+ */
+function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
+  const best = new Map<string, MatchedFile>();
+  const rank = ({ match }: MatchedFile): number => BY_CONFIDENCE.indexOf(match.confidence);
+  const getDigestKey = ({ photograph }: MatchedFile): string =>
+    listDigests(photograph).sort().join();
+  for (const fate of matched) {
+    const before = best.get(getDigestKey(fate));
+    if (before === undefined || rank(fate) < rank(before)) best.set(getDigestKey(fate), fate);
+  }
+  return matched.map((fate) => {
+    const first = best.get(getDigestKey(fate)) ?? fate;
+    const isOwn =
+      first === fate || (fate.match.confidence === 'sure' && fate.match.find !== first.match.find);
+    return isOwn ? fate : { file: fate.file, kind: 'copy', of: first.file };
+  });
+}
+
+/** Files of a folder as relative paths with `/`, without hidden ones. */
+type Listing = {
+  readonly files: string[];
+  readonly unsearched: string[];
+  readonly issues: Issue[];
+};
+
+/** Lists a folder, sorted by number. */
+async function searchFolder(folder: string, recursive: boolean): Promise<Listing> {
+  const listing: Listing = { files: [], unsearched: [], issues: [] };
+  try {
+    await walk({ folder, below: '', recursive, above: new Set() }, listing);
+  } catch (thrown) {
+    throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
+  }
+  const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
+  listing.files.sort(compare);
+  listing.unsearched.sort(compare);
+  return listing;
+}
+
+type FolderWalk = {
+  readonly folder: string;
+  readonly below: string;
+  readonly recursive: boolean;
+  /** Real paths of the folders above, to detect cycles of links. */
+  readonly above: ReadonlySet<string>;
+};
+
+/** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
+async function walk(
+  { folder, below, recursive, above }: FolderWalk,
+  listing: Listing,
+): Promise<void> {
+  const here = await realpath(folder);
+  if (above.has(here)) return;
+  const searchesAll = recursive || isCameraFolder(basename(resolve(folder)));
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(folder, entry.name);
+    const name = `${below}${entry.name}`;
+    const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
+    if (kind === undefined || kind.isFile()) listing.files.push(name);
+    if (kind?.isDirectory() !== true) continue;
+    if (!searchesAll && !isCameraFolder(entry.name)) {
+      listing.unsearched.push(name);
+      continue;
+    }
+    const next = { folder: path, below: `${name}/`, recursive, above: new Set([...above, here]) };
+    await walk(next, listing).catch((thrown: unknown) => {
+      listing.unsearched.push(name);
+      listing.issues.push(makeWarningIssue('folder-unreadable', explainNotListed(path, thrown)));
+    });
+  }
+}
+
+/** Tells if a folder is `DCIM`, or one that cameras make in it: `104_PANA`, `100CANON`. */
+function isCameraFolder(name: string): boolean {
+  return /^(?:dcim|[1-9]\d\d[a-z0-9_]{5})$/i.test(name);
+}
+
+function explainNotListed(folder: string, thrown: unknown): Message {
+  switch (getErrorCode(thrown)) {
+    case 'ENOENT':
+      return msg`The folder ${folder} does not exist.`;
+    case 'ENOTDIR':
+      return msg`${folder} is a file, not a folder.`;
+    case 'EACCES':
+    case 'EPERM':
+      return msg`${folder} cannot be read: permission denied.`;
+  }
+  const problem = getErrorMessage(thrown);
+  return msg`The folder of photographs ${folder} cannot be read: ${problem}`;
+}
+
+/** Reads EXIF; empty on an error, so that only the name counts. */
+async function readExifOrNothing(path: string): Promise<PhotoExif> {
+  try {
+    return await readPhotoExif(path);
+  } catch {
+    return {};
+  }
+}
+
+/**
+ * Returns finds for which a photograph can be queued. Finds of tables have no time of entry, since
+ * all were entered at once.
+ */
+function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
+  return [...iterateFinds(outbox)]
+    .filter(({ uuid }) => !isDropped(outbox, uuid))
+    .map(({ uuid, localId, elements, wish }) => {
+      const { datum_nalezu: foundOn } = elements as FindElements;
+      const identCely = findRecord(outbox, uuid) ?? undefined;
+      const place = findPlace(elements as FindElements)?.wgs84;
+      return {
+        localId,
+        identCely,
+        foundOn,
+        enteredMs: wish.file === null ? wish.createdAt : undefined,
+        place,
+      };
+    });
+}

@@ -1,0 +1,228 @@
+import { makeIdKey, normalizeId } from '../../base/characters.ts';
+import { hashSha512 } from '../../base/digest.ts';
+import { UsageError } from '../../base/errors.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import type { FindElements } from '../../finds/fields.ts';
+import type { Find } from '../../finds/find.ts';
+import type { ValidatedFind } from '../../finds/rules.ts';
+import { type Evidence, listAttempts, listEvidence } from '../decisions.ts';
+import type { Attempt, Entry } from '../entry.ts';
+import { findImportOfFind, findRecord, listEntriesOfSubject } from '../entry-queries.ts';
+import { makeRecordSubject, parseRecordSubject } from '../intents.ts';
+import { type Outbox, readHeader } from '../open-outbox.ts';
+import { findPulledRecord } from '../pulled-records.ts';
+import {
+  findByIdentCely,
+  findByLocalId,
+  findByUuid,
+  isRemoved,
+  listNamesOfFinds,
+  type StoredFind,
+} from '../stored-finds.ts';
+import { formatLabelledElements } from '../views/entry-words.ts';
+import { getRemoteState } from '../views/remote-state.ts';
+import { findSentFind } from '../views/select-finds.ts';
+import { asFind } from './enqueue-finds.ts';
+
+/**
+ * Returns stored finds by name, each once.
+ * @throws UsageError with the unknown names, or for an ambiguous one
+ */
+export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  const lookUp = createFindLookup(outbox, TYPED_KEYS);
+  const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
+  const missing = names.filter((_, index) => finds[index] === undefined);
+  if (missing.length > 0) {
+    const names = missing.join(', ');
+    throw new UsageError(msg`There is no find ${names}.`, {
+      hint: msg`\`${cmd`pas list`}\` shows the finds.`,
+    });
+  }
+  return [
+    ...new Map(finds.flatMap((find) => (find === undefined ? [] : [[find.uuid, find]]))).values(),
+  ];
+}
+
+function requireUnambiguousName(named: NamedFind, name: string): StoredFind | undefined {
+  if (named === undefined || !('alike' in named)) return named;
+  const alike = named.alike.join(', ');
+  throw new UsageError(msg`${name} is ambiguous: it may be any of ${alike}.`, {
+    hint: msg`Spell the name of the find exactly.`,
+  });
+}
+
+/** Returns the subjects of names as in {@link resolveRecordName}. */
+export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
+  return names.map((name) => resolveRecordName(outbox, name));
+}
+
+/**
+ * Returns the subject of a find, or of a record without a find here that has queued changes.
+ * @throws UsageError
+ */
+export function resolveRecordName(outbox: Outbox, name: string): string {
+  const subject = findSubject(outbox, name);
+  if (parseRecordSubject(subject) === undefined || listEntriesOfSubject(outbox, subject).length > 0)
+    return subject;
+  const { address } = readHeader(outbox);
+  throw new UsageError(
+    msg`${name} is not stored here, and the queue for ${address} has nothing for it.`,
+    {
+      hint: msg`You can queue a number or a photograph for it: ${cmd`pas number set ${name}`} VALUE, ${cmd`pas photo add ${name}`} FILE`,
+    },
+  );
+}
+
+/**
+ * Returns the subject that FIND names, by local id or (also without a find here) identifier.
+ * @throws UsageError when neither
+ */
+export function findSubject(outbox: Outbox, find: string): string {
+  const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
+  if (stored !== undefined) return stored.uuid;
+  const identCely = asIdent(find);
+  if (identCely !== undefined) return makeRecordSubject(identCely);
+  throw new UsageError(msg`There is no find ${find}.`, {
+    hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
+  });
+}
+
+/**
+ * Returns the subject to change.
+ * @throws UsageError for an unknown name, a removed find, or a record gone from the service
+ */
+export function findSubjectToChange(outbox: Outbox, find: string): string {
+  const subject = findSubject(outbox, find);
+  if (isRemoved(outbox, subject)) throw makeRemovedFindError(find);
+  const goneMessage = explainGone(outbox, subject);
+  if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
+  return subject;
+}
+
+export const GONE_HINT = msg`Nothing that is queued for it was sent. To check again: ${cmd`pas pull`}`;
+
+/** Describes a record that the last pull did not find; undefined where it may exist. */
+export function explainGone(outbox: Outbox, subject: string): Message | undefined {
+  const identCely = findRecord(outbox, subject);
+  const standing = identCely === null ? undefined : findPulledRecord(outbox, identCely)?.standing;
+  if (standing !== 'deleted' && standing !== 'missing') return undefined;
+  const ident = identCely ?? '';
+  return standing === 'deleted'
+    ? msg`The record ${ident} was deleted in the service, so nothing can be added to it.`
+    : msg`The service no longer lists the record ${ident}, so nothing can be added to it.`;
+}
+
+function makeRemovedFindError(find: string): UsageError {
+  return new UsageError(msg`${find} was removed.`, {
+    hint: msg`Queue it again first: ${cmd`pas resolve ${find} --resend`}`,
+  });
+}
+
+/** Result of a lookup: a find, none, or several that differ only in case and blanks. */
+export type NamedFind = StoredFind | undefined | { readonly alike: readonly string[] };
+
+type MakeKey = (name: string) => string;
+
+/**
+ * Keys for a typed name: case and blanks do not count; where that names no find, neither does the
+ * hyphen of `G-1`.
+ */
+const TYPED_KEYS: readonly MakeKey[] = [
+  makeIdKey,
+  (name) => makeIdKey(name).replace(/(?<=\p{L})-(?=\d)/gu, ''),
+];
+
+/**
+ * Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is
+ * loaded once.
+ */
+export function createFindLookup(
+  outbox: Outbox,
+  keys: readonly MakeKey[] = [makeIdKey],
+): (name: string) => NamedFind {
+  const indexes = new Map<MakeKey, ReadonlyMap<string, ReadonlySet<string>>>();
+  return (name) => {
+    const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
+    if (exact !== undefined) return exact;
+    for (const makeKey of keys) {
+      const index = indexes.get(makeKey) ?? indexNames(outbox, makeKey);
+      indexes.set(makeKey, index);
+      const [localId, ...otherIds] = index.get(makeKey(name)) ?? [];
+      if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
+      if (localId !== undefined) return findByLocalId(outbox, localId);
+    }
+    return undefined;
+  };
+}
+
+function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> {
+  const names = new Map<string, Set<string>>();
+  for (const { name, localId } of listNamesOfFinds(outbox)) {
+    const key = makeKey(name);
+    names.set(key, (names.get(key) ?? new Set()).add(localId));
+  }
+  return names;
+}
+
+/**
+ * Form of find identifiers; the contract leaves it open (A-ASSIGN-1), so it only helps to detect a
+ * typing error.
+ */
+const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
+
+export function isLikeIdent(text: string): boolean {
+  return LOOKS_LIKE_IDENT.test(text);
+}
+
+/** Returns the identifier of a typed text; undefined where it is none. */
+export function asIdent(text: string): string | undefined {
+  const plain = normalizeId(text).replaceAll(' ', '');
+  return [plain, plain.toUpperCase()].find(isLikeIdent);
+}
+
+export type Story = {
+  readonly entry: Entry;
+  readonly attempts: readonly Attempt[];
+  readonly evidence: readonly Evidence[];
+};
+
+/**
+ * Returns all data of a find, or of a record with queued changes.
+ * @throws UsageError for an unknown name
+ */
+export function toKnownFind(outbox: Outbox, name: string) {
+  const subject = resolveRecordName(outbox, name);
+  const find = findByUuid(outbox, subject);
+  const sent = find === undefined ? undefined : findSentFind(outbox, find);
+  return {
+    find,
+    texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
+    stories: listEntriesOfSubject(outbox, subject).map(
+      (entry): Story => ({
+        entry,
+        attempts: listAttempts(outbox, entry),
+        evidence: listEvidence(outbox, entry),
+      }),
+    ),
+    atService: sent === undefined ? undefined : getRemoteState(outbox, sent),
+  };
+}
+
+type OpenValidation = () => Promise<(find: Find) => ValidatedFind>;
+
+/**
+ * Returns the import document of a find, byte for byte; for a draft, the one that it would have.
+ */
+export async function getDocumentOfFind(
+  outbox: Outbox,
+  find: StoredFind,
+  openValidation: OpenValidation,
+) {
+  const document = findImportOfFind(outbox, find.uuid)?.document ?? undefined;
+  return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
+}
+
+/** Returns the SHA-512 of a document as it is displayed. */
+export function digestDocument(document: Buffer): string {
+  return hashSha512(document).toString('hex');
+}

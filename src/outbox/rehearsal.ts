@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { sweepFolder } from '../base/disk/folder.ts';
+import { UsageError } from '../base/errors.ts';
+import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../base/issue.ts';
+import { type Message, msg } from '../base/message.ts';
+import type { Find } from '../finds/find.ts';
+import { resolveProject } from '../finds/resolve-references.ts';
+import type { ValidatedFind } from '../finds/rules.ts';
+import { asFind, makePrepared } from './changes/enqueue-finds.ts';
+import { copyContent, openContentStore } from './changes/kept-photographs.ts';
+import { resolveFindNames } from './changes/resolve-finds.ts';
+import { listAttempts } from './decisions.ts';
+import type { Entry } from './entry.ts';
+import { findImportOfFind, listEntriesOfSubject } from './entry-queries.ts';
+import type { Outbox } from './open-outbox.ts';
+import { findByLocalId, iterateFinds, type StoredFind } from './stored-finds.ts';
+import { wantNewFind, wantPhoto } from './wishes.ts';
+
+/** The parts of a profile that a rehearsal needs. */
+type Instance = {
+  readonly name: string;
+  readonly kind: 'production' | 'training';
+  readonly baseUrl: string;
+};
+
+/**
+ * @throws UsageError where finds sent there could be taken for real ones; `productionAddresses` has
+ * those of all profiles
+ */
+export function assertTraining(
+  { name, kind, baseUrl }: Instance,
+  productionAddresses: readonly string[],
+): void {
+  if (kind !== 'training')
+    throw new UsageError(msg`Profile ${name} is not a training profile. Nothing was sent.`, {
+      hint: msg`Specify a profile of the kind training with --to NAME.`,
+    });
+  if (productionAddresses.includes(baseUrl))
+    throw new UsageError(
+      msg`Another profile uses ${baseUrl} as production, so pas does not rehearse there. Nothing was sent.`,
+      {
+        hint: msg`Correct base_url or kind of one of the two profiles.`,
+      },
+    );
+}
+
+/** Returns finds whose imports are queued, in the order of entry. */
+export function selectFindsToRehearse(outbox: Outbox): StoredFind[] {
+  return [...iterateFinds(outbox)].filter(
+    ({ uuid }) => findImportOfFind(outbox, uuid)?.state === 'queued',
+  );
+}
+
+/**
+ * Returns the projects of the finds' imports, each once; imports without a project are left out.
+ */
+export function listProjectCodes(outbox: Outbox, finds: readonly StoredFind[]): string[] {
+  return [...new Set(finds.flatMap(({ uuid }) => findImportOfFind(outbox, uuid)?.project ?? []))];
+}
+
+/** Returns the identifier of a typed project; empty where it is none. */
+export function parseProjectCode(typed: string): string {
+  const reading = resolveProject(typed);
+  return isReadable(reading) ? reading.value.id : '';
+}
+
+export type RehearsalResult = {
+  readonly sent: number;
+  readonly accepted: number;
+  readonly refused: readonly { readonly localId: string; readonly issues: readonly Issue[] }[];
+  /** Finds whose result at the training instance does not apply to production. */
+  readonly notTested: readonly { readonly localId: string; readonly reason: Message }[];
+};
+
+/**
+ * Returns the results of the copies.
+ * @param outbox the one of the rehearsal
+ * @param mapped finds whose project was translated: findings about it count
+ */
+export function collectRehearsed(
+  outbox: Outbox,
+  copies: readonly StoredFind[],
+  mapped: ReadonlySet<string>,
+): RehearsalResult {
+  const refused: { localId: string; issues: readonly Issue[] }[] = [];
+  const notTested: { localId: string; reason: Message }[] = [];
+  let sent = 0;
+  let accepted = 0;
+  for (const { localId } of copies) {
+    const find = findByLocalId(outbox, localId);
+    const entries = find === undefined ? [] : listEntriesOfSubject(outbox, find.uuid);
+    if (entries.some(({ attempts }) => attempts > 0)) sent += 1;
+    const result = getResult(outbox, entries, mapped.has(localId));
+    if (result === 'accepted') accepted += 1;
+    else if ('issues' in result) refused.push({ localId, issues: result.issues });
+    else notTested.push({ localId, reason: result.reason });
+  }
+  return { sent, accepted, refused, notTested };
+}
+
+type Result = 'accepted' | { readonly issues: readonly Issue[] } | { readonly reason: Message };
+
+function getResult(outbox: Outbox, entries: readonly Entry[], isMapped: boolean): Result {
+  const issues = entries.flatMap((entry) => listIssues(entry));
+  const open = entries.find(
+    ({ state }) => state === 'queued' || state === 'uncertain' || state === 'sending',
+  );
+  if (!isMapped && entries.some((entry) => isAboutProject(outbox, entry)))
+    return { reason: msg`its project has no counterpart in the training instance` };
+  if (issues.length > 0) return { issues };
+  if (entries.length > 0 && entries.every(({ state }) => state === 'accepted')) return 'accepted';
+  return { reason: open?.reason ?? msg`it was not sent` };
+}
+
+/**
+ * Returns the issues of an entry: of a draft, those of validation; of a refused one, those of the
+ * service.
+ */
+function listIssues({ state, issues, reason, kind }: Entry): readonly Issue[] {
+  if (state !== 'draft' && state !== 'refused') return [];
+  if (hasErrors(issues)) return issues;
+  return kind === 'import' || state === 'refused'
+    ? [...issues, makeErrorIssue('refused', reason ?? msg`refused without a reason`)]
+    : [];
+}
+
+const PROJECT_ELEMENT = 'projekt';
+
+/** Tells if all errors concern the project, which the training instance may not have. */
+function isAboutProject(outbox: Outbox, entry: Entry): boolean {
+  const errors = entry.issues.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0) return errors.every(({ element }) => element === PROJECT_ELEMENT);
+  const last = listAttempts(outbox, entry).at(-1);
+  return (
+    entry.kind === 'import' &&
+    entry.state !== 'accepted' &&
+    (last?.status === 403 || last?.status === 404)
+  );
+}
+
+/**
+ * Returns the named finds, or all.
+ * @throws UsageError with the unknown names
+ */
+export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): StoredFind[] {
+  return names.length === 0 ? [...iterateFinds(outbox)] : resolveFindNames(outbox, names);
+}
+
+/** No rehearsal takes so long. */
+const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
+
+/** Chooses the folder of a rehearsal, and removes those of killed ones. */
+export function chooseRehearsalFolder(home: string, nowMs: number): string {
+  const folder = join(home, 'rehearsals');
+  sweepFolder(folder, /^[\da-f-]{36}$/, nowMs - LEFT_AFTER_MS);
+  return join(folder, randomUUID());
+}
+
+type CopyOptions = {
+  /** Validates by the rules of the training instance. */
+  readonly validate: (find: Find) => ValidatedFind;
+  readonly photosFolders: { readonly from: string; readonly to: string };
+  /** Project codes here → codes at the training instance. */
+  readonly projects: ReadonlyMap<string, string>;
+};
+
+/** Wants copies of finds, with their photographs, in the outbox of a rehearsal. */
+export async function copyForRehearsal(
+  from: Outbox,
+  to: Outbox,
+  finds: readonly StoredFind[],
+  { validate, photosFolders, projects }: CopyOptions,
+): Promise<void> {
+  const source = openContentStore(photosFolders.from);
+  const target = openContentStore(photosFolders.to);
+  for (const stored of finds) {
+    const find = withProject(asFind(stored), projects);
+    const uuid = wantNewFind(
+      to,
+      { ...stored.wish, elements: find.elements },
+      makePrepared(validate(find)),
+    );
+    for (const entry of listEntriesOfSubject(from, stored.uuid)) {
+      if (entry.kind !== 'photo' || entry.state === 'dropped') continue;
+      const { photograph } = entry;
+      const isThere =
+        photograph.link !== undefined || (await copyContent(photograph.sha512, source, target));
+      if (isThere) wantPhoto(to, uuid, photograph);
+    }
+  }
+}
+
+function withProject(find: Find, projects: ReadonlyMap<string, string>): Find {
+  const { projekt } = find.elements;
+  const other = projekt === undefined ? undefined : projects.get(projekt.id);
+  if (other === undefined) return find;
+  return { ...find, elements: { ...find.elements, projekt: { id: other, text: other } } };
+}

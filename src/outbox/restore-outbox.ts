@@ -1,0 +1,356 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import {
+  isDatabase,
+  isUnusable,
+  makeBackupPath,
+  removeDatabase,
+  replaceUnusable,
+} from '../base/disk/database-file.ts';
+import { makeFolder, sweepFolder } from '../base/disk/folder.ts';
+import {
+  ConfigError,
+  DatabaseError,
+  FileError,
+  isDamaged,
+  isSound,
+  UsageError,
+} from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { cmd, msg } from '../base/message.ts';
+import {
+  assertSound,
+  backUpOutbox,
+  isEmptyOutbox,
+  openBackup,
+  replaceContents,
+} from './backup-copy.ts';
+import { uniteAndCheck } from './changes/check-entered.ts';
+import { copyContent, openContentStore } from './changes/kept-photographs.ts';
+import { nameSubject } from './changes/undo-command.ts';
+import { listSubjectsAhead } from './command-log.ts';
+import type { PhotoEntry, Photograph } from './entry.ts';
+import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
+import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
+import { acquirePushLock, type PushLockOptions } from './push-lock.ts';
+import { countFinds } from './stored-finds.ts';
+import { NOTHING_UNITED, type United } from './unite.ts';
+
+/** Files of an outbox, its lock, and a function that opens it. */
+export type OutboxPlace = {
+  readonly outboxFile: string;
+  readonly photosFolder: string;
+  readonly lock: PushLockOptions;
+  open(): Outbox;
+};
+
+type RestoreOptions = {
+  readonly backup: string;
+  readonly service: { readonly address: string; readonly profile: string };
+  readonly outboxesFolder: string;
+  /** Place of the profile's outbox. */
+  readonly place: OutboxPlace;
+  readonly clock: Clock;
+  readonly replace: boolean;
+  /** Called before each photograph that is searched. */
+  readonly onPhotograph: (doneCount: number, total: number) => void;
+};
+
+export type RestoreResult = {
+  readonly id: string;
+  readonly madeMs: number;
+  /** Counted after the union with the ledger. */
+  readonly finds: number;
+  readonly uncertain: number;
+  readonly united: United;
+  /** Reason why the ledger was not united; undefined where it was. */
+  readonly ledgerProblem: string | undefined;
+  /** Names of finds and records with unsent changes that the backup does not have. */
+  readonly lost: readonly string[];
+  /** Path of the replaced outbox; undefined where there was none, or an empty one. */
+  readonly aside: string | undefined;
+  readonly photosCopied: number;
+  /** Photographs, unsent at the time of the backup, that were not found. */
+  readonly missing: readonly PhotoEntry[];
+};
+
+/**
+ * Replaces an outbox by its backup; the ledger adds what was sent since. At any interruption
+ * either the old or the new outbox is in place, and the old one is never deleted.
+ * @throws UsageError where an outbox with finds exists and may not be replaced; ConfigError where
+ * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
+ * is no sound backup; OutboxLeasedError during a push
+ */
+export async function restoreOutbox(options: RestoreOptions): Promise<RestoreResult> {
+  const { backup, clock, outboxesFolder, place } = options;
+  assertBackupFile(backup);
+  makeFolder(outboxesFolder);
+  sweepFolder(outboxesFolder, UNFINISHED, clock.now() - UNFINISHED_MS);
+  const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
+  try {
+    const { id, madeMs } = readBackup(options, draft);
+    assertOther(backup, place.outboxFile);
+    const lock = acquirePushLock(place.lock);
+    try {
+      const previous = replaceOutbox(draft, place, options);
+      return {
+        id,
+        madeMs,
+        aside: previous?.aside,
+        ...(await uniteAndRestorePhotographs(place, options, previous)),
+      };
+    } finally {
+      lock.release();
+    }
+  } finally {
+    removeDatabase(draft);
+  }
+}
+
+function assertBackupFile(backup: string): void {
+  if (!existsSync(backup)) throw new FileError(backup, msg`There is no file ${backup}.`);
+  if (!statSync(backup).isFile()) throw new FileError(backup, msg`${backup} is not a file.`);
+  if (isDatabase(backup)) return;
+  throw new FileError(backup, msg`${backup} is not a backup: it is not a database.`, {
+    hint: msg`Specify a file that ${cmd`pas backup`} created.`,
+  });
+}
+
+function assertOther(backup: string, outboxFile: string): void {
+  const backupStats = statSync(backup);
+  const outboxStats = statSync(outboxFile, { throwIfNoEntry: false });
+  if (
+    outboxStats !== undefined &&
+    backupStats.ino === outboxStats.ino &&
+    backupStats.dev === outboxStats.dev
+  )
+    throw new FileError(backup, msg`${backup} is the outbox itself.`);
+}
+
+/**
+ * Names the finds and records for which the replaced outbox has unsent changes of its own; none
+ * where it is damaged.
+ */
+function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
+  try {
+    const previous = openOutbox(aside, clock);
+    try {
+      const subjects = listSubjectsAhead(previous, restored);
+      return subjects.map((subject) => nameSubject(previous, subject)).sort();
+    } finally {
+      previous.close();
+    }
+  } catch (thrown) {
+    if (isDamaged(thrown)) return [];
+    throw thrown;
+  }
+}
+
+const DRAFT = 'restoring-';
+/** Drafts of killed restores, and the age at which they are removed. */
+const UNFINISHED = /^restoring-[\da-f-]{36}\.tmp\.sqlite/;
+const UNFINISHED_MS = 24 * 3600 * 1000;
+
+/** Copies the backup to the draft, and reads its outbox id. */
+function readBackup(
+  { backup, service, clock }: RestoreOptions,
+  draft: string,
+): { readonly id: string; readonly madeMs: number } {
+  const brought = openBackup(backup, draft, clock);
+  try {
+    const { outbox: id, address, copyMadeAt } = readHeader(brought);
+    if (address !== service.address) {
+      throw new ConfigError(
+        msg`${backup} is from an outbox for ${address}, but profile ${service.profile} is for ${service.address}.`,
+        {
+          hint: msg`Choose a profile for ${address} with --profile NAME, or create one: ${cmd`pas init --base-url ${address} --name`} NAME.`,
+        },
+      );
+    }
+    return { id, madeMs: copyMadeAt ?? statSync(backup).mtimeMs };
+  } finally {
+    brought.close();
+  }
+}
+
+/** The outbox that a restore replaced. One that cannot be opened stays as it is, to the byte. */
+type Previous = { readonly aside: string; readonly canBeOpened: boolean };
+
+/** @returns the previous outbox; undefined where it was missing or empty */
+function replaceOutbox(
+  draft: string,
+  { outboxFile, open }: OutboxPlace,
+  { clock, replace }: RestoreOptions,
+): Previous | undefined {
+  const folder = dirname(outboxFile);
+  makeFolder(folder);
+  const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
+  if (!existsSync(outboxFile)) {
+    replaceUnusable(outboxFile, draft, aside);
+    return undefined;
+  }
+  const present = isUnusable(outboxFile) ? undefined : openUnlessDamaged(open);
+  if (present === undefined) {
+    if (!replace) throw makeDamagedPresentError(outboxFile);
+    replaceUnusable(outboxFile, draft, aside);
+    return { aside, canBeOpened: false };
+  }
+  try {
+    const isEmpty = isEmptyOutbox(present);
+    if (!isEmpty && !replace) {
+      if (!isSound(() => assertSound(present))) throw makeDamagedPresentError(outboxFile);
+      throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
+        hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
+      });
+    }
+    replaceContents(present, draft, aside);
+    if (!isEmpty) return { aside, canBeOpened: true };
+    removeDatabase(aside);
+    return undefined;
+  } finally {
+    present.close();
+  }
+}
+
+/** Opens the outbox; undefined where only its header is damaged. */
+function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
+  try {
+    return open();
+  } catch (thrown) {
+    if (isDamaged(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+function makeDamagedPresentError(outboxFile: string): DatabaseError {
+  return new DatabaseError(msg`${outboxFile}: the existing outbox is damaged.`, {
+    damaged: true,
+    hint: msg`Add --replace: the outbox is moved aside, not deleted.`,
+  });
+}
+
+async function uniteAndRestorePhotographs(
+  place: OutboxPlace,
+  options: RestoreOptions,
+  previous: Previous | undefined,
+) {
+  const restored = place.open();
+  try {
+    const [united, ledgerProblem] = uniteIfUsable(restored);
+    return {
+      united,
+      ledgerProblem,
+      lost:
+        previous?.canBeOpened === true ? listLostWork(previous.aside, restored, options.clock) : [],
+      finds: countFinds(restored),
+      uncertain:
+        listEntriesInState(restored, 'uncertain').length +
+        listEntriesInState(restored, 'sending').length,
+      ...(await restorePhotographs(options, place.photosFolder, listUnsentPhotoEntries(restored))),
+    };
+  } finally {
+    restored.close();
+  }
+}
+
+function uniteIfUsable(outbox: Outbox): [United, string | undefined] {
+  if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
+  try {
+    return [uniteAndCheck(outbox), undefined];
+  } catch (thrown) {
+    // The backup is in place, and the next push unites before it sends anything.
+    if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];
+    throw thrown;
+  }
+}
+
+/**
+ * Copies photographs from the folder that `pas backup --photos` made beside the copy. Linked ones
+ * stay in place.
+ */
+async function restorePhotographs(
+  { backup, onPhotograph }: RestoreOptions,
+  photosFolder: string,
+  photographs: readonly PhotoEntry[],
+) {
+  const here = openContentStore(photosFolder);
+  const copies = openContentStore(`${backup}.photos`);
+  const missing: PhotoEntry[] = [];
+  let photosCopied = 0;
+  for (const [index, entry] of photographs.entries()) {
+    onPhotograph(index, photographs.length);
+    const { sha512, link } = entry.photograph;
+    if (existsSync(link ?? here.getPath(sha512))) continue;
+    if (link === undefined && (await copyContent(sha512, copies, here))) photosCopied += 1;
+    else missing.push(entry);
+  }
+  return { photosCopied, missing };
+}
+
+type BackupOptions = {
+  readonly outboxFile: string;
+  readonly open: () => Promise<Outbox>;
+  readonly target: string;
+  readonly replace: boolean;
+};
+
+/**
+ * Copies a snapshot of the outbox.
+ * @throws FileError for a target that may not be written; DatabaseError where the outbox is
+ * damaged: an existing copy stays then
+ */
+export async function backUp(options: BackupOptions) {
+  const { open, target } = options;
+  const outbox = await open();
+  assertTarget(options);
+  backUpOutbox(outbox, target);
+  const waiting = listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const copies = waiting.filter(({ link }) => link === undefined);
+  return {
+    sizeBytes: statSync(target).size,
+    /** Unsent photographs with a copy here, which can be backed up as well. */
+    copies,
+    /** Number of unsent photographs that are only linked. */
+    linked: waiting.length - copies.length,
+  };
+}
+
+function assertTarget({ outboxFile, target, replace }: BackupOptions): void {
+  const folder = dirname(target);
+  if (!existsSync(folder)) throw new FileError(target, t`The folder ${folder} does not exist.`);
+  if (!existsSync(target)) return;
+  const targetStats = statSync(target);
+  const ownStats = statSync(outboxFile);
+  if (targetStats.ino === ownStats.ino && targetStats.dev === ownStats.dev)
+    throw new FileError(target, t`${target} is the outbox itself.`);
+  if (!targetStats.isFile())
+    throw new FileError(target, t`${target} is not a file.`, {
+      hint: t`Give the name of the file to write.`,
+    });
+  if (!replace)
+    throw new FileError(target, t`${target} already exists.`, {
+      hint: t`Add --force to replace it.`,
+    });
+}
+
+/** @throws DatabaseError when a photograph differs from the queued one */
+export async function backUpPhotographs(
+  from: string,
+  to: string,
+  photographs: readonly Photograph[],
+  onProgress: (doneCount: number, total: number) => void,
+): Promise<void> {
+  const source = openContentStore(from);
+  const copy = openContentStore(to);
+  for (const [index, { name, sha512 }] of photographs.entries()) {
+    onProgress(index, photographs.length);
+    const path = source.getPath(sha512);
+    const copied = existsSync(path) ? await copy.add(path) : undefined;
+    if (copied?.sha512.equals(sha512) === true) continue;
+    throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {
+      hint: t`Queue it again with \`${cmd`pas photo add`}\`. The outbox itself was copied.`,
+    });
+  }
+}

@@ -1,0 +1,133 @@
+import { formatDay, msgid, ngettext, t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import type { TargetState } from '../../finds/field.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  getElementLabel,
+  getField,
+  getPoint,
+  getPointElement,
+} from '../../finds/fields.ts';
+import type { Find } from '../../finds/find.ts';
+import { formatState, formatValue } from '../../finds/harvested-find.ts';
+import { formatPosition } from '../../finds/place/read-position.ts';
+import type { QuestionName } from '../../finds/questions.ts';
+import type { EvidenceVerdict } from '../decisions.ts';
+import type { EntryKind, EntryState } from '../entry.ts';
+
+export { ENTRY_STATES } from '../entry.ts';
+
+/** Kinds of entries for people; programs read the kind itself. */
+export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
+  import: msg`import`,
+  number: msg`number`,
+  photo: msg`photo`,
+};
+
+export const STATE_WORDS: Readonly<Record<EntryState, Message>> = {
+  draft: msg`draft`,
+  queued: msg`queued`,
+  sending: msg`sending`,
+  accepted: msg`accepted`,
+  refused: msg`refused`,
+  uncertain: msg`uncertain`,
+  dropped: msg`dropped`,
+};
+
+/** Verdicts of a lookup for people. */
+export const VERDICT_WORDS: Readonly<Record<EvidenceVerdict, Message>> = {
+  found: msg`found`,
+  absent: msg`absent`,
+  undecided: msg`undecided`,
+  person: msg`decided by a person`,
+};
+
+/** Formats `import of K-017`; a record without a find here has its identifier. */
+export function formatEntry(kind: EntryKind, find: string | null): Message {
+  const name = find ?? '?';
+  return {
+    import: msg`import of ${name}`,
+    number: msg`number of ${name}`,
+    photo: msg`photo of ${name}`,
+  }[kind];
+}
+
+export function formatTargetState(stav: TargetState): string {
+  const names = { 1: t`1 registered`, 2: t`2 submitted`, 3: t`3 confirmed` };
+  return names[stav];
+}
+
+/** Formats the answer to a question for display; undefined where it is empty. */
+export function formatAnswer(name: QuestionName, find: Find): string | undefined {
+  if (name === 'local_id') return find.localId === '' ? undefined : find.localId;
+  if (name === 'photos')
+    return find.photos.length === 0
+      ? undefined
+      : find.photos.map((path) => path.split(/[\\/]/).at(-1)).join('; ');
+  if (name === 'point') return formatPointOfFind(find.elements);
+  return formatElementValue(getField(name), find.elements[name]);
+}
+
+/** Formats a value in the language of pas, with its unit; undefined where it is absent. */
+export function formatElementValue(
+  { kind, unit }: Field,
+  value: FindElements[ElementName],
+): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'object') return value.text || value.id;
+  if (typeof value === 'boolean') return value ? t`yes` : t`no`;
+  if (kind === 'date') return formatDay(String(value));
+  if (kind === 'state') return formatState(Number(value));
+  return unit === undefined ? String(value) : `${value} ${unit}`;
+}
+
+/** Formats the point; its text as it is where that is no point; undefined where there is none. */
+export function formatPointOfFind(elements: FindElements): string | undefined {
+  const point = getPoint(elements);
+  if (point !== undefined) return formatPosition({ system: point.system, point });
+  const { geom_system: system } = elements;
+  return system === undefined ? undefined : elements[getPointElement(system)];
+}
+
+/**
+ * Returns every element of a find with its label; a point in one line, a term with its identifier.
+ */
+export function formatLabelledElements(
+  elements: FindElements,
+): (readonly [label: string, text: string])[] {
+  const point = formatPointOfFind(elements);
+  return FIELDS.flatMap((field) => {
+    const value = elements[field.name];
+    if (value === undefined) return [];
+    if (field.kind === 'geom-system' && point !== undefined)
+      return [[t`Coordinates`, point] as const];
+    if (field.kind === 'point' && point !== undefined && field.epsg === elements.geom_system)
+      return [];
+    const text = typeof value === 'object' ? formatValue(value) : formatElementValue(field, value);
+    return [[getElementLabel(field), text ?? ''] as const];
+  });
+}
+
+/**
+ * Formats one line: `K-018 fragment of vessel, ceramics · Bronze Age · 49.84050 N 15.17120 E · 30
+ * cm`.
+ */
+export function formatFindLine(find: Find): string {
+  const what = [formatAnswer('druh_nalezu', find), formatAnswer('specifikace', find)]
+    .filter(isText)
+    .join(', ');
+  const rest = (['obdobi', 'point', 'hloubka'] as const).map((name) => formatAnswer(name, find));
+  const { length } = find.photos;
+  const photos =
+    length === 0
+      ? undefined
+      : ngettext(msgid`${length} photograph`, `${length} photographs`, length);
+  return `${find.localId}  ${[what, ...rest, photos].filter(isText).join(' · ')}`;
+}
+
+function isText(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}

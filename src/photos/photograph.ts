@@ -1,0 +1,367 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { constants, type FileHandle, open } from 'node:fs/promises';
+import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
+import { fileTypeFromBuffer } from 'file-type';
+import { listNames } from '../base/disk/folder.ts';
+import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
+import {
+  type Issue,
+  makeErrorIssue,
+  makeUnreadable,
+  makeWarningIssue,
+  type Reading,
+} from '../base/issue.ts';
+import { type Message, msg, quoteShellWord } from '../base/message.ts';
+import { isPictureName } from '../base/names.ts';
+import { isTiff, isTiffDamaged } from './gps-tags.ts';
+import {
+  describeJpeg,
+  detectGps,
+  isPngCutOff,
+  type JpegContents,
+  type PhotoGps,
+} from './remove-gps.ts';
+
+export type PhotographFile = {
+  readonly path: string;
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly sha512: Buffer;
+  readonly gps: PhotoGps;
+  /** A video follows the picture, which pas does not search for a place. */
+  readonly hasVideo: boolean;
+};
+/** A photograph with optional warnings, or at least one error. */
+type InspectedPhotograph = {
+  readonly photograph?: PhotographFile;
+  readonly issues: readonly Issue[];
+};
+
+/** A-PHOTO-7: 250 MiB unless the profile has another limit. */
+export const PHOTO_MAX_BYTES = 262_144_000;
+
+/**
+ * Types that the service accepts by content; names and extensions do not count (A-PHOTO-6,
+ * A-PHOTO-19).
+ */
+const ACCEPTED_TYPES: readonly string[] = [
+  'image/jpeg',
+  'image/png',
+  'image/tiff',
+  'image/heic',
+  'image/heif',
+];
+
+/** Rules for a video behind a picture, and for several pictures in a file. */
+export const VIDEO_RULE = 'photo-video';
+export const PICTURES_RULE = 'photo-pictures';
+
+/**
+ * Checks a photograph as the service will: a regular file, not too large, an image by its bytes.
+ * Reads it once.
+ */
+export async function inspectPhotograph(
+  path: string,
+  maxBytes = PHOTO_MAX_BYTES,
+): Promise<InspectedPhotograph> {
+  let file: FileHandle;
+  try {
+    // Without O_NONBLOCK opening a pipe would block until a process writes to it.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return makeRefusal('photo-missing', explainNotOpened(path, error));
+  }
+  try {
+    return await inspectOpen(file, path, maxBytes);
+  } catch (error) {
+    const problem = getErrorMessage(error);
+    return makeRefusal(
+      'photo-unreadable',
+      msg`The photograph ${path} cannot be read: ${problem}. Copy it again from its source.`,
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+async function inspectOpen(
+  file: FileHandle,
+  path: string,
+  maxBytes: number,
+): Promise<InspectedPhotograph> {
+  const stat = await file.stat();
+  if (stat.isDirectory())
+    return makeRefusal(
+      'photo-not-a-file',
+      msg`${path} is a folder. Specify the photographs in it one by one.`,
+    );
+  if (!stat.isFile())
+    return makeRefusal(
+      'photo-not-a-file',
+      msg`${path} is not a regular file. Specify a photograph.`,
+    );
+  if (stat.size === 0)
+    return makeRefusal(
+      'photo-empty',
+      msg`The photograph ${path} is empty (0 bytes). Copy it again from the camera.`,
+    );
+  if (stat.size > maxBytes) {
+    return makeRefusal(
+      'photo-too-large',
+      msg`The photograph ${path} has ${stat.size} bytes; the service accepts at most ${maxBytes}. Make it smaller.`,
+    );
+  }
+  const bytes = await file.readFile();
+  if (bytes.length !== stat.size) {
+    return makeRefusal(
+      'photo-changed',
+      msg`The photograph ${path} changed while it was read. Try again when it is no longer being written.`,
+    );
+  }
+  // The end of a TIFF distinguishes it from a raw image.
+  const mediaType = (await fileTypeFromBuffer(bytes))?.mime;
+  if (mediaType === undefined && isTiff(bytes)) {
+    return makeRefusal(
+      'photo-damaged',
+      msg`The photograph ${path} is a damaged TIFF: a part of it is missing. Copy it again from its source.`,
+    );
+  }
+  if (mediaType === undefined || !ACCEPTED_TYPES.includes(mediaType)) {
+    const typeText = mediaType ?? msg`an unknown format`;
+    return makeRefusal(
+      'photo-type',
+      msg`The content of ${path} is ${typeText}. The service accepts JPEG, PNG, TIFF, HEIC and HEIF; convert the file.`,
+    );
+  }
+  const sha512 = createHash('sha512').update(bytes).digest();
+  const contents = describeContents(bytes, mediaType);
+  const hasVideo = hasVideoBehind(bytes, contents.end);
+  const issues = checkContents(path, contents, hasVideo);
+  // Last, since removing the place from them, to know the digest without it, changes the bytes.
+  const gps = await detectGps(bytes, mediaType);
+  const photograph = { path, mediaType, sizeBytes: stat.size, sha512, gps, hasVideo };
+  return { photograph, issues };
+}
+
+function makeRefusal(rule: string, message: Message): InspectedPhotograph {
+  return { issues: [makeErrorIssue(rule, message)] };
+}
+
+function explainNotOpened(path: string, error: unknown): Message {
+  const code = getErrorCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR')
+    return msg`There is no photograph ${path}. Check the name, letter case included.`;
+  if (code === 'EACCES' || code === 'EPERM')
+    return msg`The photograph ${path} cannot be read: permission denied.`;
+  const problem = getErrorMessage(error);
+  return msg`The photograph ${path} cannot be opened: ${problem}`;
+}
+
+/**
+ * Follows the parts of a photograph, since cameras write data behind the end, and a thumbnail with
+ * an end of its own before it. A video can only be behind `end`.
+ */
+function describeContents(bytes: Buffer, mediaType: string): JpegContents {
+  switch (mediaType) {
+    case 'image/jpeg':
+      return describeJpeg(bytes);
+    case 'image/png':
+      return { isCutOff: isPngCutOff(bytes), pictures: 1, end: bytes.length };
+    case 'image/tiff':
+      return { isCutOff: isTiffDamaged(bytes), pictures: 1, end: bytes.length };
+    default:
+      return { isCutOff: false, pictures: 1, end: BOX_HEAD_BYTES };
+  }
+}
+
+const BOX_HEAD_BYTES = 8;
+const MAX_FIRST_BOX_BYTES = 256;
+
+/** Tells if a file of ISO/IEC 14496-12 begins behind the picture: its first box is `ftyp`. */
+function hasVideoBehind(bytes: Buffer, end: number): boolean {
+  for (let at = bytes.indexOf('ftyp', end); at !== -1; at = bytes.indexOf('ftyp', at + 1)) {
+    const length = bytes.readUInt32BE(at - 4);
+    if (length > BOX_HEAD_BYTES && length <= MAX_FIRST_BOX_BYTES) return true;
+  }
+  return false;
+}
+
+function checkContents(
+  path: string,
+  { isCutOff, pictures }: JpegContents,
+  hasVideo: boolean,
+): Issue[] {
+  const issues: Issue[] = [];
+  const warn = (rule: string, message: Message): void => {
+    issues.push(makeWarningIssue(rule, message));
+  };
+  if (isCutOff)
+    warn(
+      'photo-cut-off',
+      msg`The photograph ${path} is cut off or damaged: a part of it is missing. It is queued as it is; copy it again from the camera if you can.`,
+    );
+  if (hasVideo)
+    warn(
+      VIDEO_RULE,
+      msg`${path} is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
+    );
+  if (pictures > 1)
+    warn(PICTURES_RULE, msg`${path} contains ${pictures} pictures (as MPO does). All are sent.`);
+  return issues;
+}
+
+/** Rules for a name without a file, and for a file with another spelling. */
+export const MISSING = 'photo-missing';
+export const OTHER_SPELLING = 'photo-spelling';
+
+/** Resolves a photograph's name in a table to an absolute path, or explains the refusal. */
+export type ResolvePhoto = (
+  name: string,
+) => Reading<string> & { /** It is the file of another name. */ readonly remark?: Message };
+
+/**
+ * Makes a resolver of names relative to `root`, which may not leave it by `..` or a symbolic link.
+ * Tables and photographs come from different systems, so a backslash counts as a slash, only the
+ * last part of an absolute path is used, and accents may be composed or decomposed.
+ * @throws FileError where `root` is no readable folder
+ */
+export function makePhotoResolver(root: string): ResolvePhoto {
+  const realRoot = getRealFolder(root);
+  let folders: readonly string[] | undefined;
+  return (name) => {
+    const path = name.replaceAll('\\', '/');
+    const isFromElsewhere = isAbsolute(path) || /^[A-Za-z]:/.test(path);
+    // Only the file name of a path on another computer or device is used.
+    const relative = isFromElsewhere
+      ? path.slice(path.lastIndexOf('/') + 1).replace(/^[A-Za-z]:/, '')
+      : path;
+    if (relative.split('/').includes('..')) {
+      return makeUnreadable(
+        'photo-path',
+        msg`The photograph "${name}" points outside the folder ${root} (".."). Move it into that folder.`,
+      );
+    }
+    const found = findPhotoFile(join(realRoot, relative));
+    if (found === undefined && isFromElsewhere) {
+      return makeUnreadable(
+        MISSING,
+        msg`The photograph "${name}" is an absolute path, and there is no "${relative}" in ${root}. Copy it there.`,
+      );
+    }
+    if (found === undefined) {
+      folders ??= listFolders(root);
+      const folder = folders.find((each) => existsSync(join(each, relative)));
+      return makeUnreadable(MISSING, explainMissing(name, root, folder));
+    }
+    const real = realpathSync(found.path);
+    if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
+      return makeUnreadable(
+        'photo-path',
+        msg`The photograph "${name}" points outside the folder ${root} (symbolic link). Copy it into that folder.`,
+      );
+    }
+    return { value: real, remark: found.remark };
+  };
+}
+
+/** @param folder in `root` that has such a photograph */
+function explainMissing(name: string, root: string, folder: string | undefined): Message {
+  if (folder === undefined)
+    return msg`There is no photograph "${name}" in ${root}. Check the name, letter case included, or name the folder: --photos FOLDER`;
+  const quoted = quoteShellWord(folder);
+  return msg`There is no photograph "${name}" in ${root}, but there is one in ${folder}. To take the photographs from there: --photos ${quoted}`;
+}
+
+/**
+ * Finds the one folder in `root` that has all photographs of these names; undefined where `root`
+ * has one of them itself.
+ */
+export function findFolderOfAll(root: string, names: readonly string[]): string | undefined {
+  const hasName = (folder: string): ((name: string) => boolean) => {
+    const resolvePhoto = makePhotoResolver(folder);
+    return (name) => 'value' in resolvePhoto(name);
+  };
+  if (names.length === 0 || names.some(hasName(root))) return undefined;
+  const [only, other] = listFolders(root).filter((folder) => names.every(hasName(folder)));
+  return other === undefined ? only : undefined;
+}
+
+function listFolders(root: string): string[] {
+  const names = readdirSync(root, { withFileTypes: true }).filter((each) => each.isDirectory());
+  return names.map(({ name }) => join(root, name));
+}
+
+/**
+ * Finds the file of a path, else the only one of nearly this name: it ignores case, the composition
+ * of accents, and the extension among those of pictures, since programs and people change them.
+ * `remark` states the difference, except for accents. Undefined where none or several match.
+ */
+export function findPhotoFile(
+  path: string,
+): { readonly path: string; readonly remark?: Message } | undefined {
+  const spelt = findPathSpelling(path, true);
+  if (spelt === undefined || !existsSync(spelt)) return undefined;
+  if (spelt.normalize('NFC') === path.normalize('NFC')) return { path: spelt };
+  const query = basename(path);
+  const name = basename(spelt);
+  return {
+    path: spelt,
+    remark: msg`There is no photograph "${query}"; pas uses ${name}, the only file that matches.`,
+  };
+}
+
+function findPathSpelling(path: string, isFile: boolean): string | undefined {
+  if (existsSync(path)) return path;
+  const above = dirname(path);
+  const query = basename(path);
+  const folder = above === path ? undefined : findPathSpelling(above, false);
+  if (folder === undefined) return undefined;
+  const names = listNames(folder);
+  const spelled = findOnly(
+    names,
+    (name) => fold(name) === fold(query),
+    (name) => name.normalize('NFC') === query.normalize('NFC'),
+  );
+  if (spelled !== undefined) return join(folder, spelled);
+  if (!isFile || !(isPictureName(query) || extname(query) === '')) return undefined;
+  const ofPicture = findOnly(
+    names,
+    (name) => isPictureName(name) && fold(getStem(name)) === fold(getStem(query)),
+  );
+  return ofPicture === undefined ? undefined : join(folder, ofPicture);
+}
+
+/** Returns the only name that matches, or the only best one of several. */
+function findOnly(
+  names: readonly string[],
+  ...fits: readonly ((name: string) => boolean)[]
+): string | undefined {
+  let remaining = names;
+  for (const fit of fits) {
+    const fitting = remaining.filter(fit);
+    if (fitting.length === 1) return fitting[0];
+    if (fitting.length === 0) return undefined;
+    remaining = fitting;
+  }
+  return undefined;
+}
+
+function fold(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+function getStem(name: string): string {
+  return isPictureName(name) ? name.slice(0, -extname(name).length) : name;
+}
+
+function getRealFolder(root: string): string {
+  try {
+    return realpathSync(root);
+  } catch (error) {
+    const problem = getErrorMessage(error);
+    throw new FileError(root, msg`The folder of photographs ${root} cannot be read: ${problem}`, {
+      cause: error,
+    });
+  }
+}

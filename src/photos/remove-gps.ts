@@ -1,0 +1,329 @@
+import { createHash } from 'node:crypto';
+import { crc32, inflateSync } from 'node:zlib';
+import {
+  type GpsFinding,
+  getMostTelling,
+  hasXmpPlace,
+  isTiff,
+  removeTiffGps,
+  removeXmpGps,
+} from './gps-tags.ts';
+import { parsePhotoExif } from './photo-exif.ts';
+
+/** Chunks of a PNG file (W3C PNG, third edition). */
+
+const SIGNATURE_BYTES = 8;
+/** Length and type before the data of a chunk, and its checksum behind them. */
+const HEAD_BYTES = 8;
+const FRAME_BYTES = 12;
+/** Limit for an unpacked text; a larger one is no metadata. */
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+
+/** `end` lies behind the file where the chunk is truncated. */
+type Chunk = { readonly type: string; readonly start: number; readonly end: number };
+
+function* listChunks(bytes: Buffer): Generator<Chunk> {
+  let start = SIGNATURE_BYTES;
+  while (start + HEAD_BYTES <= bytes.length) {
+    const end = start + FRAME_BYTES + bytes.readUInt32BE(start);
+    yield { type: bytes.toString('latin1', start + 4, start + HEAD_BYTES), start, end };
+    start = end;
+  }
+}
+
+export function isPngCutOff(bytes: Buffer): boolean {
+  for (const { type, end } of listChunks(bytes)) if (type === 'IEND') return end > bytes.length;
+  return true;
+}
+
+/** `parts`, concatenated, are the photograph without GPS data. */
+export type WithoutGps = { readonly finding: GpsFinding; readonly parts: readonly Buffer[] };
+
+/**
+ * Removes GPS data from EXIF and XMP in place. A packed text, and a property as text, goes as a
+ * whole.
+ * @param bytes may be changed
+ */
+export function removePngGps(bytes: Buffer): WithoutGps {
+  let finding: GpsFinding = 'none';
+  const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
+  let rest = SIGNATURE_BYTES;
+  for (const { type, start, end } of listChunks(bytes)) {
+    if (end > bytes.length && type === 'eXIf')
+      finding = getMostTelling(finding, removeTiffGps(bytes.subarray(start + HEAD_BYTES)));
+    if (end > bytes.length || type === 'IEND') break;
+    rest = end;
+    const scrubbed = scrubChunk(type, bytes.subarray(start + HEAD_BYTES, end - 4));
+    finding = getMostTelling(finding, scrubbed.finding);
+    if (scrubbed.isWhole === true && scrubbed.finding !== 'none') continue;
+    if (scrubbed.finding !== 'none')
+      bytes.writeUInt32BE(crc32(bytes.subarray(start + 4, end - 4)), end - 4);
+    parts.push(bytes.subarray(start, end));
+  }
+  return { finding, parts: [...parts, bytes.subarray(rest)] };
+}
+
+/** GPS data in a chunk; all of it must go unless they were removed in place. */
+type ScrubResult = { readonly finding: GpsFinding; readonly isWhole?: boolean };
+
+const NOTHING: ScrubResult = { finding: 'none' };
+
+/** @param data may be changed */
+function scrubChunk(type: string, data: Buffer): ScrubResult {
+  if (type === 'eXIf') return { finding: removeTiffGps(data) };
+  const keywordEnd = data.indexOf(0);
+  const textAt = findText(type, data, keywordEnd);
+  if (keywordEnd === -1 || textAt === undefined) return NOTHING;
+  const keyword = data.toString('latin1', 0, keywordEnd);
+  // ImageMagick writes each EXIF property as a text chunk, and whole blocks in hexadecimal.
+  if (/gps|l(?:at|ong)itude/i.test(keyword))
+    return { finding: 'place-outside-exif', isWhole: true };
+  const isPacked = type === 'zTXt' || (type === 'iTXt' && data[keywordEnd + 1] === 1);
+  const text = isPacked ? inflate(data.subarray(textAt)) : data.subarray(textAt);
+  const isProfile = /^raw profile type (?:exif|app1|xmp)$/i.test(keyword);
+  if (isProfile) return { finding: findGpsInProfile(text), isWhole: true };
+  const finding = keyword === 'XML:com.adobe.xmp' ? removeXmpGps(text) : 'none';
+  return { finding, isWhole: isPacked };
+}
+
+/** Returns where the text begins: in `iTXt` behind two flags, a language and a translated keyword. */
+function findText(type: string, data: Buffer, keywordEnd: number): number | undefined {
+  switch (type) {
+    case 'tEXt':
+      return keywordEnd + 1;
+    case 'zTXt':
+      return keywordEnd + 2;
+    case 'iTXt': {
+      const languageEnd = data.indexOf(0, keywordEnd + 3);
+      const translationEnd = languageEnd === -1 ? -1 : data.indexOf(0, languageEnd + 1);
+      return translationEnd === -1 ? undefined : translationEnd + 1;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Unpacks a text; empty where that is damaged, or too large for metadata. */
+function inflate(packed: Buffer): Buffer {
+  try {
+    return inflateSync(packed, { maxOutputLength: MAX_TEXT_BYTES });
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** Searches a profile: a line with its name, one with its length, then hexadecimal bytes. */
+function findGpsInProfile(text: Buffer): GpsFinding {
+  const [, digits = ''] = /^\s*\w+\s+\d+\s([\da-f\s]*)$/i.exec(text.toString('latin1')) ?? [];
+  const profile = Buffer.from(digits.replace(/\s+/g, ''), 'hex');
+  return profile.indexOf('Exif\0\0') === 0
+    ? removeTiffGps(profile.subarray(6))
+    : getMostTelling(removeTiffGps(profile), removeXmpGps(profile));
+}
+
+/** Types from which pas can remove GPS data; HEIC and HEIF are left as they are. */
+const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
+
+/**
+ * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
+ * properties of XMP. All other bytes stay: the picture, its orientation, its time. The result is
+ * deterministic. Maker notes are not searched, nor a video behind the picture, with which
+ * `--strip-gps` refuses a photograph.
+ * @param bytes may be changed
+ */
+export function removeGps(bytes: Buffer, mediaType: string): WithoutGps {
+  switch (mediaType) {
+    case 'image/jpeg':
+      return { finding: removeJpegGps(bytes), parts: [bytes] };
+    case 'image/tiff':
+      return { finding: removeTiffGps(bytes), parts: [bytes] };
+    case 'image/png':
+      return removePngGps(bytes);
+    default:
+      return { finding: 'none', parts: [bytes] };
+  }
+}
+
+const APP1 = Buffer.from([0xff, 0xe1]);
+const EXIF = Buffer.from('Exif\0', 'latin1');
+const XMP = Buffer.from('http://ns.adobe.com/xap/1.0/\0', 'latin1');
+/**
+ * Extended XMP, for packets longer than a segment, behind the packet's digest, its length and the
+ * part's offset.
+ */
+const EXTENDED_XMP = Buffer.from('http://ns.adobe.com/xmp/extension/\0', 'latin1');
+const EXTENDED_HEAD_BYTES = 32 + 4 + 4;
+
+/**
+ * Searches segments in the whole file, since cameras append further pictures with GPS data of their
+ * own. A marker cannot occur within the data of a picture (ITU-T T.81, B.1.1.5).
+ * @param bytes changed in place; the length stays
+ */
+function removeJpegGps(bytes: Buffer): GpsFinding {
+  const exif = listSegments(bytes, EXIF).map((segment) => segment.subarray(1));
+  return getMostTelling(
+    ...groupExif(exif).map(removeFromBlock),
+    ...listSegments(bytes, XMP).map(removeXmpGps),
+    removeFromExtended(listSegments(bytes, EXTENDED_XMP)),
+  );
+}
+
+/** Returns the content behind the signature of each APP1 segment that begins with it. */
+function listSegments(bytes: Buffer, signature: Buffer): Buffer[] {
+  const segments: Buffer[] = [];
+  for (let at = bytes.indexOf(signature); at !== -1; at = bytes.indexOf(signature, at + 1)) {
+    if (at < 4 || !bytes.subarray(at - 4, at - 2).equals(APP1)) continue;
+    const end = at - 2 + bytes.readUInt16BE(at - 2);
+    if (end > at + signature.length) segments.push(bytes.subarray(at + signature.length, end));
+  }
+  return segments;
+}
+
+/** A segment without the head of a TIFF continues the block of the one before it. */
+function groupExif(segments: readonly Buffer[]): Buffer[][] {
+  const blocks: Buffer[][] = [];
+  for (const segment of segments) {
+    const last = blocks.at(-1);
+    if (last === undefined || isTiff(segment)) blocks.push([segment]);
+    else last.push(segment);
+  }
+  return blocks;
+}
+
+/** Changes a block in place that is stored in several parts, across whose borders values lie. */
+function removeFromBlock(parts: readonly Buffer[]): GpsFinding {
+  const whole = Buffer.concat(parts);
+  const finding = removeTiffGps(whole);
+  let from = 0;
+  for (const part of parts) from += whole.copy(part, 0, from);
+  return finding;
+}
+
+/** Blanks extended XMP as a whole where it has GPS data: its digest would not fit a part of it. */
+function removeFromExtended(segments: readonly Buffer[]): GpsFinding {
+  const parts = segments.map((segment) => segment.subarray(EXTENDED_HEAD_BYTES));
+  const finding = removeXmpGps(Buffer.concat(parts));
+  if (finding !== 'none') for (const part of parts) part.fill(0x20);
+  return finding;
+}
+
+/** GPS data of a photograph, and whether pas can remove them. */
+export type PhotoGps =
+  | { readonly kind: 'none' }
+  | {
+      readonly kind: 'removable';
+      readonly finding: GpsFinding;
+      /** Checksum and size of the photograph without GPS data. */
+      readonly without: { readonly sha512: Buffer; readonly sizeBytes: number };
+    }
+  /** A place that pas cannot remove, or data that it cannot search for one. */
+  | { readonly kind: 'fixed' | 'unknown' };
+
+/** @param bytes may be changed */
+export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
+  if (!STRIPPABLE.includes(mediaType)) {
+    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPlace(bytes);
+    return { kind: hasPlace ? 'fixed' : 'unknown' };
+  }
+  const { finding, parts } = removeGps(bytes, mediaType);
+  if (finding === 'none') return { kind: 'none' };
+  const hash = createHash('sha512');
+  for (const part of parts) hash.update(part);
+  const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
+  return { kind: 'removable', finding, without: { sha512: hash.digest(), sizeBytes } };
+}
+
+/** Structure of a JPEG file (ITU-T T.81, annex B). */
+
+const START_OF_IMAGE = Buffer.from([0xff, 0xd8, 0xff]);
+const APP0 = 0xe0;
+const APP14_ADOBE = 0xee;
+const APP15 = 0xef;
+const COMMENT = 0xfe;
+const START_OF_SCAN = 0xda;
+const END_OF_IMAGE = 0xd9;
+/** Markers of frame headers; tables stand between them. */
+const FRAMES: readonly number[] = [
+  0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf,
+];
+
+/** `end`: behind the picture, or where it cannot be followed. */
+type Walk = { readonly kind: 'whole' | 'cut-off' | 'malformed'; readonly end: number };
+
+/** Follows the parts of one picture; the data of a scan belong to its header. */
+function walkPicture(
+  bytes: Buffer,
+  from: number,
+  onPart: (marker: number, start: number, end: number) => void,
+): Walk {
+  let at = from + 2;
+  while (at + 1 < bytes.length) {
+    const marker = bytes[at + 1] ?? 0;
+    if (bytes[at] !== 0xff) return { kind: 'malformed', end: at };
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    if (marker === END_OF_IMAGE) return { kind: 'whole', end: at + 2 };
+    if (at + 4 > bytes.length) break;
+    const headEnd = at + 2 + bytes.readUInt16BE(at + 2);
+    const end = marker === START_OF_SCAN ? findEndOfScan(bytes, headEnd) : headEnd;
+    if (end > bytes.length) break;
+    onPart(marker, at, end);
+    at = end;
+  }
+  return { kind: 'cut-off', end: bytes.length };
+}
+
+/** Returns the position of the next marker that is not part of the scan data. */
+function findEndOfScan(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(0xff, from); at !== -1; at = bytes.indexOf(0xff, at + 1)) {
+    const next = bytes[at + 1] ?? 0;
+    if (next !== 0 && !(next >= 0xd0 && next <= 0xd7)) return at;
+  }
+  return Math.max(from, bytes.length);
+}
+
+export type JpegContents = {
+  readonly isCutOff: boolean;
+  /** Whole pictures, one behind another: cameras append stereo pictures, previews and depths. */
+  readonly pictures: number;
+  /** Where these pictures end. */
+  readonly end: number;
+};
+
+export function describeJpeg(bytes: Buffer): JpegContents {
+  const first = walkPicture(bytes, 0, () => {});
+  let pictures = 1;
+  let last = first;
+  while (last.kind === 'whole') {
+    const at = bytes.indexOf(START_OF_IMAGE, last.end);
+    const next = at === -1 ? undefined : walkPicture(bytes, at, () => {});
+    if (next?.kind !== 'whole') break;
+    pictures += 1;
+    last = next;
+  }
+  return { isCutOff: first.kind === 'cut-off', pictures, end: last.end };
+}
+
+type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly heightPx: number };
+
+/**
+ * Reduces a JPEG to the picture: without EXIF and its GPS data, XMP, comments, further pictures,
+ * and data behind the end. Segments that describe the colours stay.
+ * @returns undefined where it is no JPEG, or a truncated one
+ */
+export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {
+  if (!bytes.subarray(0, 2).equals(START_OF_IMAGE.subarray(0, 2))) return undefined;
+  const keptParts: Buffer[] = [bytes.subarray(0, 2)];
+  let size: { readonly widthPx: number; readonly heightPx: number } | undefined;
+  const { kind, end } = walkPicture(bytes, 0, (marker, start, partEnd) => {
+    if (FRAMES.includes(marker) && partEnd - start >= 9)
+      size = { heightPx: bytes.readUInt16BE(start + 5), widthPx: bytes.readUInt16BE(start + 7) };
+    const isMetadata =
+      marker === COMMENT || (marker >= APP0 && marker <= APP15 && marker !== APP14_ADOBE);
+    if (!isMetadata) keptParts.push(bytes.subarray(start, partEnd));
+  });
+  if (kind !== 'whole' || size === undefined) return undefined;
+  return { bytes: Buffer.concat([...keptParts, bytes.subarray(end - 2, end)]), ...size };
+}

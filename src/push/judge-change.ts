@@ -1,0 +1,306 @@
+import { OaiError } from '../base/errors.ts';
+import { type Message, msg } from '../base/message.ts';
+import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
+import { type ListedFind, type RecordSource, toListedFind } from '../harvest/look-up-records.ts';
+import { DAY_MS } from '../harvest/protocol.ts';
+import type { NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
+import { makeRecordSubject } from '../outbox/intents.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import {
+  type AttemptWindow,
+  type Basis,
+  CLOCK_MARGIN_MS,
+  explainTooEarly,
+  getAttemptWindow,
+  isWithinWindow,
+  makeIndexBehindVerdict,
+  makeInFlightVerdict,
+  makeTimeUnknownVerdict,
+  makeUndecided,
+  parseSentElements,
+  type Verdict,
+  type ViewTime,
+} from './verdict.ts';
+
+type UncertainNumber = {
+  readonly identCely: string;
+  readonly value: string;
+  /**
+   * Numbers that the record may have without a change by another account; empty where they are
+   * unknown.
+   */
+  readonly knownNumbers: ReadonlySet<string>;
+  readonly window: AttemptWindow;
+};
+
+/**
+ * Judges a number that may have been sent. It is not resent blindly, since another one may have
+ * replaced it meanwhile.
+ */
+export function judgeNumber(
+  judged: UncertainNumber,
+  listed: ListedFind | undefined,
+  view: ViewTime,
+): Verdict {
+  const { identCely, value, knownNumbers, window } = judged;
+  if (listed?.kind !== 'shown')
+    return makeUndecided(
+      'record-not-shown',
+      msg`the harvest does not show ${identCely} to this account`,
+      [],
+    );
+  const current = getNumber(listed.record);
+  if (current === value) {
+    if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
+    // A proxy may repeat the request, and so overwrite a later number: until then none is sent.
+    if (view.nowMs <= window.bounds.settledMs)
+      return makeInFlightVerdict(window.bounds.settledMs, view.nowMs);
+    return {
+      kind: 'found',
+      basis: 'same-number',
+      identCely,
+      reason: msg`${identCely} has this number`,
+      candidates: [],
+    };
+  }
+  const isOlder =
+    window.bounds !== undefined && listed.datestampMs < window.bounds.fromMs - CLOCK_MARGIN_MS;
+  const isAsBefore = knownNumbers.size > 0 ? knownNumbers.has(current) : current === '' || isOlder;
+  if (!isAsBefore) {
+    const reason =
+      current === ''
+        ? msg`${identCely} has no number now; ${value} was to be set`
+        : msg`${identCely} now has the number ${current}; ${value} was to be set`;
+    return makeUndecided('other-number', reason, [current]);
+  }
+  return (
+    explainTooEarly(window, view, listed.datestampMs) ?? {
+      kind: 'absent',
+      basis: 'number-as-before',
+      reason: msg`${identCely} still has its previous number`,
+      candidates: [],
+    }
+  );
+}
+
+/** Requests the current record; one that cannot be read counts as withheld. */
+export async function fetchListedFind(
+  { client, format, signal }: RecordSource,
+  identCely: string,
+): Promise<ListedFind | undefined> {
+  try {
+    const { record } = await client.getRecord(identCely, format, signal);
+    const { datestampMs } = record.header;
+    return toListedFind(record) ?? { kind: 'withheld', datestampMs };
+  } catch (thrown) {
+    if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * Returns the numbers that a record may have without a change by another account: the last accepted
+ * one, that of its import, the expected one, and those of unknown outcome. Empty where they are
+ * unknown.
+ */
+export function listNumbersFromHere(
+  outbox: Outbox,
+  { id, identCely, expects }: NumberEntry,
+): ReadonlySet<string> {
+  const otherEntries = listEntriesOfRecord(outbox, identCely ?? '').filter(
+    (entry) => entry.id !== id,
+  );
+  const numbers = otherEntries.filter((entry) => entry.kind === 'number');
+  const importEntry = otherEntries.find(
+    ({ kind, state }) => kind === 'import' && state === 'accepted',
+  );
+  const ofImport =
+    importEntry?.kind === 'import'
+      ? [parseSentElements(outbox, importEntry)?.evidencni_cislo?.toString() ?? '']
+      : [];
+  const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
+  const open = numbers
+    .filter(({ unknownAttempts }) => unknownAttempts > 0)
+    .map(({ value }) => value);
+  return new Set([
+    ...(last === undefined ? ofImport : [last]),
+    ...(expects === null ? [] : [expects]),
+    ...open,
+  ]);
+}
+
+type ShownFind = Extract<ListedFind, { kind: 'shown' }>;
+
+/**
+ * Returns the number of a record; undefined where the index shows the record as it was before the
+ * last number from here.
+ */
+export function findShownNumber(
+  outbox: Outbox,
+  { record, datestampMs }: ShownFind,
+): string | undefined {
+  const shown = getNumber(record);
+  const last = listNumbers(outbox, makeRecordSubject(record.identCely)).findLast(
+    ({ state }) => state === 'accepted',
+  );
+  const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
+  // A datestamp in whole days does not tell.
+  if (last === undefined || bounds === undefined || datestampMs % DAY_MS === 0) return shown;
+  const isFormer = listNumbersFromHere(outbox, last).has(shown);
+  return datestampMs <= (isFormer ? bounds.untilMs : bounds.fromMs - CLOCK_MARGIN_MS)
+    ? undefined
+    : shown;
+}
+
+function getNumber({ elements }: HarvestedFind): string {
+  return elements.evidencni_cislo?.toString() ?? '';
+}
+
+export type SentPhoto = {
+  readonly entryId: number;
+  readonly identCely: string;
+  readonly fileName: string;
+  readonly sha512Hex: string;
+  readonly window: AttemptWindow;
+};
+
+export function makeSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
+  const { name, sha512 } = entry.photograph;
+  return {
+    entryId: entry.id,
+    identCely: entry.identCely ?? '',
+    fileName: name,
+    sha512Hex: sha512.toString('hex'),
+    window: getAttemptWindow(outbox, entry),
+  };
+}
+
+/**
+ * Judges a photograph by the files of its record. An equal digest is proof; where the service
+ * removed GPS data and so changed the bytes, name, time and sender are compared.
+ * @param settled photographs of the same record that are known to exist, whose files belong to them
+ * @param uncertain all uncertain photographs of the record
+ */
+export function judgePhoto(
+  judged: SentPhoto,
+  uncertain: readonly SentPhoto[],
+  settled: readonly SentPhoto[],
+  listed: ListedFind | undefined,
+  view: ViewTime,
+): Verdict {
+  if (listed?.kind !== 'shown')
+    return makeUndecided(
+      'record-not-shown',
+      msg`the harvest does not show ${judged.identCely} to this account`,
+      [],
+    );
+  const { files } = listed.record;
+  const byDigest = files.find((file) => file.sha512Hex === judged.sha512Hex);
+  const isTaken =
+    byDigest !== undefined && settled.some((other) => other.sha512Hex === byDigest.sha512Hex);
+  if (byDigest !== undefined && !isTaken) {
+    return makeFoundVerdict(judged, 'same-digest', msg`${byDigest.name} has the same digest`, [
+      byDigest.name,
+    ]);
+  }
+  const owners = assignFiles(files, settled);
+  const free = files.filter((file) => !owners.has(file));
+  const mine = free.filter((file) => isStoredAs(judged, file));
+  const [only] = mine;
+  const names = mine.map(({ name }) => name);
+  const rivals = uncertain.filter((other) => mine.some((file) => isStoredAs(other, file)));
+  if (only !== undefined && mine.length === 1 && rivals.length === 1) {
+    const reason = msg`${only.name} was stored from a file of this name since the attempt, by this account`;
+    return makeFoundVerdict(judged, 'same-name-and-new', reason, names);
+  }
+  if (mine.length > 0)
+    return makeUndecided('several-files', msg`several files could be this photograph`, names);
+  const near = free.filter(
+    (file) =>
+      mayBeStoring(judged.window, file) && !uncertain.some((other) => isStoredAs(other, file)),
+  );
+  if (near.length > 0) {
+    return makeUndecided(
+      'other-name-and-new',
+      msg`a file that was stored at that time may be this photograph under another name`,
+      near.map(({ name }) => name),
+    );
+  }
+  const shown = new Set(owners.values());
+  const behind = settled.find(
+    (other) =>
+      (other.window.bounds?.untilMs ?? 0) >=
+        (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
+  );
+  if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
+  return (
+    explainTooEarly(judged.window, view, listed.datestampMs) ?? {
+      kind: 'absent',
+      basis: 'not-among-those-shown',
+      reason: msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`,
+      candidates: [],
+    }
+  );
+}
+
+function makeFoundVerdict(
+  judged: SentPhoto,
+  basis: Basis,
+  reason: Message,
+  candidates: readonly string[],
+): Verdict {
+  if (judged.window.bounds === undefined) return makeTimeUnknownVerdict(candidates);
+  return { kind: 'found', identCely: judged.identCely, basis, reason, candidates };
+}
+
+/**
+ * Assigns one file to each settled photograph: by digest, else by name and nearest time. Cameras
+ * reuse names, and clocks agree only roughly, so a photograph may also fit the file of the next
+ * one.
+ */
+export function assignFiles(
+  files: readonly HarvestedFile[],
+  settled: readonly SentPhoto[],
+): ReadonlyMap<HarvestedFile, SentPhoto> {
+  const owners = new Map<HarvestedFile, SentPhoto>();
+  const byDigest = new Map(files.map((file) => [file.sha512Hex, file]));
+  const changed = settled.filter((photo) => {
+    const file = byDigest.get(photo.sha512Hex);
+    if (file !== undefined) owners.set(file, photo);
+    return file === undefined;
+  });
+  for (const photo of changed) {
+    const fitting = files.filter((file) => !owners.has(file) && isStoredAs(photo, file));
+    const nearest = fitting
+      .toSorted(
+        (one, other) => getDistanceMs(photo.window, one) - getDistanceMs(photo.window, other),
+      )
+      .at(0);
+    if (nearest !== undefined) owners.set(nearest, photo);
+  }
+  return owners;
+}
+
+/** Returns the milliseconds between a file's upload and the bounds of the attempts. */
+function getDistanceMs({ bounds }: AttemptWindow, file: HarvestedFile): number {
+  const atMs = Date.parse(findStoring(file)?.at ?? '');
+  return bounds === undefined || Number.isNaN(atMs)
+    ? 0
+    : Math.max(0, bounds.fromMs - atMs, atMs - bounds.untilMs);
+}
+
+function isStoredAs(photo: SentPhoto, file: HarvestedFile): boolean {
+  if (file.sha512Hex === photo.sha512Hex) return true;
+  return findStoring(file)?.note === photo.fileName && mayBeStoring(photo.window, file);
+}
+
+/** Tells if one of the accounts uploaded it in the window. */
+function mayBeStoring(window: AttemptWindow, file: HarvestedFile): boolean {
+  const stored = findStoring(file);
+  return stored !== undefined && isWithinWindow(window, stored);
+}
+
+function findStoring(file: HarvestedFile): HistoryEntry | undefined {
+  return file.history.find(({ type }) => type === 'SBR0');
+}

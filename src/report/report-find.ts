@@ -1,0 +1,370 @@
+import { getLanguage, t } from '../base/language.ts';
+import { cmd } from '../base/message.ts';
+import type { Reference } from '../finds/field.ts';
+import {
+  canRevealLocation,
+  FIELDS,
+  type Field,
+  type FindElements,
+  getElementLabel,
+} from '../finds/fields.ts';
+import type { LookupArea } from '../finds/find.ts';
+import type { Change, HarvestedFind } from '../finds/harvested-find.ts';
+import { findPlace } from '../finds/match-finds.ts';
+import type { Term } from '../finds/vocabulary/term.ts';
+import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
+import { listEntriesOfSubject } from '../outbox/entry-queries.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { findPulledRecord, type PulledRecord } from '../outbox/pulled-records.ts';
+import type { StoredFind } from '../outbox/stored-finds.ts';
+import { formatElementValue } from '../outbox/views/entry-words.ts';
+import { countAtService, formatChange, makeFindAtService } from '../outbox/views/remote-state.ts';
+import {
+  type Fact,
+  type Findspot,
+  formatReportDay,
+  type Label,
+  type NextStep,
+  type Problem,
+  type ReportFind,
+  type ReportSettings,
+  type ReportState,
+} from './report-model.ts';
+
+/** Data of a report, with or without what may reveal a location. */
+export type ReportSources = {
+  readonly outbox: Outbox;
+  /** Base address of the service's records; undefined where it is not known. */
+  readonly recordBase: string | undefined;
+  /** The museum's terms that are mapped to an entry, by its identifier. */
+  readonly ownTerms: ReadonlyMap<string, readonly string[]>;
+};
+
+export type FindSources = ReportSources & {
+  readonly places: ReportSettings['places'];
+  readonly findTerm: (ident: string) => Term | undefined;
+  readonly findDistrict: (area: string) => string | undefined;
+  readonly lookupArea: LookupArea;
+};
+
+export type GatheredFind = {
+  readonly find: ReportFind;
+  readonly photographs: readonly Photograph[];
+};
+
+/**
+ * Collects the report's content of one find. Protected data are left out here, so that no page can
+ * contain them.
+ */
+export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
+  const { outbox, recordBase } = sources;
+  const entries = listEntriesOfSubject(outbox, stored.uuid);
+  const imported = entries.find(
+    (entry): entry is ImportEntry => entry.kind === 'import' && entry.state !== 'dropped',
+  );
+  const identCely = imported?.identCely ?? undefined;
+  const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
+  const { elements, changes: differences } = makeFindAtService(outbox, stored);
+  const state = getReportState(entries, imported, elements, pulled);
+  const photos = entries.flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : [],
+  );
+  const changes = entries.filter((entry) => entry.kind !== 'import');
+  const countInState = (each: Entry['state']): number =>
+    changes.filter((entry) => entry.state === each).length;
+  const find: ReportFind = {
+    number,
+    localId: stored.localId,
+    identCely,
+    recordUrl:
+      identCely === undefined || recordBase === undefined
+        ? undefined
+        : `${recordBase}/id/${encodeURIComponent(identCely)}`,
+    state,
+    stateNote: describeStandingOf(imported, pulled),
+    period: findLabel(sources, elements.obdobi),
+    objectType: findLabel(sources, elements.druh_nalezu),
+    facts: [...listFacts(sources, elements), ...listShownDifferences(sources, differences)],
+    acceptedMs: imported?.state === 'accepted' ? imported.updatedAt : undefined,
+    accessibility: getAccessibility(sources, elements.pristupnost),
+    ...makeFindspot(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
+    problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
+    next: listNextSteps({
+      localId: stored.localId,
+      state,
+      photographsSent: countAtService(outbox, pulled, photos),
+      changes: {
+        queued: countInState('queued') + countInState('sending'),
+        refused: countInState('refused'),
+        uncertain: countInState('uncertain'),
+      },
+      pulled: pulled !== undefined,
+    }),
+    otherWords: collectSearchWords(sources, elements),
+  };
+  return { find, photographs: photos.map(({ photograph }) => photograph) };
+}
+
+const AT_SERVICE: Readonly<Record<number, ReportState>> = {
+  1: 'registered',
+  2: 'submitted',
+  3: 'confirmed',
+  4: 'archived',
+};
+
+function getReportState(
+  entries: readonly Entry[],
+  imported: ImportEntry | undefined,
+  elements: FindElements,
+  pulled: PulledRecord | undefined,
+): ReportState {
+  switch (imported?.state) {
+    case undefined:
+      return entries.some((entry) => entry.kind === 'import') ? 'dropped' : 'unsent';
+    case 'draft':
+    case 'refused':
+    case 'uncertain':
+    case 'queued':
+    case 'dropped':
+      return imported.state;
+    case 'sending':
+      return 'queued';
+    case 'accepted':
+      if (pulled?.standing === 'deleted' || pulled?.standing === 'missing') return 'gone';
+      return AT_SERVICE[pulled?.stav ?? elements.stav ?? 1] ?? 'registered';
+  }
+}
+
+function describeStandingOf(
+  imported: ImportEntry | undefined,
+  pulled: PulledRecord | undefined,
+): string | undefined {
+  if (imported?.state === 'sending') return t`is being sent`;
+  if (imported?.state !== 'accepted') return undefined;
+  switch (pulled?.standing) {
+    case undefined:
+      return t`as sent`;
+    case 'shown':
+      return undefined;
+    case 'withheld':
+      return t`no longer shown to this account`;
+    case 'deleted':
+      return t`deleted there`;
+    case 'missing':
+      return t`not listed there`;
+  }
+}
+
+function findLabel(sources: FindSources, reference: Reference | undefined): Label | undefined {
+  if (reference === undefined) return undefined;
+  const term = sources.findTerm(reference.id);
+  const english = getLanguage() === 'en' ? term?.labelEn : undefined;
+  return {
+    id: reference.id,
+    text: english ?? term?.label ?? (reference.text === '' ? reference.id : reference.text),
+  };
+}
+
+function collectSearchWords(
+  { findTerm, ownTerms, places }: FindSources,
+  elements: FindElements,
+): string[] {
+  const shownFields = FIELDS.filter(
+    ({ name, set }) => set !== undefined && (places === 'shown' || !canRevealLocation(name)),
+  );
+  const words = shownFields.flatMap(({ name }) => {
+    const value = elements[name];
+    if (typeof value !== 'object') return [];
+    const term = findTerm(value.id);
+    const other = getLanguage() === 'en' ? term?.label : term?.labelEn;
+    return [other ?? '', ...(ownTerms.get(value.id) ?? [])];
+  });
+  return [...new Set(words)].filter((word) => word !== '');
+}
+
+/** Returns the elements in the order of the report. */
+function listFacts(sources: FindSources, elements: FindElements): Fact[] {
+  const shownFields = FIELDS.filter(
+    ({ name }) => sources.places === 'shown' || !canRevealLocation(name),
+  );
+  return shownFields.flatMap((field): Fact[] => {
+    const { name, reportedAt: at, shape } = field;
+    if (at === undefined) return [];
+    const beside = shownFields.filter(({ reportedWith }) => reportedWith === name);
+    const text = [field, ...beside]
+      .map((each) => formatElement(sources, each, elements))
+      .filter((each) => each !== '');
+    return [{ at, label: getElementLabel(field), text: text.join(', '), shape }];
+  });
+}
+
+/** Position behind all elements. */
+const DIFFERENCES_AT = 180;
+
+/**
+ * Describes differences of the service's record from what was sent. The state is in the head of the
+ * card.
+ */
+function listShownDifferences({ places }: FindSources, changes: readonly Change[]): Fact[] {
+  const shownChanges = changes.filter(
+    ({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)),
+  );
+  const text = shownChanges.map(formatChange).join('; ');
+  return text === ''
+    ? []
+    : [{ at: DIFFERENCES_AT, label: t`Changed in the service`, text, shape: 'wide' }];
+}
+
+function formatElement(sources: FindSources, field: Field, elements: FindElements): string {
+  const value = elements[field.name];
+  if (field.kind === 'date' && typeof value === 'string') return formatReportDay(value);
+  if (typeof value !== 'object') return formatElementValue(field, value) ?? '';
+  return field.set === undefined ? value.id : (findLabel(sources, value)?.text ?? '');
+}
+
+function getAccessibility(
+  sources: FindSources,
+  reference: Reference | undefined,
+): ReportFind['accessibility'] {
+  const label = findLabel(sources, reference);
+  if (label === undefined) return undefined;
+  const letter = sources.findTerm(label.id)?.abbreviation ?? undefined;
+  return { ...label, letter: letter !== undefined && /^[A-E]$/.test(letter) ? letter : undefined };
+}
+
+/** Returns the location and data that may reveal it. The district alone is not protected. */
+function makeFindspot(
+  sources: FindSources,
+  elements: FindElements,
+  record: HarvestedFind | undefined,
+): Findspot {
+  const place = findPlace(elements);
+  const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
+  const inside = answer?.kind === 'inside' ? answer.area : undefined;
+  const district =
+    record?.district?.text ?? (inside === undefined ? undefined : sources.findDistrict(inside.id));
+  if (sources.places === 'left-out') {
+    return { place: undefined, area: undefined, district };
+  }
+  return { place, area: record?.area?.text ?? inside?.label, district };
+}
+
+function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
+  if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
+  const problems = entry.issues.map(({ severity, element, message }): Problem => {
+    // An issue without an element may be a text of the service with any content.
+    const isShown = places === 'shown' || (element !== undefined && !canRevealLocation(element));
+    return {
+      severity,
+      element,
+      message: isShown
+        ? message
+        : t`The problem is not shown here because it might reveal the place.`,
+    };
+  });
+  const isReasonNew = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
+  if (!isReasonNew || entry.reason === null) return problems;
+  return [
+    {
+      severity: 'error',
+      message:
+        places === 'shown'
+          ? String(entry.reason)
+          : t`The problem is not shown here because it might reveal the place.`,
+    },
+  ];
+}
+
+/** Changes of a find besides its import, by state. */
+type Changes = { readonly queued: number; readonly refused: number; readonly uncertain: number };
+
+type Situation = {
+  readonly localId: string;
+  readonly state: ReportState;
+  readonly photographsSent: number;
+  /** Photographs and registration numbers. */
+  readonly changes: Changes;
+  /** A pull has found the record. */
+  readonly pulled: boolean;
+};
+
+/** Returns the next actions for a find; empty where it only has to wait, or is done. */
+function listNextSteps({
+  localId: find,
+  state,
+  photographsSent,
+  changes,
+  pulled,
+}: Situation): NextStep[] {
+  const lacksPhotograph = photographsSent === 0 && changes.queued === 0;
+  const steps: (NextStep & { readonly isDue: boolean })[] = [
+    {
+      isDue: changes.refused > 0 && state !== 'refused',
+      text: t`One of its photographs or numbers was refused. See why:`,
+      command: cmd`pas show ${find}`,
+    },
+    {
+      isDue: changes.uncertain > 0 && state !== 'uncertain',
+      text: t`pas cannot tell whether one of its photographs or numbers arrived. Look it up:`,
+      command: cmd`pas reconcile ${find}`,
+    },
+    {
+      isDue: changes.queued > 0 && isAtService(state),
+      text: t`Send its waiting photographs and numbers.`,
+      command: cmd`pas push ${find}`,
+    },
+    {
+      isDue: lacksPhotograph && (state === 'submitted' || state === 'confirmed'),
+      text: t`Add a photograph: the service archives no find without one.`,
+      command: cmd`pas photo add ${find} FILE`,
+    },
+    {
+      isDue: !pulled && isAtService(state),
+      text: t`Ask the service for its current state.`,
+      command: cmd`pas pull`,
+    },
+  ];
+  return [...listSteps(state, find), ...steps.filter(({ isDue }) => isDue)];
+}
+
+function isAtService(state: ReportState): boolean {
+  return (
+    state === 'registered' || state === 'submitted' || state === 'confirmed' || state === 'archived'
+  );
+}
+
+function listSteps(state: ReportState, find: string): NextStep[] {
+  const steps: Partial<Record<ReportState, NextStep[]>> = {
+    draft: [
+      {
+        text: t`Complete its row in the table and import the table again, or complete it here:`,
+        command: cmd`pas edit ${find}`,
+      },
+    ],
+    refused: [
+      {
+        text: t`Correct its row in the table and import the table again, or correct it here:`,
+        command: cmd`pas edit ${find}`,
+      },
+      {
+        text: t`If the cause was in the service, send the same again:`,
+        command: cmd`pas resolve ${find} --resend`,
+      },
+    ],
+    uncertain: [
+      {
+        text: t`pas cannot tell whether the service has it. Look it up:`,
+        command: cmd`pas reconcile ${find}`,
+      },
+    ],
+    queued: [{ text: t`Send it when you are online.`, command: cmd`pas push ${find}` }],
+    gone: [
+      {
+        text: t`See what happened to it, and ask the operator of the service.`,
+        command: cmd`pas show ${find}`,
+      },
+    ],
+    unsent: [{ text: t`Import its table again under this profile to queue it.` }],
+  };
+  return steps[state] ?? [];
+}

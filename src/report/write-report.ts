@@ -1,0 +1,320 @@
+import { memoize } from '../base/collections.ts';
+import { readBeginning, writeOutputFile, writeToReader } from '../base/disk/output-file.ts';
+import { FileError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { compareCzech } from '../base/names.ts';
+import { getPackageVersion } from '../base/own-files.ts';
+import type { FindElements } from '../finds/fields.ts';
+import type { Vocabulary } from '../finds/vocabulary/term.ts';
+import { listNamedAreas, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
+import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
+import { openContentStore } from '../outbox/changes/kept-photographs.ts';
+import type { Photograph } from '../outbox/entry.ts';
+import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
+import { findKnownAccount } from '../outbox/unite.ts';
+import { loadImageLibrary, makeThumbnails } from '../photos/thumbnail.ts';
+import { readAssets } from './html.ts';
+import { makeFrameAround, type PlannedSheet, planSheets } from './map-frame.ts';
+import { type FindWithPictures, GENERATOR, renderPage } from './page.ts';
+import {
+  type FindSources,
+  type GatheredFind,
+  gatherFind,
+  type ReportSources,
+} from './report-find.ts';
+import {
+  type Count,
+  countStates,
+  isForPerson,
+  type MappedFind,
+  type MapSheet,
+  type Picture,
+  type Report,
+  type ReportFind,
+  type ReportSettings,
+} from './report-model.ts';
+
+type PageRequest = ReportRequest & {
+  readonly photosFolder: string;
+  readonly photoPx: number;
+  readonly onFind: (doneCount: number, total: number) => void;
+};
+
+type Destination =
+  | { readonly stream: NodeJS.WriteStream }
+  | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
+
+/**
+ * Writes the page; counts photographs without a picture.
+ * @throws FileError where the file is no report, without `overwrite`
+ */
+export async function writeReport(request: PageRequest, to: Destination) {
+  if ('file' in to) assertReplaceable(to);
+  const { report, finds } = gatherReport(request);
+  let missing = 0;
+  const pictured = addPictures(finds, request, await openPictures(request), () => {
+    missing += 1;
+  });
+  const pieces = renderPage(report, pictured, readAssets());
+  // A page with locations is private to the user who made it.
+  const mode = report.places === 'shown' ? 0o600 : 0o644;
+  let sizeBytes = 0;
+  if ('stream' in to) await writeToReader(to.stream, pieces);
+  else
+    sizeBytes = await writeOutputFile(to.file, pieces, {
+      overwrite: true,
+      mode,
+      signal: to.signal,
+    });
+  return { report, missing, sizeBytes };
+}
+
+/** Refuses to replace a file that is no report, unless `overwrite` is set. */
+function assertReplaceable({
+  file,
+  overwrite,
+}: {
+  readonly file: string;
+  readonly overwrite: boolean;
+}): void {
+  const beginning = readBeginning(file, Buffer.byteLength(GENERATOR));
+  if (beginning === undefined || beginning === GENERATOR || overwrite) return;
+  throw new FileError(file, t`${file} already exists and is not a report of pas.`, {
+    hint: t`Add --force to replace it.`,
+  });
+}
+
+type PictureOf = (photograph: Photograph) => Promise<Picture>;
+
+/** Returns undefined where no pictures are requested. */
+async function openPictures({
+  pictures,
+  photoPx,
+  photosFolder,
+}: PageRequest): Promise<PictureOf | undefined> {
+  if (pictures === 'left-out') return undefined;
+  const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
+  const { getPath: getContentPath } = openContentStore(photosFolder);
+  return async ({ link, sha512, sizeBytes }) => {
+    const picture = await make(link ?? getContentPath(sha512), sizeBytes);
+    // An EXIF thumbnail may have any size, so a huge one is left out.
+    const isHuge = picture.kind === 'image' && picture.jpeg.length > LARGEST_BYTES;
+    return isHuge
+      ? { kind: 'none', why: t`No preview: the preview in the photograph is too large.` }
+      : picture;
+  };
+}
+
+const LARGEST_BYTES = 600_000;
+
+/**
+ * Number of finds whose pictures are made ahead of the current one, a balance of processor use and
+ * memory.
+ */
+const AHEAD = 6;
+
+/** Yields each find with its pictures, in order. */
+async function* addPictures(
+  finds: readonly GatheredFind[],
+  { places, onFind }: PageRequest,
+  getPicture: PictureOf | undefined,
+  onMissing: () => void,
+): AsyncGenerator<FindWithPictures> {
+  const withPictures = async ({ find, photographs }: GatheredFind): Promise<FindWithPictures> => {
+    if (getPicture === undefined) return { find, photographs: [] };
+    const pictures: FindWithPictures['photographs'][number][] = [];
+    for (const photograph of photographs) {
+      const picture = await getPicture(photograph);
+      if (picture.kind === 'none') onMissing();
+      // A file name may reveal the location.
+      pictures.push({ name: places === 'shown' ? photograph.name : undefined, picture });
+    }
+    return { find, photographs: pictures };
+  };
+  const begin = (gathered: GatheredFind): Promise<FindWithPictures> => {
+    const pictured = withPictures(gathered);
+    // An error is thrown when the find is awaited, so this suppresses the earlier unhandled
+    // rejection.
+    pictured.catch(() => {});
+    return pictured;
+  };
+  const coming = finds.slice(0, AHEAD).map(begin);
+  for (const index of finds.keys()) {
+    const first = coming.shift();
+    if (first !== undefined) yield await first;
+    onFind(index + 1, finds.length);
+    const next = finds[index + AHEAD];
+    if (next !== undefined) coming.push(begin(next));
+  }
+}
+
+type ReportRequest = ReportSources &
+  ReportSettings & {
+    readonly vocabulary: Vocabulary;
+    readonly finds: readonly StoredFind[] | undefined;
+  };
+
+type GatheredReport = { readonly report: Report; readonly finds: readonly GatheredFind[] };
+
+/**
+ * Collects the content of the page except pictures, which are larger and are made when they are
+ * written.
+ */
+function gatherReport(request: ReportRequest): GatheredReport {
+  const sources = findSources(request);
+  const finds: GatheredFind[] = [];
+  const subjects: Subject[] = [];
+  for (const stored of request.finds ?? iterateFinds(request.outbox)) {
+    finds.push(gatherFind(sources, stored, finds.length + 1));
+    subjects.push(getSubject(stored));
+  }
+  const reportFinds = finds.map(({ find }) => find);
+  const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
+    place === undefined ? [] : [{ number, localId, state, place }],
+  );
+  const { madeMs, profile, places, pictures, vocabulary } = request;
+  const account = findKnownAccount(request.outbox);
+  const report: Report = {
+    madeMs,
+    profile,
+    places,
+    pictures,
+    subject: formatSubject(subjects),
+    version: getPackageVersion(),
+    account:
+      account === undefined
+        ? undefined
+        : [account.name, account.organisation].filter((part) => part !== '').join(', '),
+    finds: reportFinds.length,
+    photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
+    withProblems: reportFinds.filter(isForPerson).length,
+    withoutPlace: reportFinds.length - mapped.length,
+    byState: countStates(reportFinds),
+    byPeriod: countBy(reportFinds, ({ period }) => period),
+    byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
+    byAccessibility: countBy(reportFinds, ({ accessibility }) =>
+      accessibility === undefined
+        ? undefined
+        : {
+            id: accessibility.id,
+            text: [accessibility.letter, accessibility.text]
+              .filter((part) => part !== undefined)
+              .join(' '),
+          },
+    ),
+    maps: drawSheets(vocabulary, planSheets(mapped), reportFinds),
+  };
+  return { report, finds };
+}
+
+type Subject = { readonly project: string | undefined; readonly year: number | undefined };
+
+function getSubject({ elements }: StoredFind): Subject {
+  const { projekt, datum_nalezu: day } = elements as FindElements;
+  return {
+    project: typeof projekt === 'object' ? projekt.id : undefined,
+    year: day === undefined ? undefined : Number.parseInt(String(day), 10),
+  };
+}
+
+const MAX_NAMED_PROJECTS = 3;
+
+/** Formats the projects, unless they are many, and the first and the last year. */
+function formatSubject(subjects: readonly Subject[]): string {
+  const projects = [...new Set(subjects.flatMap(({ project }) => project ?? []))];
+  const years = subjects.flatMap(({ year }) => year ?? []).toSorted((a, b) => a - b);
+  const first = years[0];
+  const last = years.at(-1);
+  const named = projects.length > MAX_NAMED_PROJECTS ? [] : projects;
+  return [named.join(', '), first === last ? first : `${first}–${last}`]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' · ');
+}
+
+/** Caches lookups, since finds repeat terms. */
+function findSources({
+  outbox,
+  recordBase,
+  places,
+  ownTerms,
+  vocabulary,
+}: ReportRequest): FindSources {
+  return {
+    outbox,
+    recordBase,
+    places,
+    ownTerms,
+    findTerm: memoize((ident: string) => findTermByIdent(vocabulary, ident)),
+    findDistrict: memoize(
+      (area: string) => listSuperiors(vocabulary, area).find(({ kind }) => kind === 'okres')?.label,
+    ),
+    lookupArea: makeAreaLookup(vocabulary),
+  };
+}
+
+/** Counts by label, most frequent first, finds without one last. */
+function countBy(
+  finds: readonly ReportFind[],
+  getLabel: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
+): Count[] {
+  const counts = new Map<string, { key: string; label: string; count: number }>();
+  for (const find of finds) {
+    const label = getLabel(find);
+    const key = label?.id ?? '';
+    const entry = counts.get(key) ?? { key, label: label?.text ?? t`not given`, count: 0 };
+    entry.count += 1;
+    counts.set(key, entry);
+  }
+  return [...counts.values()].sort(
+    (a, b) =>
+      Number(a.key === '') - Number(b.key === '') ||
+      b.count - a.count ||
+      compareCzech(a.label, b.label),
+  );
+}
+
+/**
+ * Areas are drawn at scales up to this many metres per drawing unit, about a millimetre and a half
+ * on paper.
+ */
+const AREAS_BELOW_METRES = 60;
+const TITLE_AREAS = 3;
+
+function drawSheets(
+  vocabulary: Vocabulary,
+  planned: readonly PlannedSheet[],
+  finds: readonly ReportFind[],
+): MapSheet[] {
+  const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
+  return planned.map(({ kind, finds: members, box }, index) => {
+    const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
+    const listAreas = (set: string): MapSheet['areas'] => listNamedAreas(vocabulary, set, framed);
+    return {
+      kind,
+      title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),
+      box,
+      finds: members,
+      districts: listAreas('ruian_okres'),
+      areas: metresPerUnit <= AREAS_BELOW_METRES ? listAreas('ruian_katastr') : [],
+    };
+  });
+}
+
+/** Returns the areas with most of the finds. */
+function makeSheetTitle(
+  members: readonly MappedFind[],
+  areaByNumber: ReadonlyMap<number, string | undefined>,
+  index: number,
+): string {
+  const counts = new Map<string, number>();
+  for (const { number } of members) {
+    const area = areaByNumber.get(number);
+    if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
+  }
+  const names = [...counts]
+    .sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0]))
+    .map(([name]) => name);
+  const sheet = index + 1;
+  if (names.length === 0) return t`Map ${sheet}`;
+  return names.slice(0, TITLE_AREAS).join(', ') + (names.length > TITLE_AREAS ? ' …' : '');
+}

@@ -1,0 +1,404 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../base/clock.ts';
+import {
+  getErrorCode,
+  getErrorMessage,
+  getLocalizedMessage,
+  LocalizedError,
+  UnavailableError,
+} from '../../base/errors.ts';
+import { formatMoment } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import type { Pause } from './pace-store.ts';
+
+/** About 31 years, so that the end of the pause is a valid date. */
+const MAX_RETRY_AFTER_S = 1_000_000_000;
+
+/**
+ * Parses `Retry-After` (RFC 9110, section 10.2.3; A-RATE-6), whole seconds or an HTTP date, into
+ * milliseconds. A date counts from the answer's own `Date`, or without one from `nowMs`: the clock
+ * of this machine may be wrong. A past date is 0; undefined where the header is absent or has
+ * neither form.
+ */
+export function retryAfterMs(headers: AnswerHead['headers'], nowMs: number): number | undefined {
+  const text = headers['retry-after']?.trim();
+  if (text === undefined || text === '') return undefined;
+  if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_S) * 1000;
+  // Date.parse accepts other texts, such as "-1"; all three HTTP forms begin with the name of the
+  // day.
+  if (!/^(mon|tue|wed|thu|fri|sat|sun)/i.test(text)) return undefined;
+  const dateMs = Date.parse(text);
+  const saidMs = Date.parse(headers['date'] ?? '');
+  return Number.isNaN(dateMs)
+    ? undefined
+    : Math.max(0, dateMs - (Number.isNaN(saidMs) ? nowMs : saidMs));
+}
+
+/** Thrown where the service asked for a longer pause than a command waits for. */
+export class LongPauseError extends UnavailableError {
+  readonly untilMs: number;
+  /** Reason for a sentence that also gives the end of the pause. */
+  readonly reason: Message;
+  constructor(pause: Pause, nowMs: number) {
+    super(formatPause(pause, nowMs), { hint: msg`The queue is kept. Try again later.` });
+    this.untilMs = nowMs + pause.pausedMs;
+    const requestedText = formatMoment(nowMs + pause.requestedMs);
+    this.reason =
+      pause.requestedMs > pause.pausedMs
+        ? msg`the service asked for a pause until ${requestedText}; pas waits an hour at most`
+        : msg`the service asked for a long pause`;
+  }
+}
+
+/** Formats the end of a pause for people, and that of a longer one which the service requested. */
+export function formatPause({ pausedMs, requestedMs }: Pause, nowMs: number): Message {
+  const until = formatMoment(nowMs + pausedMs);
+  const requestedText = formatMoment(nowMs + requestedMs);
+  if (requestedMs <= pausedMs)
+    return msg`The service asked for a pause: nothing is sent until ${until}.`;
+  return pausedMs > 0
+    ? msg`The service asked for a pause until ${requestedText}. pas waits an hour at most: nothing is sent until ${until}.`
+    : msg`The service asked for a pause until ${requestedText}. pas waits an hour at most, which is over.`;
+}
+
+/** Time limit of an answer for requests without `answerTimeoutMs`. */
+export const DEFAULT_ANSWER_TIMEOUT_MS = 120_000;
+
+/** A request body of known length that can be opened once per attempt. */
+export type RequestBody = {
+  readonly contentType: string;
+  readonly lengthBytes: number;
+  open(): Readable | Buffer;
+};
+
+export type AnswerLimits = {
+  /** Time limit of the whole answer, from the last byte of the request. */
+  readonly answerTimeoutMs?: number;
+  /** Limit of the body; a longer answer fails as `too-large`. */
+  readonly maxAnswerBytes?: number;
+  readonly signal?: AbortSignal;
+};
+
+export type HttpRequest = AnswerLimits & {
+  readonly method: 'GET' | 'POST' | 'PATCH';
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: RequestBody;
+  /** Called after connecting, just before the first byte leaves. False cancels the request. */
+  readonly onDeparture?: () => boolean;
+  /** Called with what the request will go through, before `onDeparture`. */
+  readonly onConnection?: (facts: ConnectionFacts) => void;
+};
+
+export type ConnectionFacts = {
+  /** IP address that the connection leads to: the proxy's, where there is one. */
+  readonly address: string;
+  readonly family: string;
+  /** Without its password. */
+  readonly proxy: string | undefined;
+  /** From the service's to the one of the authority; none without TLS. */
+  readonly certificates: readonly Certificate[];
+};
+
+export type Certificate = { readonly owner: string; readonly validUntilMs: number };
+
+export type AnswerHead = {
+  readonly status: number;
+  /** Lower-case names; a repeated header is joined by ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+};
+export type HttpResponse = AnswerHead & { readonly body: Buffer };
+
+/**
+ * Tells if an answer is a web page, as firewalls and the sign-in pages of networks send in place of
+ * the service, with any status.
+ */
+export function isWebPage({ body }: { readonly body: Buffer }): boolean {
+  return /^\ufeff?\s*(?:<!doctype html|<html)\b/i.test(body.subarray(0, 300).toString('utf8'));
+}
+
+/** @throws UnavailableError for a web page */
+export function assertNoWebPage(address: string, response: HttpResponse): void {
+  if (!isWebPage(response)) return;
+  const { status } = response;
+  throw new UnavailableError(
+    msg`${address} answered with a web page (status ${status}) in place of data, as a firewall or the sign-in page of a network does.`,
+    { hint: WEB_PAGE_ADVICE },
+  );
+}
+
+export const WEB_PAGE_ADVICE = msg`Open the address in a browser on this computer, or use another network, then run the command again; what was stored is kept. If it is the wrong address, correct it in the profile.`;
+
+/**
+ * Sends a request and returns its answer. Wrappers (pacing, retrying, signing in) have the same
+ * type and compose.
+ * @throws TransportError where no whole answer came
+ */
+export type Exchange = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** Wraps `send` to limit every answer to `maxMs`, also where the request allows more. */
+export function withTimeout(maxMs: number, send: Exchange): Exchange {
+  return (request) =>
+    send({ ...request, answerTimeoutMs: Math.min(request.answerTimeoutMs ?? maxMs, maxMs) });
+}
+
+export type TransportErrorReason =
+  | 'connect'
+  | 'timeout'
+  | 'reset'
+  | 'too-large'
+  | 'aborted'
+  | 'body';
+
+/**
+ * Thrown where no whole answer came. `mayHaveArrived` is false only if the service cannot have
+ * received the whole request (it never left, or its body was cut before the last byte). Only then
+ * may a create be sent again.
+ */
+export class TransportError extends LocalizedError {
+  readonly reason: TransportErrorReason;
+  readonly mayHaveArrived: boolean;
+  /** Head of an answer whose body was cut off. */
+  readonly head: AnswerHead | undefined;
+
+  constructor(
+    reason: TransportErrorReason,
+    mayHaveArrived: boolean,
+    message: Message,
+    more: { readonly cause?: unknown; readonly head?: AnswerHead } = {},
+  ) {
+    super(message, more);
+    this.reason = reason;
+    this.mayHaveArrived = mayHaveArrived;
+    this.head = more.head;
+  }
+}
+
+type NetworkFailure = { readonly words: Message; readonly todo?: Message };
+
+const CORRECT_CLOCK = msg`Compare the date of this computer with the true one. If it is right, tell the operator of the service.`;
+const UNKNOWN_AUTHORITY: NetworkFailure = {
+  words: msg`its certificate is from an authority that this computer does not know`,
+  todo: msg`If your institution has an authority of its own, write ca_file = "FILE" into config.toml, a text file with its certificate; NODE_EXTRA_CA_CERTS=FILE does the same, and NODE_OPTIONS=--use-system-ca trusts the system's where Node has it.`,
+};
+const NO_ROUTE: NetworkFailure = { words: msg`there is no route to it` };
+const LOST: NetworkFailure = { words: msg`the connection was lost` };
+
+/** Failures of connections by the code of the error. */
+const FAILURES: Readonly<Record<string, NetworkFailure>> = {
+  ECONNREFUSED: { words: msg`the connection was refused: nothing answers there` },
+  ENOTFOUND: {
+    words: msg`there is no host with this name`,
+    todo: msg`Check the address and the network. The queue is kept. Where only a proxy knows the name, set HTTPS_PROXY, or proxy in config.toml.`,
+  },
+  EAI_AGAIN: { words: msg`the name of the host cannot be resolved now` },
+  ETIMEDOUT: { words: msg`the connection timed out` },
+  EHOSTUNREACH: NO_ROUTE,
+  ENETUNREACH: NO_ROUTE,
+  EADDRNOTAVAIL: NO_ROUTE,
+  ENETDOWN: { words: msg`the network is down` },
+  ECONNRESET: LOST,
+  ECONNABORTED: LOST,
+  EPIPE: LOST,
+  CERT_HAS_EXPIRED: { words: msg`its certificate has expired`, todo: CORRECT_CLOCK },
+  CERT_NOT_YET_VALID: { words: msg`its certificate is not valid yet`, todo: CORRECT_CLOCK },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    words: msg`its certificate belongs to another host`,
+    todo: msg`Check the address; if it is right, tell the operator of the service.`,
+  },
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+};
+
+/** Failures of TLS by the words of OpenSSL, whose codes differ between versions of Node. */
+const TLS_FAILURES: readonly (readonly [RegExp, NetworkFailure])[] = [
+  [
+    /protocol version|unsupported protocol/i,
+    {
+      words: msg`it speaks only old versions of TLS, which are not safe`,
+      todo: msg`Tell the operator of the service: TLS 1.2 is the oldest that pas accepts.`,
+    },
+  ],
+  [
+    /certificate required|handshake failure/i,
+    {
+      words: msg`it refused the TLS connection, as a server that wants a client certificate does`,
+      todo: msg`pas has no client certificates: ask the operator of the service for an address without them.`,
+    },
+  ],
+  [
+    /wrong version number|packet length too long|http request/i,
+    {
+      words: msg`it does not speak TLS`,
+      todo: msg`Check the address and its port: behind https:// there is a server for http://.`,
+    },
+  ],
+  [/EPROTO|SSL routines/, { words: msg`a TLS connection could not be established` }],
+];
+
+function findNetworkFailure(thrown: unknown): NetworkFailure | undefined {
+  const first = getFirstError(thrown);
+  if (!(first instanceof Error)) return undefined;
+  const code = getErrorCode(first);
+  const text = `${code} ${first.message}`;
+  return (
+    FAILURES[code] ??
+    TLS_FAILURES.find(([pattern]) => pattern.test(text))?.[1] ??
+    findNetworkFailure(first.cause)
+  );
+}
+
+/** Returns the error that counts where a host has several addresses. */
+function getFirstError(thrown: unknown): unknown {
+  return thrown instanceof AggregateError ? (thrown.errors[0] ?? thrown) : thrown;
+}
+
+/** Describes a failed connection in words, with the code of its error. */
+export function describeNetworkError(thrown: unknown): Message {
+  const first = getFirstError(thrown);
+  if (first instanceof LocalizedError) return first.says;
+  const code = getErrorCode(first);
+  const words = findNetworkFailure(first)?.words;
+  return words === undefined ? getErrorMessage(first) || code : msg`${words} (${code})`;
+}
+
+/** Returns what a person can do about a request without an answer. */
+export function adviseOnNetwork(
+  error: TransportError,
+  otherwise: Message = msg`Check the network. The queue is kept.`,
+): Message {
+  return findNetworkFailure(error.cause)?.todo ?? otherwise;
+}
+
+type RetryOptions = {
+  readonly clock: Clock;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  /** Maximum number of requests to a server that never answered, including the first; default 6. */
+  readonly attempts?: number;
+  /** Time for which the run has waited for the server before. */
+  readonly waitedMs?: number;
+  /** Called before each pause, to show its reason. */
+  readonly onWait?: (waitMs: number, reason: Message) => void;
+};
+
+const ATTEMPTS = 6;
+/** The same after the server has answered once in this run, so that its outage is temporary. */
+const PATIENT_ATTEMPTS = 26;
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 30_000;
+/** Longest `Retry-After` that is waited for. */
+const MAX_RETRY_AFTER_MS = 300_000;
+/**
+ * Time from the first attempt until the last one begins, without the pauses that the server
+ * requested; a repeated attempt may use only the rest of it for its answer. It outlasts a restart
+ * of five minutes, after which a server that hangs is abandoned.
+ */
+const MAX_AWAY_MS = 5 * 60_000;
+/** Time from the first attempt after which none begins. */
+const MAX_TOTAL_MS = 20 * 60_000;
+
+/** Statuses of servers and proxies that are overloaded or temporarily unavailable. */
+const BUSY = new Set([
+  408, 425, 429, 500, 502, 503, 504, 509, 520, 521, 522, 523, 524, 525, 526, 527,
+]);
+
+/**
+ * Wraps `exchange` to repeat a GET when no whole answer came or its status is temporary. Returns
+ * the last answer.
+ * @throws TransportError of the last attempt where it got no answer, Error for another method than
+ * GET
+ */
+export function withRetry(exchange: Exchange, options: RetryOptions): Exchange {
+  const { clock, waitedMs = 0 } = options;
+  let attempts = options.attempts ?? ATTEMPTS;
+  return async (request) => {
+    if (request.method !== 'GET') throw new Error('only a GET may be repeated');
+    const startedMs = clock.monotonicMs();
+    let maxMs = MAX_AWAY_MS - waitedMs;
+    const getLeftMs = (): number => Math.max(0, maxMs - (clock.monotonicMs() - startedMs));
+    const isTotalOver = (): boolean => clock.monotonicMs() - startedMs >= MAX_TOTAL_MS;
+    const maxAttempts = attempts;
+    for (let attempt = 1; ; attempt++) {
+      const shortened = attempt === 1 ? request : shortenAnswer(request, getLeftMs());
+      const result = await exchange(shortened).catch(makeTransportError);
+      if (!isRetryable(result)) {
+        attempts = PATIENT_ATTEMPTS;
+        return unwrapResponse(result);
+      }
+      const pause = choosePauseAfter(result, attempt, options);
+      const isOver = attempt === maxAttempts || getLeftMs() === 0 || isTotalOver();
+      if (pause === undefined || isOver) return unwrapResponse(result);
+      const waitMs = pause.isAsked ? pause.ms : Math.min(pause.ms, getLeftMs());
+      options.onWait?.(waitMs, getReason(result));
+      await clock.sleep(waitMs, request.signal);
+      // A pause that the server asked for is none of its absence.
+      if (pause.isAsked) maxMs += waitMs;
+      if (request.signal?.aborted === true || isTotalOver()) return unwrapResponse(result);
+    }
+  };
+}
+
+/** Minimum time for the answer of the last attempt. */
+const MIN_ANSWER_MS = 10_000;
+
+function shortenAnswer(request: HttpRequest, leftMs: number): HttpRequest {
+  const { answerTimeoutMs = DEFAULT_ANSWER_TIMEOUT_MS } = request;
+  return {
+    ...request,
+    answerTimeoutMs: Math.min(answerTimeoutMs, Math.max(leftMs, MIN_ANSWER_MS)),
+  };
+}
+
+type Result = HttpResponse | TransportError;
+
+function makeTransportError(thrown: unknown): TransportError {
+  if (
+    thrown instanceof TransportError &&
+    thrown.reason !== 'aborted' &&
+    thrown.reason !== 'too-large'
+  )
+    return thrown;
+  throw thrown;
+}
+
+function isRetryable(result: Result): boolean {
+  if (result instanceof TransportError || BUSY.has(result.status)) return true;
+  // A redirect has a page for browsers too, and a page in place of a list is the reader's matter.
+  return result.status >= 400 && isWebPage(result);
+}
+
+function unwrapResponse(result: Result): HttpResponse {
+  if (result instanceof TransportError) throw result;
+  return result;
+}
+
+function getReason(result: Result): Message {
+  return result instanceof TransportError
+    ? getLocalizedMessage(result)
+    : msg`status ${result.status}`;
+}
+
+/** Undefined where the server asks for a longer pause than MAX_RETRY_AFTER_MS. */
+function choosePauseAfter(
+  result: Result,
+  attempt: number,
+  options: RetryOptions,
+): { readonly ms: number; readonly isAsked: boolean } | undefined {
+  const requestedMs =
+    result instanceof TransportError
+      ? undefined
+      : retryAfterMs(result.headers, options.clock.now());
+  if (requestedMs !== undefined)
+    return requestedMs > MAX_RETRY_AFTER_MS
+      ? undefined
+      : { ms: Math.round(requestedMs), isAsked: true };
+  // Half of the backoff is jitter, so that clients that failed together do not repeat together.
+  const backoffMs =
+    Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS) * (0.5 + options.random() / 2);
+  return { ms: Math.round(backoffMs), isAsked: false };
+}

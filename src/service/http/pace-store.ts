@@ -1,0 +1,280 @@
+import type { Clock } from '../../base/clock.ts';
+import {
+  asDatabaseError,
+  type Database,
+  isBusy,
+  openReplaceable,
+} from '../../base/disk/database.ts';
+
+/**
+ * State of one scope (an address or an account), shared by all processes that use it. Times are on
+ * the clock of the store.
+ */
+export type PaceState = {
+  readonly lastDepartureMs: number;
+  /** Lease of the slot: until then only its holder may depart. */
+  readonly reservedUntilMs: number;
+  /** No request departs before this time. */
+  readonly pausedUntilMs: number;
+  /** End of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
+  readonly requestedUntilMs: number;
+  /** Extra gap for network jitter, learnt from throttling, as of the last departure. */
+  readonly jitterMs: number;
+  /** Extra gap for a service that was idle. */
+  readonly coldStartMs: number;
+};
+
+export const UNSEEN: PaceState = {
+  lastDepartureMs: 0,
+  reservedUntilMs: 0,
+  pausedUntilMs: 0,
+  requestedUntilMs: 0,
+  jitterMs: 0,
+  coldStartMs: 0,
+};
+
+export type Pause = {
+  /** Rest of the pause; 0 without one. */
+  readonly pausedMs: number;
+  /** Rest of the pause that the service asked for, if it is longer than MAX_PAUSE_MS; else 0. */
+  readonly requestedMs: number;
+};
+
+/** Result of a decision; without `next` nothing is written. */
+type PaceChange<T> = { readonly result: T; readonly next?: readonly PaceState[] };
+
+/** Store of the states: a file for the processes of a machine, Redis for several machines. */
+export type PaceStore = {
+  /**
+   * Reads the scopes, calls `change` and writes, as one atomic step. `change` must be pure: it is
+   * called again after a conflict. `nowMs` is on the clock of the store; `minIntervalMs` is the
+   * interval of a store that replaces another.
+   */
+  update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
+};
+
+export type PaceDecision<T> = (
+  states: readonly PaceState[],
+  nowMs: number,
+  minIntervalMs?: number,
+) => PaceChange<T>;
+
+/**
+ * Extra gap for the scheduling of the server: with 2 ms every arrival at the mock is 100 ms or more
+ * apart over loopback.
+ */
+export const GUARD_MS = 2;
+/**
+ * Time from taking a slot to the departure, including connecting. After it the lease has expired
+ * and the request must not depart.
+ */
+export const MAX_LEASE_MS = 3000;
+/** Polling interval of a slot that another process holds: it grows with the waiting time. */
+const FIRST_LOOK_AGAIN_MS = 2;
+const MAX_POLL_MS = 50;
+const LOOKS_PER_DOUBLING = 8;
+/**
+ * Jitter doubles with each throttling, from this value, and halves in 42 s
+ * (docs/decisions/0005-own-pace.md).
+ */
+const FIRST_JITTER_MS = 10;
+const JITTER_DECAY_MS = 60_000;
+const MAX_JITTER_INTERVALS = 20;
+const MAX_HEADROOM_MS = 60_000;
+/**
+ * After so long without requests the first gaps are wider, by 0.1 s in all: an idle service answers
+ * unevenly.
+ */
+const IDLE_MS = 10_000;
+const COLD_START_MS = 15;
+const COLD_START_DECAY = 0.15;
+
+/**
+ * Returns the time between two departures of a scope (A-RATE-1, A-RATE-2); 0 without an interval.
+ */
+export function computeGapMs(state: PaceState, intervalMs: number): number {
+  return intervalMs === 0 ? 0 : intervalMs + GUARD_MS + state.jitterMs + state.coldStartMs;
+}
+
+/** Returns the polling interval in milliseconds for the slot of another process. */
+export function pollIntervalMs(reservedUntilMs: number, nowMs: number): number {
+  const sinceMs = nowMs - (reservedUntilMs - MAX_LEASE_MS);
+  return Math.min(
+    Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING),
+    MAX_POLL_MS,
+    reservedUntilMs - nowMs,
+  );
+}
+
+/** Returns the state after a slot was taken until `reservedUntilMs`. */
+export function withReservation(
+  state: PaceState,
+  nowMs: number,
+  reservedUntilMs: number,
+): PaceState {
+  const sinceMs = nowMs - state.lastDepartureMs;
+  return {
+    ...state,
+    lastDepartureMs: nowMs,
+    reservedUntilMs,
+    jitterMs: zeroIfNegligible(state.jitterMs * Math.exp(-sinceMs / JITTER_DECAY_MS)),
+    coldStartMs:
+      sinceMs > IDLE_MS
+        ? COLD_START_MS
+        : zeroIfNegligible(state.coldStartMs * (1 - COLD_START_DECAY)),
+  };
+}
+
+type Throttle = {
+  readonly departedAtMs: number;
+  readonly nowMs: number;
+  readonly pauseMs: number;
+  readonly intervalMs: number;
+};
+
+/**
+ * Returns the state after a throttling (A-RATE-5): with more jitter, and blocked for `pauseMs` but
+ * MAX_PAUSE_MS at most.
+ */
+export function withBackoff(state: PaceState, throttle: Throttle): PaceState {
+  const { nowMs, pauseMs } = throttle;
+  // A request that departed before the last throttling says nothing about the pace since.
+  const wasBlocked = throttle.departedAtMs < state.pausedUntilMs;
+  const widerMs = Math.min(
+    Math.max(state.jitterMs * 2, FIRST_JITTER_MS),
+    throttle.intervalMs * MAX_JITTER_INTERVALS,
+  );
+  return {
+    ...state,
+    jitterMs: wasBlocked ? state.jitterMs : widerMs,
+    pausedUntilMs: Math.max(state.pausedUntilMs, nowMs + Math.min(pauseMs, MAX_PAUSE_MS)),
+    requestedUntilMs:
+      pauseMs > MAX_PAUSE_MS
+        ? nowMs + Math.min(pauseMs, MAX_SHOWN_PAUSE_MS)
+        : state.requestedUntilMs,
+  };
+}
+
+function zeroIfNegligible(ms: number): number {
+  return ms < 0.5 ? 0 : ms;
+}
+
+/** Longest pause: a longer `Retry-After` may be a mistake of the service. */
+export const MAX_PAUSE_MS = 3_600_000;
+/** Longest pause that is shown as requested. */
+export const MAX_SHOWN_PAUSE_MS = 24 * 3_600_000;
+
+/**
+ * Corrects times in the future, as a clock that was set back or restarted leaves them: a departure
+ * ahead of `nowMs` counts as one now, and every other time is limited to the longest that pas
+ * writes.
+ */
+export function clampToNow(state: PaceState, nowMs: number): PaceState {
+  const past =
+    state.lastDepartureMs > nowMs
+      ? {
+          ...state,
+          lastDepartureMs: nowMs,
+          reservedUntilMs: 0,
+          pausedUntilMs: 0,
+          requestedUntilMs: 0,
+        }
+      : state;
+  const requestedUntilMs =
+    past.requestedUntilMs > nowMs && past.requestedUntilMs <= nowMs + MAX_SHOWN_PAUSE_MS
+      ? past.requestedUntilMs
+      : 0;
+  return {
+    lastDepartureMs: past.lastDepartureMs,
+    reservedUntilMs: Math.min(past.reservedUntilMs, nowMs + MAX_PAUSE_MS),
+    pausedUntilMs: Math.min(past.pausedUntilMs, nowMs + MAX_PAUSE_MS),
+    requestedUntilMs,
+    jitterMs: Math.min(past.jitterMs, MAX_HEADROOM_MS),
+    coldStartMs: Math.min(past.coldStartMs, COLD_START_MS),
+  };
+}
+
+/**
+ * SQLite blocks the process, also for signals, while it waits for a lock; so it waits in short
+ * pieces.
+ */
+const STANDING_MS = 100;
+const PAUSE_MS = 10;
+const MAX_BUSY_MS = 5000;
+
+/** In the order of the numbers in the stores. */
+const STORED_FIELDS = [
+  'lastDepartureMs',
+  'reservedUntilMs',
+  'pausedUntilMs',
+  'jitterMs',
+  'coldStartMs',
+  'requestedUntilMs',
+] as const;
+
+/** Formats a state for a store, as numbers. */
+export function encodeState(state: PaceState): string {
+  return STORED_FIELDS.map((field) => state[field]).join(' ');
+}
+
+/** Parses what {@link encodeState} wrote; undefined where the text has another form. */
+export function decodeState(text: string): PaceState | undefined {
+  const numbers = text.split(' ').map(Number);
+  if (numbers.length !== STORED_FIELDS.length) return undefined;
+  if (!numbers.every((number) => Number.isFinite(number) && number >= 0)) return undefined;
+  const state = { ...UNSEEN };
+  for (const [index, field] of STORED_FIELDS.entries()) state[field] = numbers[index] ?? 0;
+  return state;
+}
+
+/**
+ * Opens the SQLite file with the pace of all processes of one user on this machine. It belongs to
+ * no outbox: all outboxes and accounts that share an address share its pace.
+ * @throws DatabaseError, as does every `update`
+ */
+export function openPaceStore(path: string, clock: Clock): PaceStore & { close(): void } {
+  const database = openReplaceable(path, 'normal', prepare);
+  const read = database.prepare('select state from shared_pace where scope = ?').pluck();
+  const write = database.prepare('insert or replace into shared_pace (scope, state) values (?, ?)');
+  return {
+    // Synchronous unless another process is writing, so that the decision is stored before the
+    // caller acts on it.
+    update: async (scopes, change) => {
+      const untilMs = clock.monotonicMs() + MAX_BUSY_MS;
+      for (;;) {
+        try {
+          return runImmediately(path, database, () => {
+            const { result, next } = change(
+              scopes.map((scope) => decodeState(String(read.get(scope))) ?? UNSEEN),
+              clock.monotonicMs(),
+            );
+            next?.forEach((state, index) => {
+              const scope = scopes[index];
+              if (scope !== undefined) write.run(scope, encodeState(state));
+            });
+            return result;
+          });
+        } catch (thrown) {
+          if (!isBusy(thrown) || clock.monotonicMs() >= untilMs) throw thrown;
+          await clock.sleep(PAUSE_MS);
+        }
+      }
+    },
+    close: () => database.close(),
+  };
+}
+
+function prepare(database: Database): void {
+  database.pragma(`busy_timeout = ${STANDING_MS}`);
+  // A flush could delay a request; after a power cut the times are past anyway.
+  database.pragma('synchronous = off');
+  database.exec(
+    'create table if not exists shared_pace (scope text primary key, state text not null) strict',
+  );
+  // Fails for a file with other columns.
+  database.prepare('select scope, state from shared_pace');
+}
+
+function runImmediately<T>(path: string, database: Database, work: () => T): T {
+  return asDatabaseError(path, () => database.transaction(work).immediate());
+}

@@ -1,0 +1,321 @@
+import {
+  type Clock,
+  type Moment,
+  measureElapsedMs,
+  readClock,
+  rejectOnAbort,
+} from '../../base/clock.ts';
+import { LongPauseError } from './exchange.ts';
+import {
+  clampToNow,
+  computeGapMs,
+  GUARD_MS,
+  MAX_LEASE_MS,
+  MAX_PAUSE_MS,
+  type PaceDecision,
+  type PaceState,
+  type PaceStore,
+  type Pause,
+  pollIntervalMs,
+  withBackoff,
+  withReservation,
+} from './pace-store.ts';
+
+type PaceOptions = {
+  readonly store: PaceStore;
+  readonly clock: Clock;
+  /** `address:…` and `account:…`: both intervals hold for every request (A-RATE-1, A-RATE-2). */
+  readonly scopes: readonly string[];
+  readonly intervalMs: number;
+};
+
+/**
+ * Permission for one departure. `depart` or `release` must be called: else the lease blocks all
+ * processes until it expires.
+ */
+export type Slot = {
+  readonly waitedMs: number;
+  /**
+   * To be called after connecting, just before the first byte. Blocks the process until the time of
+   * the slot; the next slot counts from here. False where the lease has expired: another process
+   * may be departing, so the request must not be sent.
+   */
+  depart(): boolean;
+  /** Releases the slot of a request that was not sent. */
+  release(): void;
+};
+
+/**
+ * `waitUntilNear` and `acquire` throw LongPauseError. An aborted signal rejects at once, also
+ * during a wait for the store.
+ */
+export type Pace = {
+  /**
+   * Resolves shortly before the next slot, to leave time for writing to the disk; returns the time
+   * waited.
+   */
+  waitUntilNear(signal?: AbortSignal): Promise<number>;
+  /** Resolves just before a request may depart, so that it can connect and be built. */
+  acquire(signal?: AbortSignal): Promise<Slot>;
+  /**
+   * As `acquire`; undefined where a pause began since `waitUntilNear`, so that the caller can
+   * release its entry.
+   */
+  acquireSoon(signal?: AbortSignal): Promise<Slot | undefined>;
+  /**
+   * Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in
+   * milliseconds.
+   */
+  backOff(departedAtMs: number, retryAfterMs: number | undefined): number;
+  getWaitMs(signal?: AbortSignal): Promise<number>;
+  readPause(): Promise<Pause>;
+};
+
+/**
+ * Minimum time before the slot at which `waitUntilNear` resolves: commits take some milliseconds,
+ * and more on a busy disk.
+ */
+const MIN_LEAD_MS = 30;
+/** Time before the slot at which it may be taken. */
+const TAKING_MS = 12;
+const LEAD_DECAY = 0.9;
+/** Time before the slot at which `acquire` resolves; `depart` blocks for the rest. */
+const HELD_MS = 2;
+/** Maximum sleep before the state, which other processes change, is read again. */
+const MAX_SLEEP_MS = 500;
+/** Longest pause that a command waits for, before it ends with {@link LongPauseError}. */
+const LONG_PAUSE_MS = 120_000;
+const PAUSE_WITHOUT_RETRY_AFTER_INTERVALS = 10;
+
+/**
+ * Makes a pace of at least `intervalMs` between departures in every scope (A-RATE-3). One request
+ * takes a slot, shortly before its time, so a late departure delays the next one instead of
+ * shortening the gap behind it.
+ */
+export function makePace(options: PaceOptions): Pace {
+  return new StoredPace(options);
+}
+
+class StoredPace implements Pace {
+  readonly #options: PaceOptions;
+  readonly #maxReservedMs: number;
+  #throttles = 0;
+  #leadMs = MIN_LEAD_MS;
+  #nearAtMs: number | undefined;
+
+  constructor(options: PaceOptions) {
+    this.#options = options;
+    this.#maxReservedMs = Math.max(MAX_LEASE_MS, 2 * options.intervalMs);
+  }
+
+  async waitUntilNear(signal?: AbortSignal): Promise<number> {
+    const startedMs = this.#options.clock.monotonicMs();
+    for (;;) {
+      const remainingMs = (await this.getWaitMs(signal)) - this.#leadMs;
+      this.#nearAtMs = this.#options.clock.monotonicMs();
+      if (remainingMs <= 0) return this.#nearAtMs - startedMs;
+      await this.#sleepCapped(remainingMs, signal);
+    }
+  }
+
+  acquire(signal?: AbortSignal): Promise<Slot> {
+    // Without a limit, a slot is always found.
+    return this.#acquireWithin(Number.POSITIVE_INFINITY, signal) as Promise<Slot>;
+  }
+
+  acquireSoon(signal?: AbortSignal): Promise<Slot | undefined> {
+    return this.#acquireWithin(Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs), signal);
+  }
+
+  async #acquireWithin(maxWaitMs: number, signal?: AbortSignal): Promise<Slot | undefined> {
+    const { clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    this.#learnLead(startedMs);
+    for (;;) {
+      const since = readClock(clock);
+      const throttlesBefore = this.#throttles;
+      const outcome = await rejectOnAbort(
+        signal,
+        () => this.#tryDepart(),
+        (late) => 'mark' in late && this.#release(late.mark),
+      );
+      if ('pollIntervalMs' in outcome) {
+        if (outcome.pollIntervalMs > maxWaitMs) return undefined;
+        await this.#sleepCapped(outcome.pollIntervalMs, signal);
+        continue;
+      }
+      const slot = this.#makeSlot(outcome, since, outcome.atMs - startedMs);
+      const earlyMs = outcome.atMs - HELD_MS - clock.monotonicMs();
+      try {
+        if (earlyMs > 0) await clock.sleep(earlyMs, signal);
+      } catch (thrown) {
+        slot.release();
+        throw thrown;
+      }
+      if (this.#throttles === throttlesBefore) return slot;
+      slot.release();
+    }
+  }
+
+  backOff(departedAtMs: number, retryAfterMs: number | undefined): number {
+    const { store, clock, scopes, intervalMs } = this.#options;
+    this.#throttles += 1;
+    const pauseMs = retryAfterMs ?? intervalMs * PAUSE_WITHOUT_RETRY_AFTER_INTERVALS;
+    const agoMs = clock.monotonicMs() - departedAtMs;
+    fireAndForget(
+      store.update(scopes, (states, nowMs) => ({
+        result: undefined,
+        next: states.map((state) =>
+          withBackoff(state, { departedAtMs: nowMs - agoMs, nowMs, pauseMs, intervalMs }),
+        ),
+      })),
+    );
+    return Math.min(pauseMs, MAX_PAUSE_MS);
+  }
+
+  getWaitMs(signal?: AbortSignal): Promise<number> {
+    return rejectOnAbort(signal, () =>
+      this.#update((states, nowMs, minIntervalMs) => ({
+        result: this.#waitIn(states, nowMs, minIntervalMs),
+      })),
+    );
+  }
+
+  readPause(): Promise<Pause> {
+    return this.#update((states, nowMs) => {
+      const getMaxMs = (ends: readonly number[]): number =>
+        Math.max(0, ...ends.map((endMs) => endMs - nowMs));
+      const pausedMs = getMaxMs(states.map(({ pausedUntilMs }) => pausedUntilMs));
+      return {
+        result: {
+          pausedMs,
+          requestedMs: getMaxMs(states.map(({ requestedUntilMs }) => requestedUntilMs)),
+        },
+      };
+    });
+  }
+
+  #update<T>(change: PaceDecision<T>): Promise<T> {
+    const { store, scopes } = this.#options;
+    return store.update<T>(scopes, (storedStates, nowMs, minIntervalMs) =>
+      change(
+        storedStates.map((state) => clampToNow(state, nowMs)),
+        nowMs,
+        minIntervalMs,
+      ),
+    );
+  }
+
+  #waitIn(states: readonly PaceState[], nowMs: number, minIntervalMs = 0): number {
+    const { intervalMs } = this.#options;
+    const spacingMs = intervalMs === 0 ? 0 : Math.max(intervalMs, minIntervalMs);
+    const freeAt = states.map((state) =>
+      Math.max(state.lastDepartureMs + computeGapMs(state, spacingMs), state.pausedUntilMs),
+    );
+    return ceilToHundredth(Math.max(0, Math.max(...freeAt) - nowMs));
+  }
+
+  /** Takes the slot if it is near and free. */
+  #tryDepart(): Promise<Reservation | { readonly pollIntervalMs: number }> {
+    return this.#update<Reservation | { pollIntervalMs: number }>(
+      (states, nowMs, minIntervalMs) => {
+        const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
+        const reservedUntilMs = Math.max(...states.map((state) => state.reservedUntilMs));
+        const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;
+        if (remainingMs > TAKING_MS || othersMs > 0) {
+          return {
+            result: {
+              pollIntervalMs: ceilToHundredth(Math.max(remainingMs - TAKING_MS, othersMs)),
+            },
+            next: states,
+          };
+        }
+        const mark = nowMs + this.#maxReservedMs;
+        return {
+          result: { mark, atMs: this.#options.clock.monotonicMs() + remainingMs },
+          next: states.map((state) => withReservation(state, nowMs, mark)),
+        };
+      },
+    );
+  }
+
+  /** Sets the lead for the next slot to the time of the work since `waitUntilNear`. */
+  #learnLead(nowMs: number): void {
+    const preparedMs = nowMs - (this.#nearAtMs ?? nowMs);
+    this.#nearAtMs = undefined;
+    const neededMs = Math.max(preparedMs + 2 * HELD_MS, this.#leadMs * LEAD_DECAY);
+    this.#leadMs = Math.max(MIN_LEAD_MS, Math.min(neededMs, this.#options.intervalMs / 2));
+  }
+
+  async #sleepCapped(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options;
+    if (ms > LONG_PAUSE_MS) {
+      const { pausedMs, requestedMs } = await rejectOnAbort(signal, () => this.readPause());
+      throw new LongPauseError({ pausedMs: Math.max(ms, pausedMs), requestedMs }, clock.now());
+    }
+    await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
+  }
+
+  #makeSlot({ mark, atMs }: Reservation, since: Moment, waitedMs: number): Slot {
+    const { clock, intervalMs } = this.#options;
+    let open = true;
+    return {
+      waitedMs,
+      depart: () => {
+        if (!open) return false;
+        clock.hold(atMs - clock.monotonicMs());
+        // One gap before the lease expires, so that the process that takes the next slot keeps its
+        // distance.
+        if (measureElapsedMs(clock, since) > this.#maxReservedMs - intervalMs - GUARD_MS)
+          return false;
+        open = false;
+        const leftAtMs = clock.monotonicMs();
+        // The next request may follow only once the bytes are out: the process may be paused just
+        // before them.
+        queueMicrotask(() => this.#release(mark, leftAtMs));
+        return true;
+      },
+      release: () => {
+        if (open) this.#release(mark);
+        open = false;
+      },
+    };
+  }
+
+  /** Ends the lease that `mark` identifies. */
+  #release(mark: number, leftAtMs?: number): void {
+    const { store, clock, scopes } = this.#options;
+    // The process may have been paused before or after the first byte: up to GUARD_MS counts as
+    // after it, the rest as before.
+    const agoMs = leftAtMs === undefined ? 0 : Math.min(clock.monotonicMs() - leftAtMs, GUARD_MS);
+    fireAndForget(
+      store.update(scopes, (states, nowMs) => ({
+        result: undefined,
+        next: states.map((state) => ({
+          ...state,
+          reservedUntilMs: state.reservedUntilMs === mark ? 0 : state.reservedUntilMs,
+          lastDepartureMs:
+            leftAtMs === undefined
+              ? state.lastDepartureMs
+              : Math.max(state.lastDepartureMs, nowMs - agoMs),
+        })),
+      })),
+    );
+  }
+}
+
+/** Slot with the mark of its holder, and its time on the monotonic clock of this machine. */
+type Reservation = { readonly mark: number; readonly atMs: number };
+
+/**
+ * Ignores the failure of an update that is not awaited: the next departure fails as well and
+ * reports it.
+ */
+function fireAndForget(update: Promise<unknown>): void {
+  update.catch(() => undefined);
+}
+
+/** Rounds up to a hundredth: adding a smaller remainder would not change the time of a clock. */
+function ceilToHundredth(ms: number): number {
+  return Math.ceil(100 * ms) / 100;
+}

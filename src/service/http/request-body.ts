@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { PassThrough, type Readable } from 'node:stream';
+import type FormData from 'form-data';
+import { LocalizedError } from '../../base/errors.ts';
+import { msg } from '../../base/message.ts';
+import type { RequestBody } from './exchange.ts';
+
+/** Formats a SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
+export function formatContentDigest(sha512: Buffer): string {
+  return `sha-512=:${sha512.toString('base64')}:`;
+}
+
+/** Size of the pieces in which a file is sent. */
+export const SLICE_BYTES = 64 * 1024;
+
+/**
+ * Yields the pieces of a file, the last one only when size and SHA-512 of the whole match the
+ * queued file: the service never receives, and so never stores, a file that changed.
+ * @throws ChangedFileError
+ */
+export async function* readVerifiedPieces(
+  pieces: AsyncIterable<Buffer>,
+  expected: { readonly sha512: Buffer; readonly sizeBytes: number },
+): AsyncGenerator<Buffer, void> {
+  const whole = createHash('sha512');
+  let seenBytes = 0;
+  let heldBack: Buffer | undefined;
+  for await (const piece of pieces) {
+    whole.update(piece);
+    seenBytes += piece.length;
+    if (seenBytes > expected.sizeBytes) throw new ChangedFileError();
+    if (heldBack !== undefined) yield* splitBytes(heldBack);
+    heldBack = piece;
+  }
+  if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512))
+    throw new ChangedFileError();
+  if (heldBack !== undefined) yield* splitBytes(heldBack);
+}
+
+/**
+ * Splits a piece: a request that was cut off returns to the queue only if one of its pieces had not
+ * left.
+ */
+function* splitBytes(bytes: Buffer): Generator<Buffer> {
+  for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES)
+    yield bytes.subarray(offset, offset + SLICE_BYTES);
+}
+
+/** Thrown when the file on disk differs from the queued one. */
+export class ChangedFileError extends LocalizedError {
+  constructor() {
+    super(msg`the file changed since it was queued`);
+  }
+}
+
+type FilePart = { readonly fileName: string; readonly contentType: string };
+
+/**
+ * Makes a form with one field `file`. Loads the package with the first form: it contains all media
+ * types, and most commands send no form.
+ */
+function makeForm(
+  content: Buffer | Readable,
+  { fileName, contentType }: FilePart,
+  knownLength?: number,
+): FormData {
+  const Form = createRequire(import.meta.url)('form-data') as typeof FormData;
+  const form = new Form();
+  form.append('file', content, { filename: escapeHeader(fileName), contentType, knownLength });
+  return form;
+}
+
+/** Makes a form whose file is in memory. */
+export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
+  const form = makeForm(bytes, part);
+  const whole = form.getBuffer();
+  return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
+}
+
+/** Makes a form whose file of `sizeBytes` is opened and read while it is sent. */
+export function makeStreamForm(
+  openFile: () => Readable,
+  sizeBytes: number,
+  part: FilePart,
+): RequestBody {
+  // The form reads a part once it is piped, so the file is opened then and piped into this stream.
+  const file = new PassThrough();
+  const form = makeForm(file, part, sizeBytes);
+  return {
+    contentType: getContentType(form),
+    lengthBytes: form.getLengthSync(),
+    open: () => {
+      const whole = new PassThrough();
+      const source = openFile();
+      source.on('error', (error) => whole.destroy(error));
+      whole.on('close', () => source.destroy());
+      source.pipe(file);
+      form.pipe(whole);
+      return whole;
+    },
+  };
+}
+
+/**
+ * Replaces control characters, which no header may have (RFC 9110, section 5.5), and backslashes,
+ * which escape a quote (5.6.4).
+ */
+function escapeHeader(fileName: string): string {
+  return fileName.replace(/[\u0000-\u001f\u007f\\]/g, '_');
+}
+
+function getContentType(form: FormData): string {
+  return form.getHeaders()['content-type'] ?? 'multipart/form-data';
+}

@@ -1,0 +1,482 @@
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  request as overHttp,
+} from 'node:http';
+import { request as overHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+import { urlToHttpOptions } from 'node:url';
+import {
+  type Clock,
+  type Moment,
+  measureElapsedMs,
+  readClock,
+  systemClock,
+} from '../../base/clock.ts';
+import { getErrorMessage } from '../../base/errors.ts';
+import { getLanguage } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { getPackageVersion } from '../../base/own-files.ts';
+import {
+  type AnswerHead,
+  type Certificate,
+  type ConnectionFacts,
+  DEFAULT_ANSWER_TIMEOUT_MS,
+  describeNetworkError,
+  type Exchange,
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+  type TransportErrorReason,
+} from './exchange.ts';
+import {
+  describeRefusal,
+  formatProxy,
+  makeProxyError,
+  type NetworkSettings,
+  openRoutes,
+  type Route,
+} from './proxy.ts';
+
+const CONNECT_TIMEOUT_MS = 15_000;
+const DEFAULT_MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/**
+ * Size from which the buffer grows to the limit at once, since each copy leaves a buffer to the
+ * garbage collector.
+ */
+const LARGE_BYTES = 8 * 1024 * 1024;
+/** Largest `content-length` for which memory is taken in advance. */
+const MAX_ANNOUNCED_BYTES = 1024 * 1024;
+/** Time limit of a request body without progress. */
+const STALLED_BODY_MS = 60_000;
+/**
+ * Rate at which the bytes of an answer extend its time limit: a slow network is allowed, a dripping
+ * answer ends.
+ */
+const MIN_BYTES_PER_MS = 4;
+/** Maximum time of an answer, in multiples of its limit. */
+const MAX_TIMES = 10;
+
+export type Connections = { readonly send: Exchange; close(): Promise<void> };
+
+type ConnectionsOptions = {
+  readonly maxConnections: number;
+  readonly clock?: Clock;
+  /** Default: no proxy, and the authorities that Node knows. */
+  readonly network?: NetworkSettings;
+};
+
+/**
+ * Opens the connections through which all requests are sent, without redirects or repeats. `send`
+ * throws TransportError, and ConfigError for an unusable proxy or file of certificates.
+ */
+export function openConnections({
+  maxConnections,
+  clock = systemClock,
+  network = { environment: {} },
+}: ConnectionsOptions): Connections {
+  const connectTimeoutMs = CONNECT_TIMEOUT_MS;
+  const routes = openRoutes({ maxConnections, clock, network, idleMs: IDLE_MS, connectTimeoutMs });
+  const idle = new IdleConnections(clock);
+  return {
+    send: async (request) => {
+      const route = await routes.find(request.url);
+      return new Promise((resolve, reject) =>
+        new RequestTask(request, { resolve, reject, clock, idle, route }).start(),
+      );
+    },
+    close: async () => routes.close(),
+  };
+}
+
+function openRequest(request: HttpRequest, { agent, tls }: Route): ClientRequest {
+  const target = {
+    ...urlToHttpOptions(new URL(request.url)),
+    auth: null,
+    method: request.method,
+    headers: makeHeaders(request),
+    agent,
+  };
+  return target.protocol === 'https:' ? overHttps({ ...target, ...tls }) : overHttp(target);
+}
+
+function makeHeaders({ method, headers, body }: HttpRequest): Record<string, string> {
+  const all: Record<string, string> = {
+    'user-agent': `pas/${getPackageVersion()}`,
+    'accept-language': getLanguage(),
+    ...headers,
+  };
+  if (body !== undefined) all['content-type'] = body.contentType;
+  // Without a length, Node announces a chunked body for methods that may have one.
+  if (body !== undefined || method !== 'GET')
+    all['content-length'] = String(body?.lengthBytes ?? 0);
+  return all;
+}
+
+type SendingOptions = {
+  readonly resolve: (response: HttpResponse) => void;
+  readonly reject: (error: TransportError) => void;
+  readonly clock: Clock;
+  readonly idle: IdleConnections;
+  readonly route: Route;
+};
+
+/** One request; without a whole answer it tells if the request may have arrived. */
+class RequestTask {
+  readonly #request: HttpRequest;
+  readonly #body: Readable | Buffer | undefined;
+  readonly #options: SendingOptions;
+  readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was in progress`);
+  #outgoing: ClientRequest | undefined;
+  #socket: Socket | undefined;
+  #deadline: Deadline | undefined;
+  #departed = false;
+  #awaited = false;
+  #settled = false;
+  #head: AnswerHead | undefined;
+  /** Body so far, in one growing buffer: many small chunks would take a multiple of their size. */
+  #answer = Buffer.alloc(0);
+  #sizeBytes = 0;
+
+  constructor(request: HttpRequest, options: SendingOptions) {
+    this.#request = request;
+    this.#body = request.body?.open();
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#request.signal?.aborted === true) {
+      this.#fail('aborted', msg`stopped before it was sent`);
+      return;
+    }
+    this.#request.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    const { idle, route } = this.#options;
+    idle.closeStale(route.agent);
+    try {
+      this.#outgoing = openRequest(this.#request, route);
+    } catch (thrown) {
+      this.#fail('connect', describeNetworkError(thrown), thrown);
+      return;
+    }
+    // Interim answers (1xx) are ignored: RFC 9110, section 15.2.
+    this.#outgoing
+      .on('socket', (socket) => this.#connect(socket))
+      .on('response', (incoming) => this.#read(incoming))
+      .on('error', (error) => this.#breakOff(describeNetworkError(error), error))
+      .on('close', () => this.#head ?? this.#breakOff(msg`the connection was lost`));
+  }
+
+  #breakOff(message: Message, cause?: unknown): void {
+    this.#fail(this.#departed ? 'reset' : 'connect', message, cause);
+  }
+
+  #connect(socket: Socket): void {
+    this.#socket = socket;
+    const secure = socket instanceof TLSSocket;
+    const isConnected = !socket.connecting && !(secure && socket.alpnProtocol === null);
+    if (isConnected) {
+      this.#depart(socket);
+      return;
+    }
+    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`the connection timed out`);
+    socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
+  }
+
+  /** Builds the request in a corked socket, so that its bytes leave right at the slot. */
+  #depart(socket: Socket): void {
+    const outgoing = this.#outgoing;
+    const body = this.#body;
+    if (this.#settled || outgoing === undefined) return;
+    this.#request.onConnection?.(getConnectionFacts(socket, this.#options.route));
+    socket.cork();
+    if (body === undefined || Buffer.isBuffer(body)) {
+      if (body === undefined) outgoing.flushHeaders();
+      else outgoing.write(body);
+      if (!this.#leave(socket)) return;
+      outgoing.end();
+      this.#awaitAnswer();
+      return;
+    }
+    outgoing.flushHeaders();
+    const seconds = STALLED_BODY_MS / 1000;
+    this.#failAfter(
+      STALLED_BODY_MS,
+      'timeout',
+      msg`nothing could be sent to the network for ${seconds} seconds`,
+    );
+    body.once('data', () => this.#leave(socket));
+    body.on('data', () => this.#awaited || this.#deadline?.restart());
+    body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
+    body.once('end', () => this.#awaitAnswer());
+    body.pipe(outgoing);
+  }
+
+  #leave(socket: Socket): boolean {
+    if (this.#settled) return false;
+    this.#departed = this.#request.onDeparture?.() !== false;
+    if (this.#departed) socket.uncork();
+    else this.#fail('connect', msg`the connection timed out`);
+    return this.#departed;
+  }
+
+  #awaitAnswer(): void {
+    if (this.#settled || this.#awaited) return;
+    this.#awaited = true;
+    const limitMs = this.#request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS;
+    const seconds = Math.round(limitMs / 100) / 10;
+    this.#failAfter(limitMs, 'timeout', msg`the answer took longer than ${seconds} seconds`);
+  }
+
+  #read(incoming: IncomingMessage): void {
+    const { proxy } = this.#options.route;
+    if (proxy !== undefined && incoming.statusCode === 407) {
+      // A proxy that wants a password has not passed the request on: RFC 9110, section 15.5.8.
+      this.#departed = false;
+      this.#fail('connect', makeProxyError(proxy, describeRefusal(407)).says);
+      return;
+    }
+    this.#head = { status: incoming.statusCode ?? 0, headers: flatten(incoming.headers) };
+    // An answer may arrive before the last byte of the request has left.
+    this.#awaitAnswer();
+    // Older versions of Node use a connection until the moment at which the server closes it.
+    const keptSeconds = /\btimeout=(\d+)/i.exec(this.#head.headers['keep-alive'] ?? '')?.[1];
+    if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS)
+      this.#outgoing.shouldKeepAlive = false;
+    const announcedBytes = Number(this.#head.headers['content-length'] ?? 0);
+    if (announcedBytes <= MAX_ANNOUNCED_BYTES) this.#answer = Buffer.allocUnsafe(announcedBytes);
+    incoming
+      .on('data', (chunk: Buffer) => this.#take(chunk))
+      .on('end', () => this.#finish())
+      .on('error', (error) => this.#breakOff(describeNetworkError(error), error));
+  }
+
+  #take(chunk: Buffer): void {
+    const sizeBytes = this.#sizeBytes + chunk.length;
+    const maxBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
+    if (sizeBytes > maxBytes) {
+      this.#fail('too-large', msg`the answer is larger than ${maxBytes} bytes`);
+      return;
+    }
+    if (sizeBytes > this.#answer.length) {
+      const grownBytes =
+        sizeBytes > LARGE_BYTES ? maxBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
+      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, maxBytes));
+      this.#answer.copy(roomier, 0, 0, this.#sizeBytes);
+      this.#answer = roomier;
+    }
+    chunk.copy(this.#answer, this.#sizeBytes);
+    this.#sizeBytes = sizeBytes;
+  }
+
+  #finish(): void {
+    if (this.#settled || this.#head === undefined) return;
+    this.#settle();
+    if (this.#socket !== undefined) this.#options.idle.recordUse(this.#socket);
+    if (this.#outgoing?.writableFinished === false) this.#abort();
+    this.#options.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
+  }
+
+  /** Fails after `limitMs`, which each byte of the answer extends, up to MAX_TIMES. */
+  #failAfter(limitMs: number, reason: TransportErrorReason, message: Message): void {
+    this.#deadline?.cancel();
+    let knownBytes = 0;
+    let leftMs = limitMs * (MAX_TIMES - 1);
+    this.#deadline = startDeadline({
+      clock: this.#options.clock,
+      limitMs,
+      progress: () => (this.#socket?.bytesRead ?? 0) + this.#sizeBytes,
+      judge: () => {
+        const moreMs = Math.min((this.#sizeBytes - knownBytes) / MIN_BYTES_PER_MS, leftMs);
+        if (moreMs < 1) {
+          this.#fail(reason, message);
+          return undefined;
+        }
+        knownBytes = this.#sizeBytes;
+        leftMs = leftMs - moreMs;
+        return moreMs;
+      },
+    });
+  }
+
+  #fail(reason: TransportErrorReason, message: Message, cause?: unknown): void {
+    if (this.#settled) return;
+    const mayHaveArrived = this.#departed && this.#isBodyHandedOver();
+    this.#settle();
+    this.#abort();
+    const head = this.#head;
+    this.#options.reject(new TransportError(reason, mayHaveArrived, message, { cause, head }));
+  }
+
+  /** Tells if the service can have all bytes: a stream that has not ended still has some. */
+  #isBodyHandedOver(): boolean {
+    return this.#body === undefined || Buffer.isBuffer(this.#body) || this.#body.readableEnded;
+  }
+
+  #abort(): void {
+    if (this.#body !== undefined && !Buffer.isBuffer(this.#body)) this.#body.destroy();
+    this.#outgoing?.destroy();
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    this.#deadline?.cancel();
+    this.#request.signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+function getConnectionFacts(socket: Socket, { proxy }: Route): ConnectionFacts {
+  const { remoteAddress = '', remoteFamily = '' } = socket;
+  const certificates: Certificate[] = [];
+  // The last certificate is its own issuer.
+  const seen = new Set<string>();
+  let next = socket instanceof TLSSocket ? socket.getPeerCertificate(true) : undefined;
+  while (next?.subject !== undefined && !seen.has(next.fingerprint256)) {
+    seen.add(next.fingerprint256);
+    const { CN, O } = next.subject;
+    certificates.push({ owner: String(CN ?? O ?? ''), validUntilMs: Date.parse(next.valid_to) });
+    next = next.issuerCertificate;
+  }
+  return {
+    address: remoteAddress,
+    family: remoteFamily,
+    proxy: proxy && formatProxy(proxy),
+    certificates,
+  };
+}
+
+function flatten(headers: IncomingMessage['headers']): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+/**
+ * Maximum idle time, below that of servers: a create on a connection that the server closes would
+ * become uncertain.
+ */
+const IDLE_MS = 2000;
+
+/**
+ * Closes connections that were idle while the process was paused and whose timers have not fired
+ * yet.
+ */
+class IdleConnections {
+  readonly #clock: Clock;
+  readonly #lastUsed = new WeakMap<Socket, Moment>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Records the end of an answer, from which the connection is idle. */
+  recordUse(socket: Socket): void {
+    this.#lastUsed.set(socket, readClock(this.#clock));
+  }
+
+  /** Closes the free sockets that were idle for longer than IDLE_MS. */
+  closeStale({ freeSockets }: Agent): void {
+    for (const sockets of Object.values(freeSockets)) {
+      // Node takes sockets from the end and skips closed ones only at the beginning, where the
+      // longest idle ones are.
+      const lastStale = sockets?.findLastIndex((socket) => this.#isStale(socket)) ?? -1;
+      for (const socket of sockets?.slice(0, lastStale + 1) ?? []) socket.destroy();
+    }
+  }
+
+  #isStale(socket: Socket): boolean {
+    const since = this.#lastUsed.get(socket);
+    return since !== undefined && measureElapsedMs(this.#clock, since) > IDLE_MS;
+  }
+}
+
+type DeadlineOptions = {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** Returns a count that grows with every byte read. */
+  readonly progress: () => number;
+  /**
+   * Called when the limit has passed and the sockets were read. Returns the extension in
+   * milliseconds; undefined ends the deadline.
+   */
+  readonly judge: () => number | undefined;
+};
+
+type Deadline = {
+  restart(): void;
+  /** Ends the deadline; `judge` is not called. */
+  cancel(): void;
+};
+
+/** Minimum delay of a timer that counts as a pause of the process. */
+const PAUSED_MS = 250;
+/** Extension after a pause, for bytes that are still in transit. */
+const GRACE_MS = 1000;
+const MAX_GRACES = 3;
+const MAX_READING_MS = 1000;
+/** Event loop turns without progress before `judge` is called; each turn polls all sockets once. */
+const QUIET_TURNS = 2;
+/** Reason of each cancelled deadline: without one, Node makes an error with its stack. */
+const CANCELLED = 'cancelled';
+
+/**
+ * Starts a deadline of `limitMs` that is judged only after the sockets were read: the timers of a
+ * process that was paused (SIGSTOP, sleep of the machine) expire before it reads the bytes that
+ * arrived meanwhile. A pause also extends the deadline by a second.
+ */
+export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptions): Deadline {
+  const cancelled = new AbortController();
+  const { signal } = cancelled;
+  let begun = readClock(clock);
+  let givenMs = limitMs;
+  const give = (ms: number): void => {
+    begun = readClock(clock);
+    givenMs = ms;
+  };
+  const run = async (): Promise<void> => {
+    for (let graces = 0; ; ) {
+      const awaited = begun;
+      await clock.sleep(begun.monotonicMs + givenMs - clock.monotonicMs(), signal);
+      // Restarted during the sleep.
+      if (awaited !== begun) continue;
+      const wasPaused = measureElapsedMs(clock, begun) - givenMs > PAUSED_MS;
+      await waitUntilRead(clock, progress);
+      if (signal.aborted) return;
+      if (awaited !== begun) continue;
+      if (wasPaused && graces < MAX_GRACES) {
+        graces += 1;
+        give(GRACE_MS);
+        continue;
+      }
+      const moreMs = judge();
+      if (moreMs === undefined || signal.aborted) return;
+      give(moreMs);
+    }
+  };
+  run().catch((thrown: unknown) => {
+    if (!signal.aborted) throw thrown;
+  });
+  return { restart: () => give(limitMs), cancel: () => cancelled.abort(CANCELLED) };
+}
+
+/** Resolves after consecutive event loop turns without progress, or after MAX_READING_MS. */
+async function waitUntilRead(clock: Clock, progress: () => number): Promise<void> {
+  const begunMs = clock.monotonicMs();
+  let before = progress();
+  for (
+    let quiet = 0;
+    quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS;
+    quiet += 1
+  ) {
+    await turn();
+    const read = progress();
+    if (read === before) continue;
+    before = read;
+    quiet = -1;
+  }
+}

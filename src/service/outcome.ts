@@ -1,0 +1,275 @@
+import { type Message, msg } from '../base/message.ts';
+import type { OutcomeKind } from '../base/outcomes.ts';
+import { type ErrorBody, parseErrorBody, type ServerFinding } from './error-body.ts';
+import {
+  type AnswerHead,
+  type HttpResponse,
+  isWebPage,
+  retryAfterMs,
+  type TransportError,
+} from './http/exchange.ts';
+import { ChangedFileError } from './http/request-body.ts';
+import type { Operation } from './session.ts';
+
+/**
+ * Meaning of an answer, or of a missing one, for the sent entry: one member for each {@link
+ * OutcomeKind}.
+ */
+export type Outcome = {
+  readonly [Kind in OutcomeKind]: { readonly kind: Kind } & OutcomeFacts[Kind];
+}[OutcomeKind];
+
+type WithDetail = { readonly detail: Message };
+type Nothing = Readonly<Record<never, never>>;
+
+type OutcomeFacts = {
+  readonly accepted: { readonly identCely: string };
+  /**
+   * The service has the value already; after an attempt without an answer, that attempt wrote it.
+   */
+  readonly 'already-applied': WithDetail;
+  readonly refused: WithDetail & { readonly findings: readonly ServerFinding[] };
+  /**
+   * A refusal whose cause may be two simultaneous imports of one project that took the same number.
+   */
+  readonly 'refused-unspecified': WithDetail;
+  /** A refusal that is no JSON or XML of the service: a proxy or another server sent it. */
+  readonly 'refused-by-intermediary': WithDetail;
+  /** May concern the record or the account as a whole. */
+  readonly forbidden: WithDetail & { readonly findings: readonly ServerFinding[] };
+  readonly unauthorised: WithDetail;
+  readonly throttled: { readonly waitMs: number | undefined };
+  /** 429 without `Retry-After` on a record: its lock, or a throttle without a time (A-RATE-5). */
+  readonly busy: Nothing;
+  readonly closed: WithDetail;
+  readonly 'not-delivered': WithDetail;
+  /** The connection was lost after the first and before the last byte of the request. */
+  readonly cut: WithDetail;
+  readonly 'content-changed': Nothing;
+  /** The service may have executed the request. */
+  readonly uncertain: WithDetail & { readonly outsideContract: boolean };
+};
+
+/**
+ * Parses the identifier of a success document; passed in, so that this module does not load XML.
+ */
+export type ReadIdentCely = (body: Buffer) => string | undefined;
+
+/** Meaning of a status; a refused operation was not executed. */
+type Meaning =
+  | 'success'
+  | 'refused'
+  | 'already-applied'
+  | 'unauthorised'
+  | 'forbidden'
+  | 'too-many'
+  | 'closed'
+  | 'failed'
+  | 'outside-contract';
+
+type Meanings = { readonly [operation in Operation]?: Meaning };
+
+const makeSameForAll = (meaning: Meaning): Meanings => ({
+  import: meaning,
+  number: meaning,
+  photo: meaning,
+});
+
+/**
+ * Meanings of statuses (A-IMPORT-11 to A-IMPORT-18, A-NUMBER-7 to A-NUMBER-14, A-PHOTO-8 to
+ * A-PHOTO-15), without the body, since proxies replace it. 405, 406, 413 and 415 are sent before
+ * the operation (A7).
+ */
+const MEANINGS: Readonly<Record<number, Meanings>> = {
+  200: { number: 'success' },
+  201: { import: 'success', photo: 'success' },
+  400: makeSameForAll('refused'),
+  401: makeSameForAll('unauthorised'),
+  403: makeSameForAll('forbidden'),
+  404: makeSameForAll('refused'),
+  405: makeSameForAll('refused'),
+  406: makeSameForAll('refused'),
+  413: makeSameForAll('refused'),
+  415: makeSameForAll('refused'),
+  422: { import: 'refused', number: 'already-applied', photo: 'refused' },
+  429: makeSameForAll('too-many'),
+  500: makeSameForAll('failed'),
+  503: makeSameForAll('closed'),
+};
+
+/**
+ * Returns the meaning; a status without one, such as a redirect, may be sent by any server, before
+ * or after the operation.
+ */
+function getMeaning(operation: Operation, status: number): Meaning {
+  return MEANINGS[status]?.[operation] ?? 'outside-contract';
+}
+
+/** Refusals that proxies and other servers send as well. */
+const BEFORE_THE_OPERATION: readonly number[] = [404, 405, 406, 415];
+
+/** Tells if an answer is JSON or XML, as the service's own are. */
+function isOfService({ headers }: AnswerHead, body: ErrorBody): boolean {
+  return (
+    body.kind !== 'other' ||
+    /^(?:application|text)\/(?:problem\+)?(?:json|xml)\b/i.test(headers['content-type'] ?? '')
+  );
+}
+
+/** Tells if a server before the service refused the request. */
+function isOfIntermediary(response: HttpResponse, body: ErrorBody): boolean {
+  return BEFORE_THE_OPERATION.includes(response.status)
+    ? !isOfService(response, body)
+    : response.status === 403 && isWebPage(response);
+}
+
+/** Form of an identifier; any other text in the header is ignored. */
+const IDENT_CELY = /^[A-Za-z0-9][A-Za-z0-9-]{2,63}$/;
+
+/**
+ * Returns the outcome of an operation by its answer.
+ * @param addressed record to which a number or a photograph was sent
+ */
+export function parseOutcome(
+  operation: Operation,
+  response: HttpResponse,
+  nowMs: number,
+  readIdentCely: ReadIdentCely,
+  addressed?: string,
+): Outcome {
+  const meaning = getMeaning(operation, response.status);
+  if (meaning === 'success') return parseSuccess(response, readIdentCely, addressed);
+  const body = parseErrorBody(response.body);
+  const detail = getDetail(response, body);
+  const findings = body.kind === 'findings' ? body.findings : [];
+  if (isOfIntermediary(response, body)) return { kind: 'refused-by-intermediary', detail };
+  switch (meaning) {
+    case 'refused':
+      return operation === 'import' && response.status === 422 && body.kind === 'detail'
+        ? { kind: 'refused-unspecified', detail }
+        : { kind: 'refused', detail, findings };
+    case 'already-applied':
+      // Only the service itself can say that the record has the value.
+      return body.kind === 'detail'
+        ? { kind: 'already-applied', detail }
+        : { kind: 'refused', detail, findings };
+    case 'unauthorised':
+      return { kind: 'unauthorised', detail };
+    case 'forbidden':
+      return { kind: 'forbidden', detail, findings };
+    case 'too-many':
+      return makeThrottledOutcome(operation, response, nowMs);
+    case 'closed':
+      return { kind: 'closed', detail };
+    case 'failed':
+      return { kind: 'uncertain', detail, outsideContract: false };
+    case 'outside-contract':
+      return { kind: 'uncertain', detail, outsideContract: true };
+  }
+}
+
+/** Returns the outcome of an operation without a whole answer. */
+export function classifyTransportError(
+  operation: Operation,
+  error: TransportError,
+  nowMs: number,
+  addressed?: string,
+): Outcome {
+  if (error.cause instanceof ChangedFileError) return { kind: 'content-changed' };
+  const outcome =
+    error.head === undefined ? undefined : classifyHead(operation, error.head, nowMs, addressed);
+  if (outcome !== undefined && outcome.kind !== 'uncertain') return outcome;
+  if (!error.mayHaveArrived) {
+    const isCut = error.reason !== 'connect' && error.reason !== 'aborted';
+    return { kind: isCut ? 'cut' : 'not-delivered', detail: error.says };
+  }
+  return (
+    outcome ?? {
+      kind: 'uncertain',
+      detail: msg`no complete answer came (${error.says})`,
+      outsideContract: false,
+    }
+  );
+}
+
+/**
+ * Returns the outcome by status and headers of an answer whose body was cut off; undefined where it
+ * depends on the body.
+ */
+function classifyHead(
+  operation: Operation,
+  head: AnswerHead,
+  nowMs: number,
+  addressed?: string,
+): Outcome | undefined {
+  const meaning = getMeaning(operation, head.status);
+  const needsBody =
+    meaning === 'already-applied' ||
+    (meaning === 'success' && head.headers['x-record-id'] === undefined);
+  return needsBody
+    ? undefined
+    : parseOutcome(
+        operation,
+        { ...head, body: Buffer.alloc(0) },
+        nowMs,
+        () => undefined,
+        addressed,
+      );
+}
+
+function parseSuccess(
+  response: HttpResponse,
+  readIdentCely: ReadIdentCely,
+  addressed: string | undefined,
+): Outcome {
+  const inHeader = response.headers['x-record-id'];
+  const inBody = readIdentCely(response.body);
+  const identCely = inHeader ?? inBody;
+  const makeOddOutcome = (detail: Message): Outcome => ({
+    kind: 'uncertain',
+    detail,
+    outsideContract: true,
+  });
+  if (identCely === undefined || !IDENT_CELY.test(identCely))
+    return makeOddOutcome(msg`status ${response.status}, but without a record`);
+  if (inBody !== undefined && inBody !== identCely) {
+    return makeOddOutcome(
+      msg`the answer names two different records: ${identCely} in its header, ${inBody} in its document`,
+    );
+  }
+  if (addressed !== undefined && addressed !== identCely)
+    return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);
+  return { kind: 'accepted', identCely };
+}
+
+/** Only a throttle sends `Retry-After`, but not every throttle does (A-RATE-5). */
+function makeThrottledOutcome(
+  operation: Operation,
+  response: HttpResponse,
+  nowMs: number,
+): Outcome {
+  const waitMs = retryAfterMs(response.headers, nowMs);
+  if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
+  return { kind: 'throttled', waitMs };
+}
+
+function getDetail(response: HttpResponse, body: ErrorBody): Message {
+  const { status, headers } = response;
+  const target = headers['location'];
+  if (status >= 300 && status < 400 && target !== undefined)
+    return msg`status ${status}, which redirects to ${target}`;
+  switch (body.kind) {
+    case 'detail':
+      return body.detail;
+    case 'findings':
+      return body.findings.map((finding) => finding.message).join('; ');
+    case 'other':
+      if (status === 413)
+        return msg`a proxy in front of the service does not take a request of this size (status 413)`;
+      if (isWebPage(response))
+        return msg`status ${status} with a web page, as a firewall sends: "${body.excerpt}"`;
+      return body.excerpt === ''
+        ? msg`status ${status}`
+        : msg`status ${status} with "${body.excerpt}"`;
+  }
+}

@@ -1,0 +1,290 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Clock } from '../base/clock.ts';
+import { writePrivateFile } from '../base/disk/files.ts';
+import { restrictPermissions } from '../base/disk/folder.ts';
+import { lockForChange } from '../base/disk/lock-file.ts';
+import { AuthError, ConfigError, getErrorCode } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { cmd, msg } from '../base/message.ts';
+import { runChildScript } from '../base/own-files.ts';
+
+/**
+ * Credentials of an account or of a pacing store, stored apart from the configuration and never
+ * printed.
+ */
+type Secrets = {
+  readonly password?: string;
+  readonly token?: string;
+  /** Password of the Redis that stores the pace. */
+  readonly pacingPassword?: string;
+};
+
+export type SecretPlace = 'keyring' | 'file' | 'nowhere';
+
+export type SecretStore = {
+  /**
+   * @throws AuthError when they are in an unavailable keyring; ConfigError when the file is damaged
+   */
+  get(owner: string): Secrets;
+  set(owner: string, secrets: Secrets): void;
+  remove(owner: string): void;
+  getPlace(owner: string): SecretPlace;
+};
+
+/**
+ * Returns the key of credentials: service address and account, so that they are not used after a
+ * profile changes its address.
+ */
+export function getOwner({
+  baseUrl,
+  username,
+}: {
+  readonly baseUrl: string;
+  readonly username: string | undefined;
+}): string {
+  return `${baseUrl} ${username ?? ''}`.trimEnd();
+}
+
+/** Stored entry: the secrets, or a reference to the keyring. */
+type StoredSecrets = Secrets | { readonly keyring: true };
+
+/**
+ * Opens the secrets: in the system's keyring where one works, else in a file that only its owner
+ * can read. The file records which, so that an unavailable keyring is not taken for an empty one.
+ */
+export function openSecrets(path: string, keyring: Keyring | undefined, clock: Clock): SecretStore {
+  const getAccountName = (name: string): string => `${name} (${path})`;
+  const read = new Map<string, Secrets>();
+  // The lock is not held while the keyring is used, which may wait for the user.
+  const change = (apply: (all: Map<string, StoredSecrets>) => unknown): void => {
+    const lockFile = join(dirname(path), '.secrets.lock');
+    const lock = lockForChange(
+      lockFile,
+      clock,
+      msg`${path}: another pas process is changing the secrets.`,
+    );
+    try {
+      const all = readAll(path);
+      if (apply(all) !== false)
+        writePrivateFile(path, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+    } finally {
+      lock.release();
+    }
+  };
+  return {
+    get: (owner) => {
+      const stored = readAll(path).get(owner) ?? {};
+      if (!('keyring' in stored)) return stored;
+      const secrets = read.get(owner) ?? fromKeyring(keyring, owner, getAccountName(owner));
+      read.set(owner, secrets);
+      return secrets;
+    },
+    set: (owner, secrets) => {
+      const stored = isKeptInKeyring(keyring, getAccountName(owner), secrets)
+        ? ({ keyring: true } as const)
+        : secrets;
+      change((all) => all.set(owner, stored));
+      read.set(owner, secrets);
+    },
+    remove: (owner) => {
+      const stored = readAll(path).get(owner);
+      if (stored !== undefined && 'keyring' in stored)
+        withKeyring(owner, () => keyring?.remove(getAccountName(owner)));
+      if (stored !== undefined) change((all) => all.delete(owner));
+      read.delete(owner);
+    },
+    getPlace: (owner) => {
+      const stored = readAll(path).get(owner);
+      if (stored === undefined) return 'nowhere';
+      return 'keyring' in stored ? 'keyring' : 'file';
+    },
+  };
+}
+
+function isKeptInKeyring(keyring: Keyring | undefined, account: string, secrets: Secrets): boolean {
+  if (keyring === undefined) return false;
+  try {
+    keyring.write(account, JSON.stringify(secrets));
+    return true;
+  } catch (thrown) {
+    if (!(thrown instanceof KeyringError)) throw thrown;
+    return false;
+  }
+}
+
+/** Reads from the keyring; while it is switched off, the owner counts as not signed in. */
+function fromKeyring(keyring: Keyring | undefined, owner: string, account: string): Secrets {
+  return toSecrets(parseObject(withKeyring(owner, () => keyring?.read(account)) ?? '{}'));
+}
+
+function withKeyring<T>(owner: string, work: () => T): T {
+  try {
+    return work();
+  } catch (thrown) {
+    if (!(thrown instanceof KeyringError)) throw thrown;
+    throw new AuthError(
+      t`The secrets of ${owner} are in the system keyring, which cannot be opened: ${thrown.message}.`,
+      {
+        hint: t`Unlock it; or set PAS_KEYRING=off and run \`${cmd`pas login`}\` to store them in a file that only you can read.`,
+      },
+    );
+  }
+}
+
+function readAll(path: string): Map<string, StoredSecrets> {
+  let text: string;
+  let isOpen: boolean;
+  try {
+    isOpen = restrictPermissions(path) === 'open';
+    text = readFileSync(path, 'utf8');
+  } catch (thrown) {
+    if (getErrorCode(thrown) === 'ENOENT') return new Map();
+    throw new ConfigError(t`${path} cannot be read.`, {
+      cause: thrown,
+      hint: t`Check its permissions.`,
+    });
+  }
+  const all = parseObject(text);
+  if (all === undefined)
+    throw new ConfigError(t`${path} is damaged.`, {
+      hint: t`Delete it and run \`${cmd`pas login`}\` again.`,
+    });
+  const secrets = new Map(
+    Object.entries(all).map(([owner, value]) => [owner, parseStoredSecrets(value)]),
+  );
+  if (isOpen && [...secrets.values()].some((stored) => !('keyring' in stored)))
+    throw new ConfigError(
+      t`${path} is not used: others may read it, and its permissions cannot be changed.`,
+      {
+        hint: t`Delete it. Keep the data folder (PAS_HOME) on a disk that has permissions, or give the password in PAS_PASSWORD.`,
+      },
+    );
+  return secrets;
+}
+
+function parseStoredSecrets(value: unknown): StoredSecrets {
+  return isObject(value) && value['keyring'] === true ? { keyring: true } : toSecrets(value);
+}
+
+function toSecrets(value: unknown): Secrets {
+  if (!isObject(value)) return {};
+  const { password, token, pacingPassword } = value;
+  return {
+    ...(typeof password === 'string' ? { password } : {}),
+    ...(typeof token === 'string' ? { token } : {}),
+    ...(typeof pacingPassword === 'string' ? { pacingPassword } : {}),
+  };
+}
+
+/** The parser's message is not passed on, since it would quote the text. */
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The system's store for secrets. Every function throws {@link KeyringError} when it is
+ * unavailable.
+ */
+export type Keyring = {
+  read(account: string): string | undefined;
+  write(account: string, secret: string): void;
+  remove(account: string): void;
+};
+
+/** Reason why the keyring is unavailable, without any of its content. */
+export class KeyringError extends Error {}
+
+export type KeyringRequest = {
+  readonly action: 'read' | 'write' | 'remove';
+  readonly service: string;
+  readonly account: string;
+  readonly secret?: string;
+};
+
+export type KeyringAnswer =
+  | { readonly ok: true; readonly secret: string | null }
+  | { readonly ok: false; readonly message: string };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SERVICE = 'pas';
+const ANSWER_TIMEOUT_MS = 5000;
+/** Environment that a keyring's library needs to find its service. PAS_PASSWORD is not passed. */
+const PASSED_ON =
+  /^(PATH|HOME|USER|LOGNAME|LANG|DISPLAY|WAYLAND_DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_\w+|SystemRoot|APPDATA|LOCALAPPDATA|USERPROFILE|TEMP|TMP)$/i;
+
+/**
+ * Opens the keyring of the platform through a subprocess with a limit of five seconds.
+ * @returns undefined where there is none: on Linux without a session bus, and where `PAS_KEYRING`
+ * is `off`
+ */
+export function openSystemKeyring(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): Keyring | undefined {
+  if (environment['PAS_KEYRING'] === 'off') return undefined;
+  if (platform !== 'darwin' && platform !== 'win32' && !hasSessionBus(environment))
+    return undefined;
+  const env = Object.fromEntries(
+    Object.entries(environment).filter(([name]) => PASSED_ON.test(name)),
+  );
+  // After a timeout the keyring is not tried again: every attempt would take the whole timeout.
+  let silent: string | undefined;
+  const ask = (
+    action: KeyringRequest['action'],
+    account: string,
+    secret?: string,
+  ): string | null => {
+    if (silent !== undefined) throw new KeyringError(silent);
+    const request = JSON.stringify({ service: SERVICE, action, account, secret });
+    const { stdout, error } = runChildScript(
+      'service/keyring-process',
+      request,
+      ANSWER_TIMEOUT_MS,
+      env,
+    );
+    const answer = error === undefined ? parseAnswer(String(stdout)) : undefined;
+    if (answer === undefined) {
+      const seconds = ANSWER_TIMEOUT_MS / 1000;
+      silent = t`it did not answer within ${seconds} seconds, or crashed`;
+      throw new KeyringError(silent);
+    }
+    if (!answer.ok) throw new KeyringError(answer.message);
+    return answer.secret;
+  };
+  return {
+    read: (account) => ask('read', account) ?? undefined,
+    write: (account, secret) => {
+      ask('write', account, secret);
+    },
+    remove: (account) => {
+      ask('remove', account);
+    },
+  };
+}
+
+function hasSessionBus(environment: Environment): boolean {
+  const runtimeFolder = environment['XDG_RUNTIME_DIR'];
+  return (
+    (environment['DBUS_SESSION_BUS_ADDRESS'] ?? '') !== '' ||
+    (runtimeFolder !== undefined && existsSync(join(runtimeFolder, 'bus')))
+  );
+}
+
+function parseAnswer(text: string): KeyringAnswer | undefined {
+  try {
+    return JSON.parse(text) as KeyringAnswer;
+  } catch {
+    return undefined;
+  }
+}

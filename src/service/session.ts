@@ -1,0 +1,314 @@
+import type { Readable } from 'node:stream';
+import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/clock.ts';
+import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
+import { cmd, msg } from '../base/message.ts';
+import { parseErrorBody, parseJson } from './error-body.ts';
+import {
+  adviseOnNetwork,
+  assertNoWebPage,
+  type Exchange,
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+} from './http/exchange.ts';
+import { createRedactor, redactAnswers } from './http/redaction.ts';
+import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
+
+/** Operations of interface A, at the paths of A-GATE-2. */
+export type Operation = 'import' | 'number' | 'photo';
+
+/**
+ * The service chooses the form of its errors by `Accept`, and refuses types other than its own
+ * (A-GATE-7).
+ */
+const ACCEPT = '*/*';
+/** Time limit of requests that change nothing. */
+const QUESTION_TIMEOUT_MS = 30_000;
+
+/** Makes the request for a token (A-AUTH-2, A-AUTH-3). */
+function makeTokenRequest(baseUrl: string, username: string, password: string): HttpRequest {
+  const bytes = Buffer.from(JSON.stringify({ username, password }));
+  return {
+    method: 'POST',
+    url: `${baseUrl}/api/token-auth/`,
+    headers: { accept: ACCEPT },
+    body: { contentType: 'application/json', lengthBytes: bytes.length, open: () => bytes },
+    answerTimeoutMs: QUESTION_TIMEOUT_MS,
+  };
+}
+
+function makeQuestion(url: string): HttpRequest {
+  return { method: 'GET', url, headers: { accept: ACCEPT }, answerTimeoutMs: QUESTION_TIMEOUT_MS };
+}
+
+/** Makes the request for the account (A-USER-1). */
+export function makeUserInfoRequest(baseUrl: string): HttpRequest {
+  return makeQuestion(`${baseUrl}/api/uzivatel-info/`);
+}
+
+const IMPORT_PATH = '/api/pas/import-xml';
+
+/**
+ * Makes the request that creates a record from a document (A-IMPORT-1), with its digest
+ * (A-DIGEST-1).
+ */
+export function makeImportRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
+  return {
+    method: 'POST',
+    url: baseUrl + IMPORT_PATH,
+    headers: { accept: ACCEPT, 'content-digest': formatContentDigest(sha512) },
+    body: makeBytesForm(document, { fileName: 'find.xml', contentType: 'application/xml' }),
+  };
+}
+
+function makeRecordUrl(baseUrl: string, identCely: string): string {
+  return `${baseUrl}/api/pas/nalez/${encodeURIComponent(identCely)}`;
+}
+
+/** Makes the request that sets the registration number of a record (A-NUMBER-1). */
+export function makeNumberRequest(baseUrl: string, identCely: string, value: string): HttpRequest {
+  return {
+    method: 'PATCH',
+    url: `${makeRecordUrl(baseUrl, identCely)}/evidencni-cislo?evidencni_cislo=${encodeURIComponent(value)}`,
+    headers: { accept: ACCEPT },
+  };
+}
+
+type PhotoFile = {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly sha512: Buffer;
+  readonly sizeBytes: number;
+  open(): Readable;
+};
+
+/**
+ * Makes the request that adds a photograph to a record (A-PHOTO-1); the file is opened once per
+ * attempt.
+ */
+export function makePhotoRequest(baseUrl: string, identCely: string, file: PhotoFile): HttpRequest {
+  return {
+    method: 'POST',
+    url: `${makeRecordUrl(baseUrl, identCely)}/upload-foto`,
+    headers: { accept: ACCEPT, 'content-digest': formatContentDigest(file.sha512) },
+    body: makeStreamForm(() => file.open(), file.sizeBytes, {
+      fileName: file.name,
+      contentType: file.mediaType,
+    }),
+  };
+}
+
+/**
+ * Makes a request that changes nothing, with the checks of a write (A-GATE-4). A refusal of access
+ * concerns the account or the address as a whole; after any other answer only the record was
+ * refused.
+ */
+export function makeAccessProbe(baseUrl: string): HttpRequest {
+  return makeQuestion(baseUrl + IMPORT_PATH);
+}
+
+type TokenKeeper = { read(): string | undefined; write(token: string): void };
+
+type SessionOptions = {
+  readonly baseUrl: string;
+  readonly username: string | undefined;
+  readonly password: string | undefined;
+  readonly keeper: TokenKeeper;
+  readonly send: Exchange;
+  readonly clock: Clock;
+};
+
+/**
+ * Token of the account. It expires some time after its creation, which only a 401 shows (A-AUTH-6,
+ * A-AUTH-8).
+ */
+export type Session = {
+  /**
+   * Returns the token, or signs in.
+   * @throws AuthError, UnavailableError, ContractError
+   */
+  token(signal?: AbortSignal): Promise<string>;
+  /**
+   * Replaces the token `refused`, by one sign-in for all concurrent calls; the old one is not
+   * returned again. Throws as `token`.
+   */
+  renew(refused: string, signal?: AbortSignal): Promise<string>;
+};
+
+/** Tokens that are refused so often in so short a time have not expired: no sign-in helps. */
+const MAX_QUICK_SIGN_INS = 3;
+const QUICK_MS = 60_000;
+
+/** Opens the session of an account; it signs in when the first token is needed. */
+export function openSession(options: SessionOptions): Session {
+  let current = options.keeper.read();
+  let signIns: readonly Moment[] = [];
+  let renewing: Promise<string> | undefined;
+  const fetchToken = (signal: AbortSignal | undefined): Promise<string> => {
+    renewing ??= requestToken(options, signal)
+      .then((token) => {
+        current = token;
+        signIns = [...signIns.slice(1 - MAX_QUICK_SIGN_INS), readClock(options.clock)];
+        options.keeper.write(token);
+        return token;
+      })
+      .finally(() => {
+        renewing = undefined;
+      });
+    return renewing;
+  };
+  return {
+    token: async (signal) => current ?? fetchToken(signal),
+    renew: async (refused, signal) => {
+      if (current !== undefined && current !== refused) return current;
+      const first = signIns.length < MAX_QUICK_SIGN_INS ? undefined : signIns[0];
+      if (first !== undefined && measureElapsedMs(options.clock, first) < QUICK_MS)
+        throw new AuthError(msg`${options.baseUrl} refuses each token that it gives.`, {
+          hint: msg`Ask the operator of the service; the queue is kept.`,
+        });
+      current = undefined;
+      return fetchToken(signal);
+    },
+  };
+}
+
+/**
+ * Opens a session with a given token. `renew` throws AuthError: a sign-in could be that of another
+ * account.
+ */
+export function makeExternalTokenSession(token: string): Session {
+  return {
+    token: async () => token,
+    renew: async () => {
+      throw new AuthError(
+        msg`The service no longer accepts the token in PAS_TOKEN. Queued entries stay queued.`,
+        {
+          hint: msg`Set a new one, or unset it and sign in with \`${cmd`pas login`}\`.`,
+        },
+      );
+    },
+  };
+}
+
+/** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
+export function authorize(token: string, send: Exchange): Exchange {
+  const sendRedacted = redactAnswers([token], send);
+  return (request) =>
+    sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
+}
+
+const LOGIN_HINT = msg`Run \`${cmd`pas login`}\`, or set PAS_USERNAME and PAS_PASSWORD.`;
+
+async function requestToken(
+  options: SessionOptions,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { baseUrl, username, password, send } = options;
+  if (username === undefined || password === undefined)
+    throw new AuthError(msg`Not signed in.`, { hint: LOGIN_HINT });
+  const request = makeTokenRequest(baseUrl, username, password);
+  const response = await requireAnswer(baseUrl, () => send({ ...request, signal }));
+  assertAvailable(baseUrl, response);
+  if (response.status === 200) return parseToken(baseUrl, response, password);
+  // A page of a proxy or another server does not concern the password (A-AUTH-10).
+  if ([400, 401, 403].includes(response.status) && isJsonObject(response)) {
+    throw new AuthError(msg`${baseUrl} does not accept the user name or password of ${username}.`, {
+      hint: LOGIN_HINT,
+    });
+  }
+  throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
+}
+
+function parseToken(baseUrl: string, response: HttpResponse, password: string): string {
+  const answer = parseJson(response.body.toString('utf8'));
+  // A header value: one word of visible characters, of a length that servers take.
+  const token =
+    typeof answer === 'object' && answer !== null && 'token' in answer ? answer.token : undefined;
+  if (typeof token === 'string' && /^[\x21-\x7e]{1,8000}$/.test(token)) return token;
+  throw makeUnexpectedPeerError(baseUrl, createRedactor([password])(response));
+}
+
+function isJsonObject({ body }: HttpResponse): boolean {
+  const answer = parseJson(body.toString('utf8'));
+  return typeof answer === 'object' && answer !== null && !Array.isArray(answer);
+}
+
+function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): ContractError {
+  const body = parseErrorBody(response.body);
+  const text = body.kind === 'other' ? body.excerpt : msg`an unexpected answer`;
+  return new ContractError(
+    msg`${baseUrl} answered the sign-in with status ${response.status} and no token: ${text}`,
+    {
+      hint: msg`Check base_url in the profile.`,
+    },
+  );
+}
+
+/**
+ * @throws UnavailableError for the status of a closed service (A-AUTH-13), of a proxy that cannot
+ * reach it, and for a web page
+ */
+export function assertAvailable(address: string, response: HttpResponse): void {
+  const { status } = response;
+  const hint = msg`The queue is kept. Try again later.`;
+  if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
+  if (status === 429 || status >= 500)
+    throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
+  assertNoWebPage(address, response);
+}
+
+/**
+ * Returns the answer.
+ * @throws UnavailableError where none came
+ */
+export async function requireAnswer(
+  address: string,
+  ask: () => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  try {
+    return await ask();
+  } catch (thrown) {
+    if (!(thrown instanceof TransportError)) throw thrown;
+    throw new UnavailableError(msg`${address} cannot be reached: ${thrown.message}.`, {
+      cause: thrown,
+      hint: adviseOnNetwork(thrown),
+    });
+  }
+}
+
+/**
+ * The roles (S-ROLE-1, S-ROLE-2), weakest first. Names as the service's user information writes
+ * them.
+ */
+export const ROLES = ['researcher', 'archaeologist', 'archivist', 'administrator'] as const;
+export type Role = (typeof ROLES)[number];
+
+const ROLE_OF_GROUP: Readonly<Record<string, Role>> = {
+  badatel: 'researcher',
+  archeolog: 'archaeologist',
+  archivář: 'archivist',
+  administrátor: 'administrator',
+};
+
+/** Account by the user information of the service (A-USER-2). */
+export type Account = {
+  readonly identCely: string;
+  readonly name: string;
+  readonly email: string;
+  readonly organisation: string;
+  readonly role: Role;
+  /** Name of the answer's root, which is the service's prefix, and its namespace. */
+  readonly prefix: string;
+  readonly namespace: string;
+};
+
+/** Returns the strongest role of the groups; without one an account writes as a researcher. */
+export function chooseRole(groups: readonly string[]): Role {
+  const roles = groups
+    .map((group) => ROLE_OF_GROUP[group.trim().toLowerCase()])
+    .filter((role) => role !== undefined);
+  return roles.reduce<Role>(
+    (best, role) => (ROLES.indexOf(role) > ROLES.indexOf(best) ? role : best),
+    'researcher',
+  );
+}

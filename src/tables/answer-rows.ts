@@ -1,0 +1,235 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { toDatabaseError } from '../base/disk/database.ts';
+import { isAlive } from '../base/disk/files.ts';
+import { FileError, getErrorCode } from '../base/errors.ts';
+import { makeErrorIssue, makeUnreadable } from '../base/issue.ts';
+import { type Message, msg } from '../base/message.ts';
+import { type FindElements, isElementName } from '../finds/fields.ts';
+import type { Find } from '../finds/find.ts';
+import type { MergeSide } from '../finds/merge-row.ts';
+import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
+import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
+import { withoutAsked } from '../outbox/changes/merge-find.ts';
+import { openNumberLookup } from '../outbox/changes/number-owners.ts';
+import type { RowPlan } from '../outbox/changes/plan-rows.ts';
+import { findSubject } from '../outbox/changes/resolve-finds.ts';
+import { type Entry, type HeldQuestion, isAboutRow } from '../outbox/entry.ts';
+import { findImportOfFind, listAskedEntries } from '../outbox/entry-queries.ts';
+import { type AskedRow, readMessage } from '../outbox/facts.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { changeWish } from '../outbox/wishes.ts';
+import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../photos/photograph.ts';
+import type { Attachments } from './table.ts';
+
+export type EnclosedPhotographs = PhotographKeeping & {
+  readonly resolvePhoto: ResolvePhoto;
+  /** Removes unpacked files, and closes the archive. */
+  close(): Promise<void>;
+};
+
+type Keeping = PhotographKeeping & {
+  /** Resolver for photographs that are not in the archive; without it they are missing. */
+  readonly beside?: ResolvePhoto | undefined;
+};
+
+const UNPACKED = /^unpacked-(\d+)-/;
+
+/**
+ * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
+ * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
+ * first.
+ */
+export function openEnclosedPhotographs(
+  file: string,
+  { paths, archive }: Attachments,
+  home: string,
+  keeping: Keeping,
+): EnclosedPhotographs {
+  const knownPaths = new Set(paths);
+  let folder: string | undefined;
+  const makeUnpackedPath = (path: string): string => {
+    if (folder === undefined) {
+      cleanUp(home);
+      folder = mkdtempSync(join(home, `unpacked-${process.pid}-`));
+    }
+    return join(folder, basename(path));
+  };
+  return {
+    resolvePhoto: (name) => {
+      const path = [name, name.normalize('NFC'), name.normalize('NFD')].find((each) =>
+        knownPaths.has(each),
+      );
+      if (path !== undefined) return { value: path };
+      return (
+        keeping.beside?.(name) ??
+        makeUnreadable(
+          MISSING,
+          msg`There is no photograph "${name}" in ${file}. Export it again with its files.`,
+        )
+      );
+    },
+    async inspectPhotograph(name) {
+      if (!knownPaths.has(name)) return keeping.inspectPhotograph(name);
+      let path: string;
+      try {
+        path = makeUnpackedPath(name);
+        rmSync(path, { force: true });
+        await archive?.unpack(name, path, PHOTO_MAX_BYTES);
+      } catch (thrown) {
+        const isTooLong = getErrorCode(thrown) === 'ENAMETOOLONG';
+        if (!(thrown instanceof FileError) && !isTooLong) throw toDatabaseError(home, thrown);
+        const problem = thrown instanceof FileError ? thrown.says : msg`its name is too long`;
+        return {
+          issues: [
+            makeErrorIssue(
+              'photo-unreadable',
+              msg`The photograph ${name} cannot be unpacked: ${problem}`,
+            ),
+          ],
+        };
+      }
+      const inspected = await keeping.inspectPhotograph(path);
+      if (inspected.photograph === undefined) rmSync(path, { force: true });
+      return inspected;
+    },
+    async storePhotograph(photograph) {
+      await keeping.storePhotograph(photograph);
+      if (folder !== undefined && dirname(photograph.source) === folder)
+        rmSync(photograph.source, { force: true });
+    },
+    async close() {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      await archive?.close();
+    },
+  };
+}
+
+function cleanUp(home: string): void {
+  for (const name of readdirSync(home)) {
+    const pid = UNPACKED.exec(name)?.[1];
+    if (pid !== undefined && !isAlive(Number(pid)))
+      rmSync(join(home, name), { recursive: true, force: true });
+  }
+}
+
+export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
+export type RowAnswer = (typeof ROW_ANSWERS)[number];
+
+/** Answers to each question about a row. */
+export const ANSWERS_OF_ROWS: Readonly<Record<AskedRow['basis'], readonly RowAnswer[]>> = {
+  'row-near': ['same', 'new'],
+  'row-another': ['same', 'new'],
+  'row-changed': ['table', 'mine'],
+};
+
+export const ANSWER_WORDS = {
+  same: msg`the same find: use the row's values`,
+  new: msg`another find: add it`,
+  table: msg`use the values of the table`,
+  mine: msg`keep the values here`,
+} as const;
+
+type AnswerContext = PhotographKeeping & {
+  readonly outbox: Outbox;
+  readonly ruleContext: ValidationContext;
+};
+
+/** A find with its import, about which something is asked. */
+export type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
+
+/** Returns the finds with questions. */
+export function listAskedFinds(outbox: Outbox): AskedFind[] {
+  return listAskedEntries(outbox).flatMap((entry) => {
+    const stored = findByUuid(outbox, entry.subject);
+    return stored === undefined || entry.kind !== 'import' ? [] : [{ stored, entry }];
+  });
+}
+
+/** @throws UsageError where there is neither a find nor a record of the name */
+export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefined {
+  const subject = findSubject(outbox, name);
+  const stored = findByUuid(outbox, subject);
+  const entry = findImportOfFind(outbox, subject);
+  return stored === undefined || entry === undefined ? undefined : { stored, entry };
+}
+
+/** Returns the answers about a row; undefined where the question is about something else. */
+export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] | undefined {
+  return held !== null && isAboutRow(held) ? ANSWERS_OF_ROWS[held.basis] : undefined;
+}
+
+export function getRowQuestion({ question }: AskedRow): Message {
+  return readMessage(question);
+}
+
+/** Imports the first row about which a find is asked, as the answer says. */
+export async function answerRow(
+  stored: StoredFind,
+  asked: AskedRow,
+  answer: RowAnswer,
+  { ruleContext, ...context }: AnswerContext,
+): Promise<EnqueueReport> {
+  const { outbox } = context;
+  const lookupNumber = openNumberLookup(outbox);
+  const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
+  const find = makeFindOfRow(asked);
+  const plan = makePlan(stored, asked, answer);
+  const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
+  const table = { path: asked.path ?? undefined, planRow: () => plan };
+  const enclosed = await openPhotographsOfRow(asked, context);
+  const report = await enqueueFinds([find], {
+    ...context,
+    ...enclosed,
+    dryRun: false,
+    validate,
+    side,
+    table,
+  }).finally(() => enclosed?.close());
+  const now = findByLocalId(outbox, stored.localId);
+  if (plan.kind === 'new' && now !== undefined)
+    changeWish(outbox, now, { asked: withoutAsked(now, ({ key }) => key === asked.key) });
+  return report;
+}
+
+/** Opens the archive of a row's photographs, whose paths lead from its top. */
+async function openPhotographsOfRow(
+  { path, photos }: AskedRow,
+  context: PhotographKeeping & { readonly outbox: Outbox },
+): Promise<EnclosedPhotographs | undefined> {
+  const enclosed = photos.filter((photo) => !isAbsolute(photo));
+  if (enclosed.length === 0 || path === null) return undefined;
+  const archive = findExisting(path);
+  const { openAttachments } = await import('./formats/zip-entries.ts');
+  const attachments = openAttachments(archive, enclosed);
+  return openEnclosedPhotographs(archive, attachments, dirname(context.outbox.path), context);
+}
+
+/** Returns what exists of a path, which may lead on into an archive. */
+function findExisting(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findExisting(dirname(path));
+}
+
+function makePlan(
+  { localId, wish }: StoredFind,
+  { key, matched, ...asked }: AskedRow,
+  answer: RowAnswer,
+): RowPlan {
+  if (answer === 'new')
+    return { kind: 'new', localId: asked.localId, others: [{ candidate: localId, matched }] };
+  const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);
+  return { kind: 'same', find: localId, isRenamed };
+}
+
+function makeFindOfRow({ key, elements, covered, photos, file, row }: AskedRow): Find {
+  return {
+    localId: key,
+    elements: elements as FindElements,
+    photos,
+    coversPhotos: photos.length > 0,
+    covered: covered === undefined ? undefined : new Set(covered.filter(isElementName)),
+    source: file === null || row === null ? undefined : { file, row },
+  };
+}

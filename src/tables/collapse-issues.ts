@@ -1,0 +1,193 @@
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import { msgid } from '../base/language.ts';
+import { cmd, joinMessages, type Message, msg, nmsg } from '../base/message.ts';
+import { FINDER_MATCHED } from '../finds/resolve-references.ts';
+import { NOT_HARVESTED } from '../finds/value-rules.ts';
+import {
+  LOCATION_KEPT_RULE,
+  LOCATION_RULE,
+  XMP_LOCATION_RULE,
+} from '../outbox/changes/kept-photographs.ts';
+import { PICTURES_RULE, VIDEO_RULE } from '../photos/photograph.ts';
+
+/** Rules whose warnings about photographs are summed up in one. */
+const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number) => Message])[] = [
+  [
+    LOCATION_RULE,
+    (toldCount) =>
+      nmsg(
+        msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture; --strip-gps removes it here and leaves the picture unchanged.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, but recompresses the pictures; --strip-gps removes them here and leaves the pictures unchanged.`,
+        toldCount,
+      ),
+  ],
+  [
+    XMP_LOCATION_RULE,
+    (toldCount) =>
+      nmsg(
+        msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay; --strip-gps removes it here.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes only places in EXIF, so these would stay; --strip-gps removes them here.`,
+        toldCount,
+      ),
+  ],
+  [
+    LOCATION_KEPT_RULE,
+    (keptCount) =>
+      nmsg(
+        msgid`${keptCount} HEIC photograph contains the place where it was taken (GPS). Neither the service nor pas can remove it; to hide the place, save it as JPEG.`,
+        msgid`${keptCount} HEIC photographs contain the places where they were taken (GPS). Neither the service nor pas can remove them; to hide the places, save them as JPEG.`,
+        keptCount,
+      ),
+  ],
+  [
+    VIDEO_RULE,
+    (count) =>
+      nmsg(
+        msgid`${count} photograph is a Motion Photo: a video follows the picture. Both are sent, and pas does not search the video for a place.`,
+        msgid`${count} photographs are Motion Photos: a video follows each picture. Both are sent, and pas does not search the videos for places.`,
+        count,
+      ),
+  ],
+  [
+    PICTURES_RULE,
+    (count) =>
+      nmsg(
+        msgid`${count} photograph contains several pictures (as MPO does). All are sent.`,
+        msgid`${count} photographs contain several pictures each (as MPO does). All are sent.`,
+        count,
+      ),
+  ],
+];
+
+/** Sums up warnings about what a camera writes into every photograph. */
+export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] {
+  return OF_PHOTOGRAPHS.reduce((remaining, [rule, message]) => {
+    const otherIssues = remaining.filter((issue) => issue.rule !== rule);
+    const count = remaining.length - otherIssues.length;
+    return count > 1 ? [...otherIssues, makeWarningIssue(rule, message(count))] : remaining;
+  }, issues);
+}
+
+/**
+ * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a
+ * doubtful project or a differently written finder has one in every row.
+ * @param more unchecked identifiers that were only counted
+ */
+export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
+  const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
+  const unchecked = issues.length - checked.length + more;
+  const rest = foldAlike(checked);
+  if (unchecked === 0) return rest;
+  const message = nmsg(
+    msgid`${unchecked} identifier was not checked, because its vocabulary was not harvested. Run ${cmd`pas harvest-vocab`} to check it.`,
+    msgid`${unchecked} identifiers were not checked, because their vocabularies were not harvested. Run ${cmd`pas harvest-vocab`} to check them.`,
+    unchecked,
+  );
+  return [...rest, makeWarningIssue(NOT_HARVESTED, message)];
+}
+
+/** Fewer unknown columns are reported one by one, each with similar names. */
+const MIN_UNKNOWN_COLUMNS = 3;
+
+/** Sums up the many unknown columns of a foreign table, with advice on its file. */
+export function collapseUnknownColumns(
+  issues: readonly Issue[],
+  getAdvice: (file: string) => Message,
+): readonly Issue[] {
+  const byFile = new Map<string, Issue[]>();
+  for (const issue of issues.filter(
+    ({ rule }) => rule === 'column-unknown' || rule === 'column-without-name',
+  )) {
+    const file = issue.file ?? '';
+    byFile.set(file, [...(byFile.get(file) ?? []), issue]);
+  }
+  const many = [...byFile].filter(([, alike]) => alike.length >= MIN_UNKNOWN_COLUMNS);
+  const folded = many.map(([file, alike]) => {
+    const count = alike.length;
+    const names = alike.map(({ column }) => column || '–').join(', ');
+    const advice = getAdvice(file);
+    const message = msg`${count} columns are not known elements: ${names}. ${advice}`;
+    return makeErrorIssue('column-unknown', message, { file, row: alike[0]?.row });
+  });
+  const collapsed = new Set(many.flatMap(([, alike]) => alike));
+  return [...folded, ...issues.filter((issue) => !collapsed.has(issue))];
+}
+
+/** Returns what warnings about one project or finder have in common; undefined for other issues. */
+function getAlikeKey(
+  { severity, element, rule, written: text = '', says }: Issue,
+  getText: (says: Message) => string,
+): string | undefined {
+  if (severity !== 'warning') return undefined;
+  if (element === 'projekt') return getText(says);
+  return rule === FINDER_MATCHED ? `${rule} ${text}` : undefined;
+}
+
+/** Groups warnings about one project or finder in many rows. */
+function foldAlike(issues: readonly Issue[]): Issue[] {
+  const texts = new Map<Message, string>();
+  const getText = (says: Message): string => {
+    const text = texts.get(says) ?? String(says);
+    texts.set(says, text);
+    return text;
+  };
+  const alike = new Map<string, number>();
+  for (const issue of issues) {
+    const key = getAlikeKey(issue, getText);
+    if (key !== undefined) alike.set(key, (alike.get(key) ?? 0) + 1);
+  }
+  return issues.flatMap((issue) => {
+    const { rule, says, element, written: text, file } = issue;
+    const key = getAlikeKey(issue, getText) ?? '';
+    const count = alike.get(key) ?? 1;
+    if (count === 1) return [issue];
+    alike.set(key, 0);
+    const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
+    const finders = nmsg(
+      msgid`${count} find has this finder.`,
+      msgid`${count} finds have this finder.`,
+      count,
+    );
+    const where = { element, written: text, file: text === undefined ? undefined : file };
+    return count === 0
+      ? []
+      : [
+          makeWarningIssue(
+            rule,
+            joinMessages([says, element === 'projekt' ? named : finders], ' '),
+            where,
+          ),
+        ];
+  });
+}
+
+const MAX_ERRORS = 10_000;
+
+/**
+ * Collects the issues of a table within bounded memory: the first errors, with a count of the
+ * others, and of warnings that are summed up the first one, again and again.
+ */
+export class IssueCollector {
+  readonly #kept: Issue[] = [];
+  readonly #alike = new Map<string, Issue>();
+  #errors = 0;
+
+  add(issue: Issue): void {
+    if (issue.severity === 'error' && ++this.#errors > MAX_ERRORS) return;
+    const key = getAlikeKey(issue, String);
+    const kept = this.#alike.get(key ?? '') ?? issue;
+    if (key !== undefined) this.#alike.set(key, kept);
+    this.#kept.push(kept);
+  }
+
+  listAll(): readonly Issue[] {
+    const more = this.#errors - MAX_ERRORS;
+    if (more <= 0) return this.#kept;
+    const message = nmsg(
+      msgid`${more} more error is not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
+      msgid`${more} more errors are not listed. Correct these and import the table again; --issues-to FILE writes all of them next to the rows of a CSV or XLSX.`,
+      more,
+    );
+    return [...this.#kept, makeErrorIssue('more-errors', message)];
+  }
+}

@@ -1,0 +1,403 @@
+import { isReadable } from '../../base/issue.ts';
+import { formatDecimal, msgid } from '../../base/language.ts';
+import { type Message, msg, nmsg } from '../../base/message.ts';
+import { isPictureName } from '../../base/names.ts';
+import { type ColumnName, type Field, getField, isElementName } from '../../finds/fields.ts';
+import type { LookupTerm, TermLookup } from '../../finds/find.ts';
+import {
+  CENTIMETRES,
+  DAY_NUMBER,
+  parseBoolean,
+  parseDateCell,
+  parseDateForm,
+  parseGeomSystem,
+  parseTargetState,
+} from '../../finds/parse-cell.ts';
+import { detectNameOrder, parseName } from '../../finds/person-name.ts';
+import { parseDecimal } from '../../finds/place/geometry.ts';
+import { parsePosition } from '../../finds/place/read-position.ts';
+import type { Table } from '../table.ts';
+import { findNamedUnit, type NameMatch } from './column-names.ts';
+import {
+  type DepthUnit,
+  isWholeDepth,
+  makeColumnKeys,
+  normalizeKey,
+  OPEN_UNIT,
+  type ReadColumn,
+} from './column-rule.ts';
+
+export type ColumnProfile = ReturnType<typeof profileColumns>[number];
+
+/** Further distinct texts do not change the judgement of a column. */
+const MAX_VALUES = 3000;
+const MAX_EXAMPLES = 3;
+
+/** Reads all rows once; blank cells do not count. */
+export function profileColumns(table: Table) {
+  const columns = table.header.map(() => ({
+    filled: 0,
+    values: new Map<string, number>(),
+    /** Undefined after the first text that repeats or is missing. */
+    unique: new Set<string>() as Set<string> | undefined,
+  }));
+  for (const { cells } of table.rows) {
+    for (const [index, column] of columns.entries()) {
+      const text = (cells[index] ?? '').trim();
+      if (text === '' || column.unique?.has(text)) column.unique = undefined;
+      column.unique?.add(text);
+      if (text === '') continue;
+      column.filled += 1;
+      const count = column.values.get(text);
+      if (count !== undefined || column.values.size < MAX_VALUES)
+        column.values.set(text, (count ?? 0) + 1);
+    }
+  }
+  const keys = makeColumnKeys(table.header);
+  return columns.map(({ filled, values, unique }, index) => ({
+    /** See {@link makeColumnKeys}. */
+    key: keys[index] ?? '',
+    header: table.header[index] ?? '',
+    /** Rows with a text. */
+    filled,
+    /** Distinct texts with their number of rows, the first {@link MAX_VALUES} of the table. */
+    values: values as ReadonlyMap<string, number>,
+    /** The first distinct texts, by which a person recognises the column. */
+    examples: [...values.keys()].slice(0, MAX_EXAMPLES),
+    /** Each row has a text of its own. */
+    isKey: unique !== undefined,
+  }));
+}
+
+/** Returns the share (0 to 1) of the rows whose text fits; 0 for an empty column. */
+export function getShare({ values }: ColumnProfile, fits: (text: string) => boolean): number {
+  let fitting = 0;
+  let all = 0;
+  for (const [text, count] of values) {
+    all += count;
+    if (fits(text)) fitting += count;
+  }
+  return all === 0 ? 0 : fitting / all;
+}
+
+/** Tells if a column has numbers of finds: at least half of its values name one. */
+export function isOfFinds(profile: ColumnProfile, isFind: (text: string) => boolean): boolean {
+  return getShare(profile, isFind) >= 0.5;
+}
+
+/** Reports how many values cannot be used without a conversion. */
+function makeUnreadableDoubt({ filled }: ColumnProfile, share: number): Message | undefined {
+  const all = filled;
+  const bad = Math.round(all * (1 - share));
+  return bad === 0
+    ? undefined
+    : nmsg(
+        msgid`${bad} of ${all} values cannot be read this way; its row will show the error`,
+        msgid`${bad} of ${all} values cannot be read this way; their rows will show the errors`,
+        bad,
+      );
+}
+
+/**
+ * Parses a decimal and drops a unit of length or `ks` behind it, without conversion; undefined
+ * where it is no number.
+ */
+export function parsePlainNumber(text: string): number | undefined {
+  const reading = parseDecimal(text.replace(/(?<!\s)\s*(?:mm|cm|dm|m|ks)\.?$/i, ''));
+  return isReadable(reading) ? Number(reading.value) : undefined;
+}
+
+/** Texts of a column in which positions are sought. */
+const MAX_POSITIONS = 200;
+
+/**
+ * Returns the share of cells with both coordinates. Two short whole numbers, such as `12/45`, are
+ * no evidence.
+ */
+export function measurePositionShare({ values }: ColumnProfile): number {
+  const texts = [...values.keys()].slice(0, MAX_POSITIONS);
+  const found = texts.filter(
+    (text) => !/^\D*\d{1,3}\D+\d{1,3}\D*$/.test(text) && isReadable(parsePosition(text)),
+  );
+  return texts.length === 0 ? 0 : found.length / texts.length;
+}
+
+/** Meaning of a column by its name and its values. */
+export type Verdict = {
+  /** The lower, the surer; two columns of the same rank are a question. */
+  readonly rank: number;
+  readonly rule?: Partial<ReadColumn>;
+  /** Reason for a person to check it. */
+  readonly doubt?: Message;
+};
+
+/** Ranks by the name, of values that fit one meaning or others as well. */
+const RANKS = {
+  exact: { sure: 0, open: 1 },
+  like: { sure: 2, open: 4 },
+  none: { sure: 3, open: 4 },
+} as const;
+/** Rank of a column with a name of its own whose values do not fit. */
+export const LAST_RANK = 5;
+
+/** What the values of a column say about a meaning. */
+type Evidence = Pick<Verdict, 'rule' | 'doubt'> & {
+  /** Share of the values that fit. */
+  readonly share: number;
+  /** The values fit other meanings as well. */
+  readonly isOpen?: boolean;
+};
+
+type ValueTest = (
+  profile: ColumnProfile,
+  match: NameMatch | undefined,
+  lookup: (text: string) => TermLookup,
+) => Evidence;
+
+const FREE_TEXT: Evidence = { share: 1, isOpen: true };
+
+/** Share of fitting values that a meaning needs: the less the name says, the more. */
+const LEAST = { exact: Number.MIN_VALUE, like: 0.5, none: 0.8 } as const;
+
+const TESTS: Readonly<Partial<Record<ColumnName, ValueTest>>> = {
+  local_id: testKeys,
+  photos: testPhotographs,
+  wkt: testPositions,
+  projekt: makeTest((text) => /^(?:X-)?[CM]-\d{9}$/.test(text)),
+  hloubka: testDepths,
+  nalezce: testFinders,
+  // Without the other axis, numbers are no evidence.
+  lon: makeTest(() => false),
+  lat: makeTest(() => false),
+  geom_x: makeTest(() => false),
+  geom_y: makeTest(() => false),
+};
+
+const TESTS_OF_KINDS: Readonly<Partial<Record<Field['kind'], ValueTest>>> = {
+  date: testDates,
+  boolean: testYesOrNo,
+  state: makeTest((text) => isReadable(parseTargetState(text))),
+  'geom-system': makeTest((text) => isReadable(parseGeomSystem(text))),
+  term: testTerms,
+};
+
+/** Tests whose values need no name. */
+const TELLING = [TESTS.photos, TESTS.wkt, TESTS.projekt, TESTS_OF_KINDS.date, TESTS_OF_KINDS.term];
+
+/** Columns whose names have other meanings, too: at least one value must fit. */
+const NEED_VALUES: readonly ColumnName[] = [
+  'stav',
+  'geom_system',
+  'predano',
+  'predano_organizace',
+  'projekt',
+  'photos',
+  'wkt',
+];
+
+/** Judges by its values if a column is what its name may say; undefined where it is not. */
+export function judgeValues(
+  profile: ColumnProfile,
+  column: ColumnName,
+  match: NameMatch | undefined,
+  lookupTerm: LookupTerm,
+): Verdict | undefined {
+  const field = isElementName(column) ? getField(column) : undefined;
+  const test = TESTS[column] ?? (field && TESTS_OF_KINDS[field.kind]);
+  if (match === undefined && (test === undefined || !TELLING.includes(test))) return undefined;
+  const lookup = (text: string): TermLookup => lookupTerm(field?.set ?? '', text);
+  const { share, isOpen, rule, doubt } = test?.(profile, match, lookup) ?? FREE_TEXT;
+  const isFitting = share >= LEAST[match ?? 'none'];
+  // A column with a name of its own is read in any case; its unreadable rows are reported.
+  if (!isFitting && (match !== 'exact' || NEED_VALUES.includes(column))) return undefined;
+  return {
+    rank: isFitting ? RANKS[match ?? 'none'][isOpen === true ? 'open' : 'sure'] : LAST_RANK,
+    rule,
+    doubt: doubt ?? makeUnreadableDoubt(profile, share),
+  };
+}
+
+function makeTest(fits: (text: string) => boolean): ValueTest {
+  return (profile) => ({ share: getShare(profile, fits) });
+}
+
+function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
+  // "name" is the number of a waypoint, and in other tables the name of a thing.
+  const isNumbered =
+    match === 'exact' || getShare(profile, (text) => /\d/.test(text)) >= LEAST.like;
+  return {
+    share: Number(isNumbered),
+    isOpen: !profile.isKey,
+    doubt: profile.isKey ? undefined : msg`numbers are missing or repeated; such rows are skipped`,
+  };
+}
+
+const SEPARATORS = [';', ',', '|', '+', '\n'] as const;
+
+function testPhotographs(profile: ColumnProfile): Evidence {
+  const separator = SEPARATORS.find((mark) =>
+    [...profile.values.keys()].some((text) => text.includes(mark)),
+  );
+  const rule = separator === ';' ? undefined : { separator };
+  return { share: getShare(profile, isPictureName), rule };
+}
+
+function testPositions(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
+  const isWellKnown = getShare(profile, (text) => /^point/i.test(text)) > 0.9;
+  return {
+    share:
+      match === 'exact'
+        ? getShare(profile, (text) => isReadable(parsePosition(text)))
+        : measurePositionShare(profile),
+    rule: isWellKnown ? undefined : { form: 'position' },
+  };
+}
+
+/** Looking up the most frequent terms suffices; lookups of missing terms are slow. */
+const MAX_LOOKUPS = 24;
+/** The lookup of a column stops after so many misses without a hit. */
+const MAX_MISSES = 8;
+
+function testTerms(
+  profile: ColumnProfile,
+  match: NameMatch | undefined,
+  lookup: (text: string) => TermLookup,
+): Evidence {
+  const { values, filled } = profile;
+  if (getShare(profile, (text) => parsePlainNumber(text) !== undefined) >= LEAST.none)
+    return { share: 0 };
+  // Many different texts under another name are no terms.
+  if (match === undefined && values.size > Math.max(20, filled / 2)) return { share: 0 };
+  const frequent = [...values].sort(([, a], [, b]) => b - a).slice(0, MAX_LOOKUPS);
+  let found = 0;
+  for (const [index, [text]] of frequent.entries()) {
+    const { kind } = lookup(text);
+    if (kind === 'not-harvested') return { share: Number(match !== undefined), isOpen: true };
+    if (kind === 'found') found += 1;
+    else if (found === 0 && index + 1 === MAX_MISSES) break;
+  }
+  // A museum has terms of its own beside those of the vocabulary.
+  if (match !== undefined) return { share: Number(found > 0) };
+  return { share: found > 1 ? found / frequent.length : 0 };
+}
+
+/** Date forms of tables, the most frequent first. */
+const DATE_FORMS = [
+  'yyyy-mm-dd',
+  'd.m.yyyy',
+  'd.m.yy',
+  'd/m/yyyy',
+  'm/d/yyyy',
+  'd-m-yyyy',
+  'yyyy/m/d',
+  'yyyy.m.d',
+  'yyyymmdd',
+] as const;
+
+function testDates(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
+  const years = getShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
+  // Some forms are read without a rule, so the rule is for the others.
+  const plainDays = new Set(
+    [...profile.values.keys()].filter((text) => isReadable(parseDateCell(text))),
+  );
+  const isDay = (text: string, form: string): boolean =>
+    plainDays.has(text) || parseDateForm(text, form) !== undefined;
+  const forms = DATE_FORMS.map((form) => ({
+    form,
+    days: getShare(profile, (text) => isDay(text, form)),
+    share: getShare(profile, (text) => parseDateForm(text, form) !== undefined),
+  })).sort((a, b) => b.days - a.days || b.share - a.share);
+  const { form = 'd.m.yyyy', days = 0 } = forms.find(({ share }) => share > 0) ?? {};
+  const isDayNumber = (text: string): boolean =>
+    // 20 000 to 60 000 are days from 1954 to 2064.
+    /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
+  const numbers = match === undefined ? 0 : getShare(profile, isDayNumber);
+  if (numbers > days + years) return { share: numbers, rule: { date: DAY_NUMBER } };
+  const isAmbiguous =
+    form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
+  return {
+    share: days + (match === undefined ? 0 : years),
+    // A column of days is the date before a column of years.
+    isOpen: days === 0,
+    rule: { date: form, yearOnly: years > 0 ? 'note' : undefined },
+    doubt: isAmbiguous
+      ? msg`the day and the month cannot be told apart; pas reads the day first`
+      : undefined,
+  };
+}
+
+const PERSON = /^(?:\p{L}+\.\s+)*\p{Lu}[\p{L}'.-]*,?\s+\p{Lu}[\p{L}'.-]*/u;
+
+function testFinders({ values }: ColumnProfile): Evidence {
+  const texts = [...values.keys()];
+  const share = Number(texts.some((text) => PERSON.test(text) || /^OS-\d+$/.test(text)));
+  const orders = texts.flatMap((text) => {
+    const { parts } = parseName(text);
+    return parts.length === 1 ? (detectNameOrder(parts[0] ?? '') ?? []) : [];
+  });
+  if (orders.length === 0) return { share };
+  const surnameFirst = orders.filter((order) => order === 'surname-first').length;
+  const name = surnameFirst * 2 >= orders.length ? 'surname-first' : 'given-first';
+  return { share, rule: { name } };
+}
+
+/** Short words for yes and no that are read only with a map. */
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  a: 'ano',
+  n: 'ne',
+  x: 'ano',
+  '+': 'ano',
+  '-': 'ne',
+  y: 'ano',
+};
+
+function testYesOrNo(profile: ColumnProfile): Evidence {
+  const words = [...new Set([...profile.values.keys()].map(normalizeKey))].filter((text) =>
+    Object.hasOwn(OWN_WORDS, text),
+  );
+  const share = getShare(
+    profile,
+    (text) => isReadable(parseBoolean(text)) || words.includes(normalizeKey(text)),
+  );
+  const values = Object.fromEntries(words.map((text) => [text, OWN_WORDS[text] ?? '']));
+  return { share, rule: words.length === 0 ? undefined : { values } };
+}
+
+/** Metres; no find lies deeper. */
+const MAX_DEPTH_M = 20;
+
+/** Finds the unit of depths in the cells, in the header, or by the size of the numbers. */
+function testDepths(profile: ColumnProfile): Evidence {
+  const share = getShare(profile, (text) => parsePlainNumber(text) !== undefined);
+  const numbers = [...profile.values.keys()]
+    .filter((text) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text))
+    .flatMap((text) => parsePlainNumber(text) ?? []);
+  if (numbers.length === 0) return { share, rule: { unit: 'cm' } };
+  const named = findNamedUnit(profile.header);
+  const unit = named ?? guessUnit(numbers);
+  const isWrong = (value: number): boolean =>
+    (unit === 'm' && value > MAX_DEPTH_M) || (value > 0 && value * CENTIMETRES[unit ?? 'cm'] < 0.5);
+  const range = [Math.min(...numbers), Math.max(...numbers)]
+    .map((value) => (numbers.every(Number.isInteger) ? value : formatDecimal(value, 2)))
+    .join('–');
+  if (unit === undefined || numbers.some(isWrong)) {
+    const doubt = msg`${range}: not all seem to be in one unit. Which unit are they in?`;
+    return { share, rule: { unit: OPEN_UNIT }, doubt };
+  }
+  const doubt =
+    named === undefined
+      ? msg`${range}: ${unit} by the size of the numbers, since no unit is stated`
+      : makeUnreadableDoubt(
+          profile,
+          getShare(profile, (text) => isWholeDepth(text, unit)),
+        );
+  return { share, rule: { unit }, doubt };
+}
+
+/** Returns the unit that fits all numbers; undefined for `0,3` beside `35`. */
+function guessUnit(numbers: readonly number[]): DepthUnit | undefined {
+  const most = Math.max(...numbers);
+  if (numbers.every(Number.isInteger)) return most > 1000 ? 'mm' : 'cm';
+  if (most <= 10) return 'm';
+  return Math.min(...numbers) < 5 ? undefined : 'cm';
+}

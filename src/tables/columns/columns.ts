@@ -1,0 +1,401 @@
+import { normalizeId, normalizeNumber, normalizeText } from '../../base/characters.ts';
+import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import { cmd, msg } from '../../base/message.ts';
+import { findNearestNames, foldName, joinAlternatives } from '../../base/names.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnName,
+  type ElementName,
+  FIELDS,
+  type Field,
+  findColumnMeant,
+  isStoredColumn,
+  POINT_COLUMNS,
+} from '../../finds/fields.ts';
+import { isDitto, isFiller } from '../../finds/parse-cell.ts';
+import { findNumberDoubt } from '../../finds/value-rules.ts';
+import { STATE_COLUMN } from '../exports/exported-find.ts';
+import { ISSUES_COLUMN } from '../exports/row-cell.ts';
+import {
+  getDisplayedText,
+  getHeaderPlace,
+  getTablePlace,
+  type RowCells,
+  type Table,
+} from '../table.ts';
+import {
+  applyColumnRule,
+  type ColumnMap,
+  type ColumnRule,
+  getTemplateParts,
+  IGNORED,
+  JOINED,
+  makeColumnKeys,
+  NUMBER_COLUMNS,
+  normalizeKey,
+  type ReadColumn,
+  type Setting,
+  TEMPLATE_PART,
+} from './column-rule.ts';
+
+/** Parts of the record that the service makes; a table may contain them. */
+const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
+
+/** Tells if a column of pas's own exports is ignored on import. */
+export function isWrittenByPas(header: string): boolean {
+  return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
+}
+
+/** The columns of a table by their meanings. */
+export type Columns = ReturnType<typeof parseColumns>['columns'];
+
+/** A column of the table that gives an element its text, or a part of it. */
+type Source = { readonly index: number; readonly rule: ReadColumn };
+
+/**
+ * Reads the header. With an error no row is read: a mistyped column would leave every find without
+ * its element.
+ * @param map meanings of the columns of a foreign table
+ * @param constants values for all finds whose own cell is empty
+ */
+export function parseColumns(table: Table, map?: ColumnMap, constants: readonly Setting[] = []) {
+  const { sources, issues } = findSources(table, map);
+  const all = [...sources.values()].flat();
+  const signed = all.filter(({ rule }) => rule.sign !== undefined);
+  // The first value of an element counts.
+  const fixed = new Map(
+    [...(map?.fixed ?? []), ...constants].reverse().map((each) => [each.name, each]),
+  );
+  const names = new Set([...sources.keys(), ...fixed.keys()]);
+  const hasPoint = POINT_COLUMNS.some((name) => names.has(name));
+  const getHeader = (name: ColumnName): string | undefined =>
+    table.header[sources.get(name)?.[0]?.index ?? -1] ?? fixed.get(name)?.givenName;
+  const readParts = (row: RowCells, name: ColumnName): readonly string[] => {
+    const parts = (sources.get(name) ?? []).map((source) => readSource(row, source));
+    if (name === 'local_id' && map?.localId !== undefined)
+      return [composeLocalId(map.localId, parts)];
+    return parts;
+  };
+  const getText = rememberOfRow((row: RowCells, name: ColumnName): string => {
+    const text = readParts(row, name)
+      .filter((part) => part !== '')
+      .join('; ');
+    const value = fixed.get(name)?.value;
+    return value !== undefined && (text === '' || isFiller(text)) ? value : text;
+  });
+  const columns = {
+    place: getTablePlace(table),
+    /** Recognised columns in a fixed order, independent of the table's. */
+    names: [...names].sort(),
+    has: (name: ColumnName): boolean => names.has(name),
+    getHeader,
+    /**
+     * Returns the normalised text of a row for a column, as the column map says; '' where the table
+     * lacks the column, and for a text that stands for another value or for none.
+     */
+    getCell(row: RowCells, name: ColumnName): string {
+      if (!names.has(name)) return '';
+      const text = getText(row, name);
+      return isFiller(text) || isDitto(text) ? '' : normalizeCell(name, text);
+    },
+    /**
+     * Returns the reason to doubt that a readable text was typed so.
+     * @param above last value of the column in the rows above
+     */
+    findDoubt(row: RowCells, name: ColumnName, above: string | undefined): Doubt | undefined {
+      const text = getText(row, name);
+      const standIn = findStandIn(text, above);
+      if (standIn !== undefined) return standIn;
+      const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
+      if (date === undefined) return findCellDoubt(text, name);
+      return makeDateCellDoubt(row, date.index, isStoredColumn(name));
+    },
+    covered: listCovered(names, hasPoint),
+    /** Covered where the format has a point beside the columns. */
+    coveredWithPoint: listCovered(names, true),
+    /** A position with axes or signs in another order is read, with a warning. */
+    turnsPositions: all.some(({ rule }) => rule.form === 'position'),
+    /** Tells if the column map adds minus signs to the coordinates of a row. */
+    hasAddedSigns: (row: RowCells): boolean => signed.some((source) => isSignAdded(row, source)),
+  };
+  return { columns, issues };
+}
+
+/** Remembers the texts of one row, each of which is needed several times. */
+function rememberOfRow(read: (row: RowCells, name: ColumnName) => string): typeof read {
+  let last: RowCells | undefined;
+  const texts = new Map<ColumnName, string>();
+  return (row, name) => {
+    if (row !== last) texts.clear();
+    last = row;
+    const known = texts.get(name);
+    const text = known ?? read(row, name);
+    texts.set(name, text);
+    return text;
+  };
+}
+
+/**
+ * Finds the columns of each element. Those of a map come behind one with the element's own name, in
+ * the order of the map: several are joined. A composed local id has the columns of its template.
+ */
+function findSources(table: Table, map: ColumnMap | undefined) {
+  const { header } = table;
+  const keys = makeColumnKeys(header).map(normalizeKey);
+  const sources = new Map<ColumnName, Source[]>();
+  const issues: Issue[] = map === undefined ? [] : checkMissingColumns(table, map, keys);
+  // Without one of its columns every find would lack an element, so no row is read.
+  if (issues.length > 0) return { sources, issues };
+  const order = [...(map?.columns.keys() ?? [])].map(normalizeKey);
+  const rules = listColumnRules(table, map).map((rule, index) => ({
+    rule,
+    index,
+    at: order.indexOf(keys[index] ?? ''),
+  }));
+  for (const { rule, index, at } of rules.sort((a, b) => a.at - b.at)) {
+    if (rule === undefined) issues.push(...checkUnknownColumn(table, index, map !== undefined));
+    const element = rule?.element;
+    if (element === undefined) continue;
+    const others = sources.get(element) ?? [];
+    const [first] = others;
+    if (first === undefined || (at !== -1 && JOINED.includes(element)))
+      sources.set(element, [...others, { index, rule: { ...rule, element } }]);
+    else issues.push(makeDuplicateIssue(table, element, first.index, index));
+  }
+  const parts = map?.localId === undefined ? [] : getTemplateParts(map.localId);
+  if (parts.length > 0) {
+    const rule = { element: 'local_id' } as const;
+    sources.set(
+      'local_id',
+      parts.map((key) => ({ index: keys.indexOf(normalizeKey(key)), rule })),
+    );
+  }
+  // The note has the years that stand in the place of days.
+  for (const { index, rule } of sources.get('datum_nalezu') ?? []) {
+    if (rule.yearOnly === undefined) continue;
+    const year = { ...rule, element: 'poznamka', label: header[index] } as const;
+    sources.set('poznamka', [...(sources.get('poznamka') ?? []), { index, rule: year }]);
+  }
+  return { sources, issues };
+}
+
+/**
+ * Returns the rule of each column: that of the map, else of its own name; undefined for an unknown
+ * column.
+ */
+export function listColumnRules(
+  { header, names = header }: Table,
+  map: ColumnMap | undefined,
+): readonly (ColumnRule | undefined)[] {
+  const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [normalizeKey(key), rule]));
+  return makeColumnKeys(header).map((key, index): ColumnRule | undefined => {
+    const name = names[index] ?? '';
+    const element = findColumnMeant(name);
+    const ownRule = element === undefined ? undefined : { element };
+    const isLeftOut = name === '' && header[index] !== '';
+    return rules.get(normalizeKey(key)) ?? (isLeftOut ? IGNORED : ownRule);
+  });
+}
+
+function convertCell(row: RowCells, { index, rule }: Source): string {
+  return applyColumnRule(getTrimmedCell(row, index, rule.element), rule);
+}
+
+function readSource(row: RowCells, source: Source): string {
+  const { element, label, yearOnly } = source.rule;
+  const text = convertCell(row, source);
+  const isYear = yearOnly !== undefined && /^\d{4}$/.test(text);
+  const isMeant = yearOnly === undefined || isYear === (element === 'poznamka');
+  if (text === '' || !isMeant) return '';
+  return label === undefined ? text : `${label}: ${text}`;
+}
+
+/** Composes the local id; empty where a part is, since half a number may be another find's. */
+function composeLocalId(template: string, parts: readonly string[]): string {
+  const remaining = [...parts];
+  return parts.includes('') ? '' : template.replace(TEMPLATE_PART, () => remaining.shift() ?? '');
+}
+
+/** Tells if a date stands in a column for another element; in a labelled note a day is allowed. */
+function isMisplacedDate({ cells, shown }: RowCells, { index, rule }: Source): boolean {
+  if (shown?.get(index)?.isDate !== true || rule.element === 'datum_nalezu') return false;
+  return rule.label === undefined || !/^\d{4}-\d\d-\d\d/.test(cells[index] ?? '');
+}
+
+function isSignAdded(row: RowCells, source: Source): boolean {
+  const { index, rule } = source;
+  return convertCell(row, source) !== getTrimmedCell(row, index, rule.element);
+}
+
+/** Lists the elements with a column; the columns of a point cover its system and both points. */
+function listCovered(names: ReadonlySet<ColumnName>, hasPoint: boolean): ReadonlySet<ElementName> {
+  const isPoint = ({ kind }: Field): boolean => kind === 'point' || kind === 'geom-system';
+  const covered = FIELDS.filter((field) => names.has(field.name) || (hasPoint && isPoint(field)));
+  return new Set(covered.map(({ name }) => name));
+}
+
+/** Makes the issue of an unknown column. */
+function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Issue[] {
+  const header = table.header[index] ?? '';
+  const where = { ...getHeaderPlace(table), column: header };
+  const folded = foldName(header);
+  if (isWrittenByPas(header)) return [];
+  if (MADE_BY_SERVICE.includes(folded)) {
+    return [
+      makeWarningIssue(
+        'column-not-sent',
+        msg`The service fills in ${folded} itself, so the column is ignored.`,
+        where,
+      ),
+    ];
+  }
+  if (header === '') {
+    if (isEmptyColumn(table, index)) return [];
+    const position = index + 1;
+    return [
+      makeErrorIssue(
+        'column-without-name',
+        msg`Column ${position} has values but no name in the header. Give it a name.`,
+        where,
+      ),
+    ];
+  }
+  const nearest = joinAlternatives(findNearestNames(folded, COLUMN_NAMES));
+  const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
+  const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
+  const advice =
+    table.names === undefined && !isMapped
+      ? rename
+      : msg`Assign it in the column map to an element or to "ignore".`;
+  return [
+    makeErrorIssue(
+      'column-unknown',
+      msg`There is no element for the column "${header}". ${advice}`,
+      where,
+    ),
+  ];
+}
+
+function checkMissingColumns(table: Table, map: ColumnMap, keys: readonly string[]): Issue[] {
+  const names = makeColumnKeys(table.header);
+  const requested = [
+    ...map.columns.keys(),
+    ...(map.localId === undefined ? [] : getTemplateParts(map.localId)),
+  ];
+  return requested
+    .filter((key) => !keys.includes(normalizeKey(key)))
+    .map((key) => {
+      const nearest = joinAlternatives(findNearestNames(key, names));
+      const all = names.join(', ');
+      const advice = nearest === '' ? msg`Its columns are: ${all}.` : msg`Did you mean ${nearest}?`;
+      const message = msg`${map.file} names the column "${key}", which the table does not have. ${advice}`;
+      return makeErrorIssue('map-column-missing', message, getHeaderPlace(table));
+    });
+}
+
+function isEmptyColumn({ rows }: Table, index: number): boolean {
+  for (const { cells } of rows) if (cells[index] !== '') return false;
+  return true;
+}
+
+function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at: number): Issue {
+  const first = table.header[firstAt] ?? '';
+  const header = table.header[at] ?? '';
+  const both =
+    first === header
+      ? msg`The column "${header}" appears twice in the header.`
+      : msg`"${first}" and "${header}" both mean ${name}.`;
+  const where = { ...getHeaderPlace(table), column: header };
+  return makeErrorIssue('column-twice', msg`${both} Keep one.`, where);
+}
+
+/** Columns that differ for each find. */
+export const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
+
+/** Normalises the text of a cell for storage; file names keep the form of the file system. */
+export function normalizeCell(name: ColumnName, text: string): string {
+  if (name === 'photos') return text.trim();
+  if (name === 'evidencni_cislo') return normalizeNumber(text);
+  return OF_ONE_FIND.includes(name) ? normalizeId(text) : normalizeText(text);
+}
+
+/**
+ * Returns the trimmed text of a cell for a column. Numbers, coordinates, days and truth values are
+ * read as stored; texts, terms and names as displayed, such as `00012` or `12.10`.
+ */
+export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
+  return (isStoredColumn(name) ? (row.cells[index] ?? '') : getDisplayedText(row, index)).trim();
+}
+
+export function makeMissingColumnIssue(table: Table, rule: string, ...names: string[]): Issue {
+  const missing = joinAlternatives(names);
+  const header = table.header.join(', ');
+  const message = msg`There is no column ${missing}. The columns are: ${header}.`;
+  return makeErrorIssue(rule, message, getHeaderPlace(table));
+}
+
+/** Detects a text in the place of a value: a mark for the value above, or a word for none. */
+function findStandIn(text: string, above: string | undefined): Doubt | undefined {
+  if (isFiller(text)) {
+    const problem = msg`"${text}" is read as an empty cell.`;
+    return { severity: 'warning', rule: 'cell-filler', problem };
+  }
+  if (!isDitto(text)) return undefined;
+  const problem =
+    above === undefined
+      ? msg`"${text}" stands for the value above, and there is none. Write the value.`
+      : msg`"${text}" stands for the value above. If it is "${above}", write that.`;
+  return { severity: 'error', rule: 'cell-ditto', problem };
+}
+
+/** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
+function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
+  if (isStoredColumn(name)) return undefined;
+  if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {
+    const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
+    return { severity: 'warning', rule: 'cell-shortened', problem };
+  }
+  const isOfFind = NUMBER_COLUMNS.includes(name);
+  if (FORMULA.test(text)) {
+    const problem = msg`"${text}" is a formula instead of its result. Save the table with the results, or write the value.`;
+    return { severity: isOfFind ? 'error' : 'warning', rule: 'cell-formula', problem };
+  }
+  if (!isOfFind) return undefined;
+  const lookalike = name === 'evidencni_cislo' ? findNumberDoubt(text) : undefined;
+  if (lookalike !== undefined) return { severity: 'warning', ...lookalike };
+  if (/^['’`´]\d/.test(text)) {
+    const problem = msg`"${text}" begins with an apostrophe, by which spreadsheets mark a text. It is kept: remove it if it is only that mark.`;
+    return { severity: 'warning', rule: 'cell-apostrophe', problem };
+  }
+  if (!isDateOfSpreadsheet(text)) return undefined;
+  const problem = msg`"${text}" looks like a date that a spreadsheet made from a number. If so, format the column as text, and write the number again.`;
+  return { severity: 'warning', rule: 'cell-date', problem };
+}
+
+/** Formula with a cell or a function: `=B2&"x"`, `=CONCAT(A1;"-")`. */
+const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
+
+function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): Doubt {
+  const stored = row.cells[index] ?? '';
+  const shown = getDisplayedText(row, index);
+  const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
+  const problem = isNumber
+    ? msg`The cell contains a date, ${value}, where a number belongs: the spreadsheet changed what was typed. Format the column as a number, and write it again.`
+    : msg`The cell contains a date, ${value}, where a text belongs: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+  return { severity: 'error', rule: 'cell-date', problem };
+}
+
+/** Short month names of spreadsheets in Czech, English and German, folded. */
+const SHORT_MONTHS =
+  'led|uno|bre|dub|kve|cvn|cvc|srp|zar|rij|lis|pro|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mrz|mai|okt|dez';
+const DAY_OR_YEAR_AND_MONTH = new RegExp(
+  `^(?:\\d{1,2}_(?:${SHORT_MONTHS})(?:_\\d{2,4})?|(?:${SHORT_MONTHS})_\\d{2,4})$`,
+);
+
+/**
+ * Tells if a text looks like a converted date: `2.led`, `čvn-24`, `1-Feb`, `01.05.2024`; a number
+ * such as 12/2024 does not.
+ */
+function isDateOfSpreadsheet(text: string): boolean {
+  return DAY_OR_YEAR_AND_MONTH.test(foldName(text)) || /^\d{1,2}\. ?\d{1,2}\. ?\d{4}$/.test(text);
+}

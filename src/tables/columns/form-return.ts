@@ -1,0 +1,428 @@
+import { addToGroup, groupBy } from '../../base/collections.ts';
+import { joinNames } from '../../base/csv.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import { forEachLanguage } from '../../base/language.ts';
+import { msg } from '../../base/message.ts';
+import { isPictureName } from '../../base/names.ts';
+import { findColumnMeant, getField, isElementName } from '../../finds/fields.ts';
+import {
+  FORM_LABEL_GAP,
+  FORM_PHOTO,
+  FORM_POINT,
+  FORM_WORST_ACCURACY_M,
+  FORM_WRITTEN,
+  getFormGroup,
+  getFormLabel,
+  isWrittenToo,
+} from '../../finds/form-names.ts';
+import { QUESTIONS } from '../../finds/questions.ts';
+import {
+  type Attachments,
+  getDisplayedText,
+  getRowPlace,
+  type Table,
+  type TableRow,
+} from '../table.ts';
+import { getTrimmedCell } from './columns.ts';
+
+/**
+ * Columns with the permanent identifier of a filled form, most reliable first: a correction keeps
+ * it.
+ */
+const KEYS = ['meta/rootUuid', 'KEY', '_uuid'];
+
+/** A table of a repeated group without rows is no fault. */
+const NO_ROWS = 'table-no-rows';
+
+/** Keys of the numbers of a geopoint; their texts are as written, empty where there is none. */
+const LATITUDE = 'lat';
+const LONGITUDE = 'lon';
+const ACCURACY = 'accuracy';
+
+/** Columns of every table of finds, which may have another source than an answer. */
+const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'poznamka'];
+
+/**
+ * Converts the export of a form for phones into a table of finds: questions are in groups, a
+ * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech
+ * or English, are those of pas's form; a question of another form is matched by the name of an
+ * element, and otherwise goes into the note under its name. The local id is the form's own, else
+ * the server's identifier of the filled form. A form that a reviewer rejected, or that is still
+ * encrypted, is left out with an issue.
+ * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not
+ * go into the note
+ */
+export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
+  const { header, repeats, attachments = { paths: [] } } = table;
+  if (repeats === undefined) return table;
+  const issues: Issue[] = [
+    ...table.issues,
+    ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
+  ];
+  const questions = await loadQuestions();
+  const columns = findFormColumns(table, questions);
+  const parts = groupPartsByForm(table, repeats, questions, issues);
+  const findAttachment = makeAttachmentFinder(attachments);
+  const isKept = (name: string | undefined): boolean =>
+    name === OTHER_ANSWER
+      ? isMapped
+      : name !== undefined && findColumnMeant(name) !== undefined && !ADDED.includes(name);
+  const outputs = [
+    ...columns.flatMap((name, source) =>
+      isKept(name) ? [{ name: name || (header[source] ?? ''), source }] : [],
+    ),
+    ...ADDED.map((name) => ({ name, source: columns.indexOf(name) })),
+  ];
+  const rows = Array.from(table.rows).flatMap((form): TableRow[] => {
+    const ids = listIds(table, form);
+    const [id = ''] = ids;
+    const place = getRowPlace(table, form);
+    const why = findExclusionReason(table, form);
+    if (why !== undefined) {
+      issues.push(why.with({ ...place, find: id }));
+      return [];
+    }
+    const answers = readAnswers(form, header, columns);
+    const all = [answers, ...(parts.get(form.row) ?? [])];
+    const localId = answers.named.get('local_id') ?? id;
+    const photos: string[] = [];
+    const doubts = checkAccuracy(answers);
+    for (const picture of all.flatMap(({ pictures }) => pictures)) {
+      const path = findAttachment(picture, ids);
+      if (path === undefined) doubts.push(makeUnclearIssue(picture));
+      else photos.push(path);
+    }
+    for (const issue of doubts) issues.push(issue.with({ ...place, find: localId }));
+    const values = new Map([
+      ['local_id', localId],
+      ['photos', joinNames(photos)],
+      ['poznamka', composeNote(all, isMapped)],
+    ]);
+    const isOther = (source: number): boolean => columns[source] === OTHER_ANSWER;
+    const cells = outputs.map(({ name, source }) =>
+      isOther(source) ? (form.cells[source] ?? '') : (values.get(name) ?? getChosen(answers, name)),
+    );
+    const shown = outputs.flatMap(({ source }, index) => {
+      const cell = form.shown?.get(source);
+      const text = isOther(source) ? cell?.text : cells[index];
+      return cell === undefined || text === undefined ? [] : [[index, { ...cell, text }] as const];
+    });
+    return [{ ...form, cells, shown: new Map(shown) }];
+  });
+  return {
+    ...table,
+    header: outputs.map(({ name, source }) => header[source] ?? name),
+    names: outputs.map(({ name }) => name),
+    rows,
+    rowCount: rows.length,
+    issues,
+  };
+}
+
+/** Returns the chosen answer, or the one that was written in place of a choice. */
+function getChosen({ named }: FormAnswers, name: string): string {
+  const written = isWrittenToo(name) ? named.get(FORM_WRITTEN[name]) : undefined;
+  return written ?? getChoice(name, named.get(name) ?? '');
+}
+
+/**
+ * Returns the choice without the second language: lists show both, and so do exports with labels.
+ */
+function getChoice(name: string, text: string): string {
+  const isChosen =
+    isElementName(name) && !['text', 'integer', 'date', 'point'].includes(getField(name).kind);
+  if (!isChosen) return text;
+  // The list of states shows a number and a word.
+  const [choice = ''] = text.split(FORM_LABEL_GAP);
+  return name === 'stav' ? choice.replace(/^([123]) .*$/, '$1') : choice;
+}
+
+/**
+ * Returns the written note and, below it, one line for each answer that fills no element. A find
+ * has one value per element, so the repetitions of a group go into the note.
+ */
+function composeNote([answers, ...parts]: readonly FormAnswers[], isMapped: boolean): string {
+  const { named = new Map<string, string>(), otherAnswers = [] } = answers ?? {};
+  const groups = QUESTIONS.flatMap(({ name }) => {
+    const text = named.has(name) ? undefined : named.get(getFormGroup(name));
+    return text === undefined ? [] : [[getFormGroup(name), text] as const];
+  });
+  const unknown = [
+    ...groups,
+    ...(isMapped ? [] : otherAnswers),
+    ...parts.flatMap((part) => [...part.named, ...part.otherAnswers]),
+  ];
+  const note = named.get('poznamka') ?? [];
+  return [note, unknown.map(([name, text]) => `${name}: ${text}`)].flat().join('\n');
+}
+
+function getText({ header }: Table, { cells }: TableRow, name: string): string {
+  return (cells[header.indexOf(name)] ?? '').trim();
+}
+
+/** Returns the identifiers of a filled form; the one that corrections keep is first. */
+function listIds(table: Table, form: TableRow): string[] {
+  return KEYS.map((key) => withoutScheme(getText(table, form, key))).filter((id) => id !== '');
+}
+
+/** Phones write `uuid:5d1c…`, KoboToolbox `5d1c…`. */
+function withoutScheme(id: string): string {
+  return id.replace(/^uuid:/, '');
+}
+
+/** Groups the repetitions by the row of their filled form; one without a form is reported. */
+function groupPartsByForm(
+  table: Table,
+  repeats: readonly Table[],
+  questions: KnownQuestions,
+  issues: Issue[],
+): ReadonlyMap<number, readonly FormAnswers[]> {
+  const forms = new Map<string, number>();
+  for (const form of table.rows)
+    for (const id of [...listIds(table, form), getText(table, form, '_index')])
+      if (id !== '') forms.set(id, form.row);
+  const parts = new Map<number, FormAnswers[]>();
+  for (const repeat of repeats) {
+    const columns = findFormColumns(repeat, questions);
+    for (const row of repeat.rows) {
+      const [parent = ''] = getText(repeat, row, 'PARENT_KEY').split('/');
+      const ids = [
+        withoutScheme(parent),
+        withoutScheme(getText(repeat, row, '_submission__uuid')),
+        getText(repeat, row, '_parent_index'),
+      ];
+      const form = ids.map((id) => forms.get(id)).find((each) => each !== undefined);
+      const answers = readAnswers(row, repeat.header, columns);
+      if (form !== undefined) addToGroup(parts, form, answers);
+      else if (answers.pictures.length + answers.otherAnswers.length > 0)
+        issues.push(makeOrphanIssue(answers).with(getRowPlace(repeat, row)));
+    }
+  }
+  return parts;
+}
+
+/** Names that the servers give to a form which a reviewer rejected. */
+const REJECTED = ['rejected', 'not approved', 'validation_status_not_approved'];
+
+function findExclusionReason(table: Table, form: TableRow): Issue | undefined {
+  const review = getText(table, form, 'ReviewState') || getText(table, form, '_validation_status');
+  if (REJECTED.includes(review.toLowerCase()))
+    return makeWarningIssue(
+      'form-rejected',
+      msg`A reviewer rejected this form on the server ("${review}"). It was skipped.`,
+    );
+  // Only an encrypted form has a status.
+  const status = table.header.includes('KEY') ? getText(table, form, 'Status') : '';
+  return status === ''
+    ? undefined
+    : makeErrorIssue(
+        'form-encrypted',
+        msg`The form could not be decrypted ("${status}"). Export it again with its passphrase.`,
+      );
+}
+
+function makeUnclearIssue(picture: string): Issue {
+  const message = msg`Several files are called "${picture}", or its name contains a semicolon. The find was imported without it; attach the right file with \`pas photo add\`.`;
+  return makeWarningIssue('photo-unclear', message);
+}
+
+function checkAccuracy({ named }: FormAnswers): Issue[] {
+  const accuracyM = Number(named.get(ACCURACY));
+  const message = msg`The phone located the point only to within ${accuracyM} m. Check it.`;
+  return accuracyM > FORM_WORST_ACCURACY_M ? [makeWarningIssue('point-accuracy', message)] : [];
+}
+
+function makeOrphanIssue({ pictures, otherAnswers }: FormAnswers): Issue {
+  const says = [...pictures, ...otherAnswers.map(([name, text]) => `${name}: ${text}`)].join(', ');
+  return makeWarningIssue(
+    'form-part-alone',
+    msg`The row belongs to a form that is not in the export, and was skipped: ${says}.`,
+  );
+}
+
+/** Folder of all files in an export of ODK Central, with unique names. */
+const CENTRAL_FOLDER = 'media/';
+
+/**
+ * Makes a function that finds the file of an answer by the ids of its form: the name itself where
+ * there is none, undefined where several fit. Names are the phone's; KoboToolbox has a folder per
+ * filled form, and changes some names.
+ */
+function makeAttachmentFinder({ paths }: Attachments) {
+  const byName = groupBy(paths, (path) => path.slice(path.lastIndexOf('/') + 1).normalize('NFC'));
+  return (name: string, ids: readonly string[]): string | undefined => {
+    const text = name.normalize('NFC');
+    const paths = byName.get(text) ?? byName.get(toKoboName(text)) ?? [];
+    const [only, another] = paths;
+    if (another === undefined) return only ?? name;
+    const pathsOfForm = paths.filter((path) => path.split('/').some((part) => ids.includes(part)));
+    const [best, equal] =
+      pathsOfForm.length > 0
+        ? pathsOfForm
+        : paths.filter((path) => `/${path}`.includes(`/${CENTRAL_FOLDER}`));
+    return equal === undefined ? best : undefined;
+  };
+}
+
+/**
+ * Converts a name as Django's get_valid_filename does: blanks become `_`, and only letters, digits,
+ * `-`, `_` and `.` stay.
+ */
+function toKoboName(name: string): string {
+  return name
+    .trim()
+    .replaceAll(' ', '_')
+    .replace(/[^-\p{L}\p{N}_.]/gu, '');
+}
+
+/** Meaning of a column that fills no element. */
+const OTHER_ANSWER = '';
+
+/** Meaning of each column: a question of pas's form, an element, or another answer. */
+type FormColumns = readonly (string | undefined)[];
+
+/** Columns that a phone, ODK Central or KoboToolbox adds to a filled form. */
+const METADATA = [
+  /(?:^|[-/])(?:meta|formhub)[-/]/,
+  /^(?:instanceID|instanceName|start|end|today|username|deviceid|subscriberid|simserial|phonenumber|audit)$/,
+  /^(?:SubmissionDate|Submitter(?:ID|Name)|Attachments(?:Present|Expected)|Status|ReviewState|DeviceID|Edits|FormVersion|isValidated|(?:PARENT_)?KEY|SET-OF-.*)$/,
+  /^(?:_(?:id|uuid|submission_time|validation_status|notes|status|submitted_by|tags|index|parent_.*|submission_.*)|__version__)$/,
+];
+
+/** Answers in the columns of a geopoint's parts; the altitude is not read. */
+const POINT_PARTS: Readonly<Record<string, string | undefined>> = {
+  latitude: LATITUDE,
+  longitude: LONGITUDE,
+  accuracy: ACCURACY,
+  precision: ACCURACY,
+};
+const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision)$/i;
+
+/** Names of questions by possible header. */
+type KnownQuestions = ReadonlyMap<string, string>;
+
+/** Returns the questions of pas's form by their names and by their labels in both languages. */
+async function loadQuestions(): Promise<KnownQuestions> {
+  const questionNames = QUESTIONS.map(({ name }) => name).filter(
+    (name) => name !== 'photos' && name !== 'point',
+  );
+  const labelled = [
+    ...questionNames,
+    ...questionNames.map(getFormGroup),
+    FORM_PHOTO,
+    FORM_POINT,
+    ...Object.values(FORM_WRITTEN),
+  ];
+  const labels = await forEachLanguage(() =>
+    labelled.map((name) => [String(getFormLabel(name)), name] as const),
+  );
+  return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);
+}
+
+/**
+ * Finds the meanings of the columns of a form; undefined for one that is not read. A column is
+ * recognised by its full name or by the name without its groups. A column in which every text is a
+ * picture's name holds pictures.
+ */
+function findFormColumns({ header, rows }: Table, questions: KnownQuestions): FormColumns {
+  const point = findGeopoint(header, questions);
+  const named = new Set<string>();
+  return header.map((text, index) => {
+    if (METADATA.some((pattern) => pattern.test(text)) || isAddressOfAnother(text, header))
+      return undefined;
+    const part = parsePointPart(text, header);
+    const isOfPoint = point !== undefined && (part?.of ?? text) === point;
+    const name = isOfPoint ? part?.answer : findQuestionName(text, questions);
+    if (name === FORM_PHOTO || hasOnlyPictures(rows, index)) return FORM_PHOTO;
+    // A column `photos` with other texts is no list of photographs.
+    if (name === undefined || name === 'photos' || named.has(name))
+      return isOfPoint ? undefined : OTHER_ANSWER;
+    named.add(name);
+    return name;
+  });
+}
+
+/**
+ * Returns the answers of one filled form, or of one repetition of a group, without empty ones: by
+ * name of a question of pas's form or of an element, names of files, and answers that fill no
+ * element under the names of their questions.
+ */
+function readAnswers(row: TableRow, header: readonly string[], columns: FormColumns) {
+  const named = new Map<string, string>();
+  const pictures: string[] = [];
+  const otherAnswers: [string, string][] = [];
+  for (const [index, name] of columns.entries()) {
+    if (name === undefined) continue;
+    const column = findColumnMeant(name);
+    const text =
+      column === undefined
+        ? getDisplayedText(row, index).trim()
+        : getTrimmedCell(row, index, column);
+    if (text === '') continue;
+    if (name === FORM_PHOTO) pictures.push(text);
+    else if (name === OTHER_ANSWER) otherAnswers.push([header[index] ?? '', text]);
+    else named.set(name, text);
+  }
+  const [latitude, longitude, , accuracy] = named.get(FORM_POINT)?.split(/\s+/) ?? [];
+  const whole = { [LATITUDE]: latitude, [LONGITUDE]: longitude, [ACCURACY]: accuracy };
+  for (const [name, text] of Object.entries(whole))
+    if (text !== undefined && !named.has(name)) named.set(name, text);
+  return { named, pictures, otherAnswers };
+}
+
+type FormAnswers = ReturnType<typeof readAnswers>;
+
+/**
+ * Finds the question of a header: `frame-hloubka`, `frame/hloubka`, `hloubka`, `Frame/Depth (cm)`.
+ */
+function findQuestionName(header: string, questions: KnownQuestions): string | undefined {
+  const isPart = PART_OF_POINT.test(header);
+  const starts = [0, ...[...header.matchAll(/[-/]/g)].map(({ index }) => index + 1)];
+  return starts
+    .map((start) => header.slice(start))
+    .map((rest) => questions.get(rest) ?? (isPart ? undefined : findColumnMeant(rest)))
+    .find((name) => name !== undefined);
+}
+
+/**
+ * Tells if a column has the address of a file named in another column, or one choice of a multiple
+ * choice there.
+ */
+function isAddressOfAnother(text: string, header: readonly string[]): boolean {
+  const [, of] = /^(.+)_URL$/.exec(text) ?? /^(.+)\/[^/]+$/.exec(text) ?? [];
+  return of !== undefined && header.includes(of);
+}
+
+function hasOnlyPictures(rows: Table['rows'], index: number): boolean {
+  let some = false;
+  for (const { cells } of rows) {
+    const text = (cells[index] ?? '').trim();
+    if (text !== '' && !(isPictureName(text) && !/[/\\]/.test(text))) return false;
+    some ||= text !== '';
+  }
+  return some;
+}
+
+/**
+ * Parses the header of a geopoint's part: `where-point-Latitude` of ODK Central,
+ * `_where/point_latitude` of KoboToolbox beside the whole point.
+ */
+function parsePointPart(text: string, header: readonly string[]) {
+  const [, before = '', part = ''] = PART_OF_POINT.exec(text) ?? [];
+  const whole = before.replace(/^_/, '').replace(/\/_([^/]+)$/, '/$1');
+  const of = header.includes(before) ? before : whole;
+  if (part === '' || (text.startsWith('_') && !header.includes(of))) return undefined;
+  return { of, answer: POINT_PARTS[part.toLowerCase()] };
+}
+
+/** Finds the geopoint that is read: that of pas's form, else the only one. */
+function findGeopoint(header: readonly string[], questions: KnownQuestions): string | undefined {
+  const parts = header.flatMap((text) => parsePointPart(text, header) ?? []);
+  const points = [...new Set(parts.map(({ of }) => of))].filter((point) =>
+    [LATITUDE, LONGITUDE].every((name) =>
+      parts.some(({ of, answer }) => of === point && answer === name),
+    ),
+  );
+  const isOwn = (text: string): boolean => findQuestionName(text, questions) === FORM_POINT;
+  return points.find(isOwn) ?? (points.length === 1 && !header.some(isOwn) ? points[0] : undefined);
+}

@@ -1,0 +1,298 @@
+import { makeIdKey, parseHtml } from '../../base/characters.ts';
+import { splitNames } from '../../base/csv.ts';
+import {
+  type Doubt,
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeUnreadable,
+  type Reading,
+  toIssue,
+  type Unreadable,
+} from '../../base/issue.ts';
+import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
+import { isPictureName } from '../../base/names.ts';
+import type { Reference } from '../../finds/field.ts';
+import {
+  type ColumnName,
+  type ElementName,
+  FIELDS,
+  type Field,
+  type FindElements,
+  isElementName,
+} from '../../finds/fields.ts';
+import type { Find } from '../../finds/find.ts';
+import {
+  isConfirmed,
+  parseBoolean,
+  parseDateCell,
+  parseInteger,
+  parseTargetState,
+} from '../../finds/parse-cell.ts';
+import type { PositionChange } from '../../finds/place/geometry.ts';
+import type { ResolvedFinder, ResolveReference } from '../../finds/resolve-references.ts';
+import { MISSING, OTHER_SPELLING, type ResolvePhoto } from '../../photos/photograph.ts';
+import { getRowPlace, type TableRow } from '../table.ts';
+import type { Columns } from './columns.ts';
+import { parsePointColumns } from './point-columns.ts';
+
+/** Access to a row's photographs, and to what is stored of its find. */
+export type TableContext = {
+  /** Usually `makePhotoResolver(dirname(table))`. */
+  readonly resolvePhoto: ResolvePhoto;
+  /** Looks up a stored find: an exported table contains its identifier. */
+  readonly findKnown?: (localId: string) => KnownFind | undefined;
+  /** Explains why a readable day is hardly the one that was meant. */
+  readonly findDayDoubt?: (day: string) => Message | undefined;
+};
+
+export type RowContext = TableContext & {
+  readonly resolveReference: ResolveReference;
+  /** Last values of the columns in the rows above. */
+  readonly above?: ReadonlyMap<ColumnName, string>;
+};
+
+export type KnownFind = {
+  /** Identifier that the service gave to its import. */
+  readonly identCely: string | undefined;
+  /** File names of its stored photographs. */
+  readonly photos: readonly string[];
+};
+
+/** `find` is absent where a cell could not be read; `issues` then has at least one error. */
+export type MappedRow = {
+  readonly find?: Find;
+  readonly issues: readonly Issue[];
+  /** The point differs from its spelling, as a column map says. */
+  readonly positionChange?: PositionChange;
+};
+
+type Value = string | number | boolean | Reference;
+
+/** Records an issue of a cell. */
+type Report = (doubt: Doubt, column: ColumnName, more?: Parameters<typeof toIssue>[1]) => void;
+
+/**
+ * Reads one row as a find; {@link checkRules} checks completeness and the service's rules. A cell
+ * that cannot be read excludes the row, since the find would be incomplete.
+ */
+export function mapRow(
+  row: TableRow,
+  localId: string,
+  columns: Columns,
+  context: RowContext,
+): MappedRow {
+  const { issues, point, ...read } = readRow(row, localId, columns, context);
+  if (hasErrors(issues) || !isReadable(point)) return { issues };
+  const { element: pointElement, columns: pointColumns, change } = point.value;
+  const find: Find = {
+    localId,
+    ...read,
+    covered: row.point === undefined ? columns.covered : columns.coveredWithPoint,
+    coversPhotos: row.photos !== undefined || columns.has('photos'),
+    source: getRowPlace(columns.place, row),
+    getColumn: (element) =>
+      element === pointElement
+        ? pointColumns.map(columns.getHeader).join(', ')
+        : columns.getHeader(element),
+  };
+  return {
+    find,
+    issues,
+    positionChange: columns.hasAddedSigns(row) ? (change ?? 'signs') : change,
+  };
+}
+
+/**
+ * Reads a row cell by cell, so that one that cannot be read, which has an error, does not affect the
+ * others.
+ */
+export function readRow(row: TableRow, localId: string, columns: Columns, context: RowContext) {
+  const issues: Issue[] = [];
+  const report: Report = (doubt, column, more) => {
+    const where = {
+      ...getRowPlace(columns.place, row),
+      find: localId,
+      element: isElementName(column) ? column : undefined,
+      column: columns.getHeader(column),
+    };
+    issues.push(toIssue(doubt, { ...where, ...more }));
+  };
+  const unfit = reportDoubts(row, columns, context, report);
+  const values = parseElements(row, columns, context.resolveReference, report, unfit);
+  checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
+  const point = parsePointColumns(row, columns);
+  if (!isReadable(point)) report(point, point.column, { element: point.element });
+  else if (point.value.remark !== undefined)
+    report(asWarning(point.value.remark), 'wkt', { element: point.value.element });
+  const names = row.photos ?? splitPhotos(columns.getCell(row, 'photos'), context.resolvePhoto);
+  const identCely = columns.getCell(row, 'ident_cely');
+  const existing =
+    names.length === 0 && identCely === '' ? undefined : context.findKnown?.(localId);
+  const { photos, missing } = parsePhotos(
+    names,
+    localId,
+    context,
+    existing?.photos ?? NO_PHOTOS,
+    report,
+  );
+  const isRecorded = identCely !== '' && identCely !== ':tba';
+  // A row with an identifier of the service would be recorded there twice.
+  if (isRecorded && makeIdKey(identCely) !== makeIdKey(existing?.identCely ?? '')) {
+    const problem = msg`The row is already recorded as ${identCely}; importing it would create a second record. Remove the row, or clear this cell if that is the record of another find or another service.`;
+    report(makeUnreadable('already-recorded', problem), 'ident_cely');
+  }
+  const elements: FindElements = isReadable(point)
+    ? Object.assign(values, point.value.elements)
+    : values;
+  return { elements, photos, missingPhotos: missing, issues, point };
+}
+
+/** @returns the columns whose text was changed, and is not used */
+function reportDoubts(
+  row: TableRow,
+  columns: Columns,
+  { above }: RowContext,
+  report: Report,
+): ReadonlySet<ColumnName> {
+  const unfit = new Set<ColumnName>();
+  for (const name of columns.names) {
+    const doubt = columns.findDoubt(row, name, above?.get(name));
+    if (doubt === undefined) continue;
+    report(doubt, name);
+    if (doubt.severity !== 'warning') unfit.add(name);
+  }
+  return unfit;
+}
+
+function parseElements(
+  row: TableRow,
+  columns: Columns,
+  resolve: ResolveReference,
+  report: Report,
+  unfit: ReadonlySet<ColumnName>,
+): FindElements {
+  const values: { [name: string]: Value } = {};
+  for (const field of FIELDS) {
+    const cell = columns.getCell(row, field.name);
+    if (cell === '' || field.kind === 'point' || field.kind === 'geom-system') continue;
+    const reading = parseElement(
+      field,
+      field.kind === 'text' ? removeHtml(field.name, cell, report) : cell,
+      resolve,
+    );
+    if (isReadable(reading) && !unfit.has(field.name)) values[field.name] = reading.value;
+    const remark = isReadable(reading) ? getRemark(reading) : reading;
+    if (remark === undefined) continue;
+    const candidates = 'candidates' in reading ? reading.candidates : undefined;
+    report(remark, field.name, { written: cell, candidates });
+  }
+  return values;
+}
+
+/** Asks about a doubtful day, unless its cell confirms it. */
+function checkDay(
+  { datum_nalezu: day }: FindElements,
+  cell: string,
+  { findDayDoubt }: RowContext,
+  report: Report,
+): void {
+  const doubt = day === undefined || isConfirmed(cell) ? undefined : findDayDoubt?.(day);
+  if (day === undefined || doubt === undefined) return;
+  const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
+  const problem = joinMessages([doubt, confirm], ' ');
+  report(makeUnreadable('date-plausible', problem), 'datum_nalezu');
+}
+
+/** Removes HTML, which maps and devices write into descriptions. */
+function removeHtml(name: ElementName, cell: string, report: Report): string {
+  const { text, pictures } = parseHtml(cell);
+  if (text === cell) return cell;
+  const names = pictures.join(', ');
+  const also = names === '' ? '' : msg` Its pictures are ignored: ${names}.`;
+  const problem = msg`The text is HTML; pas reads only the plain text.${also}`;
+  report({ severity: 'warning', rule: 'text-html', problem }, name);
+  return text;
+}
+
+function getRemark(reading: ResolvedFinder | { readonly value: Value }): Doubt | undefined {
+  return 'remark' in reading && reading.remark !== undefined
+    ? asWarning(reading.remark)
+    : undefined;
+}
+
+function asWarning(remark: Unreadable): Doubt {
+  return { ...remark, severity: 'warning' };
+}
+
+function parseElement(
+  field: Field,
+  cell: string,
+  resolve: ResolveReference,
+): Reading<Value> | ResolvedFinder {
+  switch (field.kind) {
+    case 'text':
+    case 'point':
+    case 'geom-system':
+      // XML has one kind of line break, and a text must not change on its way through a document.
+      return { value: cell.replace(/\r\n?/g, '\n') };
+    case 'integer':
+      return parseInteger(cell);
+    case 'date':
+      return parseDateCell(cell);
+    case 'boolean':
+      return parseBoolean(cell);
+    case 'state':
+      return parseTargetState(cell);
+    case 'term':
+    case 'reference':
+      return resolve(field, cell);
+  }
+}
+
+/** Splits at `;`, and at `|`, line breaks and `, ` between names of photographs. */
+export function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
+  if (cell === '') return NO_PHOTOS;
+  return splitNames(cell).flatMap((name) => {
+    const pieces = name.split(/[|\r\n]|,\s/).map((piece) => piece.trim());
+    const parts = pieces.filter((piece) => piece !== '');
+    const areNames = parts.every((part) => isPictureName(part) || isReadable(resolvePhoto(part)));
+    return parts.length > 1 && areNames && !isReadable(resolvePhoto(name)) ? parts : [name];
+  });
+}
+
+/**
+ * @param previousPhotos names of photographs that are stored already, and so need not exist beside
+ * the table
+ */
+function parsePhotos(
+  names: readonly string[],
+  localId: string,
+  { resolvePhoto }: RowContext,
+  previousPhotos: readonly string[],
+  report: Report,
+): { readonly photos: readonly string[]; readonly missing: readonly string[] } {
+  if (names.length === 0) return { photos: NO_PHOTOS, missing: NO_PHOTOS };
+  const photos = new Set<string>();
+  const missing: string[] = [];
+  const warn = (rule: string, problem: Message): void =>
+    report({ severity: 'warning', rule, problem }, 'photos');
+  for (const name of names) {
+    const path = resolvePhoto(name);
+    if (isReadable(path)) {
+      if (path.remark !== undefined) warn(OTHER_SPELLING, path.remark);
+      if (photos.has(path.value))
+        warn('photo-twice', msg`"${name}" appears twice; it is queued once.`);
+      photos.add(path.value);
+      continue;
+    }
+    missing.push(name);
+    if (previousPhotos.includes(name)) continue;
+    const later = msg`The find was imported without it. Copy it there and import again, or attach it: ${cmd`pas photo add ${localId}`} FILE`;
+    if (path.rule === MISSING) warn(MISSING, joinMessages([path.problem, later], ' '));
+    else report(path, 'photos');
+  }
+  return { photos: [...photos], missing };
+}
+
+const NO_PHOTOS: readonly string[] = [];

@@ -1,0 +1,350 @@
+import { createHash } from 'node:crypto';
+import {
+  hasErrors,
+  type Issue,
+  isReadable,
+  makeErrorIssue,
+  makeWarningIssue,
+} from '../../base/issue.ts';
+import { joinMessages, type Message, msg } from '../../base/message.ts';
+import { foldName } from '../../base/names.ts';
+import { type ColumnName, getField, isElementName, POINT_COLUMNS } from '../../finds/fields.ts';
+import type { Find, LookupTerm } from '../../finds/find.ts';
+import { findDayDoubt, isOldDay, parseDateCell } from '../../finds/parse-cell.ts';
+import { rememberReferences } from '../../finds/resolve-references.ts';
+import type { ResolvePhoto } from '../../photos/photograph.ts';
+import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table.ts';
+import { applyColumnRule, type ColumnMap, type ColumnRule, type Setting } from './column-rule.ts';
+import { type Columns, listColumnRules, parseColumns } from './columns.ts';
+import { type MappedRow, mapRow, type TableContext } from './map-row.ts';
+import type { ColumnProposal } from './propose-columns.ts';
+
+type MapContext = TableContext & {
+  /** Undefined where no vocabulary was harvested. */
+  readonly lookupTerm: LookupTerm | undefined;
+  /** Meanings of the columns of a foreign table. */
+  readonly map?: ColumnMap;
+  /** Values for all finds whose own cell is empty. */
+  readonly constants?: readonly Setting[];
+  /** Local day, YYYY-MM-DD; without it no day is doubted. */
+  readonly today?: string;
+};
+
+const MAX_LOCAL_ID_LENGTH = 200;
+
+/**
+ * Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid
+ * header excludes all rows.
+ */
+export function mapTable(
+  table: Table,
+  { lookupTerm, today, map, constants, ...context }: MapContext,
+): {
+  /** Issues of the table, its header and its keys. */
+  readonly issues: readonly Issue[];
+  /** Rows with their own issues, read during iteration. */
+  readonly rows: Iterable<MappedRow>;
+  /** Local ids of all rows, including unreadable ones. */
+  readonly keys: KeySet;
+} {
+  const { columns, issues: headerIssues } = parseColumns(table, map, constants);
+  const issues: Issue[] = [...headerIssues, ...table.issues];
+  if (hasErrors(headerIssues)) return { issues, rows: [], keys: new Set() };
+
+  const { keys, all } = columns.has('local_id')
+    ? listLocalIds(table, columns, issues)
+    : digestRows(table, columns, issues);
+  const rowContext = {
+    resolveReference: rememberReferences(lookupTerm),
+    findDayDoubt: today === undefined ? undefined : makeDayCheck(table, columns, today),
+    ...context,
+  };
+  const rows = function* (): Generator<MappedRow> {
+    const above = new Map<ColumnName, string>();
+    let index = 0;
+    for (const row of table.rows) {
+      const key = keys[index];
+      index += 1;
+      if (key !== undefined) yield mapRow(row, key, columns, { ...rowContext, above });
+      for (const name of columns.names) {
+        const text = columns.getCell(row, name);
+        if (text !== '') above.set(name, text);
+      }
+    }
+  };
+  return { issues, rows: { [Symbol.iterator]: rows }, keys: all };
+}
+
+/** Makes the check of days: a table whose days are mostly old may have old ones. */
+function makeDayCheck(table: Table, columns: Columns, today: string) {
+  let old = 0;
+  let recent = 0;
+  for (const row of columns.has('datum_nalezu') ? table.rows : []) {
+    const reading = parseDateCell(columns.getCell(row, 'datum_nalezu'));
+    if (!isReadable(reading)) continue;
+    if (isOldDay(reading.value)) old += 1;
+    else recent += 1;
+  }
+  const context = { today, areOldUsual: old > recent, isOfDevice: table.unit === 'waypoint' };
+  return (day: string) => findDayDoubt(day, context);
+}
+
+type KeySet = { has(localId: string): boolean };
+
+/** Local ids in the order of the rows; undefined for a row whose find is not certain. */
+type TableKeys = { readonly keys: readonly (string | undefined)[]; readonly all: KeySet };
+
+/**
+ * Lists the local ids of the table. A row without one, or with a duplicate, has no key, since its
+ * find is ambiguous.
+ */
+function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKeys {
+  const firstRows = new Map<string, number>();
+  const shared = new Set<string>();
+  const written = Array.from(table.rows, (row) => {
+    const key = columns.getCell(row, 'local_id');
+    const problem = findKeyProblem(key);
+    const first = firstRows.get(key);
+    const where = {
+      ...getRowPlace(table, row),
+      column: columns.getHeader('local_id') ?? 'local_id',
+    };
+    if (problem !== undefined) issues.push(makeErrorIssue('local-id', problem, where));
+    else if (first === undefined) firstRows.set(key, row.row);
+    else {
+      shared.add(key);
+      issues.push(
+        makeErrorIssue('local-id-twice', makeSharedIdMessage(table, first, row.row, key), {
+          ...where,
+          find: key,
+        }),
+      );
+    }
+    return key;
+  });
+  const isCertain = (key: string): boolean => firstRows.has(key) && !shared.has(key);
+  return { keys: written.map((key) => (isCertain(key) ? key : undefined)), all: firstRows };
+}
+
+function makeSharedIdMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
+  return unit === undefined
+    ? msg`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither row was read.`
+    : msg`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
+}
+
+/** Explains why a text cannot be a local id. */
+export function findKeyProblem(key: string): Message | undefined {
+  if (key === '')
+    return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
+  if (key.length > MAX_LOCAL_ID_LENGTH)
+    return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are allowed.`;
+  return /[\r\n\t]/.test(key)
+    ? msg`The local_id contains a line break or a tab. Write it on one line.`
+    : undefined;
+}
+
+/** Uses digests of the contents as keys, by which a row is known again until it is edited. */
+function digestRows(table: Table, columns: Columns, issues: Issue[]): TableKeys {
+  const message = msg`The table has no column local_id, so pas asks about a row that is edited later. Add one.`;
+  if (table.rowCount > 0)
+    issues.push(makeWarningIssue('local-id-missing', message, getHeaderPlace(table)));
+  const seen = new Map<string, number>();
+  const keys = Array.from(table.rows, (row) => {
+    const digest = digestRow(row, columns);
+    const occurrence = (seen.get(digest) ?? 0) + 1;
+    seen.set(digest, occurrence);
+    return occurrence === 1 ? digest : `${digest}-${occurrence}`;
+  });
+  return { keys, all: new Set(keys) };
+}
+
+/** Returns the digest of the cells, independent of the order and spelling of the columns. */
+function digestRow(row: TableRow, columns: Columns): string {
+  const content: string[][] = columns.names
+    .map((name) => [name, columns.getCell(row, name)])
+    .filter(([, text]) => text !== '');
+  if (row.point !== undefined)
+    content.push(['point', `${row.point.system} ${row.point.x} ${row.point.y}`]);
+  return `row-${createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 16)}`;
+}
+
+/** Columns that distinguish a find from a remark: object, place and date. */
+const TELLING: readonly ColumnName[] = [
+  'druh_nalezu',
+  'specifikace',
+  'obdobi',
+  'presna_datace',
+  'datum_nalezu',
+  'lokalizace',
+  'photos',
+  ...POINT_COLUMNS,
+];
+
+const TOTAL =
+  /^(?:celkem|celkov[ýáé] (?:součet|počet)|součet|mezisoučet|úhrnem|suma|dohromady|(?:grand |sub)?total|sum|summe|gesamt|insgesamt|[σ∑])[\s:.=,\d]*(?:(?:ks|kusů|nálezů|finds|pcs)[\s:.=]*)?$/i;
+const NUMBER = /^[-+]?[\d\s.,]+%?$/;
+const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
+
+/**
+ * Leaves out rows that are no finds, each with a warning: totals, repeated headers, separators, and
+ * remarks below the finds, which have no object, place and day although all others do.
+ * @param map meanings of the columns of a foreign table
+ * @param advice remedy where such a row is a find
+ */
+export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
+  if (table.unit !== undefined) return table;
+  const left = findOtherRows(table, listColumnRules(table, map), advice);
+  if (left.size === 0) return table;
+  const rows = function* (): Generator<TableRow> {
+    for (const row of table.rows) if (!left.has(row.row)) yield row;
+  };
+  return {
+    ...table,
+    rows: { [Symbol.iterator]: rows },
+    rowCount: table.rowCount - left.size,
+    issues: [...table.issues, ...left.values()],
+  };
+}
+
+/** @param names folded names of the columns */
+function isBetweenFinds({ cells }: TableRow, names: readonly string[]): boolean {
+  const at = cells.findIndex((cell) => cell !== '');
+  const first = cells[at] ?? '';
+  const listLaterCells = (): string[] => cells.slice(at + 1).filter((cell) => cell !== '');
+  if (TOTAL.test(first) && listLaterCells().every((cell) => NUMBER.test(cell))) return true;
+  if (SEPARATOR.test(first) && listLaterCells().every((cell) => SEPARATOR.test(cell))) return true;
+  // Shortcut: most names of columns have no digit.
+  if (/\d/.test(first) && !/\d/.test(names[at] ?? '')) return false;
+  return (
+    cells.every((cell, index) => cell === '' || foldName(cell) === (names[index] ?? '')) &&
+    listLaterCells().length > 0
+  );
+}
+
+function makeOtherRowIssue(
+  table: Table,
+  row: TableRow,
+  isRemark: boolean,
+  advice: Message | undefined,
+): Issue {
+  const first = (row.cells.find((cell) => cell !== '') ?? '').slice(0, MAX_SHOWN);
+  const why = isRemark
+    ? msg`The row ("${first}") has no object, place or date, unlike all other rows, so it was skipped.`
+    : msg`The row ("${first}") is a total, a heading or a separator, so it was skipped.`;
+  const message = advice === undefined ? why : joinMessages([why, advice], ' ');
+  return makeWarningIssue('row-no-find', message, getRowPlace(table, row));
+}
+
+const MAX_SHOWN = 60;
+
+/**
+ * Returns the issues of rows that are no finds, by their numbers. A remark lacks object, place, date
+ * and a usual key, unlike most rows.
+ */
+function findOtherRows(
+  table: Table,
+  rules: readonly (ColumnRule | undefined)[],
+  advice: Message | undefined,
+): ReadonlyMap<number, Issue> {
+  const meanings = rules.map((rule) => rule?.element);
+  const telling = meanings.flatMap((name, index) =>
+    name !== undefined && TELLING.includes(name) ? [index] : [],
+  );
+  const names = table.header.map(foldName);
+  const key = meanings.indexOf('local_id');
+  const left = new Map<number, Issue>();
+  const leave = (row: TableRow, isRemark: boolean): void =>
+    void left.set(row.row, makeOtherRowIssue(table, row, isRemark, advice));
+  const silent: TableRow[] = [];
+  let finds = 0;
+  let longest = 0;
+  let haveDigits = true;
+  for (const row of table.rows) {
+    if (isBetweenFinds(row, names)) leave(row, false);
+    else if (row.point !== undefined || telling.some((index) => (row.cells[index] ?? '') !== '')) {
+      const id = row.cells[key] ?? '';
+      finds += 1;
+      longest = Math.max(longest, id.length);
+      haveDigits &&= /\d/.test(id);
+    } else silent.push(row);
+  }
+  const isCalledSo = (id: string): boolean =>
+    id !== '' && id.length <= longest * 2 && (!haveDigits || /\d/.test(id));
+  const remarks = silent.filter(({ cells }) => key === -1 || !isCalledSo(cells[key] ?? ''));
+  if (telling.length > 0 && remarks.length < finds) for (const row of remarks) leave(row, true);
+  return new Map([...left].sort(([a], [b]) => a - b));
+}
+
+export type Preview = ReturnType<typeof previewImport>;
+
+type PreviewContext = {
+  readonly lookupTerm: LookupTerm;
+  readonly resolvePhoto: ResolvePhoto;
+  readonly check: (find: Find) => readonly Issue[];
+};
+
+const MAX_FINDS = 3;
+const MAX_ISSUES = 6;
+
+/**
+ * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
+ * first finds and the most frequent errors, each with its number of rows.
+ */
+export function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
+  const mapped = mapTable(table, { ...context, map });
+  const finds: Find[] = [];
+  const problems = new Map<string, { issue: Issue; rows: number }>();
+  const noteErrors = (issues: readonly Issue[]): void => {
+    for (const issue of issues.filter(({ severity }) => severity === 'error')) {
+      const key = `${issue.rule} ${issue.element ?? issue.column ?? ''}`;
+      const { issue: first, rows } = problems.get(key) ?? { issue, rows: 0 };
+      problems.set(key, { issue: first, rows: rows + 1 });
+    }
+  };
+  let read = 0;
+  let drafts = 0;
+  noteErrors(mapped.issues);
+  for (const { find, issues } of mapped.rows) {
+    const all = find === undefined ? issues : [...issues, ...context.check(find)];
+    noteErrors(all);
+    if (find === undefined) continue;
+    read += 1;
+    if (hasErrors(all)) drafts += 1;
+    if (finds.length < MAX_FINDS) finds.push(find);
+  }
+  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows);
+  return {
+    rows: table.rowCount,
+    finds,
+    leftOut: table.rowCount - read,
+    drafts,
+    commonest: commonest.slice(0, MAX_ISSUES),
+  };
+}
+
+/** A museum's term that matches no entry, or several. */
+export type UnmappedTerm = {
+  readonly element: ColumnName;
+  readonly term: string;
+  readonly rows: number;
+  readonly kind: 'unknown' | 'ambiguous';
+};
+
+/** Returns the terms that must be mapped before their rows can be read, most frequent first. */
+export function listUnmappedTerms(
+  columns: readonly ColumnProposal[],
+  lookupTerm: LookupTerm,
+): UnmappedTerm[] {
+  const unmapped = columns.flatMap(({ profile, rule }): UnmappedTerm[] => {
+    const { element } = rule;
+    if (element === undefined || !isElementName(element)) return [];
+    const { kind: ofTerms, set = '' } = getField(element);
+    if (ofTerms !== 'term') return [];
+    return [...profile.values].flatMap(([text, rows]) => {
+      const term = applyColumnRule(text, rule);
+      const { kind } = lookupTerm(set, term);
+      return kind === 'unknown' || kind === 'ambiguous' ? [{ element, term, rows, kind }] : [];
+    });
+  });
+  return unmapped.sort((a, b) => b.rows - a.rows);
+}

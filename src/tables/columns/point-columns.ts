@@ -1,0 +1,267 @@
+import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { enumerate } from '../../base/names.ts';
+import {
+  type ColumnName,
+  type ElementName,
+  type FindElements,
+  getPoint,
+  getPointElement,
+} from '../../finds/fields.ts';
+import { parseGeomSystem } from '../../finds/parse-cell.ts';
+import {
+  DRAWN_WITHIN_M,
+  findRangeProblem,
+  formatPoint,
+  type GeomSystem,
+  isSamePlace,
+  type PointInSystem,
+  type PointText,
+  type PositionChange,
+  parseGisText,
+  parseWrittenPoint,
+  toGeomSystem,
+} from '../../finds/place/geometry.ts';
+import {
+  type Position,
+  parseCoordinate,
+  parsePosition,
+  writePosition,
+} from '../../finds/place/read-position.ts';
+import type { TableRow } from '../table.ts';
+import type { Columns } from './columns.ts';
+
+/** Columns that can hold a point. Without `system`, `geom_system` must state it. */
+type PointColumns = {
+  readonly columns: readonly [ColumnName, ...ColumnName[]];
+  readonly system?: GeomSystem;
+};
+
+const SOURCES: readonly PointColumns[] = [
+  { columns: ['lon', 'lat'], system: '4326' },
+  { columns: ['geom_wkt'], system: '4326' },
+  { columns: ['geom_sjtsk_wkt'], system: '5514' },
+  { columns: ['geom_x', 'geom_y'] },
+  { columns: ['wkt'] },
+];
+
+type ReadPoint = {
+  readonly elements: FindElements;
+  /** Element of the point, and the columns from which it was read. */
+  readonly element?: ElementName;
+  readonly columns: readonly ColumnName[];
+  /** Change of the position as it was written. */
+  readonly remark?: Unreadable;
+  readonly change?: PositionChange;
+};
+export type PointReading = { readonly value: ReadPoint } | PointProblem;
+type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
+
+/**
+ * Reads a row's coordinate system and point. Where the format has its own geometry, that of columns
+ * is preferred, which may be in the other system and have more digits, but only if both mean the
+ * same place.
+ */
+export function parsePointColumns(row: TableRow, columns: Columns): PointReading {
+  const { point, isDrawn } = row;
+  const reading = parsePointInColumns(row, columns);
+  if (point === undefined || !isReadable(reading)) return reading;
+  const { elements, element, columns: names } = reading.value;
+  const stated = elements.geom_system;
+  if (element === undefined)
+    return stated === undefined || stated === point.system
+      ? makePointReading(point)
+      : findDisagreement(stated, point.system);
+  const repeated = getPoint(elements);
+  const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
+  if (repeated !== undefined && isSamePlace(repeated, point, within)) return reading;
+  const wkt = String(elements[element] ?? '');
+  const place = enumerate(names);
+  const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
+  return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
+}
+
+function makePointReading(
+  point: PointInSystem,
+  columns: readonly ColumnName[] = [],
+  position?: Position,
+): PointReading {
+  const element = getPointElement(point.system);
+  return {
+    value: {
+      elements: { geom_system: point.system, [element]: formatPoint(point) },
+      element,
+      columns,
+      remark: position && makeTurnedRemark(position),
+      change: position?.change,
+    },
+  };
+}
+
+function findDisagreement(
+  stated: GeomSystem,
+  system: GeomSystem,
+  column: ColumnName = 'geom_system',
+): PointProblem {
+  const message = msg`geom_system says ${stated}, but the point is in ${system}. Empty geom_system, or correct one of the two.`;
+  return { ...makeUnreadable('coordinate-system', message), element: 'geom_system', column };
+}
+
+/**
+ * Reads the point in the columns of a row. Several notations must mean one place; `geom_system`
+ * selects those of its system.
+ */
+function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
+  const systemCell = columns.getCell(row, 'geom_system');
+  const reading = systemCell === '' ? undefined : parseGeomSystem(systemCell);
+  if (reading !== undefined && !isReadable(reading))
+    return { ...reading, element: 'geom_system', column: 'geom_system' };
+  const stated = reading?.value;
+  const filled = SOURCES.filter((source) =>
+    source.columns.some((name) => getPointCell(row, columns, name) !== ''),
+  );
+  const fitting = filled.filter(({ system = stated }) => stated === undefined || system === stated);
+  const points = fitting.map((source) => parseSource(row, columns, source, stated));
+  const [first, ...others] = points;
+  if (first === undefined) return withoutPoint(stated, filled, columns);
+  const problem = points.find((point) => !isReadable(point));
+  if (problem !== undefined) return problem;
+  const elsewhere = others.findIndex((point) => !isOfOnePlace(first, point));
+  const source = fitting[elsewhere + 1];
+  if (elsewhere === -1 || source === undefined) return first;
+  const names = fitting
+    .map((each) => enumerate(each.columns))
+    .reduce((all, name) => msg`${all}, and in ${name}`);
+  const message = msg`The point is given twice, in ${names}. Leave one empty, or state in geom_system which one to use.`;
+  return makeProblem('point-twice', message, source);
+}
+
+function isOfOnePlace(...readings: readonly PointReading[]): boolean {
+  const [a, b] = readings.flatMap((reading) =>
+    isReadable(reading) ? (getPoint(reading.value.elements) ?? []) : [],
+  );
+  return a !== undefined && b !== undefined && isSamePlace(a, b);
+}
+
+/**
+ * Reads the point of one notation. Its coordinate system is that of the columns, else the stated
+ * one, an SRID in the text, or S-JTSK beside degrees; a point without any is an error.
+ */
+function parseSource(
+  row: TableRow,
+  columns: Columns,
+  source: PointColumns,
+  stated: GeomSystem | undefined,
+): PointReading {
+  const written = source.columns[0] === 'wkt' ? columns.getCell(row, 'wkt') : '';
+  const { epsg } = written === '' ? {} : parseGisText(written);
+  const isPlain = written !== '' && (columns.turnsPositions || !WELL_KNOWN.test(written));
+  const position = isPlain ? parsePlainPosition(written, columns.turnsPositions) : undefined;
+  if (position !== undefined && !isReadable(position))
+    return makeProblem(position.rule, position.problem, source, getPointElement(stated ?? '4326'));
+  const shown = epsg === undefined ? position?.value.system : toGeomSystem(epsg);
+  if (epsg !== undefined && shown === undefined) {
+    const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
+    return makeProblem('coordinate-system', message, source);
+  }
+  if (shown !== undefined && stated !== undefined && stated !== shown)
+    return findDisagreement(stated, shown);
+  const point =
+    position === undefined
+      ? parseCoordinates(row, columns, source.columns)
+      : { value: position.value.point };
+  const beside = isReadable(point) ? findSystemBeside(columns, point.value) : undefined;
+  const system = source.system ?? stated ?? shown ?? beside;
+  if (system === undefined) {
+    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
+    return makeProblem('coordinate-system', message, source);
+  }
+  if (!isReadable(point))
+    return makeProblem(point.rule, point.problem, source, getPointElement(system));
+  return makePointReading({ system, ...point.value }, source.columns, position?.value);
+}
+
+/** Beside columns of degrees, those of metres are S-JTSK. */
+function findSystemBeside(columns: Columns, { x, y }: PointText): GeomSystem | undefined {
+  const isBeside = columns.has('lon') && columns.has('lat');
+  return isBeside && findRangeProblem('5514', Number(x), Number(y)) === undefined
+    ? '5514'
+    : undefined;
+}
+
+/**
+ * Returns the cell of a point; in the column of GIS programs without SRID and height, and empty for
+ * an empty geometry.
+ */
+function getPointCell(row: TableRow, columns: Columns, name: ColumnName): string {
+  const text = columns.getCell(row, name);
+  return name === 'wkt' && WELL_KNOWN.test(text) ? parseGisText(text).wkt : text;
+}
+
+/** Beginning of well-known text, also of what is no point. */
+const WELL_KNOWN = /^(?:srid|(?:multi)?(?:point|line|polygon)|geometry)/i;
+
+/**
+ * Parses a position in another notation. One with a doubt is used only where a column map says so.
+ */
+function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Position> {
+  const position = parsePosition(text);
+  if (!isReadable(position)) return position;
+  const { doubt, isTurned } = position.value;
+  const meant = writePosition(position.value);
+  if (doubt === undefined || (turnsPositions && isTurned !== true)) return position;
+  return makeUnreadable(
+    'coordinate',
+    msg`${doubt} The point is not used. If you mean ${meant}, write it that way.`,
+  );
+}
+
+function makeTurnedRemark(position: Position): Unreadable | undefined {
+  const { doubt } = position;
+  const meant = writePosition(position);
+  if (doubt === undefined) return undefined;
+  return makeUnreadable('position-turned', msg`${doubt} It is read as ${meant}.`);
+}
+
+function makeProblem(
+  rule: string,
+  message: Message,
+  source: PointColumns,
+  element: ElementName = 'geom_system',
+): PointProblem {
+  return { ...makeUnreadable(rule, message), element, column: source.columns[0] };
+}
+
+/** Columns of degrees imply the system, even in a row without a point. */
+function withoutPoint(
+  stated: GeomSystem | undefined,
+  filled: readonly PointColumns[],
+  columns: Columns,
+): PointReading {
+  const [other] = filled;
+  if (stated !== undefined && other?.system !== undefined)
+    return findDisagreement(stated, other.system, other.columns[0]);
+  const system = stated ?? (columns.has('lon') && columns.has('lat') ? '4326' : undefined);
+  return { value: { elements: system === undefined ? {} : { geom_system: system }, columns: [] } };
+}
+
+function parseCoordinates(
+  row: TableRow,
+  columns: Columns,
+  names: readonly ColumnName[],
+): Reading<PointText> {
+  const [first = 'wkt', second] = names;
+  if (second === undefined) return parseWrittenPoint(getPointCell(row, columns, first));
+  const missing = names.find((name) => columns.getCell(row, name) === '');
+  if (missing !== undefined) {
+    const both = enumerate(names);
+    return makeUnreadable(
+      'coordinate',
+      msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`,
+    );
+  }
+  const x = parseCoordinate(columns.getCell(row, first), 'x');
+  const y = parseCoordinate(columns.getCell(row, second), 'y');
+  if (!isReadable(x)) return x;
+  return isReadable(y) ? { value: { x: x.value, y: y.value } } : y;
+}

@@ -1,0 +1,401 @@
+import { groupBy } from '../../base/collections.ts';
+import { isReadable } from '../../base/issue.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { foldName } from '../../base/names.ts';
+import type { ColumnName } from '../../finds/fields.ts';
+import type { LookupTerm } from '../../finds/find.ts';
+import { parseCoordinate, parsePosition } from '../../finds/place/read-position.ts';
+import type { Table } from '../table.ts';
+import { findNamedColumns, NAMED_COLUMNS } from './column-names.ts';
+import {
+  type ColumnMap,
+  type ColumnRule,
+  IGNORED,
+  JOINED,
+  LABELLED,
+  NUMBER_COLUMNS,
+  OPEN_UNIT,
+  type ReadColumn,
+  type Setting,
+} from './column-rule.ts';
+import {
+  type ColumnProfile,
+  getShare,
+  isOfFinds,
+  judgeValues,
+  LAST_RANK,
+  measurePositionShare,
+  parsePlainNumber,
+  profileColumns,
+  type Verdict,
+} from './column-tests.ts';
+import { isWrittenByPas } from './columns.ts';
+
+export type ColumnProposal = {
+  readonly profile: ColumnProfile;
+  readonly rule: ColumnRule;
+  /** Reason for a person to check it. */
+  readonly doubt?: Message;
+};
+
+/** Question that a person must answer: which unit it is, or which column. */
+export type ColumnQuestion = {
+  readonly asks: 'unit' | 'column';
+  readonly element: ColumnName;
+  readonly keys: readonly string[];
+  readonly problem: Message;
+};
+
+export type TableProposal = {
+  readonly columns: readonly ColumnProposal[];
+  /** Values for every find. */
+  readonly fixed: readonly Setting[];
+  /** Elements that every find requires, and that have no value yet. */
+  readonly undecided: readonly ColumnName[];
+  readonly questions: readonly ColumnQuestion[];
+};
+
+/** Decisions of a person: rules by the key of the column, and values for every find. */
+export type TableAnswers = {
+  readonly rules: ReadonlyMap<string, ColumnRule>;
+  readonly settings: readonly Setting[];
+};
+
+export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
+
+export type Meaning = Verdict & {
+  readonly element: ColumnName;
+  /** The header names nothing else. */
+  readonly isOnly: boolean;
+};
+
+/** Elements that every state requires. */
+const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristupnost'];
+
+const OF_POINT: readonly ColumnName[] = ['wkt', 'lon', 'lat', 'geom_x', 'geom_y'];
+
+/** Columns that the service derives from the point. */
+const DERIVED: readonly string[] = [
+  'katastr',
+  'k_u',
+  'ku',
+  'kat_uzemi',
+  'katastralni_uzemi',
+  'okres',
+  'kraj',
+  'cadastre',
+  'district',
+];
+
+/** Tells what the text of a cell names; an identifier is not the number of its find. */
+export type KnownNames = {
+  isFind(text: string): boolean;
+  isIdent(text: string): boolean;
+};
+
+const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
+
+/** Makes the function that proposes a foreign table's columns; a person answers and confirms. */
+export function makeColumnProposer(
+  table: Table,
+  lookupTerm: LookupTerm,
+  known: KnownNames = NOTHING_KNOWN,
+) {
+  const profiles = profileColumns(table);
+  const meanings = listMeanings(profiles, lookupTerm, known);
+  const pair = findPointPairs(table, profiles);
+  const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
+  const isSJtsk =
+    axes.length === 1 &&
+    axes.every(
+      ([profile, rule]) => rule.element === 'geom_x' && getDegreesShare(profile, 'geom_x') === 0,
+    );
+  const hasPoints = Array.from(table.rows).some((row) => row.point !== undefined);
+  return (answers: TableAnswers): TableProposal => {
+    const rules = new Map(answers.rules);
+    const answered = new Set([...rules.values()].flatMap(({ element }) => element ?? []));
+    for (const [{ key }, rule] of pair)
+      if (!rules.has(key) && !answered.has(rule.element)) rules.set(key, rule);
+    const isPlaced = pair.size > 0 || OF_POINT.some((name) => answered.has(name));
+    const taken = isPlaced ? OF_POINT : [];
+    const { columns, questions } = assignMeanings(profiles, meanings, rules, taken, keepInNote);
+    const read = new Set(columns.flatMap(({ rule }) => rule.element ?? []));
+    const fixed = [...answers.settings];
+    const decided = new Set<ColumnName>([...read, ...fixed.map(({ name }) => name)]);
+    const propose = (name: ColumnName, value: string | undefined): void => {
+      if (value === undefined || decided.has(name)) return;
+      fixed.push({ name, givenName: name, value });
+      decided.add(name);
+    };
+    propose('stav', '1');
+    propose('geom_system', isSJtsk ? '5514' : findSystem(columns));
+    if (hasPoints || read.has('lon') || pair.size > 0 || columns.some(isPosition))
+      decided.add('geom_system');
+    const undecided = NEEDED.filter((name) => !decided.has(name));
+    return { columns, fixed, undecided, questions };
+  };
+}
+
+export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
+
+/** Lists what each column may be; one that names finds which are here has their numbers. */
+export function listMeanings(
+  profiles: readonly ColumnProfile[],
+  lookupTerm: LookupTerm,
+  { isFind, isIdent }: KnownNames,
+  elements = NAMED_COLUMNS,
+): ColumnMeanings {
+  const ofFinds = profiles.filter((profile) => isOfFinds(profile, isFind));
+  return new Map(
+    profiles.map((profile) => {
+      if (ofFinds.includes(profile)) return [profile, [makeSure('local_id')]];
+      if (isOfFinds(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
+      const matches = findNamedColumns(profile.header);
+      const isRead = profile.filled > 0 && !isDerived(profile) && !isWrittenByPas(profile.header);
+      const listed = (isRead ? elements : []).flatMap((element): Meaning[] => {
+        if (element === 'local_id' && ofFinds.length > 0) return [];
+        const match = matches.get(element);
+        const verdict = judgeValues(profile, element, match, lookupTerm);
+        return verdict === undefined ? [] : [{ ...verdict, element, isOnly: matches.size === 1 }];
+      });
+      return [profile, listed];
+    }),
+  );
+}
+
+function makeSure(element: ColumnName): Meaning {
+  return { element, rank: 0, isOnly: true };
+}
+
+/**
+ * Gives each column its surest meaning that no other column has; the find's number first, since
+ * other numbers depend on it.
+ * @param rules of columns that are decided
+ * @param taken elements that no further column may have
+ * @param findRest rule of a column without a meaning
+ */
+export function assignMeanings(
+  profiles: readonly ColumnProfile[],
+  meanings: ColumnMeanings,
+  rules: ReadonlyMap<string, ColumnRule>,
+  taken: readonly ColumnName[],
+  findRest: (profile: ColumnProfile) => ColumnRule,
+) {
+  const assigned = new Map<ColumnProfile, ColumnProposal>();
+  const questions: ColumnQuestion[] = [];
+  const used = new Set<ColumnName>(taken);
+  for (const profile of profiles) {
+    const rule = rules.get(profile.key);
+    if (rule !== undefined) assigned.set(profile, { profile, rule });
+    if (rule?.element !== undefined) used.add(rule.element);
+  }
+  const assign = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
+    const isFree = ({ element }: Meaning): boolean =>
+      isWanted(element) && (!used.has(element) || JOINED.includes(element));
+    const free = profiles.filter((profile) => !assigned.has(profile));
+    for (const [element, claims] of listClaims(free, meanings, rank, isFree)) {
+      const settled = settleClaims(element, claims);
+      const keys = settled.map(({ profile }) => profile.key);
+      const isQuestion = settled.length > 1 && !JOINED.includes(element);
+      const all = keys.join(', ');
+      const problem = msg`${all}: only one column can be ${element}. Which one is it?`;
+      if (isQuestion) questions.push({ asks: 'column', element, keys, problem });
+      for (const { profile, meaning } of settled) {
+        const label = LABELLED.includes(element) && used.has(element) ? profile.header : undefined;
+        const rule = { element, ...meaning.rule, label };
+        assigned.set(profile, { profile, rule, doubt: isQuestion ? problem : meaning.doubt });
+        used.add(element);
+      }
+    }
+  };
+  const ranks = Array.from({ length: LAST_RANK + 1 }, (_, rank) => rank);
+  for (const rank of ranks) assign(rank, (element) => element === 'local_id');
+  for (const rank of ranks) assign(rank, (element) => element !== 'local_id');
+  const columns = profiles.map(
+    (profile) => assigned.get(profile) ?? { profile, rule: findRest(profile) },
+  );
+  for (const { profile, rule, doubt = '' } of assigned.values()) {
+    if (rule.element === undefined || rule.unit !== OPEN_UNIT) continue;
+    const { key } = profile;
+    const problem = msg`${key}: ${doubt}`;
+    questions.push({ asks: 'unit', element: rule.element, keys: [key], problem });
+  }
+  return { columns, questions };
+}
+
+type Claim = { readonly profile: ColumnProfile; readonly meaning: Meaning };
+
+/** Lists the columns that have a rank for an element, each for its first free one. */
+function listClaims(
+  profiles: readonly ColumnProfile[],
+  meanings: ColumnMeanings,
+  rank: number,
+  isFree: (meaning: Meaning) => boolean,
+): ReadonlyMap<ColumnName, readonly Claim[]> {
+  const claims = profiles.flatMap((profile): Claim[] => {
+    const meaning = meanings.get(profile)?.find((each) => each.rank === rank && isFree(each));
+    return meaning === undefined ? [] : [{ profile, meaning }];
+  });
+  return groupBy(claims, ({ meaning }) => meaning.element);
+}
+
+/**
+ * Prefers the column whose header names nothing else: `obdobi` to `datace`, which may be in detail.
+ * Numbers are always asked about.
+ */
+function settleClaims(element: ColumnName, claims: readonly Claim[]): readonly Claim[] {
+  const sure = claims.filter(({ meaning }) => meaning.isOnly);
+  const isAsked = JOINED.includes(element) || NUMBER_COLUMNS.includes(element);
+  return sure.length === 1 && !isAsked ? sure : claims;
+}
+
+function isDerived({ header }: ColumnProfile): boolean {
+  return DERIVED.includes(foldName(header));
+}
+
+/** Keeps the values of a column without an element, unless they are useless or secret there. */
+function keepInNote(profile: ColumnProfile): ColumnRule {
+  const { filled, key, header } = profile;
+  const isLost =
+    filled === 0 || isDerived(profile) || isWrittenByPas(header) || isOfPlaces(profile);
+  return isLost ? IGNORED : { element: 'poznamka', label: key };
+}
+
+function isPosition({ rule }: ColumnProposal): boolean {
+  return rule.form === 'position';
+}
+
+/**
+ * Returns the system of all positions of a column; undefined where they differ, since each row then
+ * has its own.
+ */
+function findSystem(columns: readonly ColumnProposal[]): string | undefined {
+  const values = columns.find(isPosition)?.profile.values.keys() ?? [];
+  const positions = [...values].map(parsePosition).filter(isReadable);
+  const [system, another] = new Set(positions.map(({ value }) => value.system));
+  return another === undefined ? system : undefined;
+}
+
+export function makeMapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
+  return { file, columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])), fixed };
+}
+
+/** Ranges of the axes in the Czech Republic; none overlaps, so a number determines its axis. */
+const AXES = {
+  geom_x: { least: 400_000, most: 905_000 },
+  geom_y: { least: 930_000, most: 1_230_000 },
+  lon: { least: 12, most: 19 },
+  lat: { least: 48.4, most: 51.2 },
+} as const;
+type Axis = keyof typeof AXES;
+
+/** Axes of degrees, by those of S-JTSK. */
+const DEGREES = { geom_x: 'lon', geom_y: 'lat' } as const;
+
+/** Pairs of axes: S-JTSK, and degrees. */
+const PAIRS: readonly (readonly [Axis, Axis])[] = [
+  ['geom_x', 'geom_y'],
+  ['lon', 'lat'],
+];
+
+const AXIS_WORDS = ['x', 'y', 'lon', 'long', 'lng', 'longitude', 'lat', 'latitude'];
+
+/** Share of a column's rows that a meaning needs. */
+const MOST = 0.6;
+
+/**
+ * Finds the columns with coordinates. A measurement may have the numbers of an axis, so a column
+ * with the name of an axis counts first. Of two pairs the fuller one is the point, and the other one
+ * as well, if some rows have only that.
+ */
+function findPointPairs(
+  { rows }: Table,
+  profiles: readonly ColumnProfile[],
+): ReadonlyMap<ColumnProfile, ReadColumn> {
+  const axisOf = new Map(profiles.map((profile) => [profile, findAxis(profile)]));
+  const isNamed = (profile: ColumnProfile): number => Number(isNamedAsAxis(profile));
+  const findRules = (axis: Axis): [ColumnProfile, ReadColumn][] =>
+    profiles
+      .filter((profile) => axisOf.get(profile) === axis)
+      .sort((a, b) => isNamed(b) - isNamed(a) || b.filled - a.filled)
+      .slice(0, 1)
+      .map((profile) => [profile, makeAxisRule(profile, axis)]);
+  const pairs = PAIRS.map((axes) => axes.flatMap(findRules))
+    .filter(({ length }) => length === 2)
+    .sort(([a], [b]) => (b?.[0].filled ?? 0) - (a?.[0].filled ?? 0));
+  const [pair = [], other = []] = pairs;
+  const [first] = pair;
+  const [second] = other;
+  if (first === undefined || second === undefined) return new Map(pair);
+  const here = profiles.indexOf(first[0]);
+  const there = profiles.indexOf(second[0]);
+  const isOther = Array.from(rows).some(
+    ({ cells }) => (cells[here] ?? '') === '' && (cells[there] ?? '') !== '',
+  );
+  return new Map(isOther ? [...pair, ...other] : pair);
+}
+
+function makeAxisRule(profile: ColumnProfile, element: Axis): ReadColumn {
+  const isPositive = (text: string): boolean =>
+    isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;
+  const lacksMinus = isMetric(element) && getShare(profile, isPositive) > 0;
+  return { element, sign: lacksMinus ? 'minus' : undefined };
+}
+
+function findAxis(profile: ColumnProfile): Axis | undefined {
+  return (Object.keys(AXES) as Axis[]).find((axis) => isOfAxis(profile, axis));
+}
+
+function isOfAxis(profile: ColumnProfile, axis: Axis): boolean {
+  const share = getShare(profile, (text) => isInRange(text, axis));
+  if (isMetric(axis)) return share > 0 && share + getDegreesShare(profile, axis) >= MOST;
+  // Numbers from 12 to 19 are frequent; degrees have a name that says so, or three decimals.
+  const isFine = isNamedAsAxis(profile)
+    ? /[.,]\d|^[^°º\s]*[°º\s].*\d/
+    : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
+  return share >= MOST && getShare(profile, (text) => isFine.test(text)) >= 0.5;
+}
+
+function isMetric(axis: Axis): axis is keyof typeof DEGREES {
+  return axis in DEGREES;
+}
+
+/** A column with the name of an axis may have degrees in some rows and metres in others. */
+function getDegreesShare(profile: ColumnProfile, axis: keyof typeof DEGREES): number {
+  return isNamedAsAxis(profile) ? getShare(profile, (text) => isInRange(text, DEGREES[axis])) : 0;
+}
+
+function isInRange(text: string, axis: Axis): boolean {
+  const { least, most } = AXES[axis];
+  const value = Math.abs(parseAxisNumber(text) ?? 0);
+  return value >= least && value <= most;
+}
+
+/** Parses a coordinate of either axis. */
+function parseAxisNumber(text: string): number | undefined {
+  const reading = (['x', 'y'] as const).map((axis) => parseCoordinate(text, axis)).find(isReadable);
+  return reading === undefined ? parsePlainNumber(text) : Number(reading.value);
+}
+
+function isNamedAsAxis({ header }: ColumnProfile): boolean {
+  return foldName(header)
+    .split('_')
+    .some((word) => AXIS_WORDS.includes(word));
+}
+
+/**
+ * Tells if a column gives places, also with lost decimal marks or in systems that pas does not
+ * read, such as UTM.
+ */
+function isOfPlaces(profile: ColumnProfile): boolean {
+  const isNorthing = (text: string): boolean =>
+    /^5[2-7]\d{5}$/.test(String(Math.trunc(parsePlainNumber(text) ?? 0)));
+  // A place in the trench, such as 2.35, has fewer digits.
+  const isLong = (text: string): boolean => /^(?:[^\p{L}\d]*\d){5,}[^\p{L}\d]*$/u.test(text);
+  return (
+    findAxis(profile) !== undefined ||
+    (isNamedAsAxis(profile) && getShare(profile, isLong) >= MOST) ||
+    measurePositionShare(profile) >= MOST ||
+    getShare(profile, isNorthing) >= MOST
+  );
+}

@@ -1,0 +1,213 @@
+import { formatPlainNumber } from '../../base/characters.ts';
+import { joinNames, withMarkKept } from '../../base/csv.ts';
+import { getLanguage } from '../../base/language.ts';
+import { renderElement, replaceIllegalCharacters } from '../../base/xml/element.ts';
+import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
+import { formatReferenceCell, type Reference } from '../../finds/field.ts';
+import {
+  FIELDS,
+  type Field,
+  type FindElements,
+  getPoint,
+  getPointElement,
+} from '../../finds/fields.ts';
+import type { Change } from '../../finds/harvested-find.ts';
+import {
+  findRangeProblem,
+  formatPoint,
+  type GeomSystem,
+  type PointInSystem,
+  type PointText,
+  toSJtsk,
+  toWgs84,
+} from '../../finds/place/geometry.ts';
+import type { RowCell } from './row-cell.ts';
+
+/** A find to export, with data of the outbox. */
+export type ExportedFind = {
+  readonly localId: string;
+  /** Set once the service assigned it. */
+  readonly identCely?: string;
+  /** Includes the registration number that was set last. */
+  readonly elements: FindElements;
+  readonly photos: readonly string[];
+  readonly state?: string | undefined;
+  /**
+   * Differences of the service's record from what was sent; `elements` has the service's values.
+   */
+  readonly changed?: readonly Change[];
+  readonly getLabels?: LabelsOf;
+  /** Formats a reference for a table; by default as its identifier. */
+  readonly formatReference?: FormatReference | undefined;
+  readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
+};
+
+/** Labels of a harvested vocabulary entry; empty where it has none. */
+export type LabelsOf = (id: string) => Labels | undefined;
+
+type Labels = { readonly cs: string; readonly en: string };
+
+export type FormatReference = (field: Field, reference: Reference) => string;
+
+/** Returns the label in the language of the output, or the Czech one, which every entry has. */
+export function chooseLabel({ cs, en }: Labels): string {
+  return getLanguage() === 'en' && en !== '' ? en : cs;
+}
+
+/** Column of a map layer with the state of a find's import; it is ignored on import. */
+export const STATE_COLUMN = 'sending_state';
+
+export type ExportValue = string | number | boolean;
+
+/**
+ * Returns the values of a find except its point, by the column names of `pas import`. Absent values
+ * are left out.
+ */
+export function collectValues({
+  localId,
+  identCely,
+  elements,
+  photos,
+  formatReference,
+}: ExportedFind): Map<string, ExportValue> {
+  const values = new Map<string, ExportValue>([['local_id', localId]]);
+  if (identCely !== undefined) values.set('ident_cely', identCely);
+  for (const field of FIELDS) {
+    const value = elements[field.name];
+    if (value === undefined || value === '' || field.kind === 'point') continue;
+    if (typeof value !== 'object') values.set(field.name, value);
+    else values.set(field.name, formatReference?.(field, value) ?? formatReferenceCell(value));
+  }
+  if (photos.length > 0) values.set('photos', joinNames(photos));
+  return values;
+}
+
+/** Returns the columns of a table of finds, in the order of the schema. */
+export function exportColumns(): readonly string[] {
+  const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }) =>
+    name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
+  );
+  return ['local_id', 'ident_cely', ...ofFields, 'photos'];
+}
+
+/**
+ * Yields the table that `pas import` reads again: the names of the columns, then a row per find.
+ * A point has its own digits in two columns.
+ */
+export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
+  const columns = exportColumns();
+  yield columns;
+  for (const find of finds) {
+    const cells = new Map<string, RowCell>(collectValues(find));
+    const { datum_nalezu: day } = find.elements;
+    if (day !== undefined) cells.set('datum_nalezu', { written: day });
+    const point = getPoint(find.elements);
+    if (point !== undefined)
+      cells.set('geom_x', { decimal: point.x }).set('geom_y', { decimal: point.y });
+    yield columns.map((name) => cells.get(name) ?? '');
+  }
+}
+
+/** Digits for a centimetre. */
+const DIGITS = { '4326': 7, '5514': 2 };
+
+type Wgs84Point = {
+  /** Degrees. */
+  readonly longitude: number;
+  readonly latitude: number;
+  /**
+   * The exact point, where the degrees lose digits or are converted. The import uses the degrees to
+   * detect a moved point.
+   */
+  readonly exact?: { readonly column: 'geom_wkt' | 'geom_sjtsk_wkt'; readonly wkt: string };
+};
+
+/**
+ * Converts to degrees; `exact` has the measured WKT where S-JTSK was converted, or a number would
+ * lose digits.
+ */
+export function toWgs84Point(point: PointInSystem): Wgs84Point {
+  const x = Number(point.x);
+  const y = Number(point.y);
+  const exact = { column: getPointElement(point.system), wkt: formatPoint(point) };
+  if (point.system === '4326') {
+    const isPlain = formatPlainNumber(x) === point.x && formatPlainNumber(y) === point.y;
+    return { longitude: x, latitude: y, exact: isPlain ? undefined : exact };
+  }
+  const [longitude = 0, latitude = 0] = toWgs84([x, y]).map((degrees) =>
+    Number(degrees.toFixed(DIGITS['4326'])),
+  );
+  return { longitude, latitude, exact };
+}
+
+/**
+ * Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless
+ * out of range.
+ */
+export function toBothSystems({
+  system,
+  x,
+  y,
+}: PointInSystem): Readonly<Partial<Record<GeomSystem, PointText>>> {
+  const from = [Number(x), Number(y)] as const;
+  const ownPoint = { x, y };
+  if (findRangeProblem(system, ...from) !== undefined) return { [system]: ownPoint };
+  const other = system === '4326' ? '5514' : '4326';
+  const computed = system === '4326' ? toSJtsk(from) : toWgs84(from);
+  const [otherX = '', otherY = ''] = computed.map((number) => number.toFixed(DIGITS[other]));
+  return { [system]: ownPoint, [other]: { x: otherX, y: otherY } };
+}
+
+/** Namespace of the elements around the import documents in one file of `pas export`. */
+export const FINDS_NAMESPACE = 'urn:pas:finds:1';
+
+/**
+ * Writes a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was
+ * measured in S-JTSK has its own coordinates among the properties as well.
+ */
+export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
+  yield '{"type":"FeatureCollection","features":[';
+  let before = '\n';
+  for (const find of finds) {
+    yield `${before}${JSON.stringify(makeFeature(find))}`;
+    before = ',\n';
+  }
+  yield '\n]}\n';
+}
+
+function makeFeature(find: ExportedFind): Record<string, unknown> {
+  const values = [...collectValues(find)].map(([name, value]) => [
+    name,
+    typeof value === 'string' ? withMarkKept(value) : value,
+  ]);
+  const properties: Record<string, unknown> = Object.fromEntries(values);
+  const point = getPoint(find.elements);
+  if (point === undefined) return { type: 'Feature', geometry: null, properties };
+  const { longitude, latitude, exact } = toWgs84Point(point);
+  if (exact !== undefined) properties[exact.column] = exact.wkt;
+  return {
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [longitude, latitude] },
+    properties,
+  };
+}
+
+/** Writes the import document of each find in an element that adds local id and photographs. */
+export function* exportXml(
+  finds: Iterable<ExportedFind>,
+  profile: DocumentProfile,
+): Generator<string> {
+  yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
+  for (const { localId, identCely, elements, photos } of finds) {
+    const attributes = {
+      local_id: replaceIllegalCharacters(localId),
+      ...(identCely === undefined ? {} : { ident_cely: identCely }),
+      ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(joinNames(photos)) }),
+    };
+    yield renderElement(
+      { name: 'find', attributes, content: [makeDocumentNode(elements, profile)] },
+      1,
+    );
+  }
+  yield '</finds>\n';
+}

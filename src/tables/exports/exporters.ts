@@ -1,0 +1,240 @@
+import { makeDatabaseImage } from '../../base/disk/database.ts';
+import { writeOutputFile, writeToReader } from '../../base/disk/output-file.ts';
+import { type Message, msg } from '../../base/message.ts';
+import type { DocumentProfile } from '../../finds/document.ts';
+import type { FindElements } from '../../finds/fields.ts';
+import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import type { Entry } from '../../outbox/entry.ts';
+import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
+import { makeFindAtService } from '../../outbox/views/remote-state.ts';
+import { type FindScope, isChosen } from '../../outbox/views/select-finds.ts';
+import type { ExportedFind, FormatReference, LabelsOf } from './exported-find.ts';
+import type { RowCell } from './row-cell.ts';
+
+export type ExportSettings = {
+  readonly format: ExportFormat;
+  /** Option of CSV. */
+  readonly separator: 'semicolon' | 'comma' | 'tab';
+  /** Option of XML. */
+  readonly documents: DocumentProfile;
+};
+
+type ExportSource = ExportSettings & { readonly nowIso: string };
+
+type Render = (
+  finds: Iterable<ExportedFind>,
+  source: ExportSource,
+) => Promise<Iterable<string | Buffer>>;
+
+type Format = {
+  /** File extensions that select the format. */
+  readonly extensions: readonly string[];
+  readonly render: Render;
+};
+
+/** A format that `pas import` reads again is a file that writes it and a row here. */
+const FORMATS = {
+  csv: {
+    extensions: ['csv', 'tsv', 'txt'],
+    render: renderFinds,
+  },
+  xlsx: {
+    extensions: ['xlsx'],
+    render: renderFinds,
+  },
+  geojson: {
+    extensions: ['geojson', 'json'],
+    render: async (finds) => (await import('./exported-find.ts')).exportGeoJson(finds),
+  },
+  gpkg: {
+    extensions: ['gpkg'],
+    render: async (finds, { nowIso }) => {
+      const { exportGeoPackage } = await import('./gpkg-layers.ts');
+      return [makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso))];
+    },
+  },
+  xml: {
+    extensions: ['xml'],
+    render: async (finds, { documents }) =>
+      (await import('./exported-find.ts')).exportXml(finds, documents),
+  },
+} as const satisfies Readonly<Record<string, Format>>;
+
+export type ExportFormat = keyof typeof FORMATS;
+
+export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
+
+/** Returns the first format with this file extension; undefined for an unknown one. */
+export function findFormatOfExtension(extension: string): ExportFormat | undefined {
+  return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
+}
+
+type Exporter = {
+  /** For the help of `--for`. */
+  readonly summary: Message;
+  /** The first one is the default for standard output. */
+  readonly formats: readonly ExportFormat[];
+  /**
+   * Exports finds as the service has them, which are not imported again; otherwise as they are
+   * stored.
+   */
+  readonly isAtService: boolean;
+  readonly render: Render;
+};
+
+/** An export for other people or programs is a file that writes it and a row here. */
+const ROWS = {
+  people: {
+    summary: msg`CSV or XLSX for reading, with labels for codes`,
+    formats: ['csv', 'xlsx'],
+    isAtService: true,
+    render: async (finds, source) =>
+      renderRows((await import('./museum-rows.ts')).makeReaderRows(finds), source),
+  },
+  museum: {
+    summary: msg`CSV or XLSX for a collection system`,
+    formats: ['csv', 'xlsx'],
+    isAtService: true,
+    render: async (finds, source) =>
+      renderRows(await (await import('./museum-rows.ts')).makeMuseumRows(finds), source),
+  },
+  qgis: {
+    summary: msg`a GeoPackage with its style`,
+    formats: ['gpkg'],
+    isAtService: false,
+    render: async (finds, { nowIso }) => {
+      const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
+      return [makeDatabaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
+    },
+  },
+} as const satisfies Readonly<Record<string, Exporter>>;
+
+export type ExporterName = keyof typeof ROWS;
+
+export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExporterName[];
+export const EXPORTERS: Readonly<Record<ExporterName, Exporter>> = ROWS;
+
+async function renderFinds(
+  finds: Iterable<ExportedFind>,
+  source: ExportSource,
+): Promise<Iterable<string | Buffer>> {
+  const { makeFindRows } = await import('./exported-find.ts');
+  return renderRows(makeFindRows(finds), source);
+}
+
+async function renderRows(
+  rows: Iterable<readonly RowCell[]>,
+  { format, separator }: ExportSource,
+): Promise<Iterable<string | Buffer>> {
+  if (format !== 'xlsx') return (await import('./row-cell.ts')).formatCsvLines(rows, separator);
+  const { makeWorkbook } = await import('./write-workbook.ts');
+  return [await makeWorkbook(new Map([['finds', rows]]))];
+}
+
+export function getRenderer(exporter: ExporterName | undefined, format: ExportFormat): Render {
+  return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
+}
+
+type ExportRequest = FindScope &
+  ExportSettings & {
+    /** Purpose of the file; undefined for one that `pas import` reads again. */
+    readonly exporter: ExporterName | undefined;
+    readonly finds: readonly StoredFind[] | undefined;
+    readonly getLabels: LabelsOf;
+    /** Words for references; undefined where identifiers are wanted. */
+    readonly formatReference: FormatReference | undefined;
+    readonly photosFolder: string;
+    readonly nowMs: number;
+    readonly onProgress: (doneCount: number, total: number) => void;
+  };
+
+/** `changed`: number of finds whose record differs from what was sent. */
+type ExportResult = { readonly finds: number; readonly changed: number };
+
+type Destination =
+  | { readonly stream: NodeJS.WriteStream }
+  | { readonly file: string; readonly overwrite: boolean };
+
+/**
+ * Writes finds with identifiers, numbers and photographs; undefined where the reader of a stream
+ * closed it early.
+ */
+export async function exportFinds(
+  outbox: Outbox,
+  request: ExportRequest,
+  to: Destination,
+): Promise<ExportResult | undefined> {
+  const total = request.finds?.length ?? countFinds(outbox);
+  let count = 0;
+  let changed = 0;
+  const counted = function* (): Generator<ExportedFind> {
+    for (const find of makeExportedFinds(outbox, request)) {
+      count += 1;
+      if (find.changed !== undefined) changed += 1;
+      request.onProgress(count, total);
+      yield find;
+    }
+  };
+  const { exporter, format, nowMs } = request;
+  const source = { ...request, nowIso: new Date(nowMs).toISOString() };
+  const pieces = await getRenderer(exporter, format)(counted(), source);
+  if ('file' in to) await writeOutputFile(to.file, pieces, to);
+  else if (!(await writeToReader(to.stream, pieces))) return undefined;
+  return { finds: count, changed };
+}
+
+function* makeExportedFinds(
+  outbox: Outbox,
+  { finds, getLabels, formatReference, exporter, photosFolder, ...choice }: ExportRequest,
+): Generator<ExportedFind> {
+  const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
+  const store = openContentStore(photosFolder);
+  for (const find of finds ?? iterateFinds(outbox)) {
+    const entries = listEntriesOfSubject(outbox, find.uuid);
+    const sent = findImport(entries);
+    // An export that is imported again has the stored values.
+    const { elements, changes } = isAtService
+      ? makeFindAtService(outbox, find)
+      : {
+          elements: withNumber(find.elements as FindElements, getLatestNumber(entries)),
+          changes: [],
+        };
+    if (!isChosen(choice, find, sent)) continue;
+    yield {
+      localId: find.localId,
+      state: sent?.state,
+      getLabels,
+      formatReference,
+      identCely: sent?.identCely ?? undefined,
+      elements,
+      changed: changes.length === 0 ? undefined : changes,
+      photos: listPhotoNames(entries),
+      photoFiles: listPhotoFiles(entries, store),
+    };
+  }
+}
+
+function withNumber(elements: FindElements, number: string | undefined): FindElements {
+  return number === undefined ? elements : { ...elements, evidencni_cislo: number };
+}
+
+function listPhotoNames(entries: readonly Entry[]): string[] {
+  const names = entries.flatMap((entry) =>
+    entry.kind === 'photo' && entry.state !== 'dropped' ? [entry.photograph.name] : [],
+  );
+  return [...new Set(names)];
+}
+
+function listPhotoFiles(entries: readonly Entry[], store: ReturnType<typeof openContentStore>) {
+  return entries.flatMap((entry) => {
+    if (entry.kind !== 'photo' || entry.state === 'dropped') return [];
+    const { name, link, sha512 } = entry.photograph;
+    return [{ name, path: link ?? store.getPath(sha512) }];
+  });
+}
+
+function findImport(entries: readonly Entry[]): Entry | undefined {
+  return entries.find(({ kind, state }) => kind === 'import' && state !== 'dropped');
+}

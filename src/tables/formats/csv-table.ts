@@ -1,0 +1,238 @@
+import { withoutFormulaMark } from '../../base/csv.ts';
+import { FileError } from '../../base/errors.ts';
+import { type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { msgid } from '../../base/language.ts';
+import { type Message, msg, nmsg } from '../../base/message.ts';
+import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
+import { requireUtf8, toUtf8 } from '../input-file.ts';
+import {
+  assertTableSize,
+  checkCells,
+  makeNoRowsIssue,
+  makeTable,
+  type Table,
+  type TableRow,
+} from '../table.ts';
+
+/** In case of equal counts the first wins: a comma is the most likely to be part of a name. */
+const DELIMITERS = [';', '\t', ','] as const;
+type Delimiter = (typeof DELIMITERS)[number];
+const QUOTE = '"';
+
+/** No record comes near this size; it limits what an unclosed quote can consume. */
+const MAX_RECORD_CHARACTERS = 1024 * 1024;
+
+/** Each may search the whole of that for the end of a quote. */
+const MAX_BROKEN_ROWS = 100;
+
+/** Reads {@link parseTable} of text in any encoding, which is detected unless given. */
+export async function parseTextTable(
+  file: string,
+  bytes: Buffer,
+  encoding: string | undefined,
+  named: HeaderRows | undefined,
+): Promise<Table> {
+  const { text, issues } = await toUtf8(file, bytes, encoding);
+  const table = parseTable(file, text, named);
+  return { ...table, issues: [...issues, ...table.issues] };
+}
+
+/**
+ * Reads a text table: RFC 4180, with `,` `;` or tab between cells, any line ending, and with or
+ * without a byte order mark. Rows are parsed again at each iteration. A formula mark before a cell
+ * is removed.
+ * @param file only for messages
+ * @param named rows of the header; otherwise they are detected
+ * @throws FileError where the bytes are empty or not UTF-8
+ */
+export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
+  const text = requireUtf8(file, bytes).toString();
+  const declared = findDeclaredDelimiter(text);
+  const body = declared === undefined ? text : text.slice(text.indexOf('\n') + 1);
+  const delimiter = declared ?? detectDelimiter(body);
+  const parseBody = (): Iterable<TableRow | Issue> =>
+    parseRecords(file, body, delimiter, declared === undefined ? 1 : 2);
+
+  const place = { file };
+  const found = findHeader(place, readFirstRows(selectReadable(parseBody()), named), named);
+  const header = found?.names ?? [];
+  const headerRow = found?.last;
+  assertTableSize(file, { columns: header.length });
+  const readRows = function* (): Generator<TableRow | Issue> {
+    for (const record of parseBody())
+      if (!('cells' in record) || (record.row > (headerRow ?? 0) && !isBlank(record))) yield record;
+  };
+  return makeTable({
+    place,
+    header,
+    headerRow,
+    readRows,
+    check: (row) => checkRow(row, header, delimiter),
+    issues: found?.issues ?? [],
+    none:
+      found === undefined
+        ? new FileError(file, msg`${file} contains only blank lines.`)
+        : makeNoRowsIssue(place),
+  });
+}
+
+function* selectReadable(records: Iterable<TableRow | Issue>): Generator<TableRow> {
+  for (const record of records) if ('cells' in record) yield record;
+}
+
+function isBlank({ cells }: TableRow): boolean {
+  return cells.every((cell) => cell === '');
+}
+
+/**
+ * Yields all records. A faulty quote affects only its own row: reading continues at the next line
+ * of the file.
+ */
+function* parseRecords(
+  file: string,
+  text: string,
+  delimiter: Delimiter,
+  firstLine: number,
+): Generator<TableRow | Issue> {
+  let line = firstLine;
+  let brokenRows = 0;
+  for (let row = 1, at = 0; at < text.length; row++) {
+    const lineEnd = findEnd(LINE_END, text, at);
+    const { cells, problem, end = lineEnd } = splitRecord(text, at, lineEnd, delimiter, line);
+    if (problem === undefined) {
+      assertTableSize(file, { lines: line, columns: cells.length });
+      yield { row, line, cells };
+    } else {
+      yield makeErrorIssue('table-quote', problem, { file, row });
+      brokenRows += 1;
+    }
+    if (brokenRows === MAX_BROKEN_ROWS) {
+      const message = msg`Too many rows with broken quotes: nothing from here on was read.`;
+      yield makeErrorIssue('table-quote', message, { file, row: row + 1 });
+      return;
+    }
+    line += end === lineEnd ? 1 : text.slice(at, end).split(/\r\n|\n|\r/).length;
+    at = end + (text.startsWith('\r\n', end) ? 2 : 1);
+  }
+}
+
+const LINE_END = /\r|\n|$/g;
+const CELL_ENDS = { ';': /[;\r\n]|$/g, '\t': /[\t\r\n]|$/g, ',': /[,\r\n]|$/g };
+
+/** Returns the first match from a position on, the end of the text at the latest. */
+function findEnd(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? text.length;
+}
+
+/** A record ends with its line, unless a quoted cell has line breaks. */
+type SplitRecord =
+  | { readonly cells: readonly string[]; readonly problem?: undefined; readonly end?: number }
+  | { readonly cells?: undefined; readonly problem: Message; readonly end?: undefined };
+
+/** Splits the record that begins with this line. */
+function splitRecord(
+  text: string,
+  start: number,
+  lineEnd: number,
+  delimiter: Delimiter,
+  line: number,
+): SplitRecord {
+  const length = lineEnd - start;
+  if (length > MAX_RECORD_CHARACTERS)
+    return {
+      problem: msg`Line ${line} of the file has ${length} characters, which is too much for one find. Check if the line breaks were lost.`,
+    };
+  const plain = text.slice(start, lineEnd);
+  if (!plain.includes(QUOTE))
+    return { cells: plain.split(delimiter).map((cell) => withoutFormulaMark(cell.trim())) };
+  const cells: string[] = [];
+  for (let at = start; ; at += 1) {
+    let end = findEnd(CELL_ENDS[delimiter], text, at);
+    const cell = text.slice(at, end).trim();
+    if (cell.startsWith(QUOTE)) {
+      const opened = text.indexOf(QUOTE, at) + 1;
+      const closed = findClosingQuote(text, opened, start + MAX_RECORD_CHARACTERS);
+      if (closed === undefined)
+        return {
+          problem: msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`,
+        };
+      end = findEnd(CELL_ENDS[delimiter], text, closed);
+      if (text.slice(closed + 1, end).trim() !== '')
+        return {
+          problem: msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`,
+        };
+      cells.push(parseCellText(text.slice(opened, closed).replaceAll('""', QUOTE)));
+    } else cells.push(parseCellText(cell));
+    if (text[end] !== delimiter) return { cells, end };
+    at = end;
+  }
+}
+
+/** Finds the quote that is not doubled; undefined where it lies behind the limit. */
+function findClosingQuote(text: string, from: number, limit: number): number | undefined {
+  let at = text.indexOf(QUOTE, from);
+  while (at !== -1 && at < limit && text[at + 1] === QUOTE) at = text.indexOf(QUOTE, at + 2);
+  return at === -1 || at >= limit ? undefined : at;
+}
+
+function parseCellText(text: string): string {
+  const [, constant] = CONSTANT_FORMULA.exec(text) ?? [];
+  return constant === undefined ? withoutFormulaMark(text) : constant.replaceAll('""', QUOTE);
+}
+
+/**
+ * Form in which programs write digits that a spreadsheet must not take for a number: `="00124"`.
+ */
+const CONSTANT_FORMULA = /^="((?:[^"]|"")*)"$/;
+
+function checkRow({ cells }: TableRow, header: readonly string[], delimiter: string): Issue[] {
+  return cells.length === header.length
+    ? checkCells(cells, header)
+    : [makeErrorIssue('table-cells', makeCellsMessage(cells.length, header.length, delimiter))];
+}
+
+function makeCellsMessage(actualCount: number, wanted: number, delimiter: string): Message {
+  const count = formatCellCount(actualCount);
+  const separator = formatDelimiter(delimiter);
+  return actualCount > wanted
+    ? msg`The row has ${count}, but the header has only ${wanted}. If a text contains ${separator}, put it in quotes.`
+    : msg`The row has only ${count}, but the header has ${wanted}. If a text contains a line break, put it in quotes; write every cell, even an empty one.`;
+}
+
+/** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */
+function findDeclaredDelimiter(text: string): Delimiter | undefined {
+  const declared = /^sep=([;,\t])\r?\n/i.exec(text)?.[1];
+  return DELIMITERS.find((delimiter) => delimiter === declared);
+}
+
+/** Lines that are sampled for the delimiter: a title above the table has none, or others. */
+const LINES_LOOKED_AT = 30;
+
+/**
+ * Detects the delimiter: the most frequent one in the first line that has as many as the next; else
+ * in the first line.
+ */
+function detectDelimiter(text: string): Delimiter {
+  const lines = text
+    .slice(0, MAX_RECORD_CHARACTERS)
+    .trimStart()
+    .replace(/"[^"]*"/g, '')
+    .split(/[\r\n]+/, LINES_LOOKED_AT)
+    .map((line) => DELIMITERS.map((mark) => line.split(mark).length));
+  const [first = []] = lines;
+  const line = lines.find((counts, index) => {
+    const most = Math.max(...counts);
+    return most > 1 && lines[index + 1]?.[counts.indexOf(most)] === most;
+  });
+  const counts = line ?? first;
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
+}
+
+function formatDelimiter(delimiter: string): Message {
+  return delimiter === '\t' ? msg`a tab` : msg`"${delimiter}"`;
+}
+
+function formatCellCount(count: number): Message {
+  return nmsg(msgid`${count} cell`, msgid`${count} cells`, count);
+}

@@ -1,0 +1,166 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, posix, relative, sep } from 'node:path';
+import { FileError } from '../../base/errors.ts';
+import { msg } from '../../base/message.ts';
+import { FORM_FILE } from '../../finds/form-names.ts';
+import { isFormTable, isRepeatTable } from '../header-row.ts';
+import { readInputFile } from '../input-file.ts';
+import type { Attachments, Table } from '../table.ts';
+import { parseTable } from './csv-table.ts';
+import { type ArchiveSource, openAttachments, type ZipEntry } from './zip-entries.ts';
+
+/** Form servers write the header in the first row. */
+const FIRST_ROW = { first: 1, last: 1 } as const;
+
+const LOCK = /^(?:~\$|\.~lock)/;
+
+/** Several times the photographs of a season. */
+const MAX_FILES = 200_000;
+const DEEPEST = 8;
+
+/** Lists all files below a folder by relative path; links are not followed. */
+function findAttachments(folder: string): Attachments {
+  const paths: string[] = [];
+  const walk = (at: string, depth: number): void => {
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      const path = join(at, entry.name);
+      if (entry.isDirectory() && depth < DEEPEST) walk(path, depth + 1);
+      else if (entry.isFile()) paths.push(relative(folder, path).split(sep).join('/'));
+      if (paths.length > MAX_FILES) {
+        throw new FileError(
+          folder,
+          msg`${folder} has more than ${MAX_FILES} files. Name the folder of the photographs: --photos.`,
+        );
+      }
+    }
+  };
+  walk(folder, 0);
+  return { paths, folder };
+}
+
+/** Returns the GeoPackage of a returned folder: that of `pas field make`, else the only one. */
+export function findGeoPackage(folder: string): string | undefined {
+  const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
+  const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
+  return only === undefined || another !== undefined ? undefined : join(folder, only);
+}
+
+/**
+ * Reads the table of filled forms in the unpacked export of a server; undefined where there is
+ * none.
+ * @throws FileError where there are several
+ */
+export async function readFormFolder(
+  folder: string,
+  read: (path: string) => Promise<Table>,
+): Promise<Table | undefined> {
+  const files = readdirSync(folder).filter(
+    (name) => !LOCK.test(name) && /\.(csv|xlsx)$/i.test(name),
+  );
+  const tables: Table[] = [];
+  for (const name of files.sort()) {
+    const path = join(folder, name);
+    if (!statSync(path).isFile()) continue;
+    const table = await readForms(path, read);
+    if (table?.repeats !== undefined) tables.push(table);
+  }
+  const [table, another] = tables;
+  if (another !== undefined)
+    throw makeSeveralError(
+      folder,
+      tables.map(({ file }) => basename(file)),
+    );
+  return table;
+}
+
+/** Reads a table that may have forms; undefined where it has none, or is not readable. */
+async function readForms(
+  path: string,
+  read: (path: string) => Promise<Table>,
+): Promise<Table | undefined> {
+  try {
+    return await read(path);
+  } catch (thrown) {
+    if (thrown instanceof FileError) return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it.
+ * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
+ */
+export async function withRepeatsBeside(table: Table, photoFolder?: string): Promise<Table> {
+  const folder = dirname(table.file);
+  const start = `${basename(table.file, extname(table.file))}-`;
+  const beside = readdirSync(folder).filter(
+    (name) => name.startsWith(start) && extname(name).toLowerCase() === '.csv',
+  );
+  const repeats: Table[] = [];
+  for (const name of beside.sort()) {
+    const path = join(folder, name);
+    const repeat = parseTable(path, await readInputFile(path), FIRST_ROW);
+    if (isRepeatTable(repeat)) repeats.push(repeat);
+  }
+  return { ...table, repeats, attachments: findAttachments(photoFolder ?? folder) };
+}
+
+/** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
+export async function withRepeatSheets(
+  table: Table,
+  entries: ReadonlyMap<string, ZipEntry>,
+  photoFolder = dirname(table.file),
+): Promise<Table> {
+  const { parseXlsxSheets } = await import('./xlsx.ts');
+  const repeats = parseXlsxSheets(table.file, entries).filter(isRepeatTable);
+  const issues = table.issues.filter(
+    ({ rule }) => rule !== 'table-other-sheets' || repeats.length === 0,
+  );
+  return { ...table, issues, repeats, attachments: findAttachments(photoFolder) };
+}
+
+/**
+ * Reads the table of filled forms in an archive of ODK Central; undefined where it has none.
+ * @throws FileError where the archive is damaged, or holds several forms
+ */
+export async function readFormArchive({
+  file,
+  archive,
+  bytes,
+  photoFolder,
+}: ArchiveSource): Promise<Table | undefined> {
+  const tables: Table[] = [];
+  const folder = requireOneFolder(archive.paths);
+  for (const path of archive.paths) {
+    if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
+    tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
+  }
+  const forms = tables.filter(isFormTable);
+  const [table, another] = forms;
+  if (another !== undefined)
+    throw makeSeveralError(
+      file,
+      forms.map((each) => basename(each.file)),
+    );
+  if (table === undefined) return undefined;
+  const attachments =
+    photoFolder === undefined
+      ? openAttachments(file, archive.paths, bytes)
+      : findAttachments(photoFolder);
+  return { ...table, repeats: tables.filter(isRepeatTable), attachments };
+}
+
+/** Returns the only top folder of a repacked archive; `__MACOSX` is added by macOS. */
+function requireOneFolder(paths: readonly string[]): string {
+  const ownPaths = paths.filter((path) => !path.startsWith('__MACOSX/'));
+  const [first = ''] = ownPaths;
+  const folder = first.slice(0, first.indexOf('/'));
+  return folder !== '' && ownPaths.every((path) => path.startsWith(`${folder}/`)) ? folder : '.';
+}
+
+function makeSeveralError(file: string, names: readonly string[]): FileError {
+  const listed = names.join(', ');
+  return new FileError(file, msg`${file} contains submissions of several forms: ${listed}.`, {
+    hint: msg`Export and import one form at a time.`,
+  });
+}

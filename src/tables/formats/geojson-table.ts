@@ -1,0 +1,205 @@
+import { isUtf8 } from 'node:buffer';
+import { formatPlainNumber } from '../../base/characters.ts';
+import { FileError, getErrorMessage } from '../../base/errors.ts';
+import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { msg } from '../../base/message.ts';
+import {
+  type GeomSystem,
+  makePointCountFault,
+  makeShapeFault,
+  makeUnsupportedCrsError,
+  type PointInSystem,
+  parseSystemCode,
+} from '../../finds/place/geometry.ts';
+import { describeNotUtf8 } from '../input-file.ts';
+import {
+  assertInputSize,
+  assertTableSize,
+  isOverlong,
+  makeDamagedFileError,
+  makeOverlongFault,
+  makeTableOfRecords,
+  type ReadRecord,
+  type Table,
+} from '../table.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads GeoJSON (RFC 7946): a feature is a row, its properties are the columns, its point is in WGS
+ * 84. The member `crs` of the older specification is accepted for one of the service's two systems.
+ * Heights are ignored. A sequence of features (RFC 8142, or one per line) is read as well.
+ * @throws FileError where the file is no GeoJSON, has no features, or is in another coordinate
+ * system
+ */
+export function parseGeoJson(file: string, bytes: Buffer): Table {
+  assertInputSize(file, bytes.length, MAX_JSON_BYTES);
+  if (!isUtf8(bytes)) throw makeDamagedFileError(file, describeNotUtf8(file, bytes));
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const sequence = splitSequence(text);
+  if (sequence !== undefined) return makeFeatureTable(file, sequence.map(parseJson), '4326');
+  let document: unknown;
+  try {
+    document = JSON.parse(text);
+  } catch (thrown) {
+    const reason = getErrorMessage(thrown);
+    throw makeDamagedFileError(file, msg`${file} is not valid JSON: ${reason}.`, thrown);
+  }
+  const features = listFeatures(document);
+  if (features === undefined)
+    throw new FileError(file, msg`${file} is JSON, but has no GeoJSON features.`, {
+      hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
+    });
+  return makeFeatureTable(file, features, getSystem(file, document));
+}
+
+/** Parsed JSON takes up to twenty times its size; ten thousand finds have a tenth of this. */
+const MAX_JSON_BYTES = 16 * 1024 * 1024;
+
+function listFeatures(document: unknown): readonly unknown[] | undefined {
+  if (!isObject(document)) return undefined;
+  if (document['type'] === 'Feature') return [document];
+  const { type, features } = document;
+  return type === 'FeatureCollection' && Array.isArray(features) ? features : undefined;
+}
+
+/** Begins each feature of a sequence (RFC 8142). */
+const RECORD_SEPARATOR = '\u001e';
+
+/**
+ * Splits a sequence of features: each behind a record separator, or one per line. Undefined for
+ * other documents: the first line is no feature, or there is only one.
+ */
+function splitSequence(text: string): readonly string[] | undefined {
+  const isSeparated = text.trimStart().startsWith(RECORD_SEPARATOR);
+  const parts = text
+    .split(isSeparated ? RECORD_SEPARATOR : '\n')
+    .filter((part) => part.trim() !== '');
+  const [first = '', second = ''] = parts;
+  const isByLine = () => second.trimStart().startsWith('{') && isFeature(parseJson(first));
+  return isSeparated || isByLine() ? parts : undefined;
+}
+
+/** A damaged feature of a sequence does not affect the others. */
+const DAMAGED = Symbol('damaged');
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return DAMAGED;
+  }
+}
+
+function isFeature(value: unknown): value is Values {
+  return isObject(value) && value['type'] === 'Feature';
+}
+
+function makeFeatureTable(file: string, features: readonly unknown[], system: GeomSystem): Table {
+  const place = { file, unit: 'feature' } as const;
+  assertTableSize(file, { rows: features.length });
+  const readRecords = function* (): Generator<ReadRecord> {
+    for (const [index, feature] of features.entries()) {
+      const row = index + 1;
+      yield { row, ...parseFeature(feature, system) };
+    }
+  };
+  return makeTableOfRecords(place, readRecords);
+}
+
+/** In practice longitude comes first, even where the named system has latitude first. */
+function getSystem(file: string, document: unknown): GeomSystem {
+  const crs = isObject(document) ? document['crs'] : undefined;
+  if (crs === undefined) return '4326';
+  const properties = isObject(crs) ? crs['properties'] : undefined;
+  const name = isObject(properties) ? properties['name'] : undefined;
+  const system = typeof name === 'string' ? parseSystemCode(name) : undefined;
+  if (system === undefined)
+    throw makeUnsupportedCrsError(file, typeof name === 'string' ? name : 'crs');
+  return system;
+}
+
+type FeatureValues = {
+  readonly values: ReadonlyMap<string, string>;
+  readonly point?: PointInSystem;
+};
+
+function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Unreadable {
+  if (feature === DAMAGED)
+    return makeUnreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
+  if (!isFeature(feature)) {
+    return makeUnreadable(
+      'feature',
+      msg`This is not a GeoJSON feature: its type is not "Feature".`,
+    );
+  }
+  const values = new Map<string, string>();
+  for (const [name, value] of Object.entries(
+    isObject(feature['properties']) ? feature['properties'] : {},
+  )) {
+    if (typeof value === 'number' && isOverlong(value)) {
+      const { rule, problem } = makeOverlongFault(formatPlainNumber(value));
+      return makeUnreadable(rule, msg`The property ${name}: ${problem}`);
+    }
+    const text = formatValue(value);
+    if (text === undefined) {
+      return makeUnreadable(
+        'feature-property',
+        msg`The property ${name} contains a structure. Write a text, a number or a list of texts.`,
+      );
+    }
+    values.set(name, text);
+  }
+  const point = parseGeometry(feature['geometry'], system);
+  return isReadable(point) ? { values, point: point.value } : point;
+}
+
+/** Formats a list as a table does, with `;` between its parts. */
+function formatValue(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+      return formatPlainNumber(value);
+    case 'boolean':
+      return String(value);
+    case 'undefined':
+      return '';
+    default: {
+      if (value === null) return '';
+      if (!Array.isArray(value)) return undefined;
+      const parts = value.map((part: unknown) =>
+        Array.isArray(part) ? undefined : formatValue(part),
+      );
+      return parts.includes(undefined) ? undefined : parts.join(';');
+    }
+  }
+}
+
+function parseGeometry(geometry: unknown, system: GeomSystem): Reading<PointInSystem | undefined> {
+  if (geometry === null || geometry === undefined) return { value: undefined };
+  const { type, coordinates } = isObject(geometry) ? geometry : {};
+  if (type === 'Point') return parseGeoJsonPosition(coordinates, system);
+  if (type !== 'MultiPoint') return makeShapeFault(String(type));
+  const positions: readonly unknown[] = Array.isArray(coordinates) ? coordinates : [];
+  const [only] = positions;
+  return positions.length === 1
+    ? parseGeoJsonPosition(only, system)
+    : makePointCountFault(positions.length);
+}
+
+function parseGeoJsonPosition(
+  position: unknown,
+  system: GeomSystem,
+): Reading<PointInSystem | undefined> {
+  if (Array.isArray(position) && position.length === 0) return { value: undefined };
+  const [x, y]: unknown[] = Array.isArray(position) ? position : [];
+  if (typeof x !== 'number' || typeof y !== 'number') {
+    return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
+  }
+  return { value: { system, x: formatPlainNumber(x), y: formatPlainNumber(y) } };
+}
+
+function isObject(value: unknown): value is Values {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,393 @@
+import { formatPlainNumber } from '../../base/characters.ts';
+import { addToGroup } from '../../base/collections.ts';
+import {
+  asDatabaseError,
+  createRowGuard,
+  type Database,
+  type GuardedType,
+  isAnyRow,
+  isNumber,
+  isText,
+  openDatabaseImage,
+} from '../../base/disk/database.ts';
+import { assertReadableInTime, readImageWithJournal } from '../../base/disk/database-file.ts';
+import { DatabaseError, FileError, getErrorCode } from '../../base/errors.ts';
+import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import { msg } from '../../base/message.ts';
+import {
+  FINDS_LAYER,
+  FORM_TABLE,
+  type FormMeaning,
+  PHOTO_FOLDER,
+  PHOTOS_LAYER,
+} from '../../finds/form-names.ts';
+import { makeUnsupportedCrsError, toGeomSystem } from '../../finds/place/geometry.ts';
+import { parseGeoPackagePoint, parseSystemOfPrj } from '../../finds/place/wkb.ts';
+import {
+  assertTableSize,
+  listUnreadSheets,
+  makeDamagedFileError,
+  makeTableOfRecords,
+  type NamedValues,
+  type ReadRecord,
+  type Table,
+} from '../table.ts';
+
+const POINT_TYPES = ['POINT', 'MULTIPOINT', 'GEOMETRY'];
+
+/**
+ * Reads a layer of a GeoPackage (1.0 to 1.4): a feature is a row with its number, its attributes
+ * are the columns, its point is in the layer's system. The in-memory database lives as long as the
+ * table, whose rows are read at each iteration.
+ * @param named layer; otherwise that of a form of pas, else the first point layer with a feature
+ * @throws FileError where the file is no GeoPackage, has no such layer, or the layer is in another
+ * coordinate system
+ */
+export function readGeoPackage(file: string, bytes: Buffer, named: string | undefined): Table {
+  try {
+    assertReadableInTime(file, bytes);
+    const database = openDatabaseImage(file, bytes);
+    return asDatabaseError(file, () => {
+      const form = readFieldForm(file, database, named);
+      const { layer, others } = chooseLayer(file, database, named, form && FINDS_LAYER);
+      const table = readLayer(file, database, layer, form);
+      const issues = [...listUnreadSheets(table, others), ...table.issues];
+      return { ...table, issues, photographsIn: form && PHOTO_FOLDER };
+    });
+  } catch (thrown) {
+    const code = getErrorCode(thrown);
+    if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
+    throw makeDamagedFileError(
+      file,
+      msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`,
+      thrown,
+    );
+  }
+}
+
+/** @returns with the names of the other layers of points with features, where none is named */
+function chooseLayer(
+  file: string,
+  database: Database,
+  named: string | undefined,
+  ofForm: string | undefined,
+): { readonly layer: Layer; readonly others: readonly string[] } {
+  for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
+  const tables = database
+    .prepare(
+      `select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`,
+    )
+    .all();
+  if (tables.length < 2) {
+    throw makeDamagedFileError(
+      file,
+      msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`,
+    );
+  }
+  const layers = database
+    .prepare(
+      `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
+         coalesce(systems.organization, '') as organization, cast(coalesce(systems.organization_coordsys_id, geometry.srs_id, 0) as integer) as code,
+         coalesce(systems.definition, '') as definition
+       from gpkg_contents as contents join gpkg_geometry_columns as geometry on geometry.table_name = contents.table_name
+       left join gpkg_spatial_ref_sys as systems on systems.srs_id = geometry.srs_id
+       where contents.data_type = 'features' order by contents.rowid`,
+    )
+    .all()
+    .filter(isLayer);
+  const names = layers.map(({ name }) => name).join(', ');
+  const hint = names === '' ? msg`It has no layers with features.` : msg`Its layers are: ${names}.`;
+  const wanted = layers.find(({ name }) => name === (named ?? ofForm));
+  if (named !== undefined && wanted === undefined)
+    throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
+  const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
+  const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
+  const layer = wanted ?? filled[0] ?? fitting[0];
+  if (layer === undefined)
+    throw new FileError(file, msg`${file} has no layer of points.`, { hint });
+  const others = named === undefined ? filled.filter((each) => each !== layer) : [];
+  return { layer, others: others.map(({ name }) => name) };
+}
+
+function hasRow(database: Database, table: string): boolean {
+  const sql = `select 1 from ${quoteIdentifier(table)} limit 1`;
+  return database.prepare(sql).get() !== undefined;
+}
+
+const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_sys'];
+
+/**
+ * Reads the finds of a form that `pas field make` made, by its own description of the columns.
+ * Photographs belong to the find that their row names. Added columns go into the note, or are
+ * reported.
+ * @returns undefined for a GeoPackage that is no such form
+ * @throws FileError where a table of it is computed
+ */
+function readFieldForm(
+  file: string,
+  database: Database,
+  named: string | undefined,
+): FieldForm | undefined {
+  const isForm = hasTable(database, FORM_TABLE) && hasTable(database, FINDS_LAYER);
+  if (!isForm || (named ?? FINDS_LAYER) !== FINDS_LAYER) return undefined;
+  for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER])
+    assertNoComputedColumns(file, database, table);
+  const meanings = readMeanings(database, FINDS_LAYER);
+  const { photos, issues } = readPhotographs(file, database, meanings);
+  return {
+    issues: [
+      ...listFilledColumns(database, FINDS_LAYER, meanings).map(({ name, filled }) =>
+        makeWarningIssue(
+          'form-column',
+          msg`The form has a column "${name}" that pas did not create. Its values, for ${filled} finds, are added to poznamka as far as they are text.`,
+          { file, sheet: FINDS_LAYER, unit: 'feature', column: name },
+        ),
+      ),
+      ...issues,
+    ],
+    applyTo: (record) => applyMeanings(record, meanings, photos),
+  };
+}
+
+/** Interpretation of the layer of finds in a form, which describes its own columns. */
+type FieldForm = {
+  readonly issues: readonly Issue[];
+  applyTo(record: NamedValues): NamedValues;
+};
+
+/**
+ * Counts the finds and photographs in a form, including those in its journal.
+ * @throws DatabaseError where it cannot be read
+ */
+export function countCollected(path: string): number {
+  const database = openDatabaseImage(path, readImageWithJournal(path));
+  try {
+    const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));
+    return tables.reduce((sum, table) => sum + countRows(database, table), 0);
+  } finally {
+    database.close();
+  }
+}
+
+function hasTable(database: Database, name: string): boolean {
+  return (
+    database
+      .prepare(
+        `select 1 from sqlite_master where name = ? and type = 'table' and sql not like 'create virtual%'`,
+      )
+      .get(name) !== undefined
+  );
+}
+
+function countRows(database: Database, table: string, condition = 'true'): number {
+  const sql = `select count(*) from ${quoteIdentifier(table)} where ${condition}`;
+  return Number(database.prepare(sql).pluck().get());
+}
+
+const isFormColumn = createRowGuard({ column: isText, meaning: isText });
+
+const WRITTEN = 'written_';
+
+type Meanings = ReadonlyMap<string, string>;
+
+function readMeanings(database: Database, layer: string): Meanings {
+  const rows = database
+    .prepare(`select "column", meaning from ${FORM_TABLE} where layer = ?`)
+    .all(layer)
+    .filter(isFormColumn);
+  return new Map(rows.map(({ column, meaning }) => [column, meaning]));
+}
+
+function applyMeanings(
+  record: NamedValues,
+  meanings: Meanings,
+  photos: ReadonlyMap<string, readonly string[]>,
+): NamedValues {
+  const values = new Map<string, string>();
+  const notes: string[] = [];
+  const written: (readonly [element: string, text: string])[] = [];
+  for (const [name, text] of record.values) {
+    const meaning = meanings.get(name);
+    if (meaning === 'narrows_list') continue;
+    if (meaning?.startsWith(WRITTEN) === true)
+      written.push([meaning.slice(WRITTEN.length), text.trim()]);
+    else if (meaning !== undefined) values.set(meaning, text);
+    else if (text.trim() !== '') notes.push(`${name}: ${text}`);
+  }
+  for (const [element, text] of written) {
+    if ((values.get(element) ?? '') === '') values.set(element, text);
+    else if (text !== '') notes.push(text);
+  }
+  if (notes.length > 0)
+    values.set(
+      'poznamka',
+      [values.get('poznamka') ?? '', ...notes].filter((text) => text !== '').join('\n'),
+    );
+  const ownPhotos = photos.get(values.get('local_id') ?? '');
+  const isMeasured = values.get('geom_system') === '5514' && (values.get('geom_x') ?? '') !== '';
+  return {
+    ...record,
+    values,
+    photos: ownPhotos,
+    isDrawn: isMeasured,
+  };
+}
+
+/** Lists columns that were added to a layer, with the number of its rows that have a value. */
+function listFilledColumns(database: Database, table: string, meanings: Meanings) {
+  const shape = database
+    .prepare('select column_name from gpkg_geometry_columns where table_name = ?')
+    .pluck()
+    .get(table);
+  return listColumns(database, table)
+    .filter(({ name, pk }) => pk === 0 && name !== shape && !meanings.has(name))
+    .map(({ name }) => {
+      const filled = countRows(database, table, `${quoteIdentifier(name)} <> ''`);
+      return { name, filled };
+    })
+    .filter(({ filled }) => filled > 0);
+}
+
+/** Returns the files of photographs by the key of their find. */
+function readPhotographs(file: string, database: Database, meaningsOfFinds: Meanings) {
+  const photos = new Map<string, string[]>();
+  const issues: Issue[] = [];
+  if (!hasTable(database, PHOTOS_LAYER)) return { photos, issues };
+  const meanings = readMeanings(database, PHOTOS_LAYER);
+  const findName = (wanted: FormMeaning, all: Meanings): string =>
+    [...all].find(([, meaning]) => meaning === wanted)?.[0] ?? '';
+  const of = findName('photo_of', meanings);
+  const named = findName('photo_file', meanings);
+  const key = findName('local_id', meaningsOfFinds);
+  const where = { file, sheet: PHOTOS_LAYER, unit: 'feature' } as const;
+  assertTableSize(file, { rows: countRows(database, PHOTOS_LAYER) });
+  const finds = new Set(
+    Array.from(readRows(database, FINDS_LAYER), (row) => formatSqlValue(row[key])),
+  );
+  for (const row of readRows(database, PHOTOS_LAYER)) {
+    const find = formatSqlValue(row[of]);
+    const path = formatSqlValue(row[named]);
+    if (path === '') {
+      const message = msg`A row of photographs names no file. Nothing was attached for it.`;
+      issues.push(makeWarningIssue('photo-without-file', message, { ...where, find }));
+    } else if (!finds.has(find)) {
+      const message = msg`The photograph "${path}" belongs to no find of the form: there is no "${find}". Attach it with \`pas photo add\`.`;
+      issues.push(makeErrorIssue('photo-without-find', message, where));
+    } else addToGroup(photos, find, path);
+  }
+  for (const { name, filled } of listFilledColumns(database, PHOTOS_LAYER, meanings)) {
+    const message = msg`The photographs have a column "${name}" that pas did not create. Its values, for ${filled} of them, have no place at the service and are not read.`;
+    issues.push(makeWarningIssue('form-column', message, { ...where, column: name }));
+  }
+  return { photos, issues };
+}
+
+type Layer = GuardedType<typeof isLayer>;
+const isLayer = createRowGuard({
+  name: isText,
+  geometryColumn: isText,
+  geometryType: isText,
+  organization: isText,
+  code: isNumber,
+  definition: isText,
+});
+
+const isColumn = createRowGuard({ name: isText, type: isText, pk: isNumber });
+
+/** Returns the columns of a table; `pk` is the place of a column in the primary key, or 0. */
+function listColumns(database: Database, table: string): GuardedType<typeof isColumn>[] {
+  return database
+    .prepare(`pragma table_info(${quoteIdentifier(table)})`)
+    .all()
+    .filter(isColumn);
+}
+
+function* readRows(database: Database, table: string) {
+  // Integers of a database may exceed the safe integers.
+  const all = database.prepare(`select * from ${quoteIdentifier(table)}`).safeIntegers(true);
+  for (const row of all.iterate()) if (isAnyRow(row)) yield row;
+}
+
+/**
+ * Refuses views and computed columns.
+ * @throws FileError
+ */
+function assertNoComputedColumns(file: string, database: Database, name: string): void {
+  if (!isComputed(database, name)) return;
+  throw makeDamagedFileError(
+    file,
+    msg`${file}, layer ${name}, is computed when it is read (a view, or a computed column); pas does not read such layers.`,
+  );
+}
+
+/** Tells if a table is a view or has computed columns, which may take unbounded time or memory. */
+function isComputed(database: Database, name: string): boolean {
+  const row = database
+    .prepare('select type, sql from sqlite_master where name = ? collate nocase')
+    .get(name);
+  if (!isAnyRow(row)) return false;
+  if (row['type'] !== 'table' || /^\s*create\s+virtual\b/i.test(`${row['sql']}`)) return true;
+  const columns = database.prepare(`pragma table_xinfo(${quoteIdentifier(name)})`).all();
+  return columns.some((column) => isAnyRow(column) && column['hidden'] !== 0);
+}
+
+/** Returns the features of a layer; each iteration reads them from the database. */
+function readLayer(file: string, database: Database, layer: Layer, form?: FieldForm): Table {
+  assertNoComputedColumns(file, database, layer.name);
+  const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
+  const system =
+    (isCoded ? toGeomSystem(layer.code) : undefined) ?? parseSystemOfPrj(layer.definition);
+  if (system === undefined)
+    throw makeUnsupportedCrsError(
+      file,
+      layer.organization === '' ? String(layer.code) : `${layer.organization}:${layer.code}`,
+    );
+  const columns = listColumns(database, layer.name);
+  const keyColumn = columns.find(
+    ({ pk, type }) => pk === 1 && type.toUpperCase() === 'INTEGER',
+  )?.name;
+  const place = { file, sheet: layer.name, unit: 'feature' } as const;
+  assertTableSize(file, { columns: columns.length });
+  const readRecords = function* (): Generator<ReadRecord> {
+    let counted = 0;
+    for (const feature of readRows(database, layer.name)) {
+      counted += 1;
+      const row = keyColumn === undefined ? counted : Number(feature[keyColumn]);
+      const { [layer.geometryColumn]: geometry, ...attributes } = feature;
+      const point =
+        geometry instanceof Buffer ? parseGeoPackagePoint(geometry) : { value: undefined };
+      if (!isReadable(point)) {
+        yield { row, ...point };
+        continue;
+      }
+      const values = new Map(
+        Object.entries(attributes)
+          .filter(([name]) => name !== keyColumn)
+          .map(([name, value]) => [name, formatSqlValue(value)] as const),
+      );
+      const record = {
+        row,
+        values,
+        point: point.value === undefined ? undefined : { system, ...point.value },
+      };
+      yield form?.applyTo(record) ?? record;
+    }
+  };
+  return makeTableOfRecords(place, readRecords, form?.issues);
+}
+
+/**
+ * Returns the text of a value; a day with midnight is a day. Other types, such as pictures, give
+ * ''.
+ */
+function formatSqlValue(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number') return formatPlainNumber(value);
+  return typeof value === 'string'
+    ? value.replace(/^(\d{4}-\d{2}-\d{2})T00:00:00(?:\.0+)?Z?$/, '$1')
+    : '';
+}
+
+function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}

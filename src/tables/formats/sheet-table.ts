@@ -1,0 +1,381 @@
+import { makeIdKey } from '../../base/characters.ts';
+import { FileError } from '../../base/errors.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../../base/issue.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { XmlSyntaxError } from '../../base/xml/parse.ts';
+import type { TablePlace } from '../../finds/find.ts';
+import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
+import {
+  assertTableSize,
+  type CellValue,
+  checkCells,
+  listUnreadSheets,
+  makeDamagedFileError,
+  makeNoRowsIssue,
+  makeTable,
+  type ShownCell,
+  type Table,
+  type TableRow,
+} from '../table.ts';
+import { makeStruckCellFault } from './number-format.ts';
+import type { ZipEntry } from './zip-entries.ts';
+
+/** Rows and columns from 1, both ends included. */
+export type CellRange = {
+  readonly firstRow: number;
+  readonly lastRow: number;
+  readonly firstColumn: number;
+  readonly lastColumn: number;
+};
+
+/** A value in a row, with its column from 1. */
+export type CellAt = CellValue & { readonly column: number };
+
+/** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
+export function formatCellName(column: number, row: number): string {
+  return `${toColumnLetters(column)}${row}`;
+}
+
+function toColumnLetters(column: number): string {
+  const rest = Math.floor((column - 1) / 26);
+  return (rest > 0 ? toColumnLetters(rest) : '') + String.fromCharCode(65 + ((column - 1) % 26));
+}
+
+const NO_CELLS: readonly CellValue[] = [];
+const NO_VALUE: CellValue = { text: '' };
+/** Last row and column of a spreadsheet; a higher number is malformed. */
+const LAST_ROW = 1_048_576;
+const LAST_COLUMN = 16_384;
+
+/** Contents of a sheet of any format, collected row by row. */
+export class SheetContents {
+  readonly place: TablePlace;
+  /** Cells by row and column, from 0: each row up to its last value or fault. */
+  readonly rows: (readonly CellValue[])[] = [];
+  readonly merged: CellRange[] = [];
+  /** Numbers of rows and columns, from 1. */
+  readonly hiddenRows: number[] = [];
+  readonly hiddenColumns = new Set<number>();
+  /** Rows whose cells are all struck through. */
+  readonly struckRows: number[] = [];
+  /** Addresses of cells, such as `B4`. */
+  readonly comments: string[] = [];
+  readonly pictures: string[] = [];
+  #rowCount = 0;
+  #cellCount = 0;
+  #characterCount = 0;
+
+  constructor(place: TablePlace) {
+    this.place = place;
+  }
+
+  addHiddenColumns(first: number, last: number): void {
+    for (let column = first; column <= Math.min(last, LAST_COLUMN); column++)
+      this.hiddenColumns.add(column);
+  }
+
+  addMerged(range: CellRange): void {
+    this.merged.push(range);
+    assertTableSize(this.place.file, { cells: this.merged.length });
+  }
+
+  /**
+   * Struck cells are empty and reported, except in a row that is struck through as a whole.
+   * @throws FileError where rows or cells are not in their order, or too many
+   */
+  addRow(row: number, values: readonly CellAt[], isHidden: boolean): void {
+    const { rows, place } = this;
+    if (!(row > rows.length && row <= LAST_ROW)) throw makeDamagedSheetError(place);
+    const isStruck =
+      values.some((cell) => cell.isStruck === true) &&
+      values.every((cell) => cell.text === '' || cell.isStruck === true);
+    const cells: CellValue[] = [];
+    for (const cell of values) {
+      const { column, text, shown, fault } = cell;
+      if (!(column > cells.length)) throw makeDamagedSheetError(place);
+      if (text === '' && fault === undefined) continue;
+      assertTableSize(place.file, { columns: column });
+      while (cells.length < column - 1) cells.push(NO_VALUE);
+      if (cell.isStruck === true && !isStruck)
+        cells.push({ text: '', fault: makeStruckCellFault(text) });
+      // A sheet may have millions of cells: most have nothing but their text.
+      else if (shown === undefined && fault === undefined) cells.push({ text });
+      else cells.push({ text, shown, fault });
+      this.#characterCount += text.length;
+    }
+    this.#rowCount += 1;
+    this.#cellCount += cells.length;
+    assertTableSize(place.file, {
+      rows: this.#rowCount - 1,
+      cells: this.#cellCount,
+      characters: this.#characterCount,
+    });
+    if (cells.length === 0) return;
+    if (isStruck) this.struckRows.push(row);
+    if (isHidden) this.hiddenRows.push(row);
+    while (rows.length < row - 1) rows.push(NO_CELLS);
+    rows.push(cells);
+  }
+}
+
+export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
+  return makeDamagedFileError(
+    file,
+    msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`,
+  );
+}
+
+type Cells = readonly CellValue[];
+
+/** A sheet of a workbook of any format. */
+export type Sheet = {
+  readonly name: string;
+  readonly hidden: boolean;
+  hasValues(): boolean;
+  /** @throws FileError where it is too large, or malformed */
+  read(): SheetContents;
+};
+
+/** @throws FileError where the part of a workbook is no well-formed XML */
+export function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
+  try {
+    return read(entry.bytes);
+  } catch (thrown) {
+    if (!(thrown instanceof XmlSyntaxError)) throw thrown;
+    throw makeDamagedFileError(
+      file,
+      msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
+      thrown,
+    );
+  }
+}
+
+/**
+ * Makes the table of a sheet. Formulas have their saved result. A cell that is merged over several
+ * rows of one column counts in each of them; one that is merged over several columns is an error of
+ * its rows. Hidden rows are read, hidden sheets only by name.
+ * @param named sheet, in any letter case, or its number; otherwise the first visible one with
+ * content
+ * @param headerRows rows of the header; otherwise they are detected
+ * @throws FileError where there is no such sheet
+ */
+export function makeTableOfSheet(
+  file: string,
+  sheets: readonly Sheet[],
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+): Table {
+  const { sheet, others } = chooseSheet(file, sheets, named);
+  const place = { file, sheet: sheet.name };
+  const unread = listUnreadSheets(place, others);
+  const contents = sheet.read();
+  // Formulas that have no value yet may be filled in far below the finds.
+  const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
+  const foundHeader = findHeader(place, readFirstRows(padRows(rows), headerRows), headerRows);
+  const header = withoutEmptyEnd(foundHeader?.names ?? []);
+  assertTableSize(file, { columns: header.length });
+  if (header.length === 0) {
+    const message = msg`The sheet is empty. Nothing was read.`;
+    const issues = [makeErrorIssue('table-no-rows', message, place), ...unread];
+    return { ...place, header, rows: [], rowCount: 0, issues };
+  }
+  const headerRow = foundHeader?.last ?? 0;
+  const merged = contents.merged.filter(
+    ({ firstRow, firstColumn }) => firstRow > headerRow && firstColumn <= header.length,
+  );
+  const { filled, across } = fillMerged(file, rows, merged);
+  const readRows = function* (): Generator<TableRow> {
+    for (const [index, cells] of filled.entries()) {
+      const row = index + 1;
+      const own = rows[index] ?? [];
+      // A value that a merged cell fills in does not make a blank row a find.
+      const isBlank = !hasText(own) && listFaults(own, header).length === 0 && !across.has(row);
+      if (row <= headerRow || isBlank) continue;
+      yield {
+        row,
+        cells: header.map((_, column) => cells[column]?.text ?? ''),
+        shown: collectShown(cells),
+      };
+    }
+  };
+  return makeTable({
+    place,
+    header,
+    headerRow,
+    readRows,
+    check: ({ row, cells }) => [
+      ...listFaults(rows[row - 1] ?? [], header),
+      ...checkMerged(across.get(row)),
+      ...checkBeyond(filled[row - 1] ?? [], header.length),
+      ...checkCells(cells, header),
+    ],
+    issues: [
+      ...unread,
+      ...(foundHeader?.issues ?? []),
+      ...checkSheet(place, contents, { header, headerRow, lastRow: rows.length }),
+    ],
+    none: makeNoRowsIssue(place),
+  });
+}
+
+function hasText(cells: Cells): boolean {
+  return cells.some(({ text }) => text !== '');
+}
+
+function collectShown(cells: Cells): ReadonlyMap<number, ShownCell> | undefined {
+  const shown = new Map<number, ShownCell>();
+  for (const [column, cell] of cells.entries())
+    if (cell.shown !== undefined) shown.set(column, cell.shown);
+  return shown.size > 0 ? shown : undefined;
+}
+
+/** Lists the faults of the cells that have a column. */
+function listFaults(cells: Cells, header: readonly string[]): Issue[] {
+  const issues: Issue[] = [];
+  for (const [index, column] of header.entries()) {
+    const fault = cells[index]?.fault;
+    if (fault !== undefined) issues.push(toIssue(fault, { column }));
+  }
+  return issues;
+}
+
+/** @returns with the other visible sheets with content, where none is named */
+function chooseSheet(
+  file: string,
+  sheets: readonly Sheet[],
+  named: string | undefined,
+): { readonly sheet: Sheet; readonly others: readonly string[] } {
+  const names = sheets.map(({ name }) => name).join(', ');
+  if (named !== undefined) {
+    const sheet =
+      sheets.find(({ name }) => name === named) ??
+      sheets.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
+      (/^[1-9]\d*$/.test(named) ? sheets[Number(named) - 1] : undefined);
+    if (sheet === undefined)
+      throw new FileError(file, msg`${file} has no sheet "${named}".`, {
+        hint: msg`Its sheets are: ${names}.`,
+      });
+    return { sheet, others: [] };
+  }
+  const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
+  if (sheet !== undefined) return { sheet, others: others.map(({ name }) => name) };
+  throw new FileError(file, msg`All visible sheets of ${file} are empty.`, {
+    hint: names === '' ? undefined : msg`Its sheets are: ${names}.`,
+  });
+}
+
+function* padRows(rows: readonly Cells[]): Generator<TableRow> {
+  const width = rows.reduce((widest, cells) => Math.max(widest, cells.length), 0);
+  for (const [index, cells] of rows.entries()) {
+    yield {
+      row: index + 1,
+      cells: Array.from({ length: width }, (_, column) => cells[column]?.text ?? ''),
+    };
+  }
+}
+
+function withoutEmptyEnd(names: readonly string[]): readonly string[] {
+  return names.slice(0, names.findLastIndex((name) => name !== '') + 1);
+}
+
+/**
+ * Fills vertically merged cells, which have one value for all rows; horizontally merged cells
+ * belong to different columns, and are returned by row.
+ * @throws FileError where they are too many
+ */
+function fillMerged(file: string, rows: readonly Cells[], merged: readonly CellRange[]) {
+  const filled = merged.length === 0 ? rows : rows.map((cells) => [...cells]);
+  const across = new Map<number, CellRange>();
+  let mergedRows = 0;
+  for (const range of merged) {
+    const { firstRow, firstColumn } = range;
+    const { text = '', shown } = rows[firstRow - 1]?.[firstColumn - 1] ?? {};
+    if (text === '') continue;
+    const lastRow = Math.min(range.lastRow, rows.length);
+    mergedRows += lastRow - firstRow;
+    assertTableSize(file, { cells: mergedRows });
+    for (let row = firstRow; row <= lastRow; row++) {
+      const cells = filled[row - 1];
+      if (firstColumn !== range.lastColumn) across.set(row, range);
+      else if (row > firstRow && Array.isArray(cells)) {
+        while (cells.length < firstColumn) cells.push({ text: '' });
+        cells[firstColumn - 1] = { text, shown };
+      }
+    }
+  }
+  return { filled, across };
+}
+
+function checkMerged(range: CellRange | undefined): Issue[] {
+  if (range === undefined) return [];
+  const first = formatCellName(range.firstColumn, range.firstRow);
+  const name = `${first}:${formatCellName(range.lastColumn, range.lastRow)}`;
+  const message = msg`The cells ${name} are merged over several columns. Split them: pas cannot tell which column the value belongs to.`;
+  return [makeErrorIssue('table-merged', message)];
+}
+
+function checkBeyond(cells: Cells, width: number): Issue[] {
+  const beyond = cells.findIndex(({ text }, index) => index >= width && text !== '');
+  if (beyond === -1) return [];
+  const position = beyond + 1;
+  const message = msg`Column ${position} has a value in this row, but no name in the header. Name it, or empty the cell.`;
+  return [makeErrorIssue('table-cells', message)];
+}
+
+/** Warns of content that a person sees in the sheet and the table lacks. */
+function checkSheet(
+  place: TablePlace,
+  contents: SheetContents,
+  {
+    header,
+    headerRow,
+    lastRow,
+  }: { readonly header: readonly string[]; readonly headerRow: number; readonly lastRow: number },
+): Issue[] {
+  const isBelow = (row: number): boolean => row > headerRow && row <= lastRow;
+  const hiddenNames = header.filter(
+    (name, index) => name !== '' && contents.hiddenColumns.has(index + 1),
+  );
+  type Place = string | number;
+  const warn = (
+    rule: string,
+    places: readonly Place[],
+    makeMessage: (count: number, first: Place) => Message,
+  ): Issue[] => {
+    const [first] = places;
+    if (first === undefined) return [];
+    return [makeWarningIssue(rule, makeMessage(places.length, first), place)];
+  };
+  return [
+    ...warn(
+      'table-hidden-rows',
+      contents.hiddenRows.filter(isBelow),
+      (count, first) =>
+        msg`Hidden rows: ${count}, the first is row ${first}. They are read as well: delete those that do not belong there.`,
+    ),
+    ...warn(
+      'table-hidden-columns',
+      hiddenNames.length === 0 ? [] : [hiddenNames.join(', ')],
+      (_, names) =>
+        msg`Hidden columns: ${names}. They are read as well: delete those that do not belong there.`,
+    ),
+    ...warn(
+      'table-struck-rows',
+      contents.struckRows.filter(isBelow),
+      (count, first) =>
+        msg`Rows struck through: ${count}, the first is row ${first}. They are read as well: delete those that do not count.`,
+    ),
+    ...warn(
+      'table-comments',
+      contents.comments,
+      (count, first) =>
+        msg`Comments on cells: ${count}, the first is on ${first}. They are not read: write what belongs to the finds into a column.`,
+    ),
+    ...warn(
+      'table-pictures',
+      contents.pictures,
+      (count, first) =>
+        msg`Pictures in the sheet: ${count}, the first is at ${first}. They are not read: save them as files and name them in the column photos.`,
+    ),
+  ];
+}

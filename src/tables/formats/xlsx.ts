@@ -1,0 +1,467 @@
+import { posix } from 'node:path';
+import { formatSpreadsheetNumber } from '../../base/characters.ts';
+import { memoize } from '../../base/collections.ts';
+import { withoutFormulaMark } from '../../base/csv.ts';
+import {
+  getAttribute,
+  getChildren,
+  walkDescendants,
+  type XmlElement,
+} from '../../base/xml/element.ts';
+import { parseXml, walkXml } from '../../base/xml/parse.ts';
+import type { TablePlace } from '../../finds/find.ts';
+import { parseDayOfMoment } from '../../finds/parse-cell.ts';
+import type { HeaderRows } from '../header-row.ts';
+import {
+  assertTableSize,
+  type CellValue,
+  isOverlong,
+  makeErrorResult,
+  makeOverlongValue,
+  type Table,
+  UNSAVED_RESULT,
+} from '../table.ts';
+import {
+  type CellFormat,
+  formatSerialDay,
+  makeTextValue,
+  parseNumberFormat,
+  parseStoredDay,
+  type TextLook,
+  type TextPiece,
+} from './number-format.ts';
+import {
+  type CellAt,
+  type CellRange,
+  formatCellName,
+  makeDamagedSheetError,
+  makeTableOfSheet,
+  parsePart,
+  type Sheet,
+  SheetContents,
+} from './sheet-table.ts';
+import type { ZipEntry } from './zip-entries.ts';
+
+/** Limit for the nodes of a row. */
+const MAX_NODES = 100_000;
+const PARTS = new Set(['col', 'row', 'mergeCell']);
+
+/** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
+export function parseSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
+  const { place } = sheet;
+  let row = 0;
+  for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
+    const isHidden = /^(?:1|true)$/.test(getAttribute(element, 'hidden') ?? '');
+    if (element.name === 'col') {
+      const first = Number(getAttribute(element, 'min'));
+      const last = Number(getAttribute(element, 'max'));
+      if (isHidden) sheet.addHiddenColumns(first, last);
+    } else if (element.name === 'mergeCell') {
+      const range = parseRange(element);
+      if (range !== undefined) sheet.addMerged(range);
+    } else {
+      const next = parseRowNumber(element) ?? row + 1;
+      if (!(next > row)) throw makeDamagedSheetError(place);
+      row = next;
+      sheet.addRow(row, parseCells(place, element, values), isHidden);
+    }
+  }
+}
+
+/** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
+function parseCells(place: TablePlace, row: XmlElement, values: BookValues): CellAt[] {
+  const cells: CellAt[] = [];
+  let column = 0;
+  for (const cell of row.children) {
+    if (cell.name !== 'c') continue;
+    const address = getAttribute(cell, 'r');
+    const next =
+      address === undefined
+        ? column + 1
+        : parseColumnLetters(/^([A-Z]{1,3})\d+$/.exec(address)?.[1] ?? '');
+    const value = parseCellValue(cell, values);
+    if (next <= column || value === undefined) throw makeDamagedSheetError(place);
+    column = next;
+    cells.push({ ...value, column });
+  }
+  return cells;
+}
+
+/** Returns the number of a row, from its own attribute or its first cell's. */
+function parseRowNumber(row: XmlElement): number | undefined {
+  const address = getAttribute(row, 'r');
+  const [first] = row.children;
+  const text = address ?? /(?<!\d)\d+$/.exec((first && getAttribute(first, 'r')) ?? '')?.[0];
+  if (text === undefined) return undefined;
+  return /^\d+$/.test(text) ? Number(text) : Number.NaN;
+}
+
+function parseRange(mergeCell: XmlElement): CellRange | undefined {
+  const [whole, from = '', top, to = '', bottom] =
+    /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(getAttribute(mergeCell, 'ref') ?? '') ?? [];
+  if (whole === undefined) return undefined;
+  return {
+    firstRow: Number(top),
+    lastRow: Number(bottom),
+    firstColumn: parseColumnLetters(from),
+    lastColumn: parseColumnLetters(to),
+  };
+}
+
+/** Converts letters of a column: `A` is 1, `AA` is 27. */
+function parseColumnLetters(letters: string): number {
+  let number = 0;
+  for (const letter of letters) number = number * 26 + (letter.codePointAt(0) ?? 0) - 64;
+  return number;
+}
+
+/** Shared data to which the cells of a workbook refer. */
+export type BookValues = {
+  readonly sharedTexts: readonly (readonly TextPiece[])[];
+  readonly styles: readonly CellStyle[];
+  /** The serial numbers count from 1904 instead of 1900. */
+  readonly from1904: boolean;
+};
+
+type CellStyle = { readonly format: CellFormat; readonly isStruck: boolean };
+
+/** @returns undefined where the cell is malformed */
+function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undefined {
+  const isStruck = values.styles[parseStyleNumber(cell)]?.isStruck === true;
+  const type = getAttribute(cell, 't') ?? 'n';
+  const pieces =
+    type === 'inlineStr'
+      ? parseRichText(findNamedChild(cell, 'is'))
+      : findSharedText(cell, type, values);
+  if (pieces !== undefined) {
+    const value = makeTextValue(pieces, isStruck);
+    return { ...value, text: withoutFormulaMark(value.text) };
+  }
+  const value = parsePlainValue(cell, type, values);
+  return isStruck && value !== undefined ? { ...value, isStruck } : value;
+}
+
+/** Returns the shared text to which a cell refers; undefined where it refers to none. */
+function findSharedText(cell: XmlElement, type: string, { sharedTexts }: BookValues) {
+  const number = findNamedChild(cell, 'v')?.text ?? '';
+  return type === 's' && number !== '' ? sharedTexts[Number(number)] : undefined;
+}
+
+/** @returns undefined where the cell is malformed */
+function parsePlainValue(
+  cell: XmlElement,
+  type: string,
+  values: BookValues,
+): CellValue | undefined {
+  const raw = findNamedChild(cell, 'v')?.text ?? '';
+  const isWithoutResult =
+    raw === '' &&
+    findNamedChild(cell, 'f') !== undefined &&
+    (type !== 'str' || findNamedChild(cell, 'v') === undefined);
+  if (isWithoutResult) return { text: '', fault: UNSAVED_RESULT };
+  switch (type) {
+    case 's':
+      return raw === '' ? { text: '' } : undefined;
+    case 'str':
+      return { text: withoutFormulaMark(unescapeText(raw).trim()) };
+    case 'b':
+      return raw === '' ? { text: '' } : makeTruthValue(raw === '1');
+    case 'e':
+      return { text: '', fault: makeErrorResult(raw === '' ? '#' : raw) };
+    case 'd': {
+      const day = raw.endsWith('Z') ? undefined : parseDayOfMoment(raw);
+      const text = day ?? parseStoredDay(raw);
+      return { text, shown: { text, isDate: true } };
+    }
+    case 'n':
+      return raw === ''
+        ? { text: '' }
+        : parseNumberValue(
+            raw,
+            values.styles[parseStyleNumber(cell)]?.format ?? GENERAL,
+            values.from1904,
+          );
+    default:
+      return undefined;
+  }
+}
+
+/** Returns the style of a cell; one without a style has the first. */
+function parseStyleNumber(cell: XmlElement): number {
+  return Number(getAttribute(cell, 's') ?? 0);
+}
+
+function makeTruthValue(isTrue: boolean): CellValue {
+  const text = String(isTrue);
+  return { text, shown: { text: text.toUpperCase() } };
+}
+
+function parseNumberValue(
+  raw: string,
+  format: CellFormat,
+  from1904: boolean,
+): CellValue | undefined {
+  const number = Number(raw);
+  if (Number.isNaN(number)) return undefined;
+  if (isOverlong(number)) return makeOverlongValue(raw);
+  const days = format.isDate && from1904 ? number + DAYS_BEFORE_1904 : number;
+  const shown = format.show(days);
+  if (shown === undefined || !format.isDate)
+    return makeShownValue(formatSpreadsheetNumber(number), shown);
+  const day = format.isWholeDay ? formatSerialDay(days, format.isTime) : undefined;
+  return { text: day ?? shown, shown: { text: shown, isDate: true } };
+}
+
+function makeShownValue(text: string, shown: string | undefined): CellValue {
+  return shown === undefined || shown === text ? { text } : { text, shown: { text: shown } };
+}
+
+/** Serial numbers take 1900 for a leap year. */
+const DAYS_BEFORE_1904 = 1462;
+
+/**
+ * Parses `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. A
+ * piece without properties looks like its cell.
+ */
+export function parseRichText(element: XmlElement | undefined): readonly TextPiece[] {
+  return (element?.children ?? []).flatMap((child) => {
+    if (child.name === 't') return [{ text: unescapeText(child.text) }];
+    const text = child.name === 'r' ? findNamedChild(child, 't') : undefined;
+    if (text === undefined) return [];
+    const properties = findNamedChild(child, 'rPr');
+    return [{ text: unescapeText(text.text), ...(properties && parseLook(properties)) }];
+  });
+}
+
+function parseLook(properties: XmlElement): TextLook {
+  const align = findNamedChild(properties, 'vertAlign');
+  const position = align && getAttribute(align, 'val');
+  return {
+    isStruck: isStruckFont(properties),
+    position: position === 'superscript' || position === 'subscript' ? position : undefined,
+  };
+}
+
+/** Tells if a font, or the properties of a text, strike it through. */
+function isStruckFont(font: XmlElement): boolean {
+  const strike = findNamedChild(font, 'strike');
+  return strike !== undefined && !/^(?:0|false)$/.test(getAttribute(strike, 'val') ?? '1');
+}
+
+function unescapeText(text: string): string {
+  return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  );
+}
+
+const GENERAL = parseNumberFormat('General');
+/** Built-in number formats, which files do not contain. 14 is the computer's short date. */
+const KNOWN_FORMATS: Readonly<Record<number, string>> = {
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  14: 'd.m.yyyy',
+  15: 'd-mmm-yy',
+  16: 'd-mmm',
+  17: 'mmm-yy',
+  18: 'h:mm" "AM/PM',
+  19: 'h:mm:ss" "AM/PM',
+  20: 'h:mm',
+  21: 'h:mm:ss',
+  22: 'd.m.yyyy h:mm',
+  37: '#,##0',
+  38: '#,##0',
+  39: '#,##0.00',
+  40: '#,##0.00',
+  45: 'mm:ss',
+  46: '[h]:mm:ss',
+  47: 'mm:ss.0',
+  48: '##0.0E+0',
+};
+
+/** @param root of the part that lists the styles */
+export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
+  const codes = { ...KNOWN_FORMATS };
+  for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
+    codes[Number(getAttribute(format, 'numFmtId'))] = getAttribute(format, 'formatCode') ?? '';
+  const getFormat = memoize((id: number) => parseNumberFormat(codes[id] ?? 'General'));
+  const struckFonts = (findNamedChild(root, 'fonts')?.children ?? []).map(isStruckFont);
+  const parseNumberOf = (style: XmlElement | undefined, name: string): number | undefined => {
+    const id = style === undefined ? undefined : getAttribute(style, name);
+    return id === undefined ? undefined : Number(id);
+  };
+  // Style 0 is that of a cell without a style.
+  const namedStyles = [
+    undefined,
+    ...(findNamedChild(root, 'cellStyleXfs')?.children.slice(1) ?? []),
+  ];
+  return (findNamedChild(root, 'cellXfs')?.children ?? []).map((style) => {
+    const base = namedStyles[parseNumberOf(style, 'xfId') ?? 0];
+    const format = getFormat(
+      parseNumberOf(style, 'numFmtId') ?? parseNumberOf(base, 'numFmtId') ?? 0,
+    );
+    return { format, isStruck: struckFonts[parseNumberOf(style, 'fontId') ?? 0] === true };
+  });
+}
+
+function findNamedChild({ children }: XmlElement, name: string): XmlElement | undefined {
+  return children.find((child) => child.name === name);
+}
+
+const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const STRICT_RELATIONS = 'http://purl.oclc.org/ooxml/officeDocument/relationships';
+
+/** Lists the sheets of a workbook in their order. */
+function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): readonly Sheet[] {
+  const parts: Parts = new Map([...entries].map(([name, entry]) => [name.toLowerCase(), entry]));
+  const workbook = parts.get('xl/workbook.xml');
+  if (workbook === undefined) throw new Error(`${file} has no workbook`);
+  const root = parseRoot(file, workbook);
+  const relations = parseRelations(file, workbook, parts);
+  const findPart = (kind: string) => relations.find(({ type }) => type.endsWith(`/${kind}`))?.part;
+  const readBookValues = (): BookValues => {
+    const styles = findPart('styles');
+    const properties = getChildren(root, 'workbookPr')[0];
+    return {
+      sharedTexts: parseSharedTexts(file, findPart('sharedStrings')),
+      styles: styles === undefined ? [] : parseCellStyles(parseRoot(file, styles)),
+      from1904: /^(?:1|true)$/.test((properties && getAttribute(properties, 'date1904')) ?? ''),
+    };
+  };
+  return [...walkDescendants(root, 'sheet', root.namespace)].flatMap((sheet) => {
+    const name = getAttribute(sheet, 'name');
+    const id = getAttribute(sheet, 'id', RELATIONS) ?? getAttribute(sheet, 'id', STRICT_RELATIONS);
+    const part = relations.find((relation) => relation.id === id)?.part;
+    // A sheet may also be a chart, which is another kind of part.
+    if (name === undefined || part === undefined || !/\/worksheets\//i.test(part.name)) return [];
+    return [
+      {
+        name,
+        hidden: (getAttribute(sheet, 'state') ?? 'visible') !== 'visible',
+        hasValues: () => ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
+        read: () => {
+          const contents = new SheetContents({ file, sheet: name });
+          parsePart(file, part, (bytes) => parseSheetPart(bytes, readBookValues(), contents));
+          addRemarks(file, part, parts, contents);
+          return contents;
+        },
+      },
+    ];
+  });
+}
+
+const SHARED_TEXTS = new Set(['si']);
+
+function parseSharedTexts(file: string, entry: ZipEntry | undefined): BookValues['sharedTexts'] {
+  if (entry === undefined) return [];
+  return parsePart(file, entry, (bytes) => {
+    const texts: ReturnType<typeof parseRichText>[] = [];
+    for (const { element } of walkXml(bytes, MAX_NODES).readParts(SHARED_TEXTS)) {
+      texts.push(parseRichText(element));
+      assertTableSize(file, { texts: texts.length });
+    }
+    return texts;
+  });
+}
+
+/** Parts by name in lower case: some programs write references in another case. */
+type Parts = ReadonlyMap<string, ZipEntry>;
+
+type Relation = {
+  readonly id: string | undefined;
+  readonly type: string;
+  readonly part: ZipEntry | undefined;
+};
+
+function parseRelations(file: string, { name }: ZipEntry, parts: Parts): readonly Relation[] {
+  const folder = posix.dirname(name);
+  const list = parts.get(`${folder}/_rels/${posix.basename(name)}.rels`.toLowerCase());
+  const related = list === undefined ? [] : getChildren(parseRoot(file, list), 'Relationship');
+  return related.map((relation) => {
+    const target = getAttribute(relation, 'Target') ?? '';
+    const path = target.startsWith('/') ? target.slice(1) : posix.join(folder, target);
+    return {
+      id: getAttribute(relation, 'Id'),
+      type: getAttribute(relation, 'Type') ?? '',
+      part: parts.get(path.toLowerCase()),
+    };
+  });
+}
+
+/** Adds the places of comments and pictures of a sheet. */
+function addRemarks(
+  file: string,
+  sheet: ZipEntry,
+  parts: Parts,
+  { comments, pictures }: SheetContents,
+): void {
+  for (const { type, part } of parseRelations(file, sheet, parts)) {
+    if (part === undefined) continue;
+    if (type.endsWith('/comments'))
+      parsePartElements(file, part, ['comment'], (comment) =>
+        comments.push(getAttribute(comment, 'ref') ?? ''),
+      );
+    if (type.endsWith('/drawing'))
+      parsePartElements(file, part, ANCHORS, (anchor) => {
+        if (anchor.children.some(({ name }) => name === 'pic'))
+          pictures.push(getAnchorCell(anchor));
+      });
+  }
+}
+
+const ANCHORS: readonly string[] = ['twoCellAnchor', 'oneCellAnchor', 'absoluteAnchor'];
+
+function parsePartElements(
+  file: string,
+  part: ZipEntry,
+  names: readonly string[],
+  take: (element: XmlElement) => void,
+): void {
+  parsePart(file, part, (bytes) => {
+    for (const { element } of walkXml(bytes, MAX_NODES).readParts(new Set(names))) take(element);
+  });
+}
+
+/** Returns the cell under the upper left corner. */
+function getAnchorCell({ children }: XmlElement): string {
+  const from = children.find(({ name }) => name === 'from');
+  const getNumber = (name: string): number =>
+    Number(from?.children.find((child) => child.name === name)?.text.trim() ?? 0);
+  return formatCellName(getNumber('col') + 1, getNumber('row') + 1);
+}
+
+function parseRoot(file: string, entry: ZipEntry): XmlElement {
+  return parsePart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
+}
+
+/**
+ * Reads a sheet of a workbook (XLSX). Dates are read as days, numbers with the digits that the
+ * spreadsheet shows.
+ * @param named sheet; otherwise the first visible one with content
+ * @param headerRows rows of the header; otherwise they are detected
+ * @throws FileError where it has no such sheet, or is malformed
+ */
+export function parseXlsx(
+  file: string,
+  entries: ReadonlyMap<string, ZipEntry>,
+  named: string | undefined,
+  headerRows: HeaderRows | undefined,
+): Table {
+  return makeTableOfSheet(file, listSheets(file, entries), named, headerRows);
+}
+
+/**
+ * Reads all visible sheets with content, with the header in the first row.
+ * @throws FileError as {@link parseXlsx}
+ */
+export function parseXlsxSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): Table[] {
+  const sheets = listSheets(file, entries);
+  const filled = sheets.filter((sheet) => !sheet.hidden && sheet.hasValues());
+  return filled.map(({ name }) => makeTableOfSheet(file, sheets, name, { first: 1, last: 1 }));
+}

@@ -1,0 +1,126 @@
+import { UsageError } from '../../base/errors.ts';
+import { t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
+import { FORM_LABEL_GAP } from '../../finds/form-names.ts';
+import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
+import { HANDOVER_REQUIRED, judgeProject } from '../../finds/rules.ts';
+import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';
+import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
+import {
+  findTermByIdent,
+  isHarvested,
+  listSuperiors,
+  listTermsOfSet,
+  type Neighbour,
+} from '../../finds/vocabulary/terms.ts';
+
+export type FormChoice = {
+  readonly name: string;
+  readonly label: string;
+  readonly above: readonly string[];
+};
+
+/** A list and its filters; no filters where the vocabulary has no hierarchy. */
+export type FormList = {
+  readonly choices: readonly FormChoice[];
+  readonly groups: readonly FormChoice[];
+};
+
+/** A filter with one group is useless. */
+const MIN_GROUPS = 2;
+
+const PROJECT_SET = 'projekt';
+
+/**
+ * Returns the lists of a find's elements: all harvested entries that are not deleted. Survey
+ * projects are listed where they were harvested; otherwise their element has no list, and is typed.
+ * @param rules data of the account: projects into which it may not import are left out
+ * @throws UsageError with all vocabularies that were not harvested
+ */
+export function makeFormLists(
+  vocabulary: Vocabulary,
+  rules: RuleContext,
+): ReadonlyMap<string, FormList> {
+  const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
+  const lacking = listed.filter(({ set }) => !isHarvested(vocabulary, set)).map(({ set }) => set);
+  if (lacking.length > 0) {
+    const sets = lacking.join(', ');
+    throw new UsageError(t`The form needs vocabularies that were not harvested yet: ${sets}.`, {
+      hint: t`Run \`${cmd`pas harvest-vocab`}\` while you are online.`,
+    });
+  }
+  const lists = new Map(
+    listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]),
+  );
+  const projects = listTermsOfSet(vocabulary, PROJECT_SET)
+    .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
+    .map(makeFormChoice);
+  if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
+  return lists;
+}
+
+function makeFormList(vocabulary: Vocabulary, set: string): FormList {
+  const groups = new Map<string, Neighbour>();
+  const choices = listTermsOfSet(vocabulary, set).map((term): FormChoice => {
+    const above = set.startsWith('heslo:') ? listSuperiors(vocabulary, term.ident) : [];
+    for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
+    return { ...makeFormChoice(term), above: above.map(({ ident }) => ident) };
+  });
+  const offered = [...groups.keys()]
+    .flatMap((ident) => findTermByIdent(vocabulary, ident) ?? [])
+    .sort(compareTerms);
+  return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(makeFormChoice) };
+}
+
+function compareTerms(one: Term, other: Term): number {
+  return (one.sortOrder ?? 0) - (other.sortOrder ?? 0) || (one.ident < other.ident ? -1 : 1);
+}
+
+/**
+ * Returns one text for both languages; a project, which has no name, is shown with its district.
+ */
+function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
+  const more = details.survey === undefined ? labelEn : details.facts?.['okres'];
+  return {
+    name: ident,
+    label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`,
+    above: [],
+  };
+}
+
+export type FieldOrder = {
+  /** File or folder that the user named. */
+  readonly destination: string;
+  readonly overwrite: boolean;
+  readonly vocabulary: Vocabulary;
+  readonly rules: RuleContext;
+  /** The account's own name, the default finder. */
+  readonly finder?: string | undefined;
+  readonly nowMs: number;
+};
+
+export type FieldRequest = FieldOrder & {
+  /** Defaults of every find. */
+  readonly starting: FindElements;
+};
+
+/** Written files that must be copied to the phone, the form first; and notes on what is missing. */
+export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
+
+export type MakeField = (request: FieldRequest) => Promise<FieldMade>;
+
+/** Texts of the rules that a phone can evaluate; each program has its own expressions for them. */
+export const CONSTRAINT_TEXTS: Readonly<Partial<Record<ElementName, Message>>> = {
+  hloubka: msg`Depth is in whole centimetres below the surface, 0 to ${MAX_DEPTH_CM}.`,
+  datum_nalezu: msg`The date is in the future or very long ago.`,
+  evidencni_cislo: msg`A registration number has at most ${MAX_CHARACTERS} characters.`,
+  predano: HANDOVER_REQUIRED,
+  nalezce: msg`Write the surname, a comma and the given name: Novák, Jan.`,
+  projekt: msg`Write the identifier alone, such as C-202400101.`,
+};
+
+const NAME_PART = `[^,;]{1,${MAX_NAME_LENGTH}}`;
+
+/** Pattern of a person's name that is typed. */
+export const NAME_PATTERN = `^${NAME_PART}, *${NAME_PART}$`;

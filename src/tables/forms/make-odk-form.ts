@@ -1,0 +1,425 @@
+import { dirname, extname, join } from 'node:path';
+import { formatPlainCsvCell } from '../../base/csv.ts';
+import { assertAbsent, writeOutputFile } from '../../base/disk/output-file.ts';
+import { UsageError } from '../../base/errors.ts';
+import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { formatReferenceCell, type Reference } from '../../finds/field.ts';
+import {
+  type ElementName,
+  FIELDS,
+  type FindElements,
+  getField,
+  isElementName,
+} from '../../finds/fields.ts';
+import {
+  FORM_LABEL_GAP,
+  FORM_NOT_LISTED,
+  FORM_PHOTO,
+  FORM_PHOTOS,
+  FORM_POINT,
+  FORM_WORST_ACCURACY_M,
+  FORM_WRITTEN,
+  getFormGroup,
+  getFormLabel,
+  isWrittenToo,
+} from '../../finds/form-names.ts';
+import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
+import { QUESTIONS, type Question } from '../../finds/questions.ts';
+import { COUNTRY } from '../../finds/rules.ts';
+import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
+import { formatTargetState } from '../../outbox/views/entry-words.ts';
+import { makeWorkbook } from '../exports/write-workbook.ts';
+import {
+  CONSTRAINT_TEXTS,
+  type FieldMade,
+  type FieldRequest,
+  type FormChoice,
+  type FormList,
+  makeFormLists,
+  NAME_PATTERN,
+} from './form-lists.ts';
+
+/** XLSForm's names of languages, with their codes. */
+const LANGUAGE_NAMES = { cs: 'Čeština (cs)', en: 'English (en)' } as const;
+
+const FORM_ID = 'pas_finds';
+
+/**
+ * Writes an XLSForm for ODK Collect and KoboCollect, and its lists as CSV files beside it. Each
+ * file is written atomically, the form last, so that an existing form has its lists.
+ * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a
+ * file exists that may not be replaced
+ */
+export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
+  const { destination, overwrite, vocabulary, rules, starting } = request;
+  if (extname(destination).toLowerCase() !== '.xlsx')
+    throw new UsageError(
+      t`The form is a workbook, but the name ${destination} does not end in .xlsx.`,
+      {
+        hint: t`Use a name that ends in .xlsx.`,
+      },
+    );
+  const lists = makeFormLists(vocabulary, rules);
+  const files = new Map<string, string>();
+  for (const [name, { choices, groups }] of lists) {
+    files.set(
+      getListFile(name),
+      formatChoices(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices),
+    );
+    if (groups.length > 0) files.set(getListFile(getFormGroup(name)), formatChoices(groups));
+  }
+  const form = await makeXlsForm(makeQuestionRows(lists, starting), request.nowMs);
+  const beside = [...files.keys()].map((name) => join(dirname(destination), name));
+  for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
+  for (const [name, text] of files)
+    await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
+  await writeOutputFile(destination, [form], { overwrite });
+  return { files: [destination, ...beside] };
+}
+
+const NOT_LISTED = msg`not in the list: write it below`;
+
+async function makeNotListed(): Promise<FormChoice> {
+  const { cs, en } = await forEachLanguage(() => String(NOT_LISTED));
+  return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
+}
+
+function formatChoices(choices: readonly FormChoice[]): string {
+  const lines = choices.map(({ name, label, above }) =>
+    [name, label, above.join(' ')].map((cell) => formatPlainCsvCell(cell)).join(','),
+  );
+  return `${['name,label,above', ...lines].join('\n')}\n`;
+}
+
+const TEXTS = ['label', 'hint', 'requiredMessage', 'constraintMessage'] as const;
+const EXPRESSIONS = {
+  required: 'required',
+  relevant: 'relevant',
+  constraint: 'constraint',
+  default: 'default',
+  calculation: 'calculation',
+  appearance: 'appearance',
+  choice_filter: 'choiceFilter',
+  parameters: 'parameters',
+} as const satisfies Readonly<Record<string, keyof FormRow>>;
+const TEXT_COLUMNS = {
+  label: 'label',
+  hint: 'hint',
+  requiredMessage: 'required_message',
+  constraintMessage: 'constraint_message',
+};
+
+async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
+  const textsByLanguage = await forEachLanguage(() =>
+    rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))),
+  );
+  const texts = TEXTS.flatMap((text, index) =>
+    LANGUAGES.map((language) => ({
+      column: toLanguageColumn(TEXT_COLUMNS[text], language),
+      of: textsByLanguage[language].map((all) => all[index]),
+    })),
+  );
+  const survey = [
+    ['type', 'name', ...texts.map(({ column }) => column), ...Object.keys(EXPRESSIONS)],
+    ...rows.map((row, at) => [
+      row.type,
+      row.name,
+      ...texts.map(({ of }) => of[at] ?? ''),
+      ...Object.values(EXPRESSIONS).map((key) => row[key] ?? ''),
+    ]),
+  ];
+  const settings = [
+    ['form_title', 'form_id', 'version', 'default_language', 'instance_name'],
+    [String(FORM_TITLE), FORM_ID, makeFormVersion(nowMs), LANGUAGE_NAMES.cs, INSTANCE_NAME],
+  ];
+  return makeWorkbook(
+    new Map([
+      ['survey', survey],
+      ['choices', await makeChoiceRows()],
+      ['settings', settings],
+    ]),
+  );
+}
+
+function toLanguageColumn(column: string, language: keyof typeof LANGUAGE_NAMES): string {
+  return `${column}::${LANGUAGE_NAMES[language]}`;
+}
+
+const CHOICES: readonly (readonly [list: string, name: string, label: () => Message])[] = [
+  ...([1, 2, 3] as const).map(
+    (stav) => ['stav', String(stav), () => formatTargetState(stav)] as const,
+  ),
+  ['ano_ne', 'true', () => msg`yes`],
+  ['ano_ne', 'false', () => msg`no`],
+];
+
+async function makeChoiceRows(): Promise<string[][]> {
+  const labels = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
+  return [
+    ['list_name', 'name', ...LANGUAGES.map((language) => toLanguageColumn('label', language))],
+    ...CHOICES.map(([list, name], at) => [
+      list,
+      name,
+      ...LANGUAGES.map((language) => labels[language][at] ?? ''),
+    ]),
+  ];
+}
+
+const FORM_TITLE = 'Nálezy · Finds';
+
+/** Name of a filled form in lists: the day and the object. */
+const INSTANCE_NAME = `concat(${referToAnswer('datum_nalezu')}, ' ', instance('druh_nalezu')/root/item[name = ${referToAnswer('druh_nalezu')}]/label)`;
+
+/**
+ * Returns the version of the form, `20261123140509` in UTC, since servers accept a form again only
+ * with a new one.
+ */
+function makeFormVersion(nowMs: number): string {
+  return new Date(nowMs).toISOString().replace(/\D/g, '').slice(0, 14);
+}
+
+/**
+ * A row of the sheet `survey`. Expressions are those of XLSForm: `${name}` is another question's
+ * answer, `.` this one's.
+ */
+type FormRow = {
+  readonly type: string;
+  readonly name: string;
+  readonly label?: Message;
+  readonly hint?: Message;
+  readonly required?: string;
+  readonly requiredMessage?: Message;
+  readonly relevant?: string;
+  readonly constraint?: string;
+  readonly constraintMessage?: Message;
+  readonly default?: string;
+  readonly calculation?: string;
+  readonly appearance?: string;
+  readonly choiceFilter?: string;
+  readonly parameters?: string;
+};
+
+/** The phone captures the point automatically at this accuracy. */
+const CAPTURE_ACCURACY_M = 5;
+
+/** Returns the reference to a question's answer for an expression. */
+function referToAnswer(name: string): string {
+  return `\${${name}}`;
+}
+
+const GROUPS: readonly (readonly [
+  when: Question['when'],
+  name: string,
+  label: Message,
+  more: Partial<FormRow>,
+])[] = [
+  ['frame', 'frame', msg`The same for most finds of the day`, {}],
+  ['find', 'find', msg`The find`, {}],
+  ['handing-over', 'handing_over', msg`Handing over`, { relevant: `${referToAnswer('stav')} = 3` }],
+  ['more', 'more', msg`More about the find`, {}],
+];
+
+/**
+ * Returns the questions of the form, in the order and wording of `pas add`, with the constraints of
+ * the rules.
+ * @param lists choices by element
+ * @param starting defaults of a new find; values that are constant for a day come from the previous
+ * find
+ */
+function makeQuestionRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+  // The id stays the same when a find is corrected, and at any server.
+  const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
+  for (const [when, name, label, more] of GROUPS) {
+    rows.push({ type: 'begin_group', name, label, ...more });
+    for (const question of QUESTIONS) {
+      if (question.when === when && question.name !== 'local_id')
+        rows.push(...makeFormRows(question, lists, starting));
+    }
+    rows.push({ type: 'end_group', name });
+  }
+  return rows;
+}
+
+function makeFormRows(
+  question: Question,
+  lists: ReadonlyMap<string, FormList>,
+  starting: FindElements,
+): FormRow[] {
+  const { name } = question;
+  if (name === 'photos') {
+    return [
+      { type: 'begin_repeat', name: FORM_PHOTOS, label: question.title },
+      { type: 'image', name: FORM_PHOTO, label: getFormLabel(FORM_PHOTO) },
+      { type: 'end_repeat', name: FORM_PHOTOS },
+    ];
+  }
+  if (name === 'point') return [{ ...makeRequired('geom_wkt'), ...POINT }];
+  if (!isElementName(name)) return [];
+  const list = lists.get(name);
+  const start = getStartAnswer(name, starting[name], list);
+  const row: FormRow = {
+    ...getAnswerType(name, list),
+    name,
+    label: getFormLabel(name),
+    hint: question.hint ?? getField(name).gloss,
+    ...makeRequired(name),
+    ...getDefaultAnswer(question, start),
+  };
+  if (list !== undefined && isWrittenToo(name))
+    return [row, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
+  const constrained = { ...row, ...makeConstraint(name) };
+  return list === undefined || list.groups.length === 0
+    ? [constrained]
+    : [makeGroupRow(name), { ...constrained, choiceFilter: getGroupFilter(name) }];
+}
+
+const POINT: FormRow = {
+  type: 'geopoint',
+  name: FORM_POINT,
+  label: getFormLabel(FORM_POINT),
+  appearance: 'placement-map',
+  parameters: `capture-accuracy=${CAPTURE_ACCURACY_M} warning-accuracy=${FORM_WORST_ACCURACY_M}`,
+  constraint:
+    `selected-at(., 0) >= ${COUNTRY.minLat} and selected-at(., 0) <= ${COUNTRY.maxLat} and ` +
+    `selected-at(., 1) >= ${COUNTRY.minLon} and selected-at(., 1) <= ${COUNTRY.maxLon}`,
+  constraintMessage: msg`The point lies outside Czechia.`,
+};
+
+/** Returns the name of a list's file, which is beside the form. */
+function getListFile(name: string): string {
+  return `${name}.csv`;
+}
+
+function getAnswerType(
+  name: ElementName,
+  list: FormList | undefined,
+): { readonly type: string; readonly appearance?: string } {
+  const { kind } = getField(name);
+  if (list !== undefined)
+    return {
+      type: `select_one_from_file ${getListFile(name)}`,
+      appearance: 'minimal autocomplete',
+    };
+  switch (kind) {
+    case 'integer':
+      return { type: 'integer' };
+    case 'date':
+      return { type: 'date' };
+    case 'state':
+      return { type: 'select_one stav', appearance: 'minimal' };
+    case 'boolean':
+      return { type: 'select_one ano_ne', appearance: 'minimal' };
+    default:
+      return name === 'poznamka' ? { type: 'text', appearance: 'multiline' } : { type: 'text' };
+  }
+}
+
+function makeRequired(name: ElementName): Partial<FormRow> {
+  const { requiredFrom } = FIELDS.find((field) => field.name === name) ?? {};
+  if (requiredFrom === undefined) return {};
+  const lower = requiredFrom - 1;
+  // Questions for state 3 are in a group that is shown only for it.
+  return requiredFrom === 2
+    ? {
+        required: `${referToAnswer('stav')} >= ${requiredFrom}`,
+        requiredMessage: msg`Needed from state ${requiredFrom} on. Fill it in, or choose state ${lower}.`,
+      }
+    : { required: 'yes', requiredMessage: msg`Fill it in.` };
+}
+
+/** Constraints of values that are typed. */
+const CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
+  hloubka: `. >= 0 and . <= ${MAX_DEPTH_CM}`,
+  datum_nalezu: `. <= today() and . >= date('${EARLIEST_YEAR}-01-01')`,
+  evidencni_cislo: `string-length(normalize-space(.)) > 0 and string-length(.) <= ${MAX_CHARACTERS}`,
+  predano: ". = 'true'",
+  nalezce: `regex(., '${NAME_PATTERN}')`,
+  projekt: String.raw`regex(., '^[^\s,;]+$')`,
+};
+
+function makeConstraint(name: ElementName): Partial<FormRow> {
+  return { constraint: CONSTRAINTS[name], constraintMessage: CONSTRAINT_TEXTS[name] };
+}
+
+/** Makes the question for a value that the list lacks. */
+function makeWrittenRow(
+  name: keyof typeof FORM_WRITTEN,
+  { hint }: FormRow,
+  value: Reference | undefined,
+): FormRow {
+  return {
+    type: 'text',
+    name: FORM_WRITTEN[name],
+    label: getFormLabel(FORM_WRITTEN[name]),
+    hint,
+    required: 'yes',
+    requiredMessage: msg`Fill it in.`,
+    relevant: `${referToAnswer(name)} = '${FORM_NOT_LISTED}'`,
+    ...makeConstraint(name),
+    default: makeCarriedDefault(FORM_WRITTEN[name], value && formatReferenceCell(value)),
+  };
+}
+
+function makeGroupRow(name: string): FormRow {
+  const group = getFormGroup(name);
+  const hint = msg`This shortens the list below. You may leave it empty.`;
+  return {
+    type: `select_one_from_file ${getListFile(group)}`,
+    name: group,
+    label: getFormLabel(group),
+    hint,
+    appearance: 'minimal',
+  };
+}
+
+function getGroupFilter(name: string): string {
+  const group = referToAnswer(getFormGroup(name));
+  return `${group} = '' or name = ${group} or selected(above, ${group})`;
+}
+
+/**
+ * Returns the default as the form's answer; the placeholder of a typed value where its list lacks
+ * it.
+ */
+function getStartAnswer(
+  name: ElementName,
+  value: FindElements[ElementName],
+  list: FormList | undefined,
+): string | undefined {
+  if (value === undefined) return undefined;
+  const text = typeof value === 'object' ? value.id : String(value);
+  const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
+  if (isListed) return text;
+  return isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
+}
+
+function getDefaultAnswer(
+  { name, when, stays }: Question,
+  start: string | undefined,
+): Partial<FormRow> {
+  if (name === 'datum_nalezu') return { default: 'today()' };
+  if (name === 'predano') return { default: 'true' };
+  if (when === 'frame' && stays === 'carried') return { default: makeCarriedDefault(name, start) };
+  return start === undefined ? {} : { default: `string(${quoteText(start)})` };
+}
+
+/**
+ * Returns the previous find's answer, which the phone stores; for the first find, that of the
+ * profile.
+ */
+function makeCarriedDefault(name: string, otherwise: string | undefined): string {
+  const last = referToAnswer(`last-saved#${name}`);
+  return otherwise === undefined ? last : `coalesce(${last}, ${quoteText(otherwise)})`;
+}
+
+/** Quotes a text in an expression, which has no escapes. */
+function quoteText(text: string): string {
+  if (!text.includes("'")) return `'${text}'`;
+  return text.includes('"')
+    ? `concat(${text
+        .split("'")
+        .map((part) => `'${part}'`)
+        .join(`, "'", `)})`
+    : `"${text}"`;
+}

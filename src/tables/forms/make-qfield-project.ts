@@ -1,0 +1,435 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeDatabaseImage } from '../../base/disk/database.ts';
+import { writeOutputFolder } from '../../base/disk/output-file.ts';
+import { UsageError } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { formatReferenceCell, NEW_PERSON, type TargetState } from '../../finds/field.ts';
+import { FIELDS, type FindElements } from '../../finds/fields.ts';
+import {
+  FINDS_LAYER,
+  FORM_FILE,
+  FORM_TABLE,
+  type FormColumn,
+  getFormGroup,
+  getFormLabel,
+  PHOTO_FOLDER,
+  PHOTOS_LAYER,
+} from '../../finds/form-names.ts';
+import { parsePolygon } from '../../finds/place/areas.ts';
+import { toSJtsk } from '../../finds/place/geometry.ts';
+import { encodeMultiPolygon } from '../../finds/place/wkb.ts';
+import { getRank } from '../../finds/value-rules.ts';
+import type { Vocabulary } from '../../finds/vocabulary/term.ts';
+import { type BoundedArea, listAreasBelow } from '../../finds/vocabulary/term-lookup.ts';
+import { findTermsByName } from '../../finds/vocabulary/terms.ts';
+import { formatTargetState } from '../../outbox/views/entry-words.ts';
+import { addLayer, beginGeoPackage, type GpkgColumn } from '../exports/gpkg-layers.ts';
+import {
+  fillTemplate,
+  type LayerColumn,
+  makeLayerView,
+  type QgisLayer,
+  renderLabels,
+  renderPoints,
+  STATE_COLOURS,
+  type View,
+} from '../exports/styled-geopackage.ts';
+import { countCollected } from '../formats/gpkg-table.ts';
+import {
+  type FieldMade,
+  type FieldRequest,
+  type FormChoice,
+  type FormList,
+  makeFormLists,
+} from './form-lists.ts';
+import {
+  COMPUTED_PLACE,
+  type FormContent,
+  findColumns,
+  getFormColumns,
+  getLayerId,
+  type ListLayer,
+  makeFormTabs,
+  PHOTO_RELATION,
+  quoteLiteral,
+} from './qfield-form.ts';
+
+/**
+ * Writes a folder with a project for QGIS and QField: a form of finds with their photographs, its
+ * lists, and the cadastral areas of its projects. It needs no network.
+ * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be
+ * replaced: one with collected data is never replaced
+ */
+export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
+  const { destination, overwrite, vocabulary, rules, nowMs } = request;
+  const nowIso = new Date(nowMs).toISOString();
+  const lists = makeFormLists(vocabulary, rules);
+  const content = makeFormContent(request, lists);
+  const columns = findColumns(content);
+  const areas = listAreas(vocabulary, listProjects(content, lists));
+  const layers = makeLayers(columns, content, lists, areas);
+  const meanings: FormColumn[] = [
+    ...getFormColumns(columns),
+    { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
+    { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
+  ];
+  const views = layers.map(makeLayerView);
+  const project = fillTemplate('project.xml', {
+    title: t`Finds`,
+    theme: t`Field, without a network`,
+    listGroup: t`Lists`,
+    attachments: PHOTO_FOLDER,
+    photoRelation: PHOTO_RELATION,
+    photographs: t`Photographs`,
+    finds: getLayerId(FINDS_LAYER),
+    photos: getLayerId(PHOTOS_LAYER),
+    extent: areas.length === 0 ? undefined : getExtent(areas),
+    layers: views,
+    shown: views.filter(({ isList }) => isList !== true),
+    lists: views.filter(({ isList }) => isList === true),
+    mapped: views.filter(({ geometry }) => geometry !== undefined),
+  });
+  const files = new Map([
+    [PROJECT_FILE, Buffer.from(project)],
+    [FORM_FILE, makeFindsFile(columns, meanings, nowIso)],
+    [LISTS_FILE, makeListsFile(makeListLayers(lists), areas, nowIso)],
+  ]);
+  writeOutputFolder(
+    destination,
+    { files, folders: [PHOTO_FOLDER] },
+    overwrite ? assertNothingCollected : undefined,
+  );
+  const notes =
+    areas.length === 0
+      ? [t`The cadastral areas of the projects were not harvested, so the map has none.`]
+      : [];
+  return { files: [...files.keys()].map((name) => join(destination, name)), notes };
+}
+
+function makeFormContent(
+  { starting, rules, finder }: FieldRequest,
+  lists: ReadonlyMap<string, FormList>,
+): FormContent {
+  const states: readonly TargetState[] = getRank(rules) === 'researcher' ? [1] : [1, 2, 3];
+  const initial = new Map<string, string>();
+  for (const { name } of FIELDS) {
+    const value = starting[name];
+    if (value !== undefined && !(name === 'nalezce' && isNewPerson(starting)))
+      initial.set(name, formatDefault(value));
+  }
+  const finderLookup = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
+  if (starting.nalezce === undefined && finderLookup?.kind === 'found')
+    initial.set('nalezce', finderLookup.term.id);
+  const [only, another] = lists.get('projekt')?.choices ?? [];
+  if (starting.projekt === undefined && only !== undefined && another === undefined)
+    initial.set('projekt', only.name);
+  const written = new Map(
+    isNewPerson(starting) ? [['nalezce', quoteLiteral(starting.nalezce?.text ?? '')]] : [],
+  );
+  const project = initial.get('projekt');
+  const listed = lists.get('projekt')?.choices;
+  if (
+    project !== undefined &&
+    listed !== undefined &&
+    !listed.some(({ name }) => name === project)
+  ) {
+    initial.delete('projekt');
+    written.set('projekt', quoteLiteral(project));
+  }
+  return {
+    lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])),
+    initial,
+    states,
+    written,
+  };
+}
+
+function isNewPerson({ nalezce }: FindElements): boolean {
+  return nalezce?.id === NEW_PERSON;
+}
+
+function formatDefault(value: NonNullable<FindElements[keyof FindElements]>): string {
+  return typeof value === 'object' ? formatReferenceCell(value) : String(value);
+}
+
+function makeListLayer(name: string, { groups }: FormList): ListLayer {
+  return {
+    layer: `list_${name}`,
+    file: LISTS_FILE,
+    groups: groups.length === 0 ? undefined : `list_${getFormGroup(name)}`,
+  };
+}
+
+function makeListLayers(
+  lists: ReadonlyMap<string, FormList>,
+): ReadonlyMap<string, readonly FormChoice[]> {
+  return new Map(
+    [...lists].flatMap(([name, list]) => {
+      const { layer, groups } = makeListLayer(name, list);
+      return [
+        [layer, list.choices] as const,
+        ...(groups === undefined ? [] : [[groups, list.groups] as const]),
+      ];
+    }),
+  );
+}
+
+function makeLayers(
+  columns: ReturnType<typeof findColumns>,
+  content: FormContent,
+  lists: ReadonlyMap<string, FormList>,
+  areas: readonly BoundedArea[],
+): QgisLayer[] {
+  const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
+  const states = content.states.map((state) => ({
+    value: String(state),
+    label: formatTargetState(state),
+    colour: STATE_COLOURS[state],
+  }));
+  const others = { value: '', label: t`other`, colour: '200,200,200,255' } as const;
+  const finds: QgisLayer = {
+    id: getLayerId(FINDS_LAYER),
+    title: t`Finds`,
+    file: FORM_FILE,
+    table: FINDS_LAYER,
+    geometry: 'Point',
+    columns,
+    called,
+    computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
+    form: makeFormTabs(columns),
+    style: renderPoints('stav', [...states, others]) + renderLabels(called),
+    settings: COPIED,
+  };
+  const cadastre: QgisLayer = {
+    ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
+    geometry: 'MultiPolygon',
+    style: fillTemplate('outlines.xml', {}) + renderLabels('"label"'),
+  };
+  const beside = [...makeListLayers(lists).keys()].map(
+    (layer): QgisLayer => ({
+      ...makeReadOnlyLayer(layer, layer, ['id', 'label', 'above']),
+      isList: true,
+    }),
+  );
+  return [finds, makePhotosLayer(), ...(areas.length === 0 ? [] : [cadastre]), ...beside];
+}
+
+function makePhotosLayer(): QgisLayer {
+  return {
+    id: getLayerId(PHOTOS_LAYER),
+    title: t`Photographs`,
+    file: FORM_FILE,
+    table: PHOTOS_LAYER,
+    called: '"photo"',
+    columns: [
+      { name: 'find', type: 'text', label: t`Find`, widget: { kind: 'Hidden', settings: {} } },
+      {
+        name: 'photo',
+        type: 'text',
+        label: String(getFormLabel('photo')),
+        widget: { kind: 'ExternalResource', settings: ATTACHMENT },
+        mustBeFilled: true,
+      },
+    ],
+    settings: {
+      ...COPIED,
+      'QFieldSync/attachment_naming': JSON.stringify({ photo: PHOTO_NAME }),
+      'QFieldSync/photo_naming': JSON.stringify({ photo: PHOTO_NAME_BEFORE }),
+    },
+  };
+}
+
+/** Returns a layer that the phone only reads. */
+function makeReadOnlyLayer(table: string, title: string, columns: readonly string[]): QgisLayer {
+  return {
+    id: getLayerId(table),
+    title,
+    file: LISTS_FILE,
+    table,
+    called: '"label"',
+    isReadOnly: true,
+    settings: COPIED,
+    columns: columns.map((name) => ({ name, type: 'text' })),
+  };
+}
+
+/**
+ * Copied to the phone and back unchanged, so that the description of the columns returns with the
+ * finds.
+ */
+const COPIED = { 'QFieldSync/action': 'copy', 'QFieldSync/cloud_action': 'no_action' };
+
+/** Widget for a picture in a file beside the project, by relative path. */
+const ATTACHMENT = {
+  DocumentViewer: 1,
+  DocumentViewerHeight: 0,
+  DocumentViewerWidth: 0,
+  FileWidget: true,
+  FileWidgetButton: true,
+  FileWidgetFilter: '',
+  RelativeStorage: 1,
+  DefaultRoot: '',
+  StorageMode: 0,
+  StorageType: '',
+};
+
+const PHOTO_STEM = `'${PHOTO_FOLDER}/' || substr("find", 1, 8) || '_' || format_date(now(), 'yyyyMMddhhmmsszzz')`;
+/** QField substitutes the extension since 2.7; earlier versions took JPEG only. */
+const PHOTO_NAME = `${PHOTO_STEM} || '.{extension}'`;
+const PHOTO_NAME_BEFORE = `${PHOTO_STEM} || '.jpg'`;
+
+const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
+const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
+
+/** Returns the project codes of the finds: the default one, else all in the list. */
+function listProjects(
+  { initial }: FormContent,
+  lists: ReadonlyMap<string, FormList>,
+): readonly string[] {
+  const begun = initial.get('projekt');
+  return begun === undefined
+    ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name)
+    : [begun];
+}
+
+/** Limit for boundaries: a phone displays more slowly. */
+const MAX_BOUNDARY_CHARACTERS = 20_000_000;
+
+/**
+ * Returns the harvested cadastral areas in the districts of projects; a project's record has no
+ * smaller public area.
+ */
+function listAreas(vocabulary: Vocabulary, projects: readonly string[]): readonly BoundedArea[] {
+  const districts = new Set(projects.flatMap((ident) => findDistricts(vocabulary, ident)));
+  const areas: BoundedArea[] = [];
+  let characters = 0;
+  for (const area of listAreasBelow(vocabulary, 'ruian_katastr', [...districts])) {
+    characters += area.boundary.length;
+    if (characters > MAX_BOUNDARY_CHARACTERS) break;
+    areas.push(area);
+  }
+  return areas;
+}
+
+function findDistricts(vocabulary: Vocabulary, project: string): string[] {
+  const [term] = findTermsByName(vocabulary, project).filter(
+    ({ setSpec }) => setSpec === 'projekt',
+  );
+  const name = term?.details.facts?.['okres'] ?? '';
+  return findTermsByName(vocabulary, name).flatMap(({ ident, setSpec, gone }) =>
+    setSpec === 'ruian_okres' && gone === null ? [ident] : [],
+  );
+}
+
+/** Returns the extent of the map in S-JTSK. */
+function getExtent(areas: readonly BoundedArea[]): View {
+  const corners = areas.flatMap(({ boundary }) => {
+    const { minX, minY, maxX, maxY } = parsePolygon(boundary).box;
+    return [
+      toSJtsk([minX, minY]),
+      toSJtsk([minX, maxY]),
+      toSJtsk([maxX, minY]),
+      toSJtsk([maxX, maxY]),
+    ];
+  });
+  const xs = corners.map(([x]) => Math.round(x));
+  const ys = corners.map(([, y]) => Math.round(y));
+  return {
+    minX: Math.min(...xs),
+    minY: Math.min(...ys),
+    maxX: Math.max(...xs),
+    maxY: Math.max(...ys),
+  };
+}
+
+/** Files that pas, QGIS and SQLite create in the folder. */
+const OF_A_FORM =
+  /^(?:finds\.(?:qgs~?|qgd)|(?:finds|lists)\.gpkg(?:-wal|-shm|-journal)?|finds_attachments\.zip|DCIM)$/;
+
+/** @throws UsageError for a folder with collected finds or photographs, or with other files */
+function assertNothingCollected(folder: string): void {
+  const other = readdirSync(folder).find((name) => !OF_A_FORM.test(name));
+  const hint = t`Choose another name; import what was collected with \`pas import\`.`;
+  if (other !== undefined)
+    throw new UsageError(
+      t`The folder contains ${other}, which is not part of a form, so it is not replaced.`,
+      { hint },
+    );
+  const photographs = existsSync(join(folder, PHOTO_FOLDER))
+    ? readdirSync(join(folder, PHOTO_FOLDER)).length
+    : 0;
+  const finds = existsSync(join(folder, FORM_FILE)) ? countCollected(join(folder, FORM_FILE)) : 0;
+  if (photographs + finds === 0) return;
+  const count = photographs + finds;
+  throw new UsageError(
+    ngettext(
+      msgid`The folder contains ${count} collected find or photograph, so it is not replaced.`,
+      `The folder contains ${count} collected finds and photographs, so it is not replaced.`,
+      count,
+    ),
+    { hint },
+  );
+}
+
+const LISTS_FILE = 'lists.gpkg';
+const PROJECT_FILE = 'finds.qgs';
+const AREAS_LAYER = 'cadastral_areas';
+
+const FORM_COLUMNS = makeTextColumns('layer', 'column', 'meaning');
+const PHOTO_COLUMNS = makeTextColumns('find', 'photo');
+const LIST_COLUMNS = makeTextColumns('id', 'label', 'above');
+const AREA_COLUMNS = makeTextColumns('id', 'label');
+
+function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
+  return names.map((name) => ({ name, type: 'text' }));
+}
+
+/**
+ * Makes the GeoPackage that collects finds: without finds and photographs, with the meaning of each
+ * column.
+ */
+function makeFindsFile(
+  columns: readonly LayerColumn[],
+  meanings: readonly FormColumn[],
+  nowIso: string,
+): Buffer {
+  return makeDatabaseImage((database) => {
+    beginGeoPackage(database);
+    addLayer(database, { table: FINDS_LAYER, columns, geometry: 'POINT', nowIso }, []);
+    addLayer(database, { table: PHOTOS_LAYER, columns: PHOTO_COLUMNS, nowIso }, []);
+    const rows = meanings.map(({ layer, column, meaning }) => ({
+      values: [layer, column, meaning],
+    }));
+    addLayer(database, { table: FORM_TABLE, columns: FORM_COLUMNS, nowIso }, rows);
+  });
+}
+
+/**
+ * Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any.
+ */
+function makeListsFile(
+  lists: ReadonlyMap<string, readonly FormChoice[]>,
+  areas: readonly BoundedArea[],
+  nowIso: string,
+): Buffer {
+  return makeDatabaseImage((database) => {
+    beginGeoPackage(database);
+    for (const [table, choices] of lists) {
+      const rows = choices.map(({ name, label, above }) => ({
+        values: [name, label, above.join(' ')],
+      }));
+      addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
+    }
+    if (areas.length === 0) return;
+    const shapes = areas.map(({ ident, label, boundary }) => ({
+      wkb: encodeMultiPolygon(boundary),
+      values: [ident, label],
+    }));
+    addLayer(
+      database,
+      { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso },
+      shapes,
+    );
+  });
+}

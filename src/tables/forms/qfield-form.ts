@@ -1,0 +1,344 @@
+import { t } from '../../base/language.ts';
+import type { TargetState } from '../../finds/field.ts';
+import { type ElementName, FIELDS, type Field, getElementLabel } from '../../finds/fields.ts';
+import {
+  FINDS_LAYER,
+  FORM_WRITTEN,
+  type FormColumn,
+  type FormMeaning,
+  getFormGroup,
+  getFormLabel,
+  isWrittenToo,
+  type WrittenElement,
+} from '../../finds/form-names.ts';
+import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
+import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
+import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
+import { formatTargetState } from '../../outbox/views/entry-words.ts';
+import { getColumnType } from '../exports/gpkg-layers.ts';
+import type { Constraint, FormTab, LayerColumn, Widget } from '../exports/styled-geopackage.ts';
+import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-lists.ts';
+
+/** The layer of an element's choices, and the layer that filters it. */
+export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
+
+export type FormContent = {
+  readonly lists: ReadonlyMap<string, ListLayer>;
+  /** Defaults of every find: identifiers, numbers and texts as stored. */
+  readonly initial: ReadonlyMap<string, string>;
+  /** Defaults that are in no list. */
+  readonly written: ReadonlyMap<string, string>;
+  /** States into which the account may import. */
+  readonly states: readonly TargetState[];
+};
+
+export function getLayerId(table: string): string {
+  return `pas_layer_${table}`;
+}
+
+export const PHOTO_RELATION = 'photos_of_find';
+
+type FormField = LayerColumn & { readonly meaning: FormMeaning };
+
+/**
+ * Returns the columns of the layer of finds, derived from FIELDS, with editor, default and
+ * constraint.
+ */
+export function findColumns(content: FormContent): readonly FormField[] {
+  const key: FormField = {
+    name: 'local_id',
+    type: 'text',
+    meaning: 'local_id',
+    label: t`Key of the find`,
+    widget: TEXT,
+    // Without the braces of QGIS's uuid().
+    initially: 'substr(uuid(), 2, 36)',
+    mustBeFilled: true,
+    mustBeUnique: true,
+    isFixed: true,
+  };
+  return [
+    key,
+    ...FIELDS.filter(({ kind }) => kind !== 'point').flatMap((field) =>
+      makeFormFields(field, content),
+    ),
+  ];
+}
+
+/** Returns the description of the columns that the form contains. */
+export function getFormColumns(columns: readonly FormField[]): readonly FormColumn[] {
+  return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
+}
+
+function makeFormFields(field: Field, content: FormContent): FormField[] {
+  const { name } = field;
+  const list = content.lists.get(name);
+  const label = getElementLabel(field);
+  const isAlsoWritten = isWritten(name, content);
+  const ownField: FormField = {
+    name,
+    meaning: name,
+    type: getColumnType(name),
+    label,
+    widget: makeWidget(field, content),
+    mustBeFilled: field.requiredFrom === 1 && !isAlsoWritten,
+    initially: getInitialExpression(field, content),
+    constraint: makeConstraint(field, isAlsoWritten),
+    staysForNext: field.ask?.when === 'frame' && name !== 'datum_nalezu',
+  };
+  if (name === 'geom_system') return [ownField, ...makeMeasuredColumns()];
+  if (isAlsoWritten)
+    return [ownField, { ...makeWrittenColumn(name), initially: content.written.get(name) }];
+  if (list?.groups === undefined) return [ownField];
+  const group: FormField = {
+    name: getFormGroup(name),
+    meaning: 'narrows_list',
+    type: 'text',
+    label: String(getFormLabel(getFormGroup(name))),
+    widget: makeChoice({ layer: list.groups, file: list.file }),
+  };
+  return [group, ownField];
+}
+
+/** Tells if a value outside the list may be typed. */
+function isWritten(name: string, { lists }: FormContent): name is WrittenElement {
+  return isWrittenToo(name) && lists.has(name);
+}
+
+const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
+
+function makeWidget(field: Field, { lists, states }: FormContent): Widget {
+  const list = lists.get(field.name);
+  switch (field.kind) {
+    case 'term':
+    case 'reference':
+      return list === undefined
+        ? TEXT
+        : makeChoice(list, list.groups === undefined ? undefined : getFormGroup(field.name));
+    case 'integer':
+      return {
+        kind: 'Range',
+        settings: {
+          Min: 0,
+          Max: MAX_DEPTH_CM,
+          Step: 1,
+          AllowNull: true,
+          Style: 'SpinBox',
+          Suffix: ` ${field.unit ?? ''}`,
+        },
+      };
+    case 'date':
+      return {
+        kind: 'DateTime',
+        settings: {
+          allow_null: true,
+          calendar_popup: true,
+          display_format: 'd. M. yyyy',
+          field_format: 'yyyy-MM-dd',
+        },
+      };
+    case 'boolean':
+      return { kind: 'CheckBox', settings: { CheckedState: '', UncheckedState: '' } };
+    case 'state':
+      return makeValueMap(states.map((state) => [formatTargetState(state), String(state)]));
+    case 'geom-system':
+      return makeValueMap([
+        [t`as on the map (WGS 84)`, '4326'],
+        [t`measured in S-JTSK, below`, '5514'],
+      ]);
+    case 'text':
+    case 'point':
+      return {
+        kind: 'TextEdit',
+        settings: {
+          ...TEXT.settings,
+          IsMultiline: field.shape !== undefined,
+        },
+      };
+  }
+}
+
+function makeValueMap(choices: readonly (readonly [label: string, value: string])[]): Widget {
+  return {
+    kind: 'ValueMap',
+    settings: { map: choices.map(([label, value]) => ({ [label]: value })) },
+  };
+}
+
+/** @param group column that filters the list, where it is filled */
+function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
+  const filter =
+    group === undefined
+      ? ''
+      : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
+  return {
+    kind: 'ValueRelation',
+    settings: {
+      Layer: getLayerId(layer),
+      LayerName: layer,
+      LayerProviderName: 'ogr',
+      LayerSource: `./${file}|layername=${layer}`,
+      Key: 'id',
+      Value: 'label',
+      FilterExpression: filter,
+      Description: '',
+      AllowNull: true,
+      AllowMulti: false,
+      NofColumns: 1,
+      OrderByValue: true,
+      UseCompleter: true,
+    },
+  };
+}
+
+function getInitialExpression({ name, kind }: Field, { initial }: FormContent): string | undefined {
+  if (kind === 'date') return 'to_date(now())';
+  if (kind === 'geom-system') return quoteLiteral('4326');
+  const value = initial.get(name);
+  if (value === undefined) return undefined;
+  return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : quoteLiteral(value);
+}
+
+/** Quotes a text in an expression of QGIS. */
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
+}
+
+/** Returns the constraint of `pas validate` for an element in QGIS (A-FIELD-3, A-VALUE-3). */
+function makeConstraint(
+  { name, kind, requiredFrom = 1, gloss }: Field,
+  written: boolean,
+): Constraint | undefined {
+  if (kind === 'geom-system') {
+    const filled =
+      '"geom_system" = \'4326\' and $geometry is not null or "geom_x" is not null and "geom_y" is not null';
+    return {
+      expression: `"stav" < 2 or ${filled}`,
+      description: t`A find for state 2 needs a point. Draw it, write the coordinates, or choose state 1.`,
+    };
+  }
+  const state = requiredFrom;
+  const lower = requiredFrom - 1;
+  const ownConstraint = OWN_CONSTRAINTS[name];
+  const present =
+    written && isWrittenToo(name)
+      ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
+      : makeFilledTest(name);
+  const requested: string[] = [];
+  if (requiredFrom > 1) requested.push(`("stav" < ${requiredFrom} or ${present})`);
+  else if (written) requested.push(present);
+  const parts = [
+    ...requested,
+    ...(ownConstraint === undefined ? [] : [`("${name}" is null or ${ownConstraint})`]),
+  ];
+  if (parts.length === 0) return undefined;
+  const needed =
+    requiredFrom === 1
+      ? t`Every find needs ${name} (${gloss}). Fill it in.`
+      : t`A find for state ${state} needs ${name} (${gloss}). Fill it in, or choose state ${lower}.`;
+  return {
+    // A comparison with null is null, which counts as false.
+    expression: `coalesce(${parts.join(' and ')}, false)`,
+    description: [
+      ...(requested.length > 0 ? [needed] : []),
+      ...(ownConstraint === undefined ? [] : [getConstraintText(name)]),
+    ].join(' '),
+  };
+}
+
+/** Constraints of the value itself; absent values are checked by another one. */
+const OWN_CONSTRAINTS: Readonly<Partial<Record<ElementName, string>>> = {
+  hloubka: `"hloubka" >= 0 and "hloubka" <= ${MAX_DEPTH_CM}`,
+  datum_nalezu: `"datum_nalezu" <= to_date(now()) and "datum_nalezu" >= to_date('${EARLIEST_YEAR}-01-01')`,
+  evidencni_cislo: `length("evidencni_cislo") <= ${MAX_CHARACTERS}`,
+  predano: '"stav" < 3 or "predano"',
+};
+
+function getConstraintText(name: ElementName): string {
+  return String(CONSTRAINT_TEXTS[name] ?? '');
+}
+
+function makeFilledTest(name: string): string {
+  return `trim(coalesce("${name}", '')) <> ''`;
+}
+
+/** Returns columns for coordinates of an instrument, as texts, so that no digit is lost. */
+function makeMeasuredColumns(): FormField[] {
+  const makeNumberTest = (name: string): string =>
+    `"geom_system" <> '5514' or regexp_match(coalesce("${name}", ''), '^\\\\s*-?[0-9]+([.,][0-9]+)?\\\\s*$') > 0`;
+  const castToNumber = (name: string): string => `to_real(replace("${name}", ',', '.'))`;
+  const near = `"geom_x" is null or $geometry is null or distance(make_point(${castToNumber('geom_x')}, ${castToNumber('geom_y')}), transform($geometry, 'EPSG:4326', 'EPSG:5514')) < ${DRAWN_WITHIN_M}`;
+  const x = t`The S-JTSK coordinates are two numbers, both negative, such as -693174.81 and -1077354.27.`;
+  const away = t`Both S-JTSK coordinates are needed, within ${DRAWN_WITHIN_M} m of the point on the map. Check the digits, or move the point.`;
+  return [
+    {
+      name: 'geom_x',
+      meaning: 'geom_x',
+      type: 'text',
+      label: t`x in S-JTSK`,
+      widget: TEXT,
+      constraint: { expression: makeNumberTest('geom_x'), description: x },
+    },
+    {
+      name: 'geom_y',
+      meaning: 'geom_y',
+      type: 'text',
+      label: t`y in S-JTSK`,
+      widget: TEXT,
+      constraint: {
+        expression: `(${makeNumberTest('geom_y')}) and ("geom_system" <> '5514' or ${near})`,
+        description: away,
+      },
+    },
+  ];
+}
+
+function makeWrittenColumn(name: WrittenElement): FormField {
+  const column = FORM_WRITTEN[name];
+  const pattern = name === 'nalezce' ? NAME_PATTERN : '^[^ ,;]+$';
+  return {
+    name: column,
+    meaning: `written_${name}`,
+    type: 'text',
+    widget: TEXT,
+    staysForNext: true,
+    label: String(getFormLabel(column)),
+    constraint: {
+      expression: `coalesce("${column}", '') = '' or regexp_match("${column}", '${pattern}') > 0`,
+      description: getConstraintText(name),
+    },
+  };
+}
+
+/**
+ * Returns the tabs in the order of recording: object, place and date, further data, handing over.
+ */
+export function makeFormTabs(columns: readonly FormField[]): readonly FormTab[] {
+  const listColumns = (when: 'find' | 'frame' | 'handing-over' | 'more'): string[] =>
+    FIELDS.filter(
+      ({ kind, ask }) =>
+        kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when,
+    )
+      .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
+      .flatMap(({ name }) => [
+        getFormGroup(name),
+        name,
+        ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : []),
+      ])
+      .filter((name) => columns.some((column) => column.name === name));
+  return [
+    { tab: t`Find`, columns: listColumns('find') },
+    { tab: t`Photographs`, columns: [], relation: PHOTO_RELATION },
+    { tab: t`Day`, columns: listColumns('frame') },
+    {
+      tab: t`Place`,
+      columns: [COMPUTED_PLACE, 'geom_system'],
+      measured: t`Measured in S-JTSK`,
+    },
+    { tab: t`More`, columns: [...listColumns('more'), 'local_id'] },
+    { tab: t`Handing over`, shownIf: '"stav" = 3', columns: listColumns('handing-over') },
+  ];
+}
+
+/** Coordinates in the other system, for display only: the measured ones are sent. */
+export const COMPUTED_PLACE = 'place_sjtsk';

@@ -1,0 +1,387 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { addToGroup } from '../base/collections.ts';
+import { assertAbsent, writeOutputFile } from '../base/disk/output-file.ts';
+import { UsageError } from '../base/errors.ts';
+import { hasErrors, type Issue, makeWarningIssue } from '../base/issue.ts';
+import { msg } from '../base/message.ts';
+import { NEW_PERSON } from '../finds/field.ts';
+import type { FindElements } from '../finds/fields.ts';
+import type { Find } from '../finds/find.ts';
+import type { PositionChange } from '../finds/place/geometry.ts';
+import { FINDER_MATCHED } from '../finds/resolve-references.ts';
+import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import {
+  type EnqueuedFind,
+  type EnqueueOptions,
+  type EnqueueReport,
+  enqueueFinds,
+} from '../outbox/changes/enqueue-finds.ts';
+import { withoutAsked } from '../outbox/changes/merge-find.ts';
+import { openNumberLookup } from '../outbox/changes/number-owners.ts';
+import {
+  type FindHere,
+  getNameHere,
+  type PlannedRows,
+  planRows,
+} from '../outbox/changes/plan-rows.ts';
+import { createFindLookup, type NamedFind } from '../outbox/changes/resolve-finds.ts';
+import { isDropped, listEntriesOfSubject } from '../outbox/entry-queries.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { getImportedRow, iterateFinds, listFindsFrom } from '../outbox/stored-finds.ts';
+import { changeWish } from '../outbox/wishes.ts';
+import { findFolderOfAll, makePhotoResolver } from '../photos/photograph.ts';
+import {
+  type EnclosedPhotographs,
+  listAskedFinds,
+  openEnclosedPhotographs,
+} from './answer-rows.ts';
+import { IssueCollector } from './collapse-issues.ts';
+import type { ColumnMap } from './columns/column-rule.ts';
+import { type Columns, parseColumns } from './columns/columns.ts';
+import { type KnownFind, type MappedRow, splitPhotos } from './columns/map-row.ts';
+import { mapTable, withoutOtherRows } from './columns/map-table.ts';
+import { parseConstants } from './columns/settings.ts';
+import type { RowCell, RowIssues } from './exports/row-cell.ts';
+import type { Table } from './table.ts';
+
+type ImportContext = EnqueueOptions & {
+  /** The table comes from standard input, without a path. */
+  readonly isPiped?: boolean | undefined;
+  /** A person's prefix of the local ids of the table. */
+  readonly idPrefix?: string | undefined;
+  readonly ruleContext: ValidationContext;
+  /** Base folder of photographs that are not in the table's own archive. */
+  readonly photoFolder: string;
+  /** Meanings of the columns of a foreign table. */
+  readonly map?: ColumnMap | undefined;
+  /** `element=value`, for finds whose own cell is empty. */
+  readonly set?: readonly string[] | undefined;
+  /** Import also rows that look like no finds, such as totals. */
+  readonly keepRows?: boolean | undefined;
+  /** A copy of the table with the issues of each row, to be corrected. */
+  readonly copy?: { readonly file: string; readonly overwrite: boolean } | undefined;
+};
+
+export type ImportReport = EnqueueReport & {
+  /** Rows of the table, including those left out. */
+  readonly rows: number;
+  /** Finders whom the service would create, by name, with their number of finds. */
+  readonly newPeople: ReadonlyMap<string, number>;
+  /** Positions that differ from their spelling, by how. */
+  readonly positions: ReadonlyMap<PositionChange, number>;
+  /** Finds from an earlier import of this table that it no longer has. */
+  readonly missing: readonly string[];
+};
+
+/** `left`: rows that could not be read, so the copy lacks them. */
+export type CopiedTable = {
+  readonly file: string;
+  readonly rows: number;
+  readonly left: readonly number[];
+};
+
+/**
+ * Imports a table into the outbox.
+ * @throws UsageError, before anything is stored, for a setting or an unwritable copy
+ */
+export async function importTable(
+  read: Table,
+  context: ImportContext,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const findTable =
+    read.repeats === undefined
+      ? read
+      : await (await import('./columns/form-return.ts')).convertFormRows(
+          read,
+          context.map !== undefined,
+        );
+  const enclosed =
+    read.attachments?.archive === undefined
+      ? undefined
+      : openEnclosedPhotographs(findTable.file, read.attachments, dirname(context.outbox.path), {
+          ...context,
+          beside: read.repeats === undefined ? makePhotoResolver(context.photoFolder) : undefined,
+        });
+  try {
+    return await importRows(
+      findTable,
+      enclosed === undefined ? context : { ...context, ...enclosed },
+    );
+  } finally {
+    await enclosed?.close();
+  }
+}
+
+async function importRows(
+  findTable: Table,
+  context: ImportContext & Partial<EnclosedPhotographs>,
+): Promise<ImportReport & { readonly copied?: CopiedTable }> {
+  const { outbox, ruleContext, photoFolder, map, set = [], copy } = context;
+  const constants = parseConstants(set);
+  if (copy !== undefined) assertNotSource(findTable, copy);
+  const ofFinds =
+    context.keepRows === true
+      ? findTable
+      : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
+  const { columns } = parseColumns(ofFinds, map, constants);
+  const besides =
+    findTable.repeats === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
+  const lookUp = createFindLookup(outbox);
+  const {
+    issues: ofTable,
+    rows,
+    keys,
+  } = mapTable(ofFinds, {
+    map,
+    constants,
+    lookupTerm: ruleContext.lookupTerm,
+    resolvePhoto:
+      context.resolvePhoto ??
+      makePhotoResolver(besides ?? findTable.attachments?.folder ?? photoFolder),
+    findKnown: (number) => findKnownFind(lookUp((context.idPrefix ?? '') + number), outbox),
+    today: ruleContext.today,
+  });
+  const issues = new IssueCollector();
+  const copying = copy === undefined ? undefined : await beginCopy(findTable, copy);
+  const onIssue = (issue: Issue): void => {
+    issues.add(issue);
+    // A matched finder needs no correction.
+    if (issue.rule !== FINDER_MATCHED) copying?.add(issue);
+  };
+  const ofFolder = besides === undefined ? [] : [makeFolderIssue(findTable.file, besides)];
+  for (const issue of [...ofTable, ...ofFolder, ...checkUnnamedAttachments(findTable, photoFolder)])
+    onIssue(issue);
+  const path = context.isPiped === true ? undefined : makeTablePath(findTable);
+  const hasKey = (key: string): boolean => keys.has(key);
+  const { finds, newPeople, positions } = readFinds(rows, ruleContext, onIssue);
+  const prefix = context.idPrefix;
+  const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
+  const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
+  if (!context.dryRun && path !== undefined) forgetAskedRows(outbox, path);
+  const lookupNumber = openNumberLookup(outbox, () => listComingNumbers(planned));
+  const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
+  const report = await enqueueFinds(planned.finds, {
+    ...context,
+    table: { path, planRow: planned.planRow },
+    validate,
+    onIssue,
+  });
+  const copied = copying === undefined ? {} : { copied: await copying.write() };
+  const rowCount = ofFinds.rowCount + countUnreadRows(findTable);
+  return {
+    ...report,
+    issues: issues.listAll(),
+    rows: rowCount,
+    newPeople,
+    positions,
+    missing,
+    ...copied,
+  };
+}
+
+/** Returns the numbers of a table's finds, by their names; a find without a column keeps its own. */
+function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string> {
+  const numbers = new Map<string, string>();
+  for (const find of finds)
+    if (find.covered === undefined || find.covered.has('evidencni_cislo'))
+      numbers.set(getNameHere(planRow(find)), find.elements.evidencni_cislo ?? '');
+  return numbers;
+}
+
+/** Returns the folder beside a table that has all photographs that it names, if not its own. */
+function findBesides({ rows }: Table, columns: Columns, folder: string): string | undefined {
+  if (!columns.has('photos') || !existsSync(folder)) return undefined;
+  const photographs = new Set<string>();
+  const resolvePhoto = makePhotoResolver(folder);
+  for (const row of rows)
+    for (const name of splitPhotos(columns.getCell(row, 'photos'), resolvePhoto))
+      photographs.add(name);
+  return findFolderOfAll(folder, [...photographs]);
+}
+
+function makeFolderIssue(file: string, folder: string): Issue {
+  const message = msg`The photographs are taken from ${folder}, the only folder beside the table that has all of them.`;
+  return makeWarningIssue('photo-folder', message, { file });
+}
+
+/** Returns the identifier and photographs of a stored find, which an exported table may name. */
+function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined {
+  if (named === undefined || 'alike' in named) return undefined;
+  const entries = listEntriesOfSubject(outbox, named.uuid).filter(
+    ({ state }) => state !== 'dropped',
+  );
+  const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
+  return {
+    identCely,
+    photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])),
+  };
+}
+
+function listKnownFinds(outbox: Outbox): FindHere[] {
+  return [...iterateFinds(outbox, true)].map((stored) => {
+    const { uuid, localId, wish, isHidden } = stored;
+    return {
+      localId,
+      key: wish.key ?? localId,
+      path: wish.path,
+      elements: stored.elements as FindElements,
+      base: getImportedRow(stored)?.elements as FindElements | undefined,
+      isGone: () => isHidden || isDropped(outbox, uuid),
+    };
+  });
+}
+
+/** Forgets the questions about rows of a table that is imported again. */
+function forgetAskedRows(outbox: Outbox, path: string): void {
+  for (const { stored } of listAskedFinds(outbox)) {
+    const asked = withoutAsked(stored, (row) => row.path === path);
+    if (asked?.length !== stored.wish.asked?.length) changeWish(outbox, stored, { asked });
+  }
+}
+
+/** Returns the path of a table; each sheet of a workbook is a table of its own. */
+function makeTablePath({ file, sheet }: Table): string {
+  return sheet === undefined ? resolve(file) : `${resolve(file)}#${sheet}`;
+}
+
+/** Returns the finds of the table's last import of which no row is left. */
+function listMissingFinds(
+  outbox: Outbox,
+  path: string | undefined,
+  names: ReadonlySet<string>,
+  hasKey: (key: string) => boolean,
+): string[] {
+  if (path === undefined) return [];
+  return listFindsFrom(outbox, path).flatMap(({ localId, wish }) =>
+    names.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
+  );
+}
+
+/** Warns of photographs beside a form that none of its rows names. */
+function checkUnnamedAttachments(
+  { file, photographsIn, rows }: Table,
+  photoFolder: string,
+): Issue[] {
+  const folder = photographsIn === undefined ? '' : join(photoFolder, photographsIn);
+  if (photographsIn === undefined || !existsSync(folder)) return [];
+  const namedKeys = new Set<string>();
+  for (const { photos = [] } of rows)
+    for (const path of photos) namedKeys.add(basename(path.replaceAll('\\', '/')).normalize());
+  const unnamed = readdirSync(folder).filter((name) => !namedKeys.has(name.normalize()));
+  if (unnamed.length === 0) return [];
+  const count = unnamed.length;
+  const names = unnamed.slice(0, MAX_NAMES).join(', ');
+  const message = msg`${folder} contains ${count} files that no find of the form lists: ${names}. Attach those that belong to a find with \`pas photo add\`.`;
+  return [makeWarningIssue('photo-of-no-find', message, { file })];
+}
+
+const MAX_NAMES = 10;
+
+/** Reads the finds of the rows each time anew. The first reading reports the issues, and counts. */
+function readFinds(
+  rows: Iterable<MappedRow>,
+  { lookupTerm }: ValidationContext,
+  onIssue: (issue: Issue) => void,
+) {
+  const newPeople = new Map<string, number>();
+  const positions = new Map<PositionChange, number>();
+  const countFind = ({ elements: { nalezce } }: Find, change: PositionChange | undefined) => {
+    if (change !== undefined) positions.set(change, (positions.get(change) ?? 0) + 1);
+    if (nalezce?.id !== NEW_PERSON) return;
+    const count = newPeople.get(nalezce.text) ?? 0;
+    if (count > 0 || lookupTerm?.('osoba', nalezce.text).kind !== 'found')
+      newPeople.set(nalezce.text, count + 1);
+  };
+  let isRead = false;
+  const read = function* (): Generator<Find> {
+    const isFirst = !isRead;
+    isRead = true;
+    for (const { find, issues, positionChange } of rows) {
+      if (isFirst) for (const issue of issues) onIssue(issue);
+      if (isFirst && find !== undefined) countFind(find, positionChange);
+      if (find !== undefined) yield find;
+    }
+  };
+  return { finds: { [Symbol.iterator]: read }, newPeople, positions };
+}
+
+function countUnreadRows({ issues }: Table): number {
+  const rows = new Set<number>();
+  for (const { row, severity } of issues)
+    if (row !== undefined && severity === 'error') rows.add(row);
+  return rows.size;
+}
+
+/** Hint of a command that replaces no files. */
+const WITHOUT_FORCE = msg`Choose another name, or delete that file first.`;
+
+type Copy = NonNullable<ImportContext['copy']>;
+
+function assertNotSource({ unit, file }: Table, copy: Copy): void {
+  if (unit !== undefined) {
+    throw new UsageError(msg`--issues-to copies tables of CSV and XLSX; ${file} is neither.`, {
+      hint: msg`Leave it out: the errors are printed as well.`,
+    });
+  }
+  assertAbsent(copy.file, copy.overwrite, WITHOUT_FORCE);
+}
+
+/** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
+async function beginCopy(findTable: Table, to: Copy) {
+  const { makeIssuesTable } = await import('./exports/row-cell.ts');
+  const issues: RowIssues = new Map();
+  return {
+    add: (issue: Issue): void => {
+      if (issue.row !== undefined && issue.file === findTable.file)
+        addToGroup(issues, issue.row, issue);
+    },
+    async write(): Promise<CopiedTable> {
+      const table = makeIssuesTable(findTable, issues);
+      await writeOutputFile(to.file, await renderCopy(table.rows, to.file, findTable.sheet), to);
+      return { file: to.file, rows: table.count, left: table.left };
+    },
+  };
+}
+
+async function renderCopy(
+  rows: Iterable<readonly RowCell[]>,
+  file: string,
+  sheet = 'issues',
+): Promise<Iterable<string | Buffer>> {
+  if (extname(file).toLowerCase() !== '.xlsx')
+    return (await import('./exports/row-cell.ts')).formatCsvLines(rows, 'semicolon');
+  const { makeWorkbook } = await import('./exports/write-workbook.ts');
+  return [await makeWorkbook(new Map([[sheet, rows]]))];
+}
+
+/**
+ * Opens the curator's list of differences from sent finds.
+ * @throws UsageError where the file exists
+ */
+export function openCorrections(file: string) {
+  assertAbsent(file, false, WITHOUT_FORCE);
+  return {
+    async write(
+      finds: readonly EnqueuedFind[],
+    ): Promise<{ readonly file: string; readonly count: number }> {
+      const rows = finds.flatMap(({ find, correction }) => {
+        const { record = '', differences = [] } = correction ?? {};
+        return differences.map(({ element, ours = '', theirs = '' }) => [
+          find,
+          record,
+          element,
+          ours,
+          theirs,
+        ]);
+      });
+      const { formatCsvLines } = await import('./exports/row-cell.ts');
+      const lines = formatCsvLines(
+        [['find', 'record', 'element', 'sent', 'table'], ...rows],
+        'semicolon',
+      );
+      await writeOutputFile(file, lines, { overwrite: false });
+      return { file, count: rows.length };
+    },
+  };
+}

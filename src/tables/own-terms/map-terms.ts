@@ -1,0 +1,231 @@
+import { groupBy, memoize } from '../../base/collections.ts';
+import { UsageError } from '../../base/errors.ts';
+import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import { t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { FIELDS } from '../../finds/fields.ts';
+import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
+import { explainLookup } from '../../finds/resolve-references.ts';
+import { makeSuggest, type Suggestion } from '../../finds/vocabulary/suggest.ts';
+import type { Vocabulary } from '../../finds/vocabulary/term.ts';
+import { isHarvested } from '../../finds/vocabulary/terms.ts';
+import type { Table } from '../table.ts';
+import { assertHarvested, findSetProblem } from './browse-vocabulary.ts';
+import {
+  findSetSpec,
+  getMappingKey,
+  isCalled,
+  lookUpEntry,
+  type MappedTerm,
+  type Mapping,
+  type MappingRow,
+  makeMappingConflictIssue,
+  makeUncheckedMessage,
+  makeUnknownSetMessage,
+  type OwnTerm,
+  parseMapping,
+  parseOwnTerms,
+  withoutContradictions,
+} from './mapping.ts';
+
+/** Changes and checks of a museum's mapping. */
+
+/** @throws UsageError for a name that is neither a set nor an element with one */
+export function getSetOfName(text: string): string {
+  const set = findSetSpec(text);
+  if (set !== undefined) return set;
+  throw new UsageError(makeUnknownSetMessage(text));
+}
+
+type OneTerm = {
+  readonly set: string;
+  readonly term: string;
+  readonly entry: string;
+};
+
+/** Harvested vocabularies, with their lookup without the mapping. */
+type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
+
+/**
+ * Maps one term by a person's choice.
+ * @throws UsageError where the entry is not a usable one of the set
+ */
+export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
+  const named = getSetOfName(oneTerm.set);
+  const term = oneTerm.term.trim();
+  if (term === '') throw new UsageError(t`The term is empty.`);
+  // The entry's own set, where a family such as `heslo` was named: no element uses a whole family.
+  const { setSpec: set, id, label } = findEntry(harvested, named, oneTerm.entry.trim());
+  const key = getMappingKey(set, term);
+  const keptRows = rows.filter((row) => getMappingKey(row.set, row.term) === key);
+  const before = keptRows.find(({ confirmed }) => confirmed);
+  const note = keptRows.find((kept) => kept.note !== '')?.note ?? '';
+  const row: MappedTerm = { set, term, id, label, note, confirmed: true };
+  return {
+    row,
+    replaced: before?.id ?? null,
+    rows: [...rows.filter((other) => getMappingKey(other.set, other.term) !== key), row],
+  };
+}
+
+function findEntry(
+  { vocabulary, lookupTerm }: HarvestedTerms,
+  set: string,
+  text: string,
+): TermCandidate {
+  const lookup = lookupTerm(set, text);
+  if (lookup.kind === 'found') return lookup.term;
+  assertHarvested(vocabulary, set);
+  throw new UsageError(explainLookup(lookup, set, text));
+}
+
+/** @throws UsageError where it is not mapped */
+export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
+  const set = getSetOfName(setText);
+  const rest = rows.filter((row) => getMappingKey(row.set, row.term) !== getMappingKey(set, term));
+  if (rest.length === rows.length) {
+    throw new UsageError(t`"${term}" is not mapped in ${set}.`, {
+      hint: t`\`${cmd`pas vocab map list`}\` shows what is mapped.`,
+    });
+  }
+  return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
+}
+
+/**
+ * Merges the confirmed rows of a table into the mapping.
+ * @param all treats every row with an entry as confirmed
+ */
+export function mergeMapping(
+  stored: Mapping,
+  table: Table,
+  all: boolean,
+  harvested: HarvestedTerms,
+) {
+  const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);
+  const confirmed = read.filter(
+    (row) => row.confirmed || (all && (row.id !== '' || row.label !== '')),
+  );
+  const issues = [...readIssues];
+  const settled = confirmed.flatMap((each) => {
+    const { row, issue } = settle({ ...each, confirmed: true }, harvested);
+    if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
+    return row ?? [];
+  });
+  const merged = new Map<string, MappedTerm>(
+    stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
+  );
+  const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: read.length - confirmed.length };
+  const taken = withoutContradictions(file, settled, issues);
+  const byTerm = groupBy(taken, (row) => getMappingKey(row.set, row.term));
+  for (const [key, [row]] of byTerm) {
+    if (row === undefined) continue;
+    const before = merged.get(key);
+    const note = row.note === '' ? (before?.note ?? '') : row.note;
+    merged.set(key, { ...row, note });
+    if (before === undefined || !before.confirmed) tally.added++;
+    else if (before.id === row.id && before.note === note) tally.unchanged++;
+    else tally.changed++;
+  }
+  return { rows: [...merged.values()], ...tally, issues };
+}
+
+/** Set of a row that names only an entry. */
+const ANY_VOCABULARY = 'heslo';
+
+/** Returns the row with the entry's own identifier and label, or an issue where they disagree. */
+function settle(
+  row: MappingRow,
+  { vocabulary, lookupTerm }: HarvestedTerms,
+): { readonly row?: MappingRow; readonly issue?: Issue } {
+  const { set, term: ownTerm, id, label } = row;
+  const lookup = lookUpEntry(row, lookupTerm);
+  switch (lookup.kind) {
+    case 'found': {
+      const { term: entry } = lookup;
+      // The entry's own set, where a family such as `heslo` was named: no element uses a whole
+      // family.
+      if (isCalled(entry, label))
+        return { row: { ...row, set: entry.setSpec, id: entry.id, label: entry.label } };
+      const message = t`"${ownTerm}" has the identifier ${id}, which is "${entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
+      return { issue: makeErrorIssue('mapping-label', message) };
+    }
+    case 'not-harvested': {
+      const message = makeUncheckedMessage(ownTerm, set);
+      return id === ''
+        ? { issue: makeErrorIssue('mapping-unchecked', message) }
+        : { row, issue: makeWarningIssue('mapping-unchecked', message) };
+    }
+    case 'mapping-conflict': {
+      const problem = findSetProblem(vocabulary, set);
+      if (problem === undefined) return { issue: makeMappingConflictIssue(lookup, set) };
+      return {
+        issue: makeErrorIssue('mapping-row', `${problem.message} ${problem.hint ?? ''}`.trim()),
+      };
+    }
+  }
+}
+
+/** Candidates for a term of the museum; best first, empty without a similar entry. */
+export type Proposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
+
+type SuggestMappingOptions = {
+  readonly vocabulary: Vocabulary;
+  /** Set, or element of a find, of terms without one. */
+  readonly set: string | undefined;
+  /** Terms that are mapped already are skipped. */
+  readonly mapping: Mapping;
+  readonly onProgress: (doneCount: number, total: number) => void;
+};
+
+export type Proposals = {
+  readonly proposals: readonly Proposal[];
+  readonly alreadyMapped: number;
+  /** Sets that are needed, but were never harvested. */
+  readonly notHarvested: readonly string[];
+  readonly issues: readonly Issue[];
+};
+
+/** Vocabularies of a find's elements. */
+const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) =>
+  kind === 'term' && set !== undefined ? [set] : [],
+);
+
+const CANDIDATES = 4;
+
+/**
+ * Proposes entries for own terms, for a person to confirm.
+ * @throws UsageError where nothing was harvested to propose
+ */
+export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
+  const { vocabulary, mapping, onProgress } = options;
+  const { terms: listed, issues } = parseOwnTerms(list);
+  const setSpec = options.set === undefined ? undefined : getSetOfName(options.set);
+  const terms = setSpec === undefined ? listed : listed.map((term) => ({ set: setSpec, ...term }));
+  const mapped = new Set(
+    mapping.rows
+      .filter(({ confirmed }) => confirmed)
+      .map(({ set, term }) => getMappingKey(set, term)),
+  );
+  const listSets = ({ set }: OwnTerm): readonly string[] =>
+    set === undefined ? SETS_OF_FINDS : [set];
+  const open = terms.filter(
+    (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
+  );
+  const getSuggest = memoize((set: string) => makeSuggest(vocabulary, set));
+  const proposals = open.map((ownTerm, doneCount) => {
+    onProgress(doneCount, open.length);
+    const suggestions = listSets(ownTerm).flatMap((set) =>
+      getSuggest(set)(ownTerm.term, CANDIDATES),
+    );
+    return {
+      ...ownTerm,
+      candidates: suggestions.sort((a, b) => b.score - a.score).slice(0, CANDIDATES),
+    };
+  });
+  const notHarvested = [...new Set(open.flatMap(listSets))].filter(
+    (set) => !isHarvested(vocabulary, set),
+  );
+  if (!proposals.some(({ candidates }) => candidates.length > 0))
+    for (const set of notHarvested) assertHarvested(vocabulary, set);
+  return { proposals, alreadyMapped: terms.length - open.length, notHarvested, issues };
+}

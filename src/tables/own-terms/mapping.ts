@@ -1,0 +1,326 @@
+import { groupBy } from '../../base/collections.ts';
+import { BYTE_ORDER_MARK, formatCsvCell } from '../../base/csv.ts';
+import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
+import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
+import { foldName, makePersonKey } from '../../base/names.ts';
+import { FIELDS, findColumnMeant } from '../../finds/fields.ts';
+import type { LookupTerm, TermCandidate, TermLookup } from '../../finds/find.ts';
+import { explainLookup, type MappingConflict } from '../../finds/resolve-references.ts';
+import { makeMissingColumnIssue } from '../columns/columns.ts';
+import { getDisplayedText, type Table, type TableRow } from '../table.ts';
+
+/** A museum's own term for a vocabulary entry. */
+export type MappedTerm = {
+  /** Such as `heslo:obdobi`. */
+  readonly set: string;
+  readonly term: string;
+  /** Identifier of the entry; empty where none was chosen yet. */
+  readonly id: string;
+  readonly label: string;
+  readonly note: string;
+  /** True where a person confirmed the entry; other rows have no effect. */
+  readonly confirmed: boolean;
+};
+export type MappingRow = MappedTerm & { readonly row: number };
+
+export type Mapping = {
+  readonly file: string;
+  readonly rows: readonly MappingRow[];
+  readonly issues: readonly Issue[];
+};
+
+const MAPPING_COLUMNS = ['set', 'term', 'id', 'label', 'note', 'confirmed'] as const;
+type MappingColumn = (typeof MAPPING_COLUMNS)[number];
+type MappingColumns = ReadonlyMap<MappingColumn, number>;
+
+const OTHER_HEADERS: Readonly<Record<string, MappingColumn>> = {
+  element: 'set',
+  sada: 'set',
+  own_term: 'term',
+  vlastni_termin: 'term',
+  termin: 'term',
+  poznamka: 'note',
+  potvrzeno: 'confirmed',
+};
+
+const YES = new Set(['yes', 'y', 'ano', 'a', 'x', 'true', '1', 'ok']);
+const NO = new Set(['', 'no', 'n', 'ne', 'false', '0', '?']);
+
+/** An identifier is not mapped: its meaning is the service's. */
+const IDENTIFIER = /^(?:HES|ORG|OS|ruian)-\d+$/i;
+
+/**
+ * Reads the rows of a mapping; two confirmed rows that contradict each other are both ignored. A
+ * row without set and entry proposes nothing and is skipped.
+ * @param anySet set of a row that names an entry only
+ */
+export function parseMapping(table: Table, anySet?: string): Mapping {
+  const columns = findMappingColumns(table);
+  const issues: Issue[] = [...table.issues.filter(({ rule }) => rule !== 'table-no-rows')];
+  for (const needed of ['set', 'term', 'id'] as const)
+    if (!columns.has(needed)) issues.push(makeMissingColumnIssue(table, 'mapping-column', needed));
+  if (hasErrors(issues)) return { file: table.file, rows: [], issues };
+  const rows = Array.from(table.rows).flatMap((row) => {
+    const read = parseRow(row, columns, anySet);
+    if (read === undefined) return [];
+    if (!isMessage(read)) return [read];
+    issues.push(makeErrorIssue('mapping-row', read, { file: table.file, row: row.row }));
+    return [];
+  });
+  return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
+}
+
+function findMappingColumns(table: Table): Map<MappingColumn, number> {
+  const columns = new Map<MappingColumn, number>();
+  table.header.forEach((header, index) => {
+    const name = foldName(header);
+    const column = MAPPING_COLUMNS.find((column) => column === name) ?? OTHER_HEADERS[name];
+    if (column !== undefined && !columns.has(column)) columns.set(column, index);
+  });
+  return columns;
+}
+
+function getMappingCell(row: TableRow, columns: MappingColumns, name: MappingColumn): string {
+  return getDisplayedText(row, columns.get(name) ?? -1).trim();
+}
+
+/** @returns the fault of a row that cannot be used */
+function parseRow(
+  tableRow: TableRow,
+  columns: MappingColumns,
+  anySet: string | undefined,
+): MappingRow | Message | undefined {
+  const { row } = tableRow;
+  const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
+  const term = getCell('term');
+  if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
+    return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+  }
+  const named = getCell('set');
+  const answer = getCell('confirmed').toLowerCase();
+  const isEmpty = getCell('id') === '' && getCell('label') === '';
+  if (named === '' && isEmpty && NO.has(answer)) return undefined;
+  const set = named === '' ? anySet : findSetSpec(named);
+  if (set === undefined) return makeUnknownSetMessage(named);
+  if (term === '') return msg`The row does not contain your own term.`;
+  if (IDENTIFIER.test(term))
+    return msg`"${term}" is an identifier of the service, so it cannot be mapped to another entry.`;
+  if (!YES.has(answer) && !NO.has(answer))
+    return msg`confirmed is "${answer}". Write yes, or leave it empty.`;
+  const confirmed = YES.has(answer);
+  if (confirmed && isEmpty) return msg`"${term}" is confirmed, but no entry is given.`;
+  return {
+    row,
+    set,
+    term,
+    id: getCell('id'),
+    label: getCell('label'),
+    note: getCell('note'),
+    confirmed,
+  };
+}
+
+/** Sets of the entries that a find refers to. */
+const SETS: readonly string[] = FIELDS.flatMap(({ set }) => set ?? []);
+
+/**
+ * Finds a set by its own name, also without `heslo:`, or by the Czech or English name of the
+ * element that uses it; or a family such as `heslo`.
+ */
+export function findSetSpec(text: string): string | undefined {
+  const name = foldName(text);
+  const field = FIELDS.find(
+    ({ set, alias, name: element }) =>
+      set !== undefined && [element, alias, set.replace('heslo:', '')].includes(name),
+  );
+  if (field?.set !== undefined) return field.set;
+  return /^heslo(?::[a-z0-9_]+)?$/.test(text) || SETS.includes(text) ? text : undefined;
+}
+
+export function makeUnknownSetMessage(named: string): Message {
+  return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
+}
+
+/** Leaves out the confirmed rows that map one term to different entries, with an issue of each. */
+export function withoutContradictions(
+  file: string,
+  rows: readonly MappingRow[],
+  issues: Issue[],
+): MappingRow[] {
+  const first = new Map<string, MappingRow>();
+  const contradictory = new Set<string>();
+  for (const row of rows.filter(({ confirmed }) => confirmed)) {
+    const key = getMappingKey(row.set, row.term);
+    const other = first.get(key);
+    first.set(key, other ?? row);
+    if (other === undefined || (other.id === row.id && other.label === row.label)) continue;
+    contradictory.add(key);
+    const message = msg`Rows ${other.row} and ${row.row} map "${row.term}" to different entries. Keep one; neither is used.`;
+    issues.push(makeErrorIssue('mapping-twice', message, { file, row: row.row }));
+  }
+  return rows.filter((row) => !contradictory.has(getMappingKey(row.set, row.term)));
+}
+
+/** Returns the key of a term: case and white space do not count, accents do. */
+export function getMappingKey(set: string, term: string): string {
+  return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
+}
+
+/** Writes the mapping as a table to edit, with `;`, the separator of Czech spreadsheets. */
+export function formatMapping(rows: readonly MappedTerm[]): string {
+  const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
+    [set, term, id, label, note, confirmed ? 'yes' : '']
+      .map((cell) => formatCsvCell(cell, ';'))
+      .join(';'),
+  );
+  return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
+}
+
+/** Set of people, who are mapped by names in any spelling. */
+const PEOPLE = 'osoba';
+
+/** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
+export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
+  const confirmed = new Map(
+    rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
+  );
+  if (confirmed.size === 0) return lookupTerm;
+  const people = groupBy(
+    [...confirmed.values()].filter(({ set }) => set === PEOPLE),
+    ({ term }) => makePersonKey(term),
+  );
+  return (set, cell) => {
+    const row = confirmed.get(getMappingKey(set, cell));
+    if (row !== undefined) return lookUpMapped(row, lookupTerm);
+    const name = set === PEOPLE ? makePersonKey(cell) : '';
+    const alike = name === '' ? [] : (people.get(name) ?? []);
+    const lookups = alike.map((each) => lookUpMapped(each, lookupTerm));
+    const [first] = lookups;
+    if (first === undefined) return lookupTerm(set, cell);
+    const terms = lookups.flatMap((each) => (each.kind === 'found' ? [each.term] : []));
+    const candidates = [...new Map(terms.map((term) => [term.id, term])).values()];
+    return candidates.length > 1 ? { kind: 'ambiguous', candidates } : first;
+  };
+}
+
+function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookup {
+  const lookup = lookUpEntry(row, lookupTerm);
+  if (lookup.kind === 'found') return { ...lookup, isOwn: true };
+  const { set: setSpec, id, label } = row;
+  return lookup.kind === 'not-harvested' && id !== ''
+    ? { kind: 'found', term: { id, label, setSpec }, isOwn: true }
+    : lookup;
+}
+
+type EntryLookup = Extract<TermLookup, { kind: 'found' | 'not-harvested' | 'mapping-conflict' }>;
+
+/**
+ * Looks up the entry to which a term is mapped.
+ * @param lookupTerm lookup without the mapping
+ */
+export function lookUpEntry(
+  { set, term: ownTerm, id, label }: MappedTerm,
+  lookupTerm: LookupTerm,
+): EntryLookup {
+  const target = id === '' ? label : id;
+  const lookup = lookupTerm(set, target);
+  switch (lookup.kind) {
+    case 'found':
+    case 'not-harvested':
+    case 'mapping-conflict':
+      return lookup;
+    case 'ambiguous':
+    case 'unknown':
+    case 'wrong-set':
+    case 'deleted':
+      return { kind: 'mapping-conflict', ownTerm, target, failure: lookup };
+  }
+}
+
+/** A term of a museum's list; without a set, it may belong to any set that finds use. */
+export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
+
+/**
+ * Reads the distinct terms of a list: a column `term` (or the only column), and an optional column
+ * `set` or `element`.
+ */
+export function parseOwnTerms(table: Table) {
+  const columns = findMappingColumns(table);
+  const [only = '', another] = table.header;
+  const isSingle = another === undefined && !columns.has('term');
+  // The first line of a single column is a term, too, unless it is a column's name.
+  const isList =
+    isSingle && only !== '' && columns.size === 0 && findColumnMeant(only) === undefined;
+  const issues = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
+  if (isSingle) columns.set('term', 0);
+  if (!columns.has('term')) issues.push(makeMissingColumnIssue(table, 'list-column', 'term'));
+  const terms = new Map<string, OwnTerm>();
+  const first = { row: table.headerRow ?? 1, cells: table.header };
+  for (const tableRow of isList ? [first, ...table.rows] : table.rows) {
+    const { row } = tableRow;
+    const term = getMappingCell(tableRow, columns, 'term');
+    const named = getMappingCell(tableRow, columns, 'set');
+    const set = findSetSpec(named);
+    const key = getMappingKey(set ?? '', term);
+    if (term === '' || terms.has(key)) continue;
+    if (named === '' || set !== undefined) terms.set(key, { row, term, set });
+    else
+      issues.push(
+        makeErrorIssue('list-set', makeUnknownSetMessage(named), { file: table.file, row }),
+      );
+  }
+  return { terms: [...terms.values()], issues };
+}
+
+/** Tells if a label, where there is one, is a name of the entry. */
+export function isCalled({ label, labelEn = '' }: TermCandidate, name: string): boolean {
+  const simplify = (text: string): string => text.normalize('NFC').trim().toLowerCase();
+  return name === '' || [label, labelEn].some((each) => simplify(each) === simplify(name));
+}
+
+/**
+ * Reports entries of the mapping that were deleted, moved to another set, renamed, or never
+ * existed.
+ */
+export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
+  const rowIssues = rows
+    .filter(({ confirmed }) => confirmed)
+    .flatMap((row) =>
+      checkEntry(row, lookUpEntry(row, lookupTerm)).map((issue) =>
+        issue.with({ file, row: row.row }),
+      ),
+    );
+  return [...issues, ...rowIssues];
+}
+
+function checkEntry({ set, term: ownTerm, label }: MappingRow, lookup: EntryLookup): Issue[] {
+  switch (lookup.kind) {
+    case 'found': {
+      const { term: entry } = lookup;
+      if (isCalled(entry, label)) return [];
+      const message = msg`"${ownTerm}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${ownTerm} ${entry.id}`}`;
+      return [makeWarningIssue('mapping-renamed', message)];
+    }
+    case 'not-harvested':
+      return [makeWarningIssue('mapping-unchecked', makeUncheckedMessage(ownTerm, set))];
+    case 'mapping-conflict':
+      return [makeMappingConflictIssue(lookup, set)];
+  }
+}
+
+export function makeUncheckedMessage(ownTerm: string, set: string): Message {
+  return msg`"${ownTerm}" cannot be checked: ${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`;
+}
+
+const CONFLICT_RULES = {
+  deleted: 'mapping-deleted',
+  'wrong-set': 'mapping-moved',
+  unknown: 'mapping-unknown',
+  ambiguous: 'mapping-unknown',
+} as const;
+
+/** Makes the issue of a row whose entry cannot be used. */
+export function makeMappingConflictIssue(conflict: MappingConflict, set: string): Issue {
+  const rule = CONFLICT_RULES[conflict.failure.kind];
+  return makeErrorIssue(rule, explainLookup(conflict, set, ''));
+}

@@ -1,0 +1,143 @@
+import { statSync } from 'node:fs';
+import { FileError, UsageError } from '../base/errors.ts';
+import { hasErrors, Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
+import { cmd, msg } from '../base/message.ts';
+import { checkDocument } from '../finds/check-document.ts';
+import { findNamesProblem } from '../finds/document.ts';
+import type { LookupTerm } from '../finds/find.ts';
+import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { asFind, makePrepared } from '../outbox/changes/enqueue-finds.ts';
+import { openNumberLookup } from '../outbox/changes/number-owners.ts';
+import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
+import type { ImportEntry } from '../outbox/entry.ts';
+import { findImportOfFind } from '../outbox/entry-queries.ts';
+import type { Prepared } from '../outbox/intent-rows.ts';
+import type { Outbox } from '../outbox/open-outbox.ts';
+import { findByUuid, iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
+import { findKnownAccount } from '../outbox/unite.ts';
+import { storePrepared } from '../outbox/wishes.ts';
+import { collapseUnchecked } from './collapse-issues.ts';
+import { checkMapping, type Mapping } from './own-terms/mapping.ts';
+
+type FindVerdict = {
+  readonly valid: number;
+  readonly invalid: number;
+  readonly issues: readonly Issue[];
+};
+
+type ToValidate = {
+  /** By name; undefined for all. */
+  readonly finds: readonly string[] | undefined;
+  readonly documents: readonly (readonly [name: string, bytes: Buffer])[];
+  /** The museum's own terms, with the lookup of the vocabularies. */
+  readonly terms: { readonly mapping: Mapping; readonly lookupTerm: LookupTerm } | undefined;
+  readonly onProgress: (doneCount: number, total: number) => void;
+};
+
+/**
+ * Validates documents and finds with the current data, and updates the entries of the finds: a
+ * draft may be complete since the vocabularies were harvested.
+ * @throws UsageError, FileError for an unknown name
+ */
+export function validateAll(
+  outbox: Outbox,
+  ruleContext: ValidationContext,
+  request: ToValidate,
+): FindVerdict {
+  const { finds, documents, terms, onProgress } = request;
+  for (const name of finds ?? []) assertNoOtherFile(outbox, name);
+  const verdicts: (readonly Issue[])[] = documents.map(([name, bytes]) =>
+    checkDocument(name, bytes, ruleContext),
+  );
+  const findContext = { ...ruleContext, lookupNumber: openNumberLookup(outbox) };
+  const all = finds === undefined ? [...iterateFinds(outbox)] : resolveFindNames(outbox, finds);
+  for (const [index, stored] of all.entries()) {
+    onProgress(index, all.length);
+    verdicts.push(validateStored(outbox, stored, findContext));
+  }
+  const invalid = verdicts.filter(hasErrors).length;
+  // A conflict of the mapping does not invalidate stored finds, only later imports.
+  const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
+  const issues = [
+    ...checkNames(outbox, ruleContext),
+    ...collapseUnchecked(verdicts.flat()),
+    ...conflicts.map((issue) => issue.with({ severity: 'warning' })),
+  ];
+  return { valid: verdicts.length - invalid, invalid, issues };
+}
+
+function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
+  const account = findKnownAccount(outbox);
+  const problem = account && findNamesProblem(schema.profile, account);
+  if (problem === undefined) return [];
+  const issue = problem.isCertain ? makeErrorIssue : makeWarningIssue;
+  return [issue('schema-declaration', msg`${problem.message} ${problem.todo}`)];
+}
+
+/**
+ * @throws FileError, UsageError for the name of a folder, or of a file other than XML, in place of
+ * a find
+ */
+function assertNoOtherFile(outbox: Outbox, name: string): void {
+  const isFind = createFindLookup(outbox)(name) !== undefined;
+  const stats = isFind ? undefined : statSync(name, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (stats.isDirectory()) throw new FileError(name, msg`${name} is a folder, not a file.`);
+  throw new UsageError(msg`${name} is neither a find nor a file that ends in .xml.`, {
+    hint: msg`To check a table: ${cmd`pas import ${name} --dry-run`}`,
+  });
+}
+
+/**
+ * Validates a find and updates its entry's document; repeats where another process changed the find
+ * meanwhile.
+ */
+function validateStored(
+  outbox: Outbox,
+  read: StoredFind,
+  ruleContext: ValidationContext,
+): readonly Issue[] {
+  for (
+    let stored: StoredFind | undefined = read;
+    stored !== undefined;
+    stored = findByUuid(outbox, read.uuid)
+  ) {
+    const find = asFind(stored);
+    const validated = validateFind(find, ruleContext);
+    if (isBroughtUpToDate(outbox, stored, makePrepared(validated))) {
+      const where = { find: stored.localId, ...find.source };
+      return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
+    }
+  }
+  return [];
+}
+
+/**
+ * @returns true if the find is unchanged, so that its entry has this content now; a push may have
+ * claimed the entry
+ */
+function isBroughtUpToDate(
+  outbox: Outbox,
+  { uuid, version }: StoredFind,
+  content: Prepared,
+): boolean {
+  if (importToReplace(outbox, uuid, content) === undefined) return true;
+  return outbox.change(() => {
+    if (findByUuid(outbox, uuid)?.version !== version) return false;
+    const entry = importToReplace(outbox, uuid, content);
+    if (entry !== undefined) storePrepared(outbox, entry, content);
+    return true;
+  });
+}
+
+/** Returns the import to update; undefined where it is current. */
+function importToReplace(outbox: Outbox, uuid: string, content: Prepared): ImportEntry | undefined {
+  const entry = findImportOfFind(outbox, uuid);
+  if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued'))
+    return undefined;
+  const same =
+    content.document === null
+      ? entry.document === null
+      : entry.document?.equals(content.document) === true;
+  return same ? undefined : entry;
+}

@@ -1,0 +1,218 @@
+import { describe, expect, test } from 'vitest';
+import {
+  getAttribute,
+  getChildren,
+  getChildText,
+  getLine,
+  getSourceText,
+  XML_NAMESPACE,
+  type XmlElement,
+} from '../../../src/base/xml/element.ts';
+import { parseXml, XmlSyntaxError } from '../../../src/base/xml/parse.ts';
+
+function parse(text: string): XmlElement {
+  return parseXml(Buffer.from(text)).root;
+}
+
+function failure(bytes: string | Buffer, charset?: string): XmlSyntaxError {
+  try {
+    parseXml(Buffer.from(bytes as string), charset);
+  } catch (thrown) {
+    if (thrown instanceof XmlSyntaxError) return thrown;
+    throw thrown;
+  }
+  throw new Error('it was taken for well-formed');
+}
+
+describe('the content of a document', () => {
+  test('elements are known by their namespace, whatever their prefix', () => {
+    const spellings = [
+      '<a xmlns="urn:x"><b/></a>',
+      '<p:a xmlns:p="urn:x"><p:b/></p:a>',
+      '<p:a xmlns:p="urn:x"><q:b xmlns:q="urn:x"/></p:a>',
+    ];
+    for (const spelling of spellings) {
+      const root = parse(spelling);
+      expect([root.namespace, root.name]).toEqual(['urn:x', 'a']);
+      expect(getChildren(root, 'b')).toHaveLength(1);
+    }
+  });
+
+  test('a declaration ends with its element', () => {
+    const root = parse('<a xmlns="urn:1"><b xmlns="urn:2"><c/></b><d/></a>');
+    expect(root.children.map(({ namespace }) => namespace)).toEqual(['urn:2', 'urn:1']);
+    expect(parse('<a xmlns="urn:1"><b xmlns=""/></a>').children[0]?.namespace).toBe('');
+  });
+
+  test('an attribute without a prefix is in no namespace', () => {
+    const root = parse('<a xmlns="urn:1" xmlns:x="urn:2" id="1" x:id="2" xml:lang="cs"/>');
+    expect([
+      getAttribute(root, 'id'),
+      getAttribute(root, 'id', 'urn:2'),
+      getAttribute(root, 'lang', XML_NAMESPACE),
+    ]).toEqual(['1', '2', 'cs']);
+    expect(root.attributes).toHaveLength(3);
+  });
+
+  test('text is exact: entities once, CDATA as it is, white space kept, line ends as XML has them', () => {
+    expect(parse('<a>&lt;&amp;amp;&#x160;&#353;&quot;&apos;&gt;</a>').text).toBe('<&amp;Šš"\'>');
+    expect(parse('<a> x <![CDATA[<&amp;]]>\ty\n</a>').text).toBe(' x <&amp;\ty\n');
+    expect(parse('<a>1\r\n2\r3&#13;4</a>').text).toBe('1\n2\n3\r4');
+    expect(getAttribute(parse('<a v="1\r\n2\t3&#10;4"/>'), 'v')).toBe('1 2 3\n4');
+    expect(parse('<a>x<!-- no --><?pi no?>y<b>no</b>z</a>').text).toBe('xyz');
+  });
+
+  test('numbers and booleans stay text, and names of JavaScript have no meaning', () => {
+    const root = parse(
+      '<a><n>007</n><b>true</b><__proto__>x</__proto__><constructor>y</constructor></a>',
+    );
+    expect(root.children.map(({ text }) => text)).toEqual(['007', 'true', 'x', 'y']);
+    expect(getChildText(root, '__proto__')).toBe('x');
+  });
+
+  test('an element knows its line and its own source', () => {
+    const document = parseXml(Buffer.from('<a>\n  <b>č</b>\n  <c d="1"/>\n</a>'));
+    const [b, c] = document.root.children;
+    expect(b && getSourceText(document, b)).toBe('<b>č</b>');
+    expect(c && [getLine(document, c), getSourceText(document, c)]).toEqual([3, '<c d="1"/>']);
+  });
+});
+
+describe('bytes and encodings', () => {
+  test.each([
+    ['UTF-8', Buffer.from('<a>žluť</a>'), undefined],
+    ['UTF-8 with a byte order mark', Buffer.from('\ufeff<a>žluť</a>'), undefined],
+    ['UTF-16 by its byte order mark', Buffer.from('\ufeff<a>žluť</a>', 'utf16le'), undefined],
+    [
+      'a declared encoding',
+      Buffer.from('<?xml version="1.0" encoding="windows-1250"?><a>\x9elu\x9d</a>', 'latin1'),
+      undefined,
+    ],
+    [
+      'an encoding that the transport knows better',
+      Buffer.from('<?xml version="1.0" encoding="iso-8859-1"?><a>žluť</a>'),
+      'UTF-8',
+    ],
+  ])('%s is read', (_, bytes, charset) => {
+    expect(parseXml(bytes, charset).root.text).toBe('žluť');
+  });
+
+  test.each([
+    ['windows-1252', [0x80, 0x8a, 0x9e, 0xe9], '€Šžé'],
+    ['CP1252', [0x93, 0x94], '“”'],
+    ['windows-1250', [0x80, 0x9e], '€ž'],
+    ['iso-8859-1', [0x85, 0xe9], '\u0085é'],
+    ['us-ascii', [0x41], 'A'],
+  ])('a document declared %s is read by that table', (encoding, letters, text) => {
+    const head = Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>`);
+    expect(
+      parseXml(Buffer.concat([head, Buffer.from(letters), Buffer.from('</a>')])).root.text,
+    ).toBe(text);
+  });
+
+  test.each([
+    ['little', 'UTF-16LE', (bytes: Buffer) => bytes],
+    ['little', 'UTF-16', (bytes: Buffer) => bytes],
+    ['big', 'UTF-16BE', (bytes: Buffer) => bytes.swap16()],
+    ['big', 'utf-16', (bytes: Buffer) => bytes.swap16()],
+  ])(
+    'UTF-16 with the %s end first and no mark is recognised by its declaration, %s',
+    (_, encoding, ordered) => {
+      const bytes = (text: string): Buffer =>
+        ordered(
+          Buffer.from(`<?xml version="1.0" encoding="${encoding}"?><a>${text}</a>`, 'utf16le'),
+        );
+      expect(parseXml(bytes('žluť')).root.text).toBe('žluť');
+      expect(parseXml(bytes('žluť'), 'utf-16').root.text).toBe('žluť');
+      expect(failure(bytes('&'))).toMatchObject({ line: 1 });
+    },
+  );
+
+  test('a non-ASCII letter is named if a document declares ASCII', () => {
+    const bytes = Buffer.from('<?xml version="1.0" encoding="us-ascii"?><a>\xe9</a>', 'latin1');
+    expect(failure(bytes)).toMatchObject({ byte: 44 });
+  });
+
+  test('bytes that contradict the declaration are named, not repaired', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n<a>ok '),
+      Buffer.from([0xe8]),
+      Buffer.from('</a>'),
+    ]);
+    expect(failure(bytes)).toMatchObject({ byte: 45, line: 2 });
+    expect(failure('<a/>', 'klingon').message).toContain('klingon');
+  });
+
+  test('a fault has its byte position, even after multi-byte letters', () => {
+    expect(failure('<a>žž\n&</a>')).toMatchObject({ byte: 8, line: 2 });
+    expect(failure('<a>x\r\ny\r\n&</a>')).toMatchObject({ byte: 9, line: 3 });
+    expect(failure('<a b="x\r\n&"/>')).toMatchObject({ byte: 9, line: 2 });
+    expect(failure('\ufeff<a>ž&</a>').byte).toBe(8);
+  });
+});
+
+const ILL_FORMED: readonly [string, string][] = [
+  ['nothing', ''],
+  ['white space alone', ' \n'],
+  ['text alone', 'hello'],
+  ['an unclosed element', '<a><b></b>'],
+  ['elements that cross', '<a><b></a></b>'],
+  ['an end tag too many', '<a/></a>'],
+  ['a second root', '<a/><b/>'],
+  ['text after the root', '<a/>x'],
+  ['CDATA after the root', '<a/><![CDATA[x]]>'],
+  ['a document that is cut off', '<a><b>tex'],
+  ['a tag that is cut off', '<a><b attr="1"'],
+  ['a bare ampersand', '<a>salt & pepper</a>'],
+  ['a bare ampersand in a value', '<a b="salt & pepper"/>'],
+  ['an ampersand at the end', '<a>&</a>'],
+  ['an entity of HTML', '<a>&nbsp;</a>'],
+  ['a reference without its end', '<a>&#65</a>'],
+  ['a reference to a control character', '<a>&#0;</a>'],
+  ['a reference to half a character', '<a>&#xD800;</a>'],
+  ['a reference beyond Unicode', '<a>&#x110000;</a>'],
+  ['a control character', '<a>\u0001</a>'],
+  ['a vertical tab', '<a>\u000b</a>'],
+  ['a non-character', '<a>\ufffe</a>'],
+  ['the end of a CDATA section in text', '<a>]]></a>'],
+  ['a < in a value', '<a b="<"/>'],
+  ['a value without quotes', '<a b=1/>'],
+  ['an attribute without a value', '<a b/>'],
+  ['an attribute given twice', '<a b="1" b="2"/>'],
+  [
+    'an attribute given twice under two prefixes',
+    '<a xmlns:x="urn:1" xmlns:y="urn:1" x:b="1" y:b="2"/>',
+  ],
+  ['attributes without a space', '<a b="1"c="2"/>'],
+  ['a prefix that is not declared', '<x:a/>'],
+  ['an attribute prefix that is not declared', '<a x:b="1"/>'],
+  ['a prefix that is declared further in', '<x:a><b xmlns:x="urn:1"/></x:a>'],
+  ['a name of two colons', '<a:b:c xmlns:a="urn:1"/>'],
+  ['a name that begins with a digit', '<1a/>'],
+  ['a space before the name', '< a/>'],
+  ['an unclosed comment', '<a><!-- </a>'],
+  ['-- in a comment', '<a><!-- a -- b --></a>'],
+  ['an unclosed CDATA section', '<a><![CDATA[x</a>'],
+  ['an unclosed instruction', '<a><?pi </a>'],
+  ['a declaration in the middle', '<a><?xml version="1.0"?></a>'],
+  ['a declaration after a space', ' <?xml version="1.0"?><a/>'],
+  ['a declaration without a version', '<?xml encoding="UTF-8"?><a/>'],
+];
+
+describe('malformed XML', () => {
+  test.each(ILL_FORMED)('%s is refused', (_, text) => {
+    expect(failure(text).message).toMatch(/line \d+, byte \d+/);
+  });
+
+  test.each([
+    ['a DTD', '<!DOCTYPE a><a/>'],
+    ['an entity bomb', '<!DOCTYPE a [<!ENTITY x "xx"><!ENTITY y "&x;&x;">]><a>&y;</a>'],
+    ['an external entity', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'],
+  ])('%s is refused, and nothing of it is expanded or fetched', (_, text) => {
+    expect(failure(text).message).toContain('DTD');
+  });
+
+  test('elements nested endlessly are refused', () => {
+    expect(failure('<a>'.repeat(100_000)).message).toContain('nested');
+  });
+});

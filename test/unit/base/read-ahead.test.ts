@@ -1,0 +1,56 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { expect, test } from 'vitest';
+import { readAhead } from '../../../src/outbox/changes/kept-photographs.ts';
+
+const MIB = 1024 * 1024;
+
+function writeFile(bytes: Buffer): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'pas-read-')), 'file');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])(
+  'a file of %i bytes is read completely and in order',
+  async (sizeBytes) => {
+    const bytes = randomBytes(sizeBytes);
+    const read = await buffer(readAhead(writeFile(bytes)));
+    expect(createHash('sha256').update(read).digest('hex')).toBe(
+      createHash('sha256').update(bytes).digest('hex'),
+    );
+  },
+);
+
+test('a missing file fails the reader', async () => {
+  await expect(buffer(readAhead(join(tmpdir(), 'no-such-photograph')))).rejects.toMatchObject({
+    code: 'ENOENT',
+  });
+});
+
+test.runIf(process.platform === 'linux')(
+  'a reader that stops early leaves no file open',
+  async () => {
+    const path = writeFile(randomBytes(3 * MIB));
+    for await (const piece of readAhead(path)) {
+      expect(piece).toHaveLength(MIB);
+      break;
+    }
+    const open = readdirSync('/proc/self/fd').filter(
+      (fd) => getLink(`/proc/self/fd/${fd}`) === path,
+    );
+    expect(open).toEqual([]);
+  },
+);
+
+function getLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // The descriptor that listed the folder.
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { changeConfigFile } from '../../../src/cli/context/change-config.ts';
+import {
+  findOutboxName,
+  listProfilesOfOutbox,
+  readConfigFile,
+} from '../../../src/cli/context/config.ts';
+import { makeOutboxPlaces, makePlaces } from '../../../src/cli/context/places.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const PROFILE =
+  'base_url = "https://finds.example.org"\nschema_base = "https://finds.example.org/s"\nkind = "training"\n';
+
+function scene(text: string) {
+  const places = makePlaces({ PAS_HOME: tempFolder(), PAS_STATE: tempFolder() });
+  writeFileSync(places.configFile, text);
+  return { places, clock: manualClock(), read: () => readConfigFile(places.configFile) };
+}
+
+test('profiles of one service and user have one outbox, in the data home', () => {
+  const { places, read } = scene(
+    `[profiles.one]\n${PROFILE}username = "eva"\n[profiles.two]\n${PROFILE}username = " Eva"\nprefix = "amcr"\n[profiles.jan]\n${PROFILE}username = "jan"\n`,
+  );
+  const name = findOutboxName(read().profiles.get('one') ?? {}) ?? '';
+  expect(listProfilesOfOutbox(read(), name)).toEqual(['one', 'two']);
+  expect(makeOutboxPlaces(places, name).photosFolder).toBe(
+    join(places.home, 'outboxes', name, 'photos'),
+  );
+});
+
+test('a change keeps the rest of the configuration', () => {
+  const text = `lang = "cs"\n[profiles.one]\n${PROFILE}[profiles.one.projects]\n"C-1" = "C-2"\n[profiles.one.defaults]\nnalezce = "x"\n`;
+  const { places, clock, read } = scene(text);
+  const before = read();
+  expect(before).toMatchObject({
+    projectMaps: new Map([['one', { 'C-1': 'C-2' }]]),
+  });
+  changeConfigFile(places, clock, (config) => ({ ...config, defaultProfile: 'one' }));
+  expect(read()).toEqual({ ...before, defaultProfile: 'one' });
+  const written = readFileSync(places.configFile, 'utf8');
+  changeConfigFile(places, clock, (config) => config);
+  expect(readFileSync(places.configFile, 'utf8')).toBe(written);
+});
+
+test.each(['journal = "beside"', `[profiles.one]\n${PROFILE}projects = "C-1"`])(
+  '%j is refused',
+  (text) => {
+    expect(scene(text).read).toThrow(/unknown key journal|projects must be a table/);
+  },
+);

@@ -1,0 +1,339 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { InterruptedError } from '../../../src/base/errors.ts';
+import { type AnswerContext, parseAnswer } from '../../../src/cli/interview/answer.ts';
+import { runInterview } from '../../../src/cli/interview/interview.ts';
+import { makeOfferTerms } from '../../../src/cli/interview/offer-terms.ts';
+import type { FindElements } from '../../../src/finds/fields.ts';
+import type { Find } from '../../../src/finds/find.ts';
+import { rememberReferences } from '../../../src/finds/resolve-references.ts';
+import { checkRules } from '../../../src/finds/rules.ts';
+import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
+import { readPhotoPosition } from '../../../src/photos/photo-exif.ts';
+import { type ScriptedPrompt, scriptedPrompt } from '../../support/scripted-prompt.ts';
+import { tinyPng } from '../../support/season.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+let store: ReturnType<typeof tempVocabulary>;
+beforeEach(() => {
+  store = tempVocabulary();
+});
+afterEach(() => store[Symbol.dispose]());
+
+const TERMS = [
+  aTerm('HES-000600', 'šperky', {}),
+  aTerm('HES-000605', 'spona', {
+    labelEn: 'brooch',
+    superiors: [{ ident: 'HES-000600', kind: 'nadrazene' }],
+  }),
+  aTerm('HES-000964', 'železo', { labelEn: 'iron', setSpec: 'heslo:predmet_specifikace' }),
+  aTerm('HES-000286', 'doba laténská', { labelEn: 'La Tène Period', setSpec: 'heslo:obdobi' }),
+  aTerm('HES-000563', 'sběr', { labelEn: 'field walking', setSpec: 'heslo:nalezove_okolnosti' }),
+  aTerm('HES-000866', 'badatel', { labelEn: 'researcher', setSpec: 'heslo:pristupnost' }),
+  aTerm('OS-001507', 'Novák, Jan', { setSpec: 'osoba' }),
+];
+const FRAME: FindElements = {
+  projekt: { id: 'C-202400101', text: 'C-202400101' },
+  nalezce: { id: 'OS-001507', text: 'Novák, Jan' },
+  datum_nalezu: '2024-06-01',
+  stav: 2,
+  pristupnost: { id: 'HES-000866', text: 'badatel' },
+};
+/** Everything after the frame, complete for state 2. */
+const REST = ['brooch', 'zelezo', 'laten', 'sber', '50.0871N 14.4208E', 'field', '35'];
+const EMPTY: Find = { localId: '', elements: {}, photos: [] };
+
+type Story = {
+  readonly find: Find;
+  readonly intent: string;
+  readonly kept: readonly Find[];
+  readonly said: readonly string[];
+};
+
+async function tell(
+  prompt: ScriptedPrompt,
+  {
+    start = EMPTY,
+    suggested = FRAME,
+    folder = tempFolder(),
+    isEmpty = false,
+  }: { start?: Find; suggested?: FindElements; folder?: string; isEmpty?: boolean } = {},
+): Promise<Story> {
+  const vocabulary = isEmpty ? fill(store) : fill(store, ...TERMS);
+  const lookups = store.makeLookups(vocabulary.oaiBase);
+  const mapping = {
+    file: '',
+    issues: [],
+    rows: [
+      {
+        row: 2,
+        set: 'heslo:predmet_druh',
+        term: 'fibule',
+        id: 'HES-000605',
+        label: 'spona',
+        note: '',
+        confirmed: true,
+      },
+    ],
+  };
+  const context: AnswerContext = {
+    lookupTerm: lookups.lookupTerm,
+    resolveReference: rememberReferences((set, cell) =>
+      lookups.lookupTerm(set, cell === 'fibule' ? 'HES-000605' : cell),
+    ),
+    resolvePhoto: (name) => ({ value: name }),
+    today: '2024-06-02',
+    folder,
+    isTaken: (id) => id === 'K-001',
+    inspectPhotograph: makePhotographKeeping(folder, { maxBytes: 1_000_000 }).inspectPhotograph,
+    readPhotoPosition,
+  };
+  const kept: Find[] = [];
+  const texts: string[] = [];
+  const { find, intent } = await runInterview(start, {
+    prompt,
+    say: (text) => texts.push(text),
+    read: (question, text, about) => parseAnswer(question, text, about, context),
+    offerTerms: makeOfferTerms({ vocabulary, mapping, latest: [suggested], columns: 80 }),
+    suggest: () => ({ localId: 'K-002', elements: suggested }),
+    check: (about) => checkRules(about, context),
+    keep: async (about) => void kept.push(about),
+  });
+  expect(prompt.left).toEqual([]);
+  return { find, intent, kept, said: texts };
+}
+
+describe('a find is entered by answering questions', () => {
+  test('a known value is confirmed with one key, and terms are found without accents and in English', async () => {
+    const story = await tell(scriptedPrompt('', '', ...REST, ''));
+    expect(story).toMatchObject({
+      intent: 'send',
+      find: {
+        localId: 'K-002',
+        elements: {
+          ...FRAME,
+          druh_nalezu: { id: 'HES-000605', text: 'spona' },
+          specifikace: { id: 'HES-000964', text: 'železo' },
+          geom_wkt: 'POINT (14.4208 50.0871)',
+          hloubka: 35,
+        },
+      },
+    });
+    expect(story.said[0]).toBe('C-202400101 · 2 submitted · Novák, Jan · 2024-06-01 · badatel');
+  });
+
+  test('each answer is saved at once', async () => {
+    const { kept, find } = await tell(scriptedPrompt('', '', ...REST, ''));
+    expect(kept).toHaveLength(2 + REST.length);
+    expect(kept.at(-1)).toEqual(find);
+  });
+
+  test('Ctrl-C stops at any question, and all answers are kept', async () => {
+    await expect(tell(scriptedPrompt('', '', 'brooch', '^C'))).rejects.toThrow(InterruptedError);
+  });
+
+  test('Enter on a word without a match gives advice, and the question is repeated', async () => {
+    const prompt = scriptedPrompt('', '', 'qqqqqq', ...REST, '');
+    const { find, said } = await tell(prompt);
+    expect(said.join('\n')).toContain('"qqqqqq" cannot be looked up');
+    expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
+  });
+
+  test('a synonym offers the entry that it means', async () => {
+    const prompt = scriptedPrompt('', '', 'fibuly', ...REST.slice(1), '');
+    await tell(prompt);
+    expect(prompt.transcript.join('\n')).toContain('brooch (spona)');
+  });
+
+  test.each([
+    ['5 cm', 5],
+    ['5cm', 5],
+    ['2 m', 200],
+    ['350 mm', 35],
+    ['1,2 m', 120],
+    ['35', 35],
+  ])('a depth of %s is %d centimetres', async (typed, centimetres) => {
+    const { find } = await tell(scriptedPrompt('', '', ...REST.slice(0, -1), typed, ''));
+    expect(find.elements.hloubka).toBe(centimetres);
+  });
+
+  test('a depth that would be rounded to zero is refused', async () => {
+    const prompt = scriptedPrompt('', '', ...REST.slice(0, -1), '2 mm', '3', '');
+    const { find } = await tell(prompt);
+    expect([find.elements.hloubka, prompt.transcript.join('\n')]).toEqual([
+      3,
+      expect.stringContaining('2 mm ✗ '),
+    ]);
+  });
+
+  test('< goes back to the previous question', async () => {
+    const { find } = await tell(
+      scriptedPrompt('', '', 'šperky', 'zelezo', '<', '<', 'brooch', ...REST.slice(1), ''),
+    );
+    expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
+  });
+
+  test('a museum’s own term is found, and stands for its entry', async () => {
+    const prompt = scriptedPrompt('', '', 'fibul', ...REST.slice(1), '');
+    const { find } = await tell(prompt);
+    expect(prompt.transcript).toContain('Object fibul → fibule = brooch (spona)');
+    expect(find.elements.druh_nalezu?.id).toBe('HES-000605');
+  });
+
+  test('a wrong answer is explained, and the question is repeated', async () => {
+    const prompt = scriptedPrompt(
+      'K-001',
+      'K-3',
+      '',
+      ...REST.slice(0, 4),
+      '50.0871',
+      REST[4] ?? '',
+      'field',
+      '1,5',
+      '',
+      '35',
+      '',
+    );
+    const { find } = await tell(prompt);
+    expect(prompt.transcript.filter((line) => line.includes('✗'))).toEqual([
+      expect.stringContaining('There is already a find K-001'),
+      expect.stringContaining('is a single coordinate'),
+      expect.stringContaining('whole centimetres'),
+      expect.stringContaining('State 2 submitted requires this'),
+    ]);
+    expect(find.localId).toBe('K-3');
+  });
+
+  test('swapped axes are reported and must be confirmed', async () => {
+    const { find, said } = await tell(
+      scriptedPrompt(
+        '',
+        '',
+        ...REST.slice(0, 4),
+        '50.0871 14.4208',
+        'n',
+        '50.0872 14.4208',
+        '',
+        'field',
+        '35',
+        '',
+      ),
+    );
+    expect(find.elements.geom_wkt).toBe('POINT (14.4208 50.0872)');
+    expect(said).toContain('"50.0871 14.4208" has the latitude first.');
+  });
+
+  test('an unknown finder is stored by name', async () => {
+    const { nalezce: _finder, ...others } = FRAME;
+    const answers = ['', '', '2', 'Dvořák, Petr', '', '', ...REST, ''];
+    const { find } = await tell(scriptedPrompt(...answers), { suggested: others });
+    expect(find.elements.nalezce).toEqual({ id: ':tba', text: 'Dvořák, Petr' });
+  });
+
+  test('without harvested vocabularies an identifier is accepted as typed', async () => {
+    const terms = ['HES-000605', 'hes-000964', 'HES-000286', 'HES-000563'];
+    const prompt = scriptedPrompt('', '', ...terms, ...REST.slice(4), '');
+    const { find } = await tell(prompt, { isEmpty: true });
+    expect(find.elements.druh_nalezu).toEqual({ id: 'HES-000605', text: '' });
+    expect(prompt.transcript).toContain('Material hes-000964 → HES-000964 (unchecked)');
+  });
+});
+
+describe('at the end', () => {
+  test('the reason that prevents a state is shown, and leads back to its question', async () => {
+    const { find, said, intent } = await tell(
+      scriptedPrompt('', '', ...REST.slice(0, 6), '-', '', '35', ''),
+    );
+    expect(said.join('\n')).toContain('✗ Missing: Depth (cm).');
+    expect([find.elements.hloubka, intent]).toEqual([35, 'send']);
+  });
+
+  test('> skips the rest, and the find is kept as a draft', async () => {
+    const { find, intent } = await tell(scriptedPrompt('', '', 'brooch', '>', 'keep as'));
+    expect(intent).toBe('draft');
+    expect(Object.keys(find.elements)).toEqual(expect.arrayContaining(['druh_nalezu', 'projekt']));
+  });
+
+  test('optional elements are asked for on request only', async () => {
+    const { find } = await tell(
+      scriptedPrompt('', '', ...REST, 'note', 'rusty', 'number of items', '3 ks', ''),
+    );
+    expect(find.elements).toMatchObject({ poznamka: 'rusty', pocet: '3 ks' });
+  });
+
+  test('any answer can be changed or removed', async () => {
+    const { find, intent } = await tell(
+      scriptedPrompt(
+        '',
+        '',
+        ...REST,
+        'depth',
+        '40',
+        'note',
+        'x',
+        'note',
+        '-',
+        'target',
+        '1',
+        'depth',
+        '-',
+        '',
+      ),
+    );
+    expect([find.elements.hloubka, find.elements.poznamka, find.elements.stav, intent]).toEqual([
+      undefined,
+      undefined,
+      1,
+      'send',
+    ]);
+  });
+
+  test('a photograph is checked when it is added, and without a position it gives no point', async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, 'IMG 1.png'), tinyPng(1));
+    const answers = [
+      '',
+      '',
+      ...REST.slice(0, 4),
+      "'IMG 1.png'",
+      REST[4] ?? '',
+      'field',
+      '35',
+      'photo',
+      'none.png',
+      'IMG\\ 1.png',
+      '',
+    ];
+    const prompt = scriptedPrompt(...answers);
+    const { find } = await tell(prompt, { folder });
+    expect(find.photos).toEqual([join(folder, 'IMG 1.png')]);
+    expect(prompt.transcript.join('\n')).toMatch(
+      /contains no position[\s\S]*There is no photograph/,
+    );
+  });
+});
+
+test('for state 1 only project and accessibility are required', async () => {
+  const { find, intent } = await tell(scriptedPrompt('', '', '>', ''), {
+    suggested: { ...FRAME, stav: 1 },
+  });
+  expect([intent, find.elements]).toEqual(['send', { ...FRAME, stav: 1, geom_system: '4326' }]);
+});
+
+test('for state 3 the handover is asked for too', async () => {
+  const prompt = scriptedPrompt('', '', ...REST, 'yes', '-', 'A 12/2024', 'keep as');
+  const { find } = await tell(prompt, { suggested: { ...FRAME, stav: 3 } });
+  expect(find.elements).toMatchObject({ predano: true, evidencni_cislo: 'A 12/2024' });
+});
+
+test('answers of an unfinished find are not asked for again', async () => {
+  const start: Find = {
+    localId: 'K-9',
+    elements: { ...FRAME, hloubka: 12, druh_nalezu: { id: 'HES-000605', text: 'spona' } },
+    photos: [],
+  };
+  const { find } = await tell(scriptedPrompt(...REST.slice(1, 6), ''), { start });
+  expect(find.elements).toMatchObject({ hloubka: 12, lokalizace: 'field' });
+});

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { findDayDoubt } from '../../../src/finds/parse-cell.ts';
+
+const USUAL = { today: '2024-11-20', areOldUsual: false, isOfDevice: false };
+const DEVICE = { ...USUAL, isOfDevice: true };
+const OLD = { ...USUAL, areOldUsual: true };
+
+test.each([
+  ['a year in a cell of dates', '1905-06-27', USUAL, 'the year 2005'],
+  ['the same in a table of old finds', '1905-06-27', OLD, 'the year 2005'],
+  ["a camera's first day", '2000-01-01', USUAL, 'a clock that was never set'],
+  ['a day in the future', '2042-06-01', USUAL, 'Perhaps 2024-06-01 is meant'],
+  ['a day later this year', '2024-12-01', USUAL, 'Perhaps 2023-12-01 is meant'],
+  ['a leap day in the future', '2028-02-29', USUAL, 'Perhaps 2024-02-29 is meant'],
+  ['a year without a digit', '0204-06-01', OLD, 'very long ago'],
+  ['a round of GPS earlier', '2004-10-16', DEVICE, 'write 2024-06-01'],
+  ['a day before 1950 among later ones', '1936-05-01', USUAL, 'long before the other days'],
+])('%s is doubted, with the likely cause or value', (_, day, context, says) => {
+  expect(String(findDayDoubt(day, context))).toContain(says);
+});
+
+test.each([
+  ['today', '2024-11-20', USUAL],
+  ['an old day among old ones', '1936-05-01', OLD],
+  ['a day of 2004 that a person typed', '2004-10-16', USUAL],
+  ['an old day of a device', '2001-06-01', DEVICE],
+])('%s is not doubted', (_, day, context) => {
+  expect(findDayDoubt(day, context)).toBeUndefined();
+});

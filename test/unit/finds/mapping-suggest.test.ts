@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest';
+import { makeSuggest } from '../../../src/finds/vocabulary/suggest.ts';
+import { getWordRoot, getWordStem } from '../../../src/finds/vocabulary/synonyms.ts';
+import type { TermDraft } from '../../../src/finds/vocabulary/term.ts';
+import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
+
+const OBJECTS: readonly TermDraft[] = [
+  aTerm('HES-000001', 'spona', { labelEn: 'brooch' }),
+  aTerm('HES-000002', 'zlomek nádoby', { labelEn: 'vessel sherd' }),
+  aTerm('HES-000003', 'nádoba', { labelEn: 'vessel' }),
+  aTerm('HES-000004', 'nůž', { labelEn: 'knife' }),
+  aTerm('HES-000005', 'kování opasku', { labelEn: 'belt fitting' }),
+  aTerm('HES-000006', 'kování', { labelEn: 'fitting' }),
+  aTerm('HES-000007', 'sekeromlat', { labelEn: 'shaft-hole axe' }),
+  aTerm('HES-000008', 'dláto', { labelEn: 'chisel' }),
+  aTerm('HES-000009', 'hrot šípu', { labelEn: 'arrowhead', abbreviation: 'HŠ' }),
+  aTerm('HES-000010', 'hřebík', { labelEn: 'nail' }),
+];
+
+function suggested(own: string, drafts: readonly TermDraft[] = OBJECTS) {
+  using store = tempVocabulary();
+  return makeSuggest(fill(store, ...drafts), 'heslo:predmet_druh')(own, 5).map(
+    ({ term, score, why }) => ({
+      label: term.label,
+      score,
+      why: why.join('; '),
+    }),
+  );
+}
+
+describe('forms of a Czech word', () => {
+  test.each([
+    ['nádoba', 'nádoby', 'nádobu', 'nádobami', 'nádob'],
+    ['nůž', 'nože', 'noži', 'nožů'],
+    ['opasek', 'opasku', 'opaskem'],
+    ['hrnec', 'hrnce', 'hrnců'],
+    ['laténská', 'laténské', 'laténského', 'laténskou'],
+  ])('%s: they share its stem', (word, ...forms) => {
+    expect(forms.map(getWordStem)).toEqual(forms.map(() => getWordStem(word)));
+  });
+
+  test.each([
+    ['nádoba', 'nádobka'],
+    ['bronz', 'bronzový'],
+    ['kost', 'kostěný'],
+    ['kniha', 'knižní'],
+    ['lahev', 'lahvička'],
+    ['stavba', 'stavební'],
+  ])('%s and %s are related', (one, other) => {
+    expect(getWordRoot(other)).toBe(getWordRoot(one));
+  });
+
+  test.each([
+    ['spona', 'sekera'],
+    ['kov', 'kování'],
+    ['mísa', 'mince'],
+  ])('%s and %s are not', (one, other) => {
+    expect(getWordRoot(other)).not.toBe(getWordRoot(one));
+  });
+});
+
+describe('a museum’s term finds its entry, with the reason', () => {
+  test.each([
+    ['the name itself', 'spona', 'spona', /the same as its Czech label/],
+    ['without accents, in capitals', 'NUZ', 'nůž', /the same as its Czech label/],
+    ['the English name', 'brooch', 'spona', /the same as its English label/],
+    ['the entry’s own abbreviation', 'HŠ', 'hrot šípu', /the same as its abbreviation/],
+    ['another form', 'nože', 'nůž', /"nože" is related to "nůž"/],
+    ['a diminutive', 'nádobka', 'nádoba', /"nádobka" is related to "nádoba"/],
+    ['a typing error', 'spnoa', 'spona', /"spnoa" may be "spona" mistyped/],
+    ['an error across words', 'zlomeknadoby', 'zlomek nádoby', /the same as its Czech label/],
+    ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /"zl\." stands for "zlomek"/],
+    ['a word cut off', 'hřeb.', 'hřebík', /"hřeb" is related to "hřebík"/],
+    ['another word for it', 'fibula', 'spona', /"fibula" stands for "spona"/],
+    [
+      'words in another order',
+      'opasek - kování',
+      'kování opasku',
+      /"opasek" is related to "opasku"/,
+    ],
+    ['a part of a compound', 'mlat', 'sekeromlat', /sekeromlat/],
+    ['words written apart', 'sekero mlat', 'sekeromlat', /the same as its Czech label/],
+    ['a material that no entry names', 'spona bronzová', 'spona', /"bronzová" left over/],
+    ['a remark in brackets', 'nůž (zlomek)', 'nůž', /"nůž" is the same word/],
+  ])('%s', (_, own, label, why) => {
+    const [first] = suggested(own);
+    expect(first).toMatchObject({ label, why: expect.stringMatching(why) });
+    expect(first?.score).toBeGreaterThan(0.5);
+    expect(first?.score).toBeLessThanOrEqual(1);
+  });
+
+  test('missing words are reported as well', () => {
+    expect(suggested('hrot')[0]?.why).toBe('"hrot" is the same word; "šípu" not in the term');
+  });
+
+  test('an abbreviation is not penalised as mistyped words', () => {
+    expect(suggested('zl. nádoby').map(({ label }) => label)).toEqual(['zlomek nádoby', 'nádoba']);
+  });
+
+  test('the closer entry comes first', () => {
+    expect(suggested('kování opasku, zlacené').map(({ label }) => label)).toEqual([
+      'kování opasku',
+      'kování',
+    ]);
+    expect(suggested('kování')[0]).toMatchObject({ label: 'kování', score: 1 });
+  });
+
+  test.each(['mazanice', '???', '', '. . .', 'a', '123'])('nothing is proposed for "%s"', (own) => {
+    expect(suggested(own)).toEqual([]);
+  });
+
+  test('deleted entries are not proposed', () => {
+    expect(suggested('spona', [])).toEqual([]);
+  });
+});
+
+test('a term of many thousand letters is answered at once', () => {
+  expect(suggested('o'.repeat(20_000))).toEqual([]);
+  expect(suggested('zl. '.repeat(5000))[0]?.label).toBe('zlomek nádoby');
+});

@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  isRealDate,
+  parseBoolean,
+  parseDateCell,
+  parseGeomSystem,
+  parseInteger,
+  parseTargetState,
+} from '../../../src/finds/parse-cell.ts';
+import { inWords } from '../../support/in-words.ts';
+
+const getProblem = (reading: object): string =>
+  'problem' in reading ? String(reading.problem) : 'none';
+
+describe('dates', () => {
+  test.each([
+    ['2024-06-17', '2024-06-17'],
+    ['17. 6. 2024', '2024-06-17'],
+    ['17.6.2024', '2024-06-17'],
+    ['03.04.2024', '2024-04-03'],
+    ['29. 2. 2024', '2024-02-29'],
+    ['1. 6. 2024 0:00', '2024-06-01'],
+    ['2024-06-17 00:00:00', '2024-06-17'],
+    ['3. VI. 2024', '2024-06-03'],
+    ['3.XII.2024', '2024-12-03'],
+    ['3. června 2024', '2024-06-03'],
+    ['14. července 2024', '2024-07-14'],
+    ['3. led. 2024', '2024-01-03'],
+    ['3 June 2024', '2024-06-03'],
+    ['Jun 3, 2024', '2024-06-03'],
+    ['2024-6-7', '2024-06-07'],
+  ])('%s is %s', (cell, value) => {
+    expect(parseDateCell(cell)).toEqual({ value });
+  });
+
+  test.each([
+    ['03/04/2024', 'Write 2024-04-03 or 2024-03-04.'],
+    ['25/04/2024', 'Write 2024-04-25.'],
+    ['04-25-2024', 'Write 2024-04-25.'],
+    ['31. 2. 2024', 'does not exist in the calendar'],
+    ['2023-02-29', 'does not exist in the calendar'],
+    ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
+    ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
+    ['17. 6. 24', 'has a two-digit year. Write the day as YYYY-MM-DD'],
+    ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old Mac workbook"],
+    ['červen 2024', 'is a month, not a day. The service accepts one whole day'],
+    ['VI/2024', 'is a month'],
+    ['6/2024', 'is a month'],
+    ['2024-06', 'is a month'],
+    ['čvn-24', 'is a month'],
+    ['2024', 'is a year'],
+    ['1.–3. 6. 2024', 'is more than one day'],
+    ['30. 5. - 2. 6. 2024', 'is more than one day'],
+    ['1. 6. 2024 – 3. 6. 2024', 'is more than one day'],
+    ['3. čer. 2024', 'Write YYYY-MM-DD'],
+    ['3. brambor 2024', 'Write YYYY-MM-DD'],
+    ['31. června 2024', 'does not exist in the calendar'],
+    ['13/2024', 'Write YYYY-MM-DD'],
+    ['06052024', 'not in a known date format'],
+    ['99991231', 'not in a known date format'],
+  ])('%s is not read, and the message gives the format', (cell, advice) => {
+    expect(getProblem(parseDateCell(cell))).toContain(advice);
+  });
+
+  test('every calendar day is read in both formats', () => {
+    const days = fc.date({
+      min: new Date('1700-01-01'),
+      max: new Date('2100-12-31'),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(days, (day) => {
+        const iso = day.toISOString().slice(0, 10);
+        expect(parseDateCell(iso)).toEqual({ value: iso });
+        expect(
+          parseDateCell(`${day.getUTCDate()}. ${day.getUTCMonth() + 1}. ${day.getUTCFullYear()}`),
+        ).toEqual({ value: iso });
+        expect(isRealDate(iso)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('whole numbers', () => {
+  test.each([
+    ['25', 25],
+    ['0', 0],
+    ['025', 25],
+    ['25,0', 25],
+    ['25.00', 25],
+    ['-5', -5],
+    ['0,000', 0],
+    ['1000,000', 1000],
+    ['25,0000', 25],
+  ])('%s is %d', (cell, value) => {
+    expect(parseInteger(cell)).toEqual({ value });
+  });
+
+  test.each([
+    ['1,000', '1 or 1000'],
+    ['2.000', '2 or 2000'],
+    ['-1.000', '-1 or -1000'],
+    ['125,000', '125 or 125000'],
+    ['1,500', '1.5 or 1500'],
+    ['1.250 cm', '1.25 or 1250'],
+  ])('%s is ambiguous, and both readings are given', (cell, readings) => {
+    expect(inWords(parseInteger(cell))).toMatchObject({
+      rule: 'integer',
+      problem: expect.stringContaining(`"${cell}" is ambiguous: it can mean ${readings}`),
+    });
+  });
+
+  test('three digits after a separator are never guessed as thousands or decimals', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 999 }),
+        fc.constantFrom(',', '.'),
+        fc.stringMatching(/^\d{3}$/),
+        (whole, mark, digits) => {
+          expect(getProblem(parseInteger(`${whole}${mark}${digits}`))).toContain(
+            `${whole}${digits}`,
+          );
+        },
+      ),
+    );
+  });
+
+  test.each([
+    ['12,5', 'whole centimetres without a unit. Write 12 or 13.'],
+    ['1,5', 'whole centimetres'],
+    ['0,500', 'whole centimetres'],
+    ['25 cm', 'without a unit. Write 25.'],
+    ['2 m', 'Write 200.'],
+    ['1,5 m', 'Write 150.'],
+    ['350 mm', 'Write 35.'],
+    ['3 dm', 'Write 30.'],
+    ['35 mm', 'Write 3 or 4.'],
+    ['0x19', 'digits only'],
+    ['1e2', 'digits only'],
+    ['9'.repeat(20), 'digits only'],
+  ])('%s is not read', (cell, advice) => {
+    expect(getProblem(parseInteger(cell))).toContain(advice);
+  });
+});
+
+test.each([
+  ['ano', true],
+  ['ANO', true],
+  ['yes', true],
+  ['True', true],
+  ['1', true],
+  ['ne', false],
+  ['No', false],
+  ['false', false],
+  ['0', false],
+])('%s means %s', (cell, value) => {
+  expect(parseBoolean(cell)).toEqual({ value });
+});
+
+test('a third answer to a yes-no question is refused', () => {
+  expect(getProblem(parseBoolean('možná'))).toContain('ano or ne');
+});
+
+test('a target state is 1, 2 or 3; 4 is explained', () => {
+  expect(['1', '2', '3'].map(parseTargetState)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
+  expect(getProblem(parseTargetState('4'))).toContain('archived');
+  expect(getProblem(parseTargetState('potvrzeno'))).toContain('1 (registered)');
+});
+
+describe('coordinate systems', () => {
+  test.each([
+    ['4326', '4326'],
+    ['EPSG:4326', '4326'],
+    ['WGS84', '4326'],
+    ['wgs 84', '4326'],
+    ['5514', '5514'],
+    ['epsg:5514', '5514'],
+    ['S-JTSK', '5514'],
+    ['sjtsk', '5514'],
+    ['S-JTSK / Krovak East North', '5514'],
+    ['Křovák', '5514'],
+    ['urn:ogc:def:crs:EPSG::5514', '5514'],
+    ['urn:ogc:def:crs:EPSG:9.9.1:4326', '4326'],
+    ['http://www.opengis.net/def/crs/EPSG/0/4326', '4326'],
+    ['EPSG:5514 - S-JTSK / Krovak East North', '5514'],
+    ['WGS 84 (EPSG:4326)', '4326'],
+    ['OGC:CRS84', '4326'],
+  ])('%s is %s', (cell, value) => {
+    expect(parseGeomSystem(cell)).toEqual({ value });
+  });
+
+  test('others are refused, similar ones with the reason', () => {
+    expect(getProblem(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
+    expect(getProblem(parseGeomSystem('EPSG:4326 / EPSG:5514'))).toContain(
+      'is not a known coordinate system',
+    );
+    expect(getProblem(parseGeomSystem('32633'))).toBe(
+      '"32633" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
+    );
+  });
+});

@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePlaceLink } from '../../../src/finds/place/position-links.ts';
+import { parsePosition } from '../../../src/finds/place/read-position.ts';
+
+const getProblem = (text: string): string => {
+  const reading = parsePosition(text);
+  return 'problem' in reading ? String(reading.problem) : 'none';
+};
+
+describe('a map link', () => {
+  test.each([
+    'geo:50.0871,14.4208',
+    'geo:50.0871,14.4208,235;u=12',
+    'geo:50.0871,14.4208;crs=wgs84?z=17',
+    'geo:0,0?q=50.0871,14.4208(hrob)',
+    'https://mapy.cz/zakladni?source=coor&id=14.4208%2C50.0871&x=14.4300000&y=50.0900000&z=17',
+    'https://mapy.com/cs/turisticka?x=14.43&y=50.09&z=17&source=coor&id=14.4208,50.0871',
+    'mapy.cz/zakladni?q=50.0871,14.4208',
+    'https://www.google.com/maps?q=50.0871,14.4208',
+    'https://www.google.com/maps/search/?api=1&query=50.0871%2C14.4208',
+    'https://www.google.com/maps/search/50.0871,+14.4208?entry=tts',
+    'https://www.google.com/maps/place/Praha/@50.09,14.43,17z/data=!3m1!4b1!4m4!3m3!8m2!3d50.0871!4d14.4208',
+    'https://www.openstreetmap.org/?mlat=50.0871&mlon=14.4208#map=17/50.09/14.43',
+  ])('gives the place that it marks: %s', (text) => {
+    expect(parsePosition(text)).toEqual({
+      value: { system: '4326', point: { x: '14.4208', y: '50.0871' } },
+    });
+  });
+
+  test.each([
+    ['https://mapy.cz/zakladni?x=14.4208&y=50.0871&z=17', 'a map without a marker'],
+    ['https://www.google.com/maps/@50.0871,14.4208,17z', 'a map without a marker'],
+    ['https://example.org/', 'a map without a marker'],
+    ['https://mapy.cz/s/kobejafupe', 'short link'],
+    ['https://maps.app.goo.gl/AbCdEf', 'short link'],
+    ['geo:50.0871,14.4208;crs=nad27', 'nad27'],
+    ['geo:0,0', '0 0 is what a device records'],
+    ['https://[', 'a map without a marker'],
+  ])('without a marked place is explained: %s', (text, problem) => {
+    expect(getProblem(text)).toContain(problem);
+  });
+});
+
+describe('a plus code', () => {
+  test.each([
+    ['9F2P3CPC+R8', { lat: '50.0870625', lon: '14.4208125' }],
+    ['8FVC9G8F+6X', { lat: '47.3655625', lon: '8.5249375' }],
+    ['8fvc9g8f+6xq Zürich', { lat: '47.3655875', lon: '8.5249844' }],
+  ])('means the centre of its area: %s', (text, value) => {
+    expect(parsePlaceLink(text)).toEqual({ value });
+  });
+
+  test('of thirteen digits is as precise as the code', () => {
+    const reading = parsePlaceLink('7FG49QCJ+2VXGJ');
+    const { lat, lon } =
+      reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
+    expect(Number(lat)).toBeCloseTo(20.3701135, 6);
+    expect(Number(lon)).toBeCloseTo(2.7822354, 6);
+  });
+
+  test.each([
+    ['3CPC+R8 Praha', 'is a short plus code'],
+    ['3CPC+R8', 'is a short plus code'],
+    ['9F2P3CPC+', 'a large area'],
+    ['9F2P0000+', 'a large area'],
+    ['50.0871 +14.4208', 'none'],
+  ])('that is incomplete is explained: %s', (text, problem) => {
+    expect(getProblem(text)).toContain(problem);
+  });
+});
+
+test('any text is a place or one explanation', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.webUrl({ withQueryParameters: true, withFragments: true }),
+        fc.string().map((text) => `geo:${text}`),
+        fc.string(),
+      ),
+      (text) => {
+        const reading = parsePlaceLink(text);
+        expect(
+          reading === undefined ||
+            'problem' in reading ||
+            Number.isFinite(Number(reading.value.lat)),
+        ).toBe(true);
+      },
+    ),
+  );
+});

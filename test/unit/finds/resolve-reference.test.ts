@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import { type ElementName, getField } from '../../../src/finds/fields.ts';
+import type { LookupTerm } from '../../../src/finds/find.ts';
+import { rememberReferences, resolveProject } from '../../../src/finds/resolve-references.ts';
+import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
+
+const getProblem = (reading: object): string =>
+  'problem' in reading ? String(reading.problem) : 'none';
+const resolveTerm = (element: ElementName, cell: string, lookup: LookupTerm) =>
+  rememberReferences(lookup)(getField(element), cell);
+const period = (cell: string) => resolveTerm('obdobi', cell, lookupTerm);
+
+describe('a vocabulary cell', () => {
+  test.each([
+    ['HES-000253', 'the identifier'],
+    ['hes-000253', 'the identifier in small letters'],
+    ['paleolit', 'the Czech label'],
+    ['Palaeolithic', 'the English label'],
+    ['https://api.example.org/id/HES-000253', 'the address'],
+  ])('%s is resolved to %s', (cell) => {
+    expect(period(cell)).toEqual({ value: { id: 'HES-000253', text: 'paleolit' } });
+  });
+
+  test('an ambiguous label lists its candidates', () => {
+    const problem = getProblem(resolveTerm('druh_nalezu', 'jehla', lookupTerm));
+    expect(problem).toContain('jehla (HES-000692), jehla (HES-000693)');
+  });
+
+  test('an unknown label names the nearest', () => {
+    expect(getProblem(period('palelit'))).toBe(
+      'periods (heslo:obdobi) has no entry "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
+    );
+  });
+
+  test('an entry of another vocabulary and a deleted one are distinguished', () => {
+    expect(getProblem(period('HES-000691'))).toContain(
+      'lahev (HES-000691) is an entry of object types (heslo:predmet_druh)',
+    );
+    expect(getProblem(period(DELETED.id))).toContain('was deleted');
+  });
+
+  test('before the first harvest an identifier is accepted and a label is not', () => {
+    expect(resolveTerm('obdobi', 'HES-000253', nothingHarvested)).toEqual({
+      value: { id: 'HES-000253', text: '' },
+    });
+    expect(getProblem(resolveTerm('obdobi', 'paleolit', nothingHarvested))).toContain(
+      'Run pas harvest-vocab',
+    );
+  });
+});
+
+test('a project is its identifier, in one word', () => {
+  expect(resolveProject('C-202400101')).toEqual({
+    value: { id: 'C-202400101', text: 'C-202400101' },
+  });
+  expect(getProblem(resolveProject('Sběry na Kutnohorsku'))).toContain('not a project identifier');
+});

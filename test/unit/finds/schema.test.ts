@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { ConfigError } from '../../../src/base/errors.ts';
+import { buildDocument, type FindSchema, openFindSchema } from '../../../src/finds/document.ts';
+import { aFind, PROFILE } from './a-find.ts';
+
+let schema: FindSchema;
+beforeAll(async () => {
+  schema = await openFindSchema(PROFILE);
+});
+
+function checkChanged(from: string, to: string) {
+  const good = buildDocument(aFind(), PROFILE).toString();
+  expect(good).toContain(from);
+  return schema.check(Buffer.from(good.replace(from, to)));
+}
+
+describe('a schema violation is explained, with element and line', () => {
+  test.each([
+    [
+      'an element out of order',
+      '<svc:hloubka>25</svc:hloubka>',
+      '<svc:poznamka>25</svc:poznamka>',
+      'okolnosti',
+      'The order of elements is fixed',
+    ],
+    [
+      'an element twice',
+      '<svc:pocet>1</svc:pocet>',
+      '<svc:pocet>1</svc:pocet><svc:pocet>2</svc:pocet>',
+      'pocet',
+      'is not allowed here',
+    ],
+    [
+      'a word for a number',
+      '<svc:hloubka>25<',
+      '<svc:hloubka>hluboko<',
+      'hloubka',
+      'hloubka is "hluboko", which is not a valid integer.',
+    ],
+    [
+      'a wrong date',
+      '2024-06-17',
+      '17. 6. 2024',
+      'datum_nalezu',
+      'datum_nalezu is "17. 6. 2024", which is not a valid date.',
+    ],
+    [
+      'yes for true',
+      '<svc:predano>true',
+      '<svc:predano>yes',
+      'predano',
+      'predano is "yes", which is not a valid boolean.',
+    ],
+    ['no id', ' id="C-202400101"', '', 'projekt', 'projekt needs the attribute id'],
+    [
+      'no language',
+      '<svc:obdobi xml:lang="cs"',
+      '<svc:obdobi',
+      'obdobi',
+      'obdobi needs the attribute',
+    ],
+    [
+      'a wrong EPSG',
+      'EPSG="4326"',
+      'EPSG="WGS"',
+      'geom_wkt',
+      'geom_wkt EPSG is "WGS", which is not a valid integer.',
+    ],
+    ['a missing element', '<svc:stav>3</svc:stav>', '', 'predano', 'expected here: stav'],
+  ])('%s', (_, from, to, element, message) => {
+    const issues = checkChanged(from, to);
+    expect(issues[0]).toMatchObject({
+      rule: 'schema',
+      severity: 'error',
+      element,
+      message: expect.stringContaining(message),
+    });
+    expect(issues[0]?.line).toBeGreaterThan(3);
+  });
+
+  test('a root of another version', () => {
+    const issues = checkChanged(
+      'xmlns:svc="https://schema.example.org/svc/2.2/"',
+      'xmlns:svc="https://schema.example.org/svc/1.0/"',
+    );
+    expect(issues).toMatchObject([
+      {
+        rule: 'schema',
+        element: 'svc',
+        message: expect.stringContaining('namespace, including the version'),
+      },
+    ]);
+  });
+
+  test('text that is not XML', () => {
+    expect(schema.check(Buffer.from('season.csv'))[0]).toMatchObject({
+      rule: 'xml-not-well-formed',
+      severity: 'error',
+    });
+    expect(schema.check(Buffer.from('<!DOCTYPE x><x/>'))[0]).toMatchObject({
+      rule: 'xml-not-well-formed',
+    });
+  });
+});
+
+test('the schema follows the profile', async () => {
+  const profile = {
+    prefix: 'amcr',
+    schemaBase: 'https://api.example.org/schema/amcr',
+    schemaVersion: '2.2',
+  };
+  const other = await openFindSchema(profile);
+  expect(other.check(buildDocument(aFind(), profile))).toEqual([]);
+  expect(other.check(buildDocument(aFind(), PROFILE))).not.toEqual([]);
+});
+
+test.each(['9.9', '../2.2', ''])(
+  'a schema version that pas does not have, "%s", is a configuration error',
+  async (schemaVersion) => {
+    await expect(openFindSchema({ ...PROFILE, schemaVersion })).rejects.toThrow(ConfigError);
+  },
+);

@@ -1,0 +1,347 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import {
+  AuthError,
+  InterruptedError,
+  OaiError,
+  UnavailableError,
+} from '../../../src/base/errors.ts';
+import { openOaiClient } from '../../../src/harvest/client.ts';
+import { findEntity, MalformedAnswerError, toIdent } from '../../../src/harvest/protocol.ts';
+import { TransportError } from '../../../src/service/http/exchange.ts';
+import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
+import {
+  answer,
+  listArguments,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
+
+describe('the six verbs', () => {
+  test('Identify', async () => {
+    const exchange = scripted(
+      oaiXml(`<Identify><repositoryName>Archive</repositoryName><baseURL>${OAI_BASE}/2.2/oai</baseURL><protocolVersion>2.0</protocolVersion>
+        <adminEmail>a@example.org</adminEmail><adminEmail>b@example.org</adminEmail><earliestDatestamp>2024-07-14T21:39:10.988Z</earliestDatestamp>
+        <deletedRecord>persistent</deletedRecord><granularity>YYYY-MM-DDThh:mm:ssZ</granularity><compression>gzip</compression>
+        <description><rights xmlns="urn:r"/></description></Identify>`),
+    );
+    const identity = await makeClient(exchange).identify();
+    expect(identity).toMatchObject({
+      repositoryName: 'Archive',
+      adminEmails: ['a@example.org', 'b@example.org'],
+      deletedRecord: 'persistent',
+      compressions: ['gzip'],
+    });
+    expect(identity.descriptions[0]?.name).toBe('rights');
+    expect(listArguments(exchange.requests[0])).toEqual(['verb=Identify']);
+  });
+
+  test('ListMetadataFormats, of the service and of one record', async () => {
+    const exchange = scripted(
+      oaiXml(
+        '<ListMetadataFormats><metadataFormat><metadataPrefix>oai_dc</metadataPrefix><schema>s</schema><metadataNamespace>n</metadataNamespace></metadataFormat></ListMetadataFormats>',
+      ),
+    );
+    const client = makeClient(exchange);
+    expect(await client.listMetadataFormats()).toEqual([
+      { prefix: 'oai_dc', schema: 's', namespace: 'n' },
+    ]);
+    await client.listMetadataFormats('HES-000253');
+    expect(listArguments(exchange.requests[1])).toContain(`identifier=${OAI_BASE}/id/HES-000253`);
+  });
+
+  test('ListSets', async () => {
+    const exchange = scripted(
+      oaiXml(
+        '<ListSets><set><setSpec>heslo:obdobi</setSpec><setName>Období / Period</setName><setDescription><dc xmlns="urn:dc"/></setDescription></set></ListSets>',
+      ),
+    );
+    const { items, next } = await makeClient(exchange).listSets();
+    expect(items).toMatchObject([{ setSpec: 'heslo:obdobi', name: 'Období / Period' }]);
+    expect(next).toBeUndefined();
+  });
+
+  test('ListIdentifiers reads headers in standard form and wrapped in records', async () => {
+    const header = `<header><identifier>${OAI_BASE}/id/A</identifier><datestamp>2025-01-01T00:00:00.5Z</datestamp><setSpec>a:b</setSpec></header>`;
+    for (const shape of [header, `<record>${header}</record>`]) {
+      const { items } = await makeClient(scripted(listXml('ListIdentifiers', [shape]))).listHeaders(
+        RECORDS,
+      );
+      expect(items.map((record) => record.header)).toEqual([
+        {
+          identifier: `${OAI_BASE}/id/A`,
+          datestamp: '2025-01-01T00:00:00.5Z',
+          datestampMs: Date.UTC(2025, 0, 1) + 500,
+          setSpecs: ['a:b'],
+          deleted: false,
+        },
+      ]);
+    }
+  });
+
+  test('ListRecords, with a deleted record that has no set', async () => {
+    const deleted = `<record><header status="deleted" ><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp></header></record>`;
+    const page = await readPage(listXml('ListRecords', [recordXml('A'), deleted]));
+    expect(
+      page.items.map(({ header }) => [
+        toIdent(header.identifier),
+        header.deleted,
+        header.setSpecs.length,
+      ]),
+    ).toEqual([
+      ['A', false, 1],
+      ['B', true, 0],
+    ]);
+  });
+
+  test('a header is read with blanks around its values, and with remarks about the record', async () => {
+    const header = `<header status=" Deleted "><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-02-01</datestamp>
+      <setSpec> a:b </setSpec></header>`;
+    const about = '<about><p xmlns="urn:p"/></about><about><q xmlns="urn:q"/></about>';
+    const { items } = await readPage(
+      listXml('ListRecords', [`<record>${header}${about}</record>`]),
+    );
+    expect(items[0]).toMatchObject({
+      header: { deleted: true, setSpecs: ['a:b'] },
+      metadata: undefined,
+      refused: false,
+    });
+    expect(items[0]?.about.map(({ name }) => name)).toEqual(['p', 'q']);
+    expect(items[0] && findEntity(items[0])).toBeUndefined();
+  });
+
+  test('GetRecord by the bare identifier and by the full one', async () => {
+    const exchange = scripted(oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`));
+    const client = makeClient(exchange);
+    await client.getRecord('A', 'oai_dc');
+    await client.getRecord(`${OAI_BASE}/id/A`, 'oai_dc');
+    await client.getRecord('oai:other:A', 'oai_dc');
+    expect(
+      exchange.requests.map((request) => new URL(request.url).searchParams.get('identifier')),
+    ).toEqual([`${OAI_BASE}/id/A`, `${OAI_BASE}/id/A`, 'oai:other:A']);
+  });
+
+  test('elements are matched by namespace: default namespaces and prefixes make no difference', async () => {
+    const text = `<o:OAI-PMH xmlns:o="http://www.openarchives.org/OAI/2.0/"><o:responseDate>2025-01-01T00:00:00Z</o:responseDate><o:ListRecords>
+      <o:record><o:header><o:identifier>x/id/A</o:identifier><o:datestamp>2025-01-01</o:datestamp></o:header><o:metadata>
+      <whatever:svc xmlns:whatever="urn:svc/2.1/"><whatever:heslo/></whatever:svc></o:metadata></o:record></o:ListRecords></o:OAI-PMH>`;
+    const { items } = await readPage(text);
+    expect(items[0] && findEntity(items[0])).toMatchObject({
+      name: 'heslo',
+      namespace: 'urn:svc/2.1/',
+    });
+  });
+});
+
+describe('withheld content', () => {
+  const dc = (inner: string): string =>
+    `<oai_dc:dc xmlns:oai_dc="urn:oai_dc" xmlns:dc="urn:dc">${inner}</oai_dc:dc>`;
+  test.each([
+    [
+      'the text alone in a native root',
+      '<svc:svc xmlns:svc="urn:s">\n HTTP/1.1 403 Forbidden\n</svc:svc>',
+      true,
+    ],
+    ['the text in Dublin Core', dc('HTTP/1.1 403 Forbidden'), true],
+    ['the text in a field of Dublin Core', dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type>'), true],
+    ['the text in a root of Dublin Core inside another', dc(dc('HTTP/1.1 403 Forbidden')), true],
+    ['another text alone', '<svc:svc xmlns:svc="urn:s">HTTP/1.1 404 Not Found</svc:svc>', false],
+    ['nothing at all', '<svc:svc xmlns:svc="urn:s"/>', false],
+    [
+      'the text in one of two fields',
+      dc('<dc:type>HTTP/1.1 403 Forbidden</dc:type><dc:title>A</dc:title>'),
+      false,
+    ],
+    ['the text in an entity', '<s xmlns="urn:s"><find>HTTP/1.1 403 Forbidden</find></s>', false],
+    ['the text beside an entity', '<s xmlns="urn:s">HTTP/1.1 403 Forbidden<find/></s>', false],
+    [
+      'a record of which a part is masked',
+      '<s xmlns="urn:s"><find><chranene_udaje>HTTP/1.1 403 Forbidden</chranene_udaje></find></s>',
+      false,
+    ],
+    [
+      'a note that quotes the text',
+      '<s xmlns="urn:s"><find><poznamka>HTTP/1.1 403 Forbidden by my own server</poznamka></find></s>',
+      false,
+    ],
+  ])('%s', async (_, metadata, refused) => {
+    const page = await readPage(listXml('ListRecords', [recordXml('A', metadata)]));
+    expect(page.items[0]?.refused).toBe(refused);
+  });
+});
+
+describe('an error answer of the service', () => {
+  test.each([
+    'badArgument',
+    'badResumptionToken',
+    'badVerb',
+    'cannotDisseminateFormat',
+    'idDoesNotExist',
+    'noMetadataFormats',
+    'noSetHierarchy',
+  ])('the error %s keeps its name', async (code) => {
+    const failure = readPage(oaiError(code, 'in words'));
+    await expect(failure).rejects.toMatchObject({ oaiCode: code, exitCode: 14 });
+    await expect(failure).rejects.toThrow('in words');
+  });
+
+  test('no records match: an empty list, whose date still counts', async () => {
+    const page = await readPage(oaiError('noRecordsMatch'));
+    expect(page).toMatchObject({
+      items: [],
+      next: undefined,
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
+    });
+  });
+
+  test.each([404, 400])('no records match, with status %i: the same', async (status) => {
+    const exchange = scripted(answer(oaiError('noRecordsMatch'), { status }));
+    expect((await makeClient(exchange).listRecords(RECORDS)).items).toEqual([]);
+    const failing = readPage(answer(oaiError('badArgument'), { status }));
+    await expect(failing).rejects.toMatchObject({ oaiCode: 'badArgument' });
+  });
+
+  test.each([
+    ['401 without a challenge', answer('Invalid credentials', { status: 401 }), AuthError],
+    ['403', answer('no', { status: 403 }), AuthError],
+    ['503 with a page of HTML', answer('<html>', { status: 503 }), UnavailableError],
+    ['429', answer('', { status: 429 }), UnavailableError],
+    ['500', answer('', { status: 500 }), UnavailableError],
+    ['404', answer('', { status: 404 }), OaiError],
+    ['HTML that is even well-formed', answer('<html><body/></html>'), MalformedAnswerError],
+    [
+      'HTML that is not',
+      answer('<html><br></html>', { headers: { 'content-type': 'text/html' } }),
+      MalformedAnswerError,
+    ],
+    ['nothing at all', answer(''), MalformedAnswerError],
+    ['JSON', answer('{"ok":true}'), MalformedAnswerError],
+    ['another verb', answer(oaiXml('<Identify/>')), MalformedAnswerError],
+    [
+      'no date',
+      answer('<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords/></OAI-PMH>'),
+      MalformedAnswerError,
+    ],
+    ['an error of its own', answer(oaiError('outOfCoffee')), OaiError],
+    [
+      'a record without identifier',
+      answer(
+        listXml('ListRecords', [
+          '<record><header><datestamp>2025-01-01</datestamp></header></record>',
+        ]),
+      ),
+      MalformedAnswerError,
+    ],
+    [
+      'a record with an impossible date',
+      answer(listXml('ListRecords', [recordXml('A', '', '2025-02-30')])),
+      MalformedAnswerError,
+    ],
+    [
+      'a record without a header',
+      answer(listXml('ListRecords', ['<record/>'])),
+      MalformedAnswerError,
+    ],
+    [
+      'a record in a state that is not known',
+      answer(
+        listXml('ListRecords', [recordXml('A').replace('<header>', '<header status="gone">')]),
+      ),
+      MalformedAnswerError,
+    ],
+    [
+      'a record without a date',
+      answer(
+        listXml('ListRecords', [
+          '<record><header><identifier>x/id/A</identifier></header></record>',
+        ]),
+      ),
+      MalformedAnswerError,
+    ],
+    ['an entity bomb', answer('<!DOCTYPE a [<!ENTITY b "bb">]><a>&b;</a>'), MalformedAnswerError],
+    ['a broken gzip', answer(gzipSync('x').subarray(0, 15)), MalformedAnswerError],
+    ['a gzip bomb', answer(gzipSync(Buffer.alloc(3_000_000))), MalformedAnswerError],
+    ['no answer in time', new TransportError('timeout', true, 'too slow'), UnavailableError],
+    ['an answer without end', new TransportError('too-large', true, 'too large'), OaiError],
+  ])('%s', async (_, step, kind) => {
+    const client = openOaiClient({
+      oaiBase: OAI_BASE,
+      version: '2.2',
+      exchange: scripted(step),
+      credentials: { kind: 'none' },
+      maxAnswerBytes: 2_000_000,
+    });
+    await expect(client.listRecords(RECORDS)).rejects.toBeInstanceOf(kind);
+  });
+
+  test('a stop by a person is not reported as a failure of the service', async () => {
+    const stop = new AbortController();
+    stop.abort();
+    const exchange = scripted(new TransportError('aborted', false, 'stopped'));
+    await expect(makeClient(exchange).listRecords(RECORDS, stop.signal)).rejects.toBeInstanceOf(
+      InterruptedError,
+    );
+  });
+
+  test('a broken page is reported with the record and the byte, and keeps its bytes', async () => {
+    const body = listXml('ListRecords', [
+      recordXml('A'),
+      recordXml('B', '<x>salt & pepper</x>'),
+      recordXml('C'),
+    ]);
+    const failure = await readPage(body).catch((thrown: unknown) => thrown);
+    if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
+    expect(failure.record).toBe(`${OAI_BASE}/id/B`);
+    expect(failure.byte).toBe(Buffer.from(body).indexOf('& pepper'));
+    expect(failure.message).toContain(`${OAI_BASE}/id/B`);
+    expect(failure.body.toString()).toBe(body);
+  });
+
+  test('gzip is unpacked whether it was announced or not', async () => {
+    const packed = gzipSync(listXml('ListRecords', [recordXml('A')]));
+    const labels: Record<string, string>[] = [{ 'content-encoding': 'gzip' }, {}];
+    for (const headers of labels) {
+      expect((await readPage(answer(packed, { headers }))).items).toHaveLength(1);
+    }
+  });
+});
+
+describe('the rest of a broken page', () => {
+  async function salvaged(body: string) {
+    const client = makeClient(scripted(body));
+    const failure = await client.listRecords(RECORDS).catch((thrown: unknown) => thrown);
+    if (!(failure instanceof MalformedAnswerError)) throw new Error('it was read');
+    return client.salvageRecords(failure);
+  }
+
+  test.each([
+    ['a bare ampersand', recordXml('B', '<x>salt & pepper</x>')],
+    ['a control character', recordXml('B', '<x>\u0002</x>')],
+    ['an element that is not closed', recordXml('B', '<x>')],
+    ['a record that is not closed', `<record><header><identifier>${OAI_BASE}/id/B</identifier>`],
+    ['a prefix that is not declared', recordXml('B', '<q:x/>')],
+  ])('%s costs one record, and the list continues', async (_, broken) => {
+    const page = await salvaged(
+      listXml('ListRecords', [recordXml('A'), broken, recordXml('C')], 'T2'),
+    );
+    expect(page?.items.map(({ header }) => toIdent(header.identifier))).toEqual(['A', 'C']);
+    expect(page?.broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
+    expect(page?.next).toBe('T2');
+  });
+
+  test('a record without a date is left out by its name as well', async () => {
+    const page = await salvaged(
+      listXml('ListRecords', [recordXml('A'), recordXml('B', '', 'never')]),
+    );
+    expect([page?.items.length, page?.broken.length]).toEqual([1, 1]);
+  });
+
+  test('a page without its end is not salvaged, since the continuation of the list is unknown', async () => {
+    const body = listXml('ListRecords', [recordXml('A'), recordXml('B')], 'T2');
+    expect(await salvaged(body.slice(0, body.indexOf('</resumption')))).toBeUndefined();
+  });
+});

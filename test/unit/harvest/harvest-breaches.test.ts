@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { UnavailableError } from '../../../src/base/errors.ts';
+import { makeDeadlineSignal } from '../../../src/cli/context/context.ts';
+import { openOaiClient } from '../../../src/harvest/client.ts';
+import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
+import { replacing } from '../../support/harvest-output.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { harvestPlace, SET } from '../../support/record-harvest.ts';
+import {
+  answer,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
+import { tempSource } from '../../support/temp-vocabulary.ts';
+import { aRepository } from '../../support/term-repository.ts';
+import { harvest, stored } from '../../support/vocabulary-harvest.ts';
+
+/** A service that answers what is asked beside its list, and `list` for that. */
+const service =
+  (list: (token: string | null) => string): Exchange =>
+  async ({ url }) => {
+    const query = new URL(url).searchParams;
+    if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
+    if (query.get('verb') === 'ListSets')
+      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    return answer(list(query.get('resumptionToken')));
+  };
+
+const makeClient = (exchange: Exchange) =>
+  openOaiClient({ oaiBase: OAI_BASE, exchange, credentials: { kind: 'none' } });
+const RECORDS = { metadataPrefix: 'oai_svc' };
+
+describe('a service that violates the protocol', () => {
+  test('by an empty answer to its own token has not shown the whole list', async () => {
+    const exchange = service((token) =>
+      token === null ? listXml('ListRecords', [recordXml('A')], 'T') : oaiError('noRecordsMatch'),
+    );
+    await expect(harvestPlace().run(exchange)).rejects.toMatchObject({ oaiCode: 'incomplete' });
+  });
+
+  test.each([
+    [
+      'outside of its list',
+      oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`),
+    ],
+    [
+      'in no namespace',
+      oaiXml(
+        `<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`,
+      ),
+    ],
+  ])('by a token %s is not considered at the end', async (_, page) => {
+    await expect(makeClient(scripted(page)).listRecords(RECORDS)).rejects.toThrow(
+      'put its resumption token outside of its list',
+    );
+  });
+
+  test('by another spelling of deleted is understood, but not by another status', async () => {
+    const withStatus = (status: string): string =>
+      listXml('ListRecords', [recordXml('A').replace('<header>', `<header status="${status}">`)]);
+    const page = await makeClient(scripted(withStatus('Deleted'))).listRecords(RECORDS);
+    expect(page.items[0]?.header.deleted).toBe(true);
+    await expect(
+      makeClient(scripted(withStatus('withdrawn'))).listRecords(RECORDS),
+    ).rejects.toThrow('an unknown status');
+  });
+
+  test('by its namespace is reported', async () => {
+    const foreign = oaiXml('<Identify/>').replace('OAI/2.0/"', 'OAI/1.1/"');
+    await expect(makeClient(scripted(foreign)).identify()).rejects.toThrow(
+      'in the namespace "http://www.openarchives.org/OAI/1.1/"',
+    );
+  });
+
+  test('by identifiers of another form loses no term', async () => {
+    using vocabulary = tempSource();
+    const repository = aRepository(5);
+    await harvest(repository, vocabulary);
+    const renaming = replacing(repository, `${OAI_BASE}/id/`, 'oai:example.org:');
+    const notes: string[] = [];
+    expect(
+      await harvest(repository, vocabulary, { full: true, exchange: renaming, notes }),
+    ).toMatchObject([{ vanished: 0 }]);
+    expect(stored(vocabulary)).toEqual(repository.alive());
+    expect(notes.join()).toMatch(
+      /in another form \(oai:example\.org:HES-\d+\), so no record is marked as vanished/,
+    );
+  });
+});
+
+test('a service that asks for a day’s pause is quoted', async () => {
+  const closed = answer('', { status: 503, headers: { 'retry-after': '86400' } });
+  await expect(makeClient(scripted(closed)).identify()).rejects.toMatchObject({
+    hint: expect.stringContaining('Retry-After 86400'),
+  });
+});
+
+test('a remark of the service about a record is kept', async () => {
+  const place = harvestPlace();
+  const about =
+    '<about><provenance xmlns="urn:p"><origin>museum</origin></provenance></about></record>';
+  await place.run(
+    service(() => listXml('ListRecords', [recordXml('A').replace('</record>', about)])),
+  );
+  expect(place.lines()).toMatchObject([{ about: [{ provenance: { origin: 'museum' } }] }]);
+});
+
+describe('the deadline of a harvest', () => {
+  test('ends it, with everything read stored', async () => {
+    const clock = manualClock();
+    const signal = makeDeadlineSignal(
+      { clock, onClose: () => {} },
+      new AbortController().signal,
+      '30m',
+    );
+    const silent: Exchange = (request) =>
+      new Promise((_, fail) => {
+        request.signal?.addEventListener('abort', () =>
+          fail(new TransportError('aborted', true, 'stopped')),
+        );
+      });
+    const listing = makeClient(silent).listRecords(RECORDS, signal);
+    const failure = listing.catch((thrown: unknown) => thrown);
+    await clock.advance(29 * 60_000);
+    expect(signal.aborted).toBe(false);
+    await clock.advance(60_000);
+    expect(await failure).toBeInstanceOf(UnavailableError);
+    expect(String(await failure)).toContain('The deadline of 30m (--deadline) has passed.');
+  });
+
+  test.each(['soon', '0m', '2 h', '5d'])('is not "%s"', (deadline) => {
+    const stop = new AbortController().signal;
+    expect(() =>
+      makeDeadlineSignal({ clock: manualClock(), onClose: () => {} }, stop, deadline),
+    ).toThrow(`"${deadline}" is not a duration.`);
+  });
+});
+
+test.each([
+  ['no', 1],
+  ['transient', 1],
+  ['persistent', 0],
+])('a service whose deletedRecord is %s causes %i hint to use --full', async (keptText, hints) => {
+  const notes: string[] = [];
+  const singlePage = service(() => listXml('ListRecords', [recordXml('A')]));
+  const exchange: Exchange = async (request) =>
+    request.url.includes('verb=Identify')
+      ? answer(oaiXml(`<Identify><deletedRecord>${keptText}</deletedRecord></Identify>`))
+      : singlePage(request);
+  await harvestPlace().run(exchange, { notes });
+  expect(notes.filter((note) => note.includes('--full'))).toHaveLength(hints);
+});

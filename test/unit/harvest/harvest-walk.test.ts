@@ -1,0 +1,414 @@
+import { describe, expect, test } from 'vitest';
+import { OaiError } from '../../../src/base/errors.ts';
+import { type HarvestState, makeMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { begunPass, completePass } from '../../support/begun-pass.ts';
+import { makeClient } from '../../support/scripted-client.ts';
+import {
+  answer,
+  listXml,
+  OAI_BASE,
+  oaiError,
+  oaiXml,
+  recordXml,
+  scripted,
+} from '../../support/scripted-oai.ts';
+import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
+
+const HOUR_MS = 3_600_000;
+const AGAIN = 'Run the command again: what was stored is kept, and the list is read again.';
+
+describe('a list of one page', () => {
+  test('is read once, and the next time only the changes since', async () => {
+    const first = harvesting(() => list(['A', 'B']));
+    const { pass, broken } = await first.run();
+    expect([first.asked(), first.kept, first.pages, broken]).toEqual([[ALL], ['A', 'B'], [2], []]);
+    expect([pass?.kind, first.state.getWatermarkMs(), first.state.getPass()]).toEqual([
+      'full',
+      NOW_MS,
+      undefined,
+    ]);
+    const { state } = first;
+    const then = harvesting(() => oaiError('noRecordsMatch'), {
+      state,
+      serverNowMs: NOW_MS + HOUR_MS,
+    });
+    expect((await then.run()).pass?.kind).toBe('changes');
+    expect(then.asked()).toEqual([`${ALL} from=2025-06-18T07:00:00Z`]);
+  });
+
+  test('is requested without a set if all is wanted, and to the full second of a bound', async () => {
+    const { run, asked } = harvesting(() => list(['A']), {
+      setSpec: '',
+      window: { fromMs: 1500, untilMs: NOW_MS - 500 },
+    });
+    await run();
+    expect(asked()).toEqual([
+      'verb=ListRecords metadataPrefix=oai_svc from=1970-01-01T00:00:01Z until=2025-06-18T08:00:00Z',
+    ]);
+  });
+
+  test('is not requested if all possible changes are outside the bound', async () => {
+    const state = makeMemoryState();
+    completePass(state, NOW_MS);
+    const until = (untilMs: number) =>
+      harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
+    const behind = until(NOW_MS - HOUR_MS - 1);
+    expect(await behind.run()).toMatchObject({ pass: { kind: 'changes', seen: 0 }, broken: [] });
+    expect([behind.asked(), state.getPass()]).toEqual([[], undefined]);
+    const reached = until(NOW_MS - HOUR_MS);
+    await reached.run();
+    expect(reached.asked()).toEqual([
+      `${ALL} from=2025-06-18T07:00:00Z until=2025-06-18T07:00:00Z`,
+    ]);
+  });
+
+  test('with a lower bound is requested from there, not from before', async () => {
+    const state = makeMemoryState();
+    completePass(state, NOW_MS);
+    const { run, asked } = harvesting(() => list(['A']), {
+      state,
+      window: { fromMs: NOW_MS - 1000, untilMs: null },
+    });
+    await run();
+    expect(asked()).toEqual([`${ALL} from=2025-06-18T07:59:59Z`]);
+  });
+});
+
+describe('a service’s clock that went back', () => {
+  test.each([
+    [NOW_MS - 2000, 'changes'],
+    [NOW_MS - 2001, 'full'],
+  ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
+    const state = makeMemoryState();
+    completePass(state, NOW_MS);
+    const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
+    expect((await run()).pass?.kind).toBe(kind);
+    const was = `heslo: the service's clock went back from 2025-06-18T08:00:00.000Z (last harvest) to ${new Date(serverNowMs).toISOString()}, so everything is read again.`;
+    expect(notes).toEqual(kind === 'full' ? [was] : []);
+  });
+
+  test.each([
+    [NOW_MS - 2000, false],
+    [NOW_MS - 2001, true],
+  ])('from an interrupted harvest to %i starts it again: %s', async (serverNowMs, isAnew) => {
+    const state = makeMemoryState();
+    const begun = begunPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
+    state.savePass(begun);
+    const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
+    expect((await run()).pass?.window).toEqual(
+      isAnew ? { fromMs: null, untilMs: null } : begun.window,
+    );
+    expect(asked()[0]).toBe(isAnew ? ALL : `${ALL} from=1970-01-01T00:00:05Z`);
+  });
+});
+
+test.each([
+  ['full', false, 'full', 1000],
+  ['changes', false, 'changes', 1000],
+  ['changes', true, 'full', null],
+  ['full', true, 'full', 1000],
+] as const)(
+  'an interrupted pass of kind %s, with --full %s, resumes as %s',
+  async (kind, full, then, fromMs) => {
+    const state = makeMemoryState();
+    state.savePass(begunPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+    const { pass } = await harvesting(() => list(['A']), { state, full }).run();
+    expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
+  },
+);
+
+describe('a list with a count', () => {
+  test('that is sent in part is reported as incomplete, with how many are missing', async () => {
+    const { failure, asked, state } = harvesting(() =>
+      list(['A', 'B'], '', 'completeListSize="3"'),
+    );
+    expect(await failure()).toEqual([
+      'heslo is not complete: its list ended before. The service counts 3 records and sent 2: 1 are missing.',
+      AGAIN,
+    ]);
+    expect(new Set(asked())).toEqual(new Set([ALL]));
+    // Read records are kept, and the next run looks again from the beginning.
+    expect(state.getPass()?.token).toBeNull();
+    const all = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'), { setSpec: '' });
+    expect((await all.failure())[0]).toMatch(/^everything is not complete/);
+  });
+
+  test('resumes at the token where it was interrupted, and requests the changes meanwhile', async () => {
+    const state = makeMemoryState();
+    const fails = harvesting(
+      (_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')),
+      {
+        state,
+      },
+    );
+    await expect(fails.run()).rejects.toThrow('badArgument');
+    expect([fails.kept, state.getPass()?.token]).toEqual([['A'], 'T2']);
+    const then = harvesting(
+      (args) =>
+        args.get('resumptionToken') === 'T2'
+          ? list(['B'], '', 'completeListSize="2"')
+          : oaiError('noRecordsMatch'),
+      { state },
+    );
+    await then.run();
+    expect(then.kept).toEqual(['B']);
+    expect(then.asked()).toEqual([
+      'verb=ListRecords resumptionToken=T2',
+      `${ALL} from=2025-06-18T07:00:00Z`,
+    ]);
+  });
+
+  test.each([
+    ['as a wrong argument', oaiError('badArgument')],
+    ['by a page for people', '<html/>'],
+  ])(
+    'continues by datestamps if the token of an interrupted run is refused %s',
+    async (_, refusal) => {
+      const state = makeMemoryState();
+      const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
+      const size = 'completeListSize="3"';
+      const answers = (args: ReadonlyMap<string, string>) => {
+        if (args.has('resumptionToken')) return refusal;
+        if (args.has('from')) return oaiError('noRecordsMatch');
+        if (args.has('until')) return list(['B', 'C'], '', 'completeListSize="2"');
+        return listXml('ListRecords', records, 'T2', size);
+      };
+      await expect(harvesting(answers, { state }).run()).rejects.toBeInstanceOf(OaiError);
+      const then = harvesting(answers, { state });
+      await then.run();
+      expect(then.kept).toEqual(['C']);
+    },
+  );
+
+  test('passes a hundred pages of one datestamp again after an interruption', async () => {
+    const names = Array.from({ length: 120 }, (_, nth) => `N-${nth}`);
+    const size = 'completeListSize="121"';
+    let isRefused = false;
+    const { run, kept: keptNames } = harvesting((args) => {
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      const [part = '', at = 0] =
+        args.get('resumptionToken')?.split('.') ?? (args.has('until') ? ['rest', 0] : []);
+      if (part === '')
+        return listXml(
+          'ListRecords',
+          [recordXml('new', undefined, '2025-02-01T00:00:00Z')],
+          'all.0',
+          size,
+        );
+      if (part === 'all' && Number(at) === 115) isRefused = true;
+      if (part === 'all' && isRefused) return oaiError('badResumptionToken');
+      const next = Number(at) + 1;
+      return list(
+        [names[Number(at)] ?? ''],
+        next < names.length ? `${part}.${next}` : '',
+        part === 'all' ? size : '',
+      );
+    });
+    await run();
+    expect(keptNames).toEqual(['new', ...names]);
+  });
+
+  test('continues by datestamps if the service fails for the token of an interrupted run, unless it fails altogether', async () => {
+    const run = (state: HarvestState, failing: RegExp) => {
+      const first = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
+      const exchange = scripted(({ url }) => {
+        if (failing.test(url)) return answer('', { status: 500 });
+        if (url.includes('from=')) return oaiError('noRecordsMatch');
+        if (url.includes('ListIdentifiers')) return oaiError('badArgument');
+        if (url.includes('until=')) return list(['B', 'C'], '', 'completeListSize="2"');
+        return listXml('ListRecords', first, 'T2', 'completeListSize="3"');
+      });
+      return harvesting(() => '', { client: makeClient(exchange), state }).run();
+    };
+    const state = makeMemoryState();
+    await expect(run(state, /resumptionToken/)).rejects.toThrow('(status 500)');
+    await expect(run(state, /./)).rejects.toThrow('(status 500)');
+    expect(state.getPass()?.token).toBe('T2');
+    expect((await run(state, /resumptionToken/)).pass?.seen).toBe(3);
+  });
+
+  test('whose tokens are refused again and again is given up', async () => {
+    const { failure, asked } = harvesting((args) =>
+      args.has('resumptionToken')
+        ? oaiError('badResumptionToken')
+        : list(['A'], 'T2', 'completeListSize="2"'),
+    );
+    expect(await failure()).toEqual([
+      'heslo is not complete: it repeatedly refuses its own resumption tokens. The service counts 2 records and sent 1: 1 are missing.',
+      AGAIN,
+    ]);
+    expect(asked().filter((each) => each.startsWith(ALL))).toHaveLength(5);
+  });
+});
+
+test('a service that does not count is reported as such', async () => {
+  const { failure } = harvesting((args) =>
+    args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2'),
+  );
+  expect((await failure())[0]).toMatch(
+    /The service does not say how many records there are; it sent 1\.$/,
+  );
+});
+
+describe('a list without end', () => {
+  const endless = (names: (page: number) => readonly string[], attributes = ''): Answers => {
+    let page = 0;
+    return () => {
+      page += 1;
+      return list(names(page), `T${page}`, attributes);
+    };
+  };
+  const HINT =
+    'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
+
+  test('that adds nothing in ten thousand records is left, and started again the next time', async () => {
+    const { failure, state } = harvesting(
+      endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])),
+    );
+    expect(await failure()).toEqual([
+      'The service sent 10006 records, of which 2 differ, and still has more, so its list seems endless.',
+      HINT,
+    ]);
+    expect([state.getPass()?.token, state.getPass()?.scan]).toEqual([null, 2]);
+  });
+
+  test('that grows far beyond its count is left', async () => {
+    const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
+    const { failure } = harvesting(endless(names, 'completeListSize="4"'));
+    expect((await failure())[0]).toMatch(
+      /^The service sent 10010 records, of which 10010 differ, and still has more/,
+    );
+  });
+
+  test('may grow to twice its count and ten thousand more', async () => {
+    const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
+    let page = 0;
+    const { kept: keptNames, run } = harvesting((args) => {
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      page += 1;
+      return list(
+        names(page),
+        page < 10 ? `T${page}` : '',
+        page === 1 ? 'completeListSize="5"' : 'completeListSize="10010"',
+      );
+    });
+    await run();
+    expect(keptNames).toHaveLength(10_010);
+  });
+});
+
+describe('unreadable records', () => {
+  const BROKEN = `<record><header><identifier>${OAI_BASE}/id/B</identifier><datestamp>2025-01-01</datestamp></header>&</record>`;
+  const page = listXml('ListRecords', [recordXml('A'), BROKEN]);
+
+  test('end a harvest, unless they are left out and requested singly', async () => {
+    await expect(harvesting(() => page).run()).rejects.toThrow('cannot be read');
+    const {
+      run,
+      kept: keptNames,
+      asked,
+    } = harvesting((args) => (args.get('verb') === 'GetRecord' ? oaiXml('<GetRecord/>') : page), {
+      skipBroken: true,
+    });
+    const { broken } = await run();
+    expect(keptNames).toEqual(['A']);
+    expect(broken).toEqual([
+      { identifier: `${OAI_BASE}/id/B`, reason: expect.stringMatching(/\(line \d+, byte \d+\)$/) },
+    ]);
+    expect(asked().at(-1)).toBe(
+      `verb=GetRecord identifier=${OAI_BASE}/id/B metadataPrefix=oai_svc`,
+    );
+  });
+
+  test('are left out if the service fails for them', async () => {
+    const failingAt = (verbs: RegExp) => {
+      const client = makeClient(
+        scripted(({ url }) =>
+          verbs.test(url)
+            ? answer('', { status: 500 })
+            : page.replaceAll('ListRecords', /verb=(\w+)/.exec(url)?.[1] ?? ''),
+        ),
+      );
+      return harvesting(() => page, { client, skipBroken: true }).run();
+    };
+    expect(await failingAt(/GetRecord/)).toMatchObject({
+      broken: [{ identifier: `${OAI_BASE}/id/B` }],
+    });
+  });
+
+  test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
+    const state = makeMemoryState();
+    const more = {
+      state,
+      skipBroken: true,
+      holdings: { findLost: async () => ({ lost: [], inUse: [] }), deleteLost: async () => 0 },
+    };
+    const answers: Answers = (args) => {
+      if (args.get('verb') === 'GetRecord') return oaiXml('<GetRecord/>');
+      return args.has('from')
+        ? oaiError('noRecordsMatch')
+        : page.replaceAll('ListRecords', args.get('verb') ?? '');
+    };
+    await harvesting(answers, more).run();
+    const { broken } = await harvesting(answers, { ...more, serverNowMs: NOW_MS + HOUR_MS }).run();
+    expect(broken).toHaveLength(1);
+  });
+
+  test('without identifiers are counted one by one, on pages without a position as well', async () => {
+    const nameless = '<record><header><datestamp>2025-01-01</datestamp></header>&</record>';
+    const answers: Answers = (args) => {
+      if (args.has('from')) return oaiError('noRecordsMatch');
+      const next = args.has('resumptionToken') ? '' : 'T2';
+      return listXml(
+        'ListRecords',
+        [recordXml(`A${next}`), nameless],
+        next,
+        'completeListSize="4"',
+      );
+    };
+    const { broken } = await harvesting(answers, { skipBroken: true }).run();
+    expect(broken).toHaveLength(2);
+  });
+
+  test('are reported while the list has them, even if the service does not know them singly', async () => {
+    const { run, state } = harvesting(
+      (args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : page),
+      {
+        skipBroken: true,
+      },
+    );
+    expect((await run()).broken.map(({ identifier }) => identifier)).toEqual([`${OAI_BASE}/id/B`]);
+    expect(state.listSkipped()).toEqual([`${OAI_BASE}/id/B`]);
+  });
+
+  test('are requested again by each later run, until they can be read or are gone', async () => {
+    const state = makeMemoryState();
+    const run = (answer: string) => {
+      const later = harvesting(
+        (args) => {
+          if (args.get('verb') === 'GetRecord') return answer;
+          return state.getWatermarkMs() === null ? page : oaiError('noRecordsMatch');
+        },
+        { state, skipBroken: true },
+      );
+      return later
+        .run()
+        .then(({ broken }) => [broken.map(({ reason }) => reason), later.kept] as const);
+    };
+    await run(oaiXml('<GetRecord/>'));
+    const [[reason]] = await run(oaiXml('<GetRecord/>'));
+    expect(reason).toBe(`The service did not send a complete record for ${OAI_BASE}/id/B.`);
+    await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
+    expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
+    const gone = makeMemoryState();
+    completePass(gone, NOW_MS);
+    gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
+    const { broken } = await harvesting(
+      (args) => (args.get('verb') === 'GetRecord' ? oaiError('idDoesNotExist') : list(['A'])),
+      {
+        state: gone,
+      },
+    ).run();
+    expect([broken, gone.listSkipped()]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,140 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../../src/base/disk/database.ts';
+import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
+import { openSetState } from '../../../src/harvest/harvest-records.ts';
+import type { HarvestState } from '../../../src/harvest/harvest-state.ts';
+import {
+  assertSubject,
+  getSubject,
+  type HarvestStore,
+  openHarvestStore,
+  type Subject,
+} from '../../../src/harvest/harvested-records.ts';
+import { begunPass, completePass } from '../../support/begun-pass.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
+
+const SUBJECT: Subject = {
+  oaiBase: 'https://harvest.example.org',
+  version: '2.2',
+  sets: 'projekt',
+  verb: 'ListRecords',
+  format: 'oai_svc',
+  fromBound: '',
+  untilBound: '',
+  account: '',
+  form: 'jsonl',
+};
+const BEGUN = begunPass('full', { fromMs: null, untilMs: null }, 1000, 1);
+
+const getState = (store: HarvestStore): HarvestState =>
+  openSetState(store, SUBJECT.sets, () => 2000);
+
+describe('the state file of a harvest', () => {
+  test('is used by one process at a time', () => {
+    const path = aPath();
+    const store = openHarvestStore(path);
+    const failure = ((): unknown => {
+      try {
+        return openHarvestStore(path);
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(failure).toBeInstanceOf(DatabaseError);
+    expect(failure).toMatchObject({ exitCode: 5 });
+    expect(String(failure)).toMatch(/another program/);
+    store.close();
+    openHarvestStore(path).close();
+  });
+
+  test('is not written into another program’s database', () => {
+    const path = aPath();
+    const other = openSqlite(path);
+    other.exec('create table precious (x)');
+    other.close();
+    expect(() => openHarvestStore(path)).toThrow(UsageError);
+    const again = openSqlite(path);
+    expect(again.prepare('select name from sqlite_master').pluck().all()).toEqual(['precious']);
+    again.close();
+  });
+
+  test('is not written into a file that is not a database', () => {
+    const path = aPath();
+    writeFileSync(path, 'x'.repeat(5000));
+    expect(() => openHarvestStore(path)).toThrow(/not a database/);
+    expect(existsSync(`${path}-wal`)).toBe(false);
+  });
+});
+
+describe('an output', () => {
+  test('keeps its request', () => {
+    const store = openHarvestStore(aPath());
+    store.change(() => {
+      assertSubject(store, SUBJECT, 'out.jsonl');
+      getState(store).savePass({ ...BEGUN, token: 'T', seen: 5 });
+    });
+    for (const change of [
+      { sets: 'pian' },
+      { verb: 'ListIdentifiers' } as const,
+      { format: 'oai_dc' },
+      { account: 'somebody' },
+      { untilBound: '2025-01-01' },
+    ]) {
+      expect(() =>
+        store.change(() => assertSubject(store, { ...SUBJECT, ...change }, 'out.jsonl')),
+      ).toThrow(UsageError);
+    }
+    store.change(() => assertSubject(store, SUBJECT, 'out.jsonl'));
+    expect(getState(store).getPass()?.token).toBe('T');
+    store.close();
+  });
+
+  test('into which nothing was harvested may get another request', () => {
+    const store = openHarvestStore(aPath());
+    store.change(() => {
+      assertSubject(store, SUBJECT, 'out.jsonl');
+      getState(store).savePass(BEGUN);
+    });
+    store.change(() => assertSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    expect(getSubject(store)?.format).toBe('oai_dc');
+    expect(getState(store).getPass()).toBeUndefined();
+    store.close();
+  });
+
+  test('with a harvest of no records keeps its request all the same', () => {
+    const store = openHarvestStore(aPath());
+    store.change(() => {
+      assertSubject(store, SUBJECT, 'out.jsonl');
+      completePass(getState(store), 1000);
+    });
+    expect(getState(store).getWatermarkMs()).toBe(1000);
+    expect(() =>
+      store.change(() => assertSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
+    ).toThrow(/its set is/);
+    store.close();
+  });
+});
+
+test('a state file that a killed process left without a table is started again', () => {
+  const path = aPath();
+  const left = openSqlite(path);
+  left.pragma('journal_mode = wal');
+  left.close();
+  expect(statSync(path).size).toBeGreaterThan(0);
+  const store = openHarvestStore(path);
+  expect(getSubject(store)).toBeUndefined();
+  store.close();
+});
+
+test('a state file of a newer pas is refused', () => {
+  const path = aPath();
+  openHarvestStore(path).close();
+  const newer = openSqlite(path);
+  newer.pragma('user_version = 2');
+  newer.close();
+  expect(() => openHarvestStore(path)).toThrow(/newer pas/);
+});

@@ -1,0 +1,71 @@
+import type { PasError } from '../../../src/base/errors.ts';
+import { type HarvestOptions, harvest } from '../../../src/harvest/harvest-list.ts';
+import { makeMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { toIdent } from '../../../src/harvest/protocol.ts';
+import type { HttpRequest } from '../../../src/service/http/exchange.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { makeClient } from '../../support/scripted-client.ts';
+import { listArguments, listXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+
+/** The service's clock. */
+export const NOW_MS = Date.UTC(2025, 5, 18, 8);
+const HOUR_MS = 3_600_000;
+
+export type Answers = (
+  args: ReadonlyMap<string, string>,
+  nth: number,
+  request: HttpRequest,
+) => string;
+
+/** A harvest of what a service says; what is kept may be given from an earlier one. */
+export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {}) {
+  const exchange = scripted((request) => {
+    const args = new Map(
+      listArguments(request).map((each) => each.split('=', 2) as [string, string]),
+    );
+    return answers(args, exchange.requests.length, request);
+  });
+  const state = more.state ?? makeMemoryState();
+  const keptLines: string[] = [];
+  const notes: string[] = [];
+  const pages: number[] = [];
+  const run = () =>
+    harvest({
+      client: makeClient(exchange),
+      clock: { ...manualClock(), sleep: async () => {} },
+      state,
+      setSpec: 'heslo',
+      metadataPrefix: 'oai_svc',
+      granularity: 'second',
+      serverNowMs: NOW_MS,
+      window: { fromMs: null, untilMs: null },
+      overlapMs: HOUR_MS,
+      sink: {
+        write: async ({ records }) =>
+          void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),
+        notePage: () => {},
+      },
+      onNote: (text) => notes.push(text),
+      onPage: (written) => {
+        pages.push(written.length);
+      },
+      ...more,
+    });
+  const failure = async (): Promise<readonly [string, string]> => {
+    const thrown = await run().catch((each: unknown) => each as PasError);
+    if (!(thrown instanceof Error)) throw new Error('it was complete');
+    return [thrown.message, String(thrown.hint)];
+  };
+  const asked = () => exchange.requests.map((request) => listArguments(request).join(' '));
+  return { state, kept: keptLines, notes, pages, run, failure, asked, requests: exchange.requests };
+}
+
+export const list = (names: readonly string[], token?: string, attributes?: string): string =>
+  listXml(
+    'ListRecords',
+    names.map((name) => recordXml(name)),
+    token,
+    attributes,
+  );
+/** The first question of a harvest. */
+export const ALL = 'verb=ListRecords metadataPrefix=oai_svc set=heslo';

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest';
+import { getSourceText } from '../../../src/base/xml/element.ts';
+import { readHeadersOnly } from '../../../src/harvest/client.ts';
+import {
+  findRecordAt,
+  MAX_KEPT_BYTES,
+  MalformedAnswerError,
+} from '../../../src/harvest/protocol.ts';
+import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
+import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
+
+const PAGE = listXml('ListRecords', [recordXml('A')]);
+
+describe('what a list reports about itself', () => {
+  const paging = async (attributes: string, token = ' T2\n') => {
+    const {
+      items: _,
+      document: __,
+      ...rest
+    } = await readPage(listXml('ListRecords', [recordXml('A')], token, attributes));
+    return rest;
+  };
+
+  test('is read from its token', async () => {
+    expect(
+      await paging('completeListSize=" 1500 " cursor="100" expirationDate="2025-06-18T09:00:00Z"'),
+    ).toEqual({
+      next: 'T2',
+      completeListSize: 1500,
+      cursor: 100,
+      tokenExpiresMs: Date.UTC(2025, 5, 18, 9),
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
+      broken: [],
+    });
+  });
+
+  test.each(['-1', '1.5', 'x1', '1x', '1e3', '', '1234567890123456'])(
+    '%j is not a number',
+    async (text) => {
+      expect(
+        await paging(`completeListSize="${text}" cursor="${text}" expirationDate="${text}"`, ' '),
+      ).toMatchObject({
+        next: undefined,
+        completeListSize: undefined,
+        cursor: undefined,
+        tokenExpiresMs: undefined,
+      });
+    },
+  );
+
+  test('is empty without a token', async () => {
+    const page = await readPage(PAGE);
+    expect(page).toMatchObject({
+      next: undefined,
+      completeListSize: undefined,
+      cursor: undefined,
+      tokenExpiresMs: undefined,
+    });
+  });
+});
+
+describe('what the service reports about itself', () => {
+  test('is read without surrounding blanks', async () => {
+    const identity = await makeClient(
+      scripted(
+        oaiXml(`<Identify><repositoryName> Archive </repositoryName><baseURL>${OAI_BASE}</baseURL><protocolVersion>2.0</protocolVersion>
+        <adminEmail> a@example.org </adminEmail><earliestDatestamp>2024-07-14</earliestDatestamp><deletedRecord>transient</deletedRecord>
+        <granularity>YYYY-MM-DD</granularity><compression> gzip </compression></Identify>`),
+      ),
+    ).identify();
+    expect(identity).toEqual({
+      repositoryName: 'Archive',
+      baseUrl: OAI_BASE,
+      protocolVersion: '2.0',
+      adminEmails: ['a@example.org'],
+      earliestDatestamp: '2024-07-14',
+      deletedRecord: 'transient',
+      granularity: 'YYYY-MM-DD',
+      compressions: ['gzip'],
+      descriptions: [],
+      responseDateMs: Date.UTC(2025, 5, 18, 8),
+    });
+  });
+
+  test('is empty if it is missing', async () => {
+    const client = (inner: string) => makeClient(scripted(oaiXml(inner)));
+    expect(await client('<Identify/>').identify()).toMatchObject({
+      repositoryName: '',
+      baseUrl: '',
+      granularity: '',
+    });
+    expect(
+      await client(
+        '<ListMetadataFormats><metadataFormat/></ListMetadataFormats>',
+      ).listMetadataFormats(),
+    ).toEqual([{ prefix: '', schema: '', namespace: '' }]);
+    const sets = '<ListSets><set><setDescription><a/><b/></setDescription></set></ListSets>';
+    const { items, broken } = await client(sets).listSets();
+    expect(
+      items.map(({ setSpec, name, descriptions }) => [
+        setSpec,
+        name,
+        descriptions.map((each) => each.name),
+      ]),
+    ).toEqual([['', '', ['a', 'b']]]);
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('single records', () => {
+  const GET = oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`);
+
+  test('come with their document', async () => {
+    const { record, document } = await makeClient(scripted(GET)).getRecord('A', 'oai_svc');
+    expect(record.header.identifier).toBe(`${OAI_BASE}/id/A`);
+    expect(getSourceText(document, record.element)).toBe(recordXml('A'));
+  });
+
+  test('come as their header alone if nothing else is wanted', async () => {
+    const headers = readHeadersOnly(makeClient(scripted(GET)));
+    const { record } = await headers.getRecord('A', 'oai_svc');
+    expect([record.header.identifier, record.element.name]).toEqual([`${OAI_BASE}/id/A`, 'header']);
+    const listed = readHeadersOnly(
+      makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))),
+    );
+    expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
+  });
+
+  test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])(
+    '%s is not a record',
+    async (inner) => {
+      const recordPromise = makeClient(scripted(oaiXml(inner))).getRecord('A', 'oai_svc');
+      await expect(recordPromise).rejects.toThrow(
+        'The service did not send a complete record for A.',
+      );
+    },
+  );
+
+  test('that are unusable are reported by their place', async () => {
+    const bad = '<record><header><identifier>x</identifier></header></record>';
+    const listed = readPage(listXml('ListRecords', [recordXml('A'), bad]));
+    await expect(listed).rejects.toThrow(
+      'The service sent a page with an unreadable record: record 2 has no identifier, an invalid datestamp or an unknown status.',
+    );
+  });
+
+  test('have the requested identifier, in full or completed', async () => {
+    const askIdentifier = async (identifier: string) => {
+      const exchange = scripted(GET);
+      await makeClient(exchange).getRecord(identifier, 'oai_svc');
+      return new URL(exchange.requests[0]?.url ?? '').searchParams.get('identifier');
+    };
+    expect(await askIdentifier('oai:finds:A')).toBe('oai:finds:A');
+    expect(await askIdentifier('A oai:A')).toBe(`${OAI_BASE}/id/A oai:A`);
+  });
+});
+
+describe('the record in which a byte stands', () => {
+  const at = (text: string): string | undefined =>
+    findRecordAt(Buffer.from(text), text.indexOf('!'));
+  test.each<[string, string | undefined]>([
+    ['<header><identifier>A</identifier></header> !', 'A'],
+    ['<h:header status="deleted">\n  <h:identifier> A </h:identifier> !', 'A'],
+    ['<header><identifier>A</identifier></header><header><identifier>B</identifier> !', 'B'],
+    ['<header><identifier>A</identifier></header> ! <header><identifier>B</identifier>', 'A'],
+    ['<identifier>A</identifier> !', undefined],
+    ['<header><identifier></identifier> !', undefined],
+    [`<header>${' '.repeat(100)}<identifier>A</identifier> !`, undefined],
+    [`<header><identifier>A</identifier>${' '.repeat(1024 * 1024)}!`, undefined],
+    ['!', undefined],
+  ])('%.60j', (text, record) => {
+    expect(at(text)).toBe(record);
+  });
+});
+
+test.each([
+  [MAX_KEPT_BYTES, MAX_KEPT_BYTES],
+  [MAX_KEPT_BYTES + 1, MAX_KEPT_BYTES],
+])(
+  'of an answer of %i bytes %i are kept while it is requested again, and its length is known',
+  (lengthBytes, keptCount) => {
+    const body = Buffer.alloc(lengthBytes, 'a');
+    const failure = new MalformedAnswerError('it was cut', body);
+    failure.shorten();
+    expect([failure.body.length, failure.lengthBytes]).toEqual([keptCount, lengthBytes]);
+    // A short text is not copied, and a cut one does not keep the whole in memory.
+    expect(failure.body.buffer === body.buffer).toBe(keptCount === lengthBytes);
+  },
+);

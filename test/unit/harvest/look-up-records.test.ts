@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { lookUpChanges, lookUpEach } from '../../../src/harvest/look-up-records.ts';
+import type { Exchange } from '../../../src/service/http/exchange.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { makeClient } from '../../support/scripted-client.ts';
+import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
+
+const FROM = Date.UTC(2025, 5, 1, 12);
+
+type Kept = { stav: number | 'refused' | 'deleted'; at: string };
+
+/** A list of finds in memory, in pages of two. `before` may change it between requests. */
+function service(
+  records: Map<string, Kept>,
+  before: (request: number, query: URLSearchParams) => string | undefined = () => undefined,
+) {
+  const askedIdents: string[] = [];
+  const exchange: Exchange = async (request) => {
+    const query = new URL(request.url).searchParams;
+    askedIdents.push(
+      [
+        query.get('verb'),
+        query.get('from') ?? query.get('resumptionToken') ?? query.get('identifier'),
+      ].join(' '),
+    );
+    return answer(before(askedIdents.length, query) ?? reply(query));
+  };
+  const reply = (query: URLSearchParams): string => {
+    if (query.get('verb') === 'Identify')
+      return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
+    if (query.get('verb') === 'GetRecord') {
+      const ident = query.get('identifier')?.split('/').at(-1) ?? '';
+      const keptRecord = records.get(ident);
+      return keptRecord === undefined
+        ? oaiError('idDoesNotExist')
+        : oaiXml(`<GetRecord>${recordXml(ident, keptRecord)}</GetRecord>`);
+    }
+    const all = [...records].sort(([, a], [, b]) => (a.at < b.at ? 1 : -1));
+    if (all.length === 0) return oaiError('noRecordsMatch');
+    const offset = Number(query.get('resumptionToken') ?? '0');
+    const page = all.slice(offset, offset + 2).map(([ident, kept]) => recordXml(ident, kept));
+    const next = offset + 2 < all.length ? String(offset + 2) : '';
+    const token =
+      all.length > 2
+        ? `<resumptionToken completeListSize="${all.length}" cursor="${offset}">${next}</resumptionToken>`
+        : '';
+    return oaiXml(`<ListRecords>${page.join('')}${token}</ListRecords>`);
+  };
+  const client = makeClient(exchange);
+  return {
+    asked: askedIdents,
+    options: { client, format: 'oai_svc', clock: manualClock(), indexAllowanceMs: 0 },
+  };
+}
+
+function recordXml(ident: string, { stav, at }: Kept): string {
+  const header = `<header${stav === 'deleted' ? ' status="deleted"' : ''}><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${at}</datestamp></header>`;
+  const inner =
+    stav === 'refused'
+      ? 'HTTP/1.1 403 Forbidden'
+      : `<samostatny_nalez><ident_cely>${ident}</ident_cely><stav>${stav}</stav></samostatny_nalez>`;
+  return `<record>${header}${stav === 'deleted' ? '' : `<metadata><svc xmlns="urn:svc/2.2/">${inner}</svc></metadata>`}</record>`;
+}
+
+const day = (date: number): string => `2025-06-${String(date).padStart(2, '0')}T06:00:00Z`;
+const several = (count: number): Map<string, Kept> =>
+  new Map(
+    Array.from({ length: count }, (_, index) => [
+      `N-${index + 1}`,
+      { stav: 1, at: day(index + 1) },
+    ]),
+  );
+
+describe('the requested records in the list of changes', () => {
+  test('are classified: shown, withheld, deleted; others are skipped', async () => {
+    const records = several(2);
+    records.set('W', { stav: 'refused', at: day(3) }).set('D', { stav: 'deleted', at: day(4) });
+    const { options, asked } = service(records);
+    const { lookups, beganMs } = await lookUpChanges(
+      options,
+      new Set(['N-1', 'W', 'D', 'absent']),
+      FROM,
+    );
+    expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
+      ['D', 'deleted'],
+      ['W', 'withheld'],
+      ['N-1', 'shown'],
+    ]);
+    expect(beganMs).toBe(Date.UTC(2025, 5, 18, 8));
+    expect(asked.slice(0, 3)).toEqual([
+      'Identify ',
+      'ListRecords 2025-06-01T12:00:00Z',
+      'ListRecords 2',
+    ]);
+    // Changes during the reading of the list are requested at the end.
+    expect(asked[3]).toBe('ListRecords 2025-06-18T07:50:00Z');
+  });
+
+  test('may be none', async () => {
+    expect(
+      (await lookUpChanges(service(new Map()).options, new Set(['N-1']), FROM)).lookups.size,
+    ).toBe(0);
+  });
+
+  test('are requested one by one if the list would take more requests', async () => {
+    const { options, asked } = service(several(20));
+    const { lookups } = await lookUpChanges(options, new Set(['N-20', 'N-1', 'gone']), FROM);
+    expect([...lookups].map(([ident, { kind }]) => [ident, kind])).toEqual([
+      ['N-20', 'shown'],
+      ['N-1', 'shown'],
+      ['gone', 'missing'],
+    ]);
+    // One page may already have been under way when it was clear how long the list is.
+    expect(asked.filter((line) => line.startsWith('ListRecords')).length).toBeLessThanOrEqual(2);
+    expect(asked.filter((line) => line.startsWith('GetRecord'))).toHaveLength(3);
+  });
+
+  test('are not lost if one changes during the scan, and the last version counts', async () => {
+    const records = several(6);
+    const { options } = service(records, (request) => {
+      // After the first page, the oldest record moves to the front, where this walk has passed
+      // already.
+      if (request === 3) records.set('N-1', { stav: 2, at: day(28) });
+      return undefined;
+    });
+    const { lookups } = await lookUpChanges(options, new Set(records.keys()), FROM);
+    expect([...lookups.keys()].sort()).toEqual([...records.keys()]);
+    expect(lookups.get('N-1')).toMatchObject({ kind: 'shown', record: { stav: 2 } });
+  });
+
+  test('are requested again when the token expires', async () => {
+    const records = several(6);
+    let refused = false;
+    const { options } = service(records, (_, query) => {
+      if (query.get('resumptionToken') !== '4' || refused) return undefined;
+      refused = true;
+      return oaiError('badResumptionToken');
+    });
+    expect((await lookUpChanges(options, new Set(records.keys()), FROM)).lookups.size).toBe(6);
+  });
+
+  test('fail if the list stays shorter than its count', async () => {
+    const { options } = service(several(4), (_, query) =>
+      query.get('verb') !== 'ListRecords'
+        ? undefined
+        : oaiXml(
+            `<ListRecords>${recordXml('N-1', { stav: 1, at: day(1) })}<resumptionToken completeListSize="3" cursor="0"/></ListRecords>`,
+          ),
+    );
+    await expect(lookUpChanges(options, new Set(['N-1']), FROM)).rejects.toMatchObject({
+      oaiCode: 'incomplete',
+    });
+  });
+
+  test('fail if the service always refuses its own tokens', async () => {
+    const { options } = service(several(4), (_, query) =>
+      query.has('resumptionToken') ? oaiError('badResumptionToken') : undefined,
+    );
+    await expect(lookUpChanges(options, new Set(['N-1', 'N-2']), FROM)).rejects.toMatchObject({
+      oaiCode: 'incomplete',
+    });
+  });
+});
+
+test('a single record that is not a readable find is left out', async () => {
+  const { options } = service(several(1), (_, query) =>
+    query.get('identifier')?.endsWith('odd') === true
+      ? oaiXml(
+          `<GetRecord>${recordXml('odd', { stav: 1, at: day(1) }).replaceAll('samostatny_nalez', 'projekt')}</GetRecord>`,
+        )
+      : undefined,
+  );
+  expect([...(await lookUpEach(options, ['N-1', 'odd'])).keys()]).toEqual(['N-1']);
+});

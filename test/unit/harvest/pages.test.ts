@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest';
+import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/errors.ts';
+import { listPages, type PagesOptions } from '../../../src/harvest/client.ts';
+import { type OaiRecord, toIdent } from '../../../src/harvest/protocol.ts';
+import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { makeClient } from '../../support/scripted-client.ts';
+import {
+  answer,
+  listArguments,
+  listXml,
+  oaiError,
+  recordXml,
+  type Script,
+  scripted,
+} from '../../support/scripted-oai.ts';
+
+type Walk = { readonly idents: string[]; readonly failure: unknown };
+
+async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {}): Promise<Walk> {
+  const client = makeClient(exchange);
+  const clock = manualClock();
+  const idents: string[] = [];
+  const walking = (async () => {
+    const pages = listPages({
+      fetchPage: client.listRecords,
+      start: { metadataPrefix: 'oai_svc' },
+      clock,
+      fingerprint: (items) => items.map(({ header }) => header.identifier).join(' '),
+      ...more,
+    });
+    for await (const page of pages)
+      idents.push(...page.items.map(({ header }) => toIdent(header.identifier)));
+  })();
+  const ended = walking.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  let over = false;
+  void ended.then(() => {
+    over = true;
+  });
+  while (!over) await clock.advance(10_000);
+  return { idents, failure: await ended };
+}
+
+const page = (idents: readonly string[], token?: string): string =>
+  listXml(
+    'ListRecords',
+    idents.map((ident) => recordXml(ident)),
+    token,
+  );
+
+const parseToken = ({ url }: HttpRequest): string =>
+  new URL(url).searchParams.get('resumptionToken') ?? '';
+
+/** A service that gives each page as often as it is asked for. */
+const byToken = (pages: Readonly<Record<string, string>>): Script =>
+  scripted((request) => pages[parseToken(request)] ?? oaiError('badResumptionToken'));
+
+describe('the page after next', () => {
+  test('is requested before the current one is read', async () => {
+    const exchange = byToken({
+      '': page(['A'], 'T1'),
+      T1: page(['B'], 'T2'),
+      T2: page(['C'], 'T3'),
+      T3: page(['D']),
+    });
+    const client = makeClient(exchange);
+    const asked: number[] = [];
+    const pages = listPages({
+      fetchPage: client.listRecords,
+      start: { metadataPrefix: 'oai_svc' },
+      clock: manualClock(),
+      fingerprint: (items) => items.map(({ header }) => header.identifier).join(' '),
+    });
+    for await (const { items } of pages) {
+      for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+      asked.push(exchange.requests.length);
+      expect(items).toHaveLength(1);
+    }
+    // While the second page is in use the third one has come and the fourth is asked for; never
+    // more than that.
+    expect(asked[1]).toBe(4);
+    expect(asked[0]).toBeLessThanOrEqual(3);
+  });
+
+  test('is not used if the page itself names another', async () => {
+    const misleading = page(['A'], 'T1').replace(
+      '</OAI-PMH>',
+      '<!-- <resumptionToken>T9</resumptionToken></x></y> --></OAI-PMH>',
+    );
+    const exchange = byToken({ '': misleading, T1: page(['B']), T9: page(['wrong']) });
+    expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
+  });
+
+  test('does not hide that the previous one stays broken, though the service invalidates used tokens', async () => {
+    const broken = listXml('ListRecords', [recordXml('B', '<x>&</x>'), recordXml('C')], 'T2');
+    const used = new Set<string>();
+    const pages: Readonly<Record<string, string>> = {
+      '': page(['A'], 'T1'),
+      T1: broken,
+      T2: page(['D']),
+    };
+    const exchange = scripted((request) => {
+      const token = parseToken(request);
+      return used.size === used.add(token).size
+        ? oaiError('badResumptionToken')
+        : (pages[token] ?? '');
+    });
+    const client = makeClient(exchange);
+    expect((await walk(exchange, { salvage: client.salvageRecords })).idents).toEqual([
+      'A',
+      'C',
+      'D',
+    ]);
+  });
+});
+
+describe('a list ends', () => {
+  test.each([
+    ['where there is no token', [page(['A'], 'T1'), page(['B'])], ['A', 'B']],
+    ['at an empty token, as the standard has it', [page(['A'], 'T1'), page(['B'], '')], ['A', 'B']],
+    [
+      'at an empty page without a token, as deployed services have it',
+      [page(['A'], 'T1'), page(['B'], 'T2'), page([])],
+      ['A', 'B'],
+    ],
+    ['at once where nothing matches', [oaiError('noRecordsMatch')], []],
+    [
+      'not at an empty page in the middle',
+      [page(['A'], 'T1'), page([], 'T2'), page(['B'])],
+      ['A', 'B'],
+    ],
+    ['after a page of one record', [page(['A'])], ['A']],
+  ])('%s', async (_, pages, expected) => {
+    const exchange = scripted(...pages);
+    expect(await walk(exchange)).toEqual({ idents: expected, failure: undefined });
+    expect(exchange.requests).toHaveLength(pages.length);
+  });
+});
+
+test('a token is sent alone', async () => {
+  const exchange = scripted(page(['A'], 'T 1'), page(['B']));
+  await walk(exchange);
+  expect(exchange.requests.map(listArguments)).toEqual([
+    ['verb=ListRecords', 'metadataPrefix=oai_svc'],
+    ['verb=ListRecords', 'resumptionToken=T 1'],
+  ]);
+});
+
+describe('an endless list', () => {
+  test.each([
+    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A', 'B'], 'a token twice'],
+    [
+      'tokens in a circle',
+      [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')],
+      ['A', 'B', 'C'],
+      'a token twice',
+    ],
+    ['the token that was resumed from', [page(['A'], 'START')], ['A'], 'a token twice'],
+  ])('%s is a failure', async (_, pages, expected, output) => {
+    const { failure, idents } = await walk(scripted(...pages), {
+      start: { resumptionToken: 'START' },
+    });
+    expect(failure).toMatchObject({
+      oaiCode: 'loop',
+      exitCode: 14,
+      message: `The service gave ${output}: its list loops and would never end.`,
+      hint: expect.stringContaining('tell the operator of the service'),
+    });
+    expect(idents).toEqual(expected);
+  });
+
+  test('that repeats a page under new tokens is a failure', async () => {
+    let token = 0;
+    const { failure, idents } = await walk(scripted(() => page(['A', 'B'], `T${++token}`)));
+    expect(failure).toMatchObject({
+      oaiCode: 'loop',
+      message: expect.stringContaining('gave the same page twice'),
+    });
+    expect(idents).toEqual(['A', 'B']);
+  });
+
+  test('with a hundred empty pages in a row is accepted, with one more is a failure', async () => {
+    const after = async (emptyPages: number): Promise<Walk> => {
+      let askedCount = 0;
+      return walk(
+        scripted(() => {
+          askedCount += 1;
+          return askedCount > emptyPages ? page(['A']) : page([], `T${askedCount}`);
+        }),
+      );
+    };
+    expect(await after(100)).toEqual({ idents: ['A'], failure: undefined });
+    expect((await after(101)).failure).toMatchObject({
+      oaiCode: 'loop',
+      message: expect.stringContaining('gave 101 empty pages in a row'),
+    });
+  });
+
+  test('is not a list of more than a hundred pages, nor one with many empty pages between', async () => {
+    let askedCount = 0;
+    const long = scripted(() => {
+      askedCount += 1;
+      return page(
+        askedCount % 2 === 0 ? [] : [`N${askedCount}`],
+        askedCount < 250 ? `T${askedCount}` : undefined,
+      );
+    });
+    const { idents, failure } = await walk(long);
+    expect([idents.length, failure]).toEqual([125, undefined]);
+    askedCount = 0;
+    const full = scripted(() => {
+      askedCount += 1;
+      return page([`N${askedCount}`], askedCount < 120 ? `T${askedCount}` : undefined);
+    });
+    expect((await walk(full)).idents).toHaveLength(120);
+  });
+});
+
+describe('an unreadable page', () => {
+  test('is requested again, and the list continues', async () => {
+    const whole = page(['B']);
+    const exchange = scripted(
+      page(['A'], 'T1'),
+      answer(whole.slice(0, 300)),
+      answer('<html>'),
+      whole,
+    );
+    expect(await walk(exchange)).toEqual({ idents: ['A', 'B'], failure: undefined });
+  });
+
+  test('ends the list if it stays so', async () => {
+    const exchange = scripted(page(['A'], 'T1'), answer('<html>'));
+    const { idents, failure } = await walk(exchange);
+    expect([idents, exchange.requests.length]).toEqual([['A'], 4]);
+    expect(failure).toMatchObject({ oaiCode: 'malformed' });
+  });
+
+  test('does not hide the error of the service when it is requested again', async () => {
+    const exchange = scripted(page(['A'], 'T1'), answer('<html>'), answer('', { status: 503 }));
+    expect((await walk(exchange)).failure).toBeInstanceOf(UnavailableError);
+    const forgetful = scripted(page(['A'], 'T1'), answer('<html>'), oaiError('badResumptionToken'));
+    expect((await walk(forgetful)).failure).toMatchObject({ oaiCode: 'malformed' });
+  });
+});
+
+test.each([
+  ['an address where nothing is', answer('', { status: 404 })],
+  ['an answer without end', new TransportError('too-large', true, 'too large')],
+])('%s is not requested again', async (_, step) => {
+  const exchange = scripted(step);
+  expect((await walk(exchange)).failure).toMatchObject({ oaiCode: 'malformed' });
+  expect(exchange.requests).toHaveLength(1);
+});
+
+test('a refusal that may be a temporary failure is tried once more, an expired token is not', async () => {
+  const troubled = scripted(page(['A'], 'T1'), oaiError('badArgument'), page(['B']));
+  expect((await walk(troubled)).idents).toEqual(['A', 'B']);
+  const expired = scripted(page(['A'], 'T1'), oaiError('badResumptionToken'));
+  expect((await walk(expired)).failure).toMatchObject({ oaiCode: 'badResumptionToken' });
+  expect(expired.requests).toHaveLength(2);
+});
+
+test('a reader that stops early leaves nothing running and gets no later failure', async () => {
+  const exchange = scripted(page(['A'], 'T1'), new Error('nobody waits for this'));
+  const client = makeClient(exchange);
+  const pages = listPages({
+    fetchPage: client.listRecords,
+    start: { metadataPrefix: 'oai_svc' },
+    clock: manualClock(),
+    fingerprint: () => '',
+  });
+  for await (const { items } of pages) {
+    expect(items).toHaveLength(1);
+    break;
+  }
+  expect(exchange.requests[1]?.signal?.aborted).toBe(true);
+});
+
+test('the signal of the caller reaches the request', async () => {
+  const stop = new AbortController();
+  const exchange = scripted(() => {
+    stop.abort();
+    throw new OaiError('malformed', 'cut off');
+  });
+  const { failure } = await walk(exchange, { signal: stop.signal });
+  expect(failure).toBeInstanceOf(InterruptedError);
+});

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { expect, test, vi } from 'vitest';
+import {
+  getChild,
+  getChildren,
+  getChildText,
+  getSourceText,
+  walkDescendants,
+} from '../../../src/base/xml/element.ts';
+import { parseXml } from '../../../src/base/xml/parse.ts';
+import { openAppendingStream, openRecordOutput } from '../../../src/harvest/outputs.ts';
+import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
+import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
+import { FakeRepository } from '../../support/fake-repository.ts';
+import { replacing } from '../../support/harvest-output.ts';
+import { harvestPlace, SET } from '../../support/record-harvest.ts';
+import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
+
+const NAMES = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
+
+function aRepository(): FakeRepository {
+  const repository = new FakeRepository({ pageSize: 2 });
+  for (const name of NAMES) repository.put(name, `věc ${name}`);
+  return repository;
+}
+
+/** The page as the repository sends it, under a root that declares what its records use. */
+function withOuterPrefix(repository: FakeRepository): Exchange {
+  return async (request) => {
+    const response = await repository.exchange(request);
+    const text = response.body
+      .toString()
+      .replace('<OAI-PMH ', '<OAI-PMH xmlns:s="urn:svc/2.2/" ')
+      .replaceAll(/<(\/?)svc( xmlns="urn:svc\/2.2\/")?>/g, '<$1s:svc>');
+    return { ...response, body: Buffer.from(text) };
+  };
+}
+
+function xmlRecords(path: string): Map<string, string> {
+  const document = parseXml(readFileSync(path));
+  const records = getChildren(
+    document.root,
+    'ListRecords',
+    'http://www.openarchives.org/OAI/2.0/',
+  ).flatMap(({ children }) => children);
+  return new Map(
+    records.map((record) => {
+      const header = getChild(record, 'header');
+      return [
+        (header === undefined ? undefined : getChildText(header, 'identifier')) ?? '',
+        getSourceText(document, record),
+      ];
+    }),
+  );
+}
+
+/** The bytes of every record of the repository now, by identifier. */
+async function asSent(exchange: Exchange): Promise<Map<string, string>> {
+  const sentBodies = new Map<string, string>();
+  for (let query = `verb=ListRecords&metadataPrefix=oai_svc&set=${SET}`; query !== ''; ) {
+    const { body } = await exchange({ method: 'GET', url: `${OAI_BASE}/2.2/oai?${query}` });
+    for (const [record] of body.toString().matchAll(/<record>.*?<\/record>/gs)) {
+      sentBodies.set(/<identifier>(.*?)</.exec(record)?.[1] ?? '', record);
+    }
+    const token = /<resumptionToken[^>]*>([^<]+)</.exec(body.toString())?.[1];
+    query = token === undefined ? '' : `verb=ListRecords&resumptionToken=${token}`;
+  }
+  return sentBodies;
+}
+
+function cut(repository: FakeRepository, after: number): Exchange {
+  let pages = 0;
+  return async (request) => {
+    if (request.url.includes('ListRecords') && ++pages > after)
+      throw new TransportError('reset', true, 'gone');
+    return repository.exchange(request);
+  };
+}
+
+test('one XML stream holds the bytes of every record, and can be read alone', async () => {
+  const place = harvestPlace('out.xml');
+  const repository = aRepository();
+  const exchange = withOuterPrefix(repository);
+  await place.run(exchange, { form: 'xml' });
+  expect(xmlRecords(place.path)).toEqual(await asSent(exchange));
+});
+
+test('an XML stream is complete after an interruption and the resumed run', async () => {
+  const place = harvestPlace('out.xml');
+  const repository = aRepository();
+  await place.run(cut(repository, 1), { form: 'xml' }).catch(() => {});
+  expect(xmlRecords(place.path).size).toBe(2);
+  await place.run(repository.exchange, { form: 'xml' });
+  expect(xmlRecords(place.path)).toEqual(await asSent(repository.exchange));
+  expect(readFileSync(place.path, 'utf8').match(/<harvest>/g)).toHaveLength(1);
+});
+
+test('one flush of the disk covers many pages that arrive together', async () => {
+  const place = harvestPlace('out.jsonl');
+  const repository = aRepository();
+  for (let n = 0; n < 100; n++) repository.put(`B-${n}`, 'věc');
+  const handle = await open(import.meta.filename);
+  const flushes = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'datasync');
+  await handle.close();
+  await place.run(repository.exchange);
+  expect(place.lines()).toHaveLength(105);
+  expect(flushes.mock.calls.length).toBeLessThan(20);
+  flushes.mockRestore();
+});
+
+test('an empty XML stream is a document all the same', async () => {
+  const place = harvestPlace('out.xml');
+  await place.run(new FakeRepository().exchange, { form: 'xml' });
+  expect(xmlRecords(place.path).size).toBe(0);
+});
+
+test('of several copies in an XML stream the last one is the current version', async () => {
+  const place = harvestPlace('out.xml');
+  const repository = aRepository();
+  await place.run(repository.exchange, { form: 'xml' });
+  repository.nowMs += 3600_000;
+  repository.put('A-2', 'změněno');
+  repository.remove('A-4');
+  await place.run(repository.exchange, { form: 'xml' });
+  const records = xmlRecords(place.path);
+  expect(records).toEqual(await asSent(repository.exchange));
+  expect(records.get(`${OAI_BASE}/id/A-4`)).toContain('status="deleted"');
+});
+
+test('a broken page ends the harvest with nothing lost, and can be skipped record by record', async () => {
+  const place = harvestPlace();
+  const repository = aRepository();
+  const damaged = replacing(repository, 'věc A-2', 'věc & A-2');
+  await expect(place.run(damaged)).rejects.toMatchObject({
+    oaiCode: 'malformed',
+    exitCode: 14,
+    record: `${OAI_BASE}/id/A-2`,
+  });
+  const stored = place.lines().length;
+  const result = await place.run(damaged, { skipBroken: true });
+  expect(result).toMatchObject({
+    records: 5,
+    held: 4,
+    broken: [{ identifier: `${OAI_BASE}/id/A-2` }],
+  });
+  expect(place.lines()).toHaveLength(4);
+  expect(stored).toBeLessThan(4);
+});
+
+test('a service without records of the set gives an empty output', async () => {
+  const place = harvestPlace();
+  const exchange: Exchange = async ({ url }) => {
+    if (url.includes('ListSets'))
+      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
+    return answer(
+      oaiXml(url.includes('Identify') ? '<Identify/>' : '<error code="noRecordsMatch"/>'),
+    );
+  };
+  expect(await place.run(exchange)).toMatchObject({ records: 0, held: 0 });
+  expect(readFileSync(place.path, 'utf8')).toBe('');
+});
+
+test('a record of a single answer keeps the namespaces that its GetRecord declares', async () => {
+  const text =
+    '<record><header><identifier>A-1</identifier><datestamp>2025-01-01</datestamp></header><metadata><s:x/></metadata></record>';
+  const document = parseXml(
+    Buffer.from(
+      `<OAI-PMH xmlns="${OAI_NAMESPACE}"><GetRecord xmlns:s="urn:s">${text}</GetRecord></OAI-PMH>`,
+    ),
+  );
+  const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
+  const pieces: (string | Buffer)[] = [];
+  const stream = openAppendingStream(async (piece) => {
+    pieces.push(piece);
+  });
+  const output = openRecordOutput(stream, {
+    oaiBase: OAI_BASE,
+    version: '2.2',
+    sets: SET,
+    verb: 'ListRecords',
+    format: 'oai_svc',
+    fromBound: '',
+    untilBound: '',
+    account: '',
+    form: 'xml',
+  });
+  const page = records.filter((record) => record !== undefined);
+  await output.write({ document, records: page, seenRecords: page });
+  await output.close();
+  const { root } = parseXml(Buffer.from(pieces.join('')));
+  expect([...walkDescendants(root, 'x', 'urn:s')]).toHaveLength(1);
+});

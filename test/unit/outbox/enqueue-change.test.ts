@@ -1,0 +1,350 @@
+import { describe, expect, test } from 'vitest';
+import {
+  enqueueNumber,
+  enqueuePhoto,
+  findKnownNumber,
+} from '../../../src/outbox/changes/enqueue-change.ts';
+import type { Sendable } from '../../../src/outbox/changes/kept-photographs.ts';
+import { findSubject, findSubjectToChange } from '../../../src/outbox/changes/resolve-finds.ts';
+import { planRemoval, removeFinds } from '../../../src/outbox/changes/undo-command.ts';
+import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
+import {
+  type ClaimableQuery,
+  findEntryById,
+  findNextClaimable,
+  listEntriesOfSubject,
+} from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { saveStanding } from '../../../src/outbox/pulled-records.ts';
+import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { planNumbers, queueNumbers } from '../../../src/tables/enqueue-numbers.ts';
+import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { openNumberTable } from '../../../src/tables/table-columns.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import {
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-202400101-N00001';
+const PHOTOGRAPH: Sendable = {
+  source: '/card/IMG_0001.jpg',
+  name: 'a.jpg',
+  mediaType: 'image/jpeg',
+  sha512: Buffer.alloc(64, 1),
+  sizeBytes: 3,
+};
+const RECORD = makeRecordSubject(IDENT);
+
+function getNext(outbox: Outbox) {
+  const all: ClaimableQuery = {
+    kinds: ENTRY_KINDS,
+    subjects: undefined,
+    busyRecords: [],
+    closed: [],
+  };
+  return findNextClaimable(outbox, all);
+}
+
+function nextId(outbox: Outbox): number {
+  return getNext(outbox)?.id ?? 0;
+}
+
+function drop(outbox: Outbox, id: number): void {
+  resolveEntries(outbox, IDENT, { kind: 'drop' }, id, true);
+}
+
+test('a photograph and a number queued at the moment of their find’s acceptance do not wait for it forever', () => {
+  using outbox = tempOutbox();
+  const { findId, entryId } = queueImport(outbox, 'K-1');
+  const lookedUpBefore = findSubject(outbox, 'K-1');
+  acceptEntry(outbox, entryId, IDENT);
+  enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH);
+  enqueueNumber(outbox, lookedUpBefore, 'A 1');
+  const followers = listEntriesOfSubject(outbox, findId).filter(({ kind }) => kind !== 'import');
+  expect(followers.map(({ identCely }) => identCely)).toEqual([IDENT, IDENT]);
+});
+
+test('nothing is queued for a find that another command removed since it was looked up', () => {
+  using outbox = tempOutbox();
+  queueImport(outbox, 'K-1');
+  const lookedUpBefore = findSubject(outbox, 'K-1');
+  removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
+  const removed = expect.objectContaining({ message: 'Another command has removed the find.' });
+  expect(() => enqueuePhoto(outbox, lookedUpBefore, PHOTOGRAPH)).toThrow(removed);
+  expect(() => enqueueNumber(outbox, lookedUpBefore, 'A 1')).toThrow(removed);
+});
+
+describe('a photograph', () => {
+  test('that was refused is queued again when it is added again, from its new path', () => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, { ...PHOTOGRAPH, link: '/media/usb/a.jpg' });
+    attemptEntry(outbox, entryId, { state: 'refused', reason: 'gone', issues: [] });
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: 'requeued', entryId });
+    expect(findEntryById(outbox, entryId)).toMatchObject({
+      state: 'queued',
+      photograph: { ...PHOTOGRAPH, link: undefined },
+    });
+  });
+
+  const UNCERTAIN = { state: 'uncertain', reason: 'no answer' } as const;
+  test.each<[string, (outbox: Outbox, id: number) => void, string, string]>([
+    [
+      'uncertain is not queued a second time',
+      (outbox, id) => attemptEntry(outbox, id, UNCERTAIN),
+      'kept',
+      'uncertain',
+    ],
+    ['dropped is restored', drop, 'requeued', 'queued'],
+    [
+      'dropped while uncertain stays uncertain',
+      (outbox, id) => {
+        attemptEntry(outbox, id, UNCERTAIN);
+        drop(outbox, id);
+      },
+      'requeued',
+      'uncertain',
+    ],
+  ])('that was %s when it is added again', (_what, change, expected, state) => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    change(outbox, entryId);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toEqual({ change: expected, entryId });
+    expect(findEntryById(outbox, entryId)?.state).toBe(state);
+  });
+
+  test('with other content replaces an unsent one of its file, unless both are wanted', () => {
+    using outbox = tempOutbox();
+    const [second, third] = [2, 3].map((byte) => ({
+      ...PHOTOGRAPH,
+      sha512: Buffer.alloc(64, byte),
+    })) as [Sendable, Sendable];
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, { isWanted: () => false });
+    const replaced = enqueuePhoto(outbox, RECORD, second, { isWanted: () => false });
+    expect(replaced).toMatchObject({ change: 'replaced', sameFile: 'replaced' });
+    expect(findEntryById(outbox, entryId)).toBeUndefined();
+    expect(findEntryById(outbox, replaced.entryId)).toMatchObject({
+      state: 'queued',
+      photograph: { sha512: second.sha512 },
+    });
+    const isWanted = ({ id }: Entry) => id === replaced.entryId;
+    expect(enqueuePhoto(outbox, RECORD, third, { isWanted }).change).toBe('queued');
+  });
+
+  test('that was sent is queued once more if a person wants that', () => {
+    using outbox = tempOutbox();
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    acceptEntry(outbox, entryId, IDENT);
+    const second = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, { again: true });
+    expect(second.entryId).not.toBe(entryId);
+    expect(findEntryById(outbox, second.entryId)?.state).toBe('queued');
+    expect(findEntryById(outbox, entryId)?.state).toBe('accepted');
+  });
+
+  test('with other content is named if one of its file was sent', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
+    const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) };
+    expect(enqueuePhoto(outbox, RECORD, other, { isWanted: () => false })).toMatchObject({
+      change: 'queued',
+      sameFile: 'sent',
+    });
+  });
+
+  test('that was sent is queued again if a later pull shows the record without it', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    const sentId = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
+    acceptEntry(outbox, sentId, IDENT);
+    const show = (files: readonly object[]): void =>
+      saveStanding(outbox, {
+        identCely: IDENT,
+        standing: 'shown',
+        datestampMs: clock.now(),
+        shown: { stav: 1, record: { elements: {}, files } },
+      });
+    await clock.advance(60_000);
+    const file = {
+      name: 'F01.jpg',
+      mediaType: 'image/jpeg',
+      sha512Hex: PHOTOGRAPH.sha512.toString('hex'),
+      history: [],
+    };
+    show([file]);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({
+      change: 'kept',
+      entryId: sentId,
+    });
+    show([]);
+    const { change, entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
+    expect([change, entryId === sentId]).toEqual(['queued', false]);
+    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId });
+  });
+});
+
+describe('a new number', () => {
+  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`));
+  const sendNext = (outbox: Outbox): void => acceptEntry(outbox, nextId(outbox), IDENT);
+  const show = (outbox: Outbox, number: string | undefined): void =>
+    saveStanding(outbox, {
+      identCely: IDENT,
+      standing: 'shown',
+      datestampMs: outbox.clock.now(),
+      shown: {
+        stav: 1,
+        record: { elements: number === undefined ? {} : { evidencni_cislo: number } },
+      },
+    });
+
+  test('for a find is sent again if another one was set by its identifier since', () => {
+    using outbox = tempOutbox();
+    acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
+    expect(enqueueNumber(outbox, findSubject(outbox, 'K-1'), 'A 1')).toBe('queued');
+    sendNext(outbox);
+    expect(planNumbers(outbox, openNumberTable(outbox, table)).numbers).toMatchObject([
+      { change: 'current' },
+    ]);
+    expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
+    sendNext(outbox);
+    expect(
+      queueNumbers(outbox, planNumbers(outbox, openNumberTable(outbox, table)), true).numbers,
+    ).toMatchObject([{ change: 'queued' }]);
+    expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
+  });
+
+  test('with the value before a curator’s change is sent', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    enqueueNumber(outbox, RECORD, 'A 1');
+    sendNext(outbox);
+    await clock.advance(60_000);
+    show(outbox, 'B 7');
+    expect(enqueueNumber(outbox, RECORD, 'A 1')).toBe('queued');
+    expect(getNext(outbox)).toMatchObject({ value: 'A 1', expects: 'B 7' });
+  });
+
+  test('expects the last sent value, not that of an older pull', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    show(outbox, 'A 0');
+    await clock.advance(60_000);
+    enqueueNumber(outbox, RECORD, 'A 1');
+    expect(getNext(outbox)).toMatchObject({ expects: 'A 0' });
+    sendNext(outbox);
+    expect(findKnownNumber(outbox, RECORD)).toBe('A 1');
+  });
+
+  test.each([
+    ['none where the find has none', {}, ''],
+    ['that of the find', { evidencni_cislo: 'A 9' }, 'A 9'],
+  ])('expects %s', (_what, elements, expected) => {
+    using outbox = tempOutbox();
+    const place = { file: null, row: null, path: null, base: null };
+    const prepared = { document: null, issues: [] };
+    const findId = wantNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
+    expect(findKnownNumber(outbox, findId)).toBe(expected);
+  });
+
+  test('expects nothing of an unknown record', () => {
+    using outbox = tempOutbox();
+    enqueueNumber(outbox, RECORD, 'A 1');
+    expect(getNext(outbox)).toMatchObject({ expects: null });
+  });
+
+  test('may have 255 characters, counted as the service counts them', () => {
+    using outbox = tempOutbox();
+    expect(enqueueNumber(outbox, RECORD, '\u{1f3fa}'.repeat(255))).toBe('queued');
+    expect(() => enqueueNumber(outbox, RECORD, 'a'.repeat(256))).toThrow(/256 characters/);
+  });
+});
+
+test('a number replaces no other one than a person was shown', () => {
+  using outbox = tempOutbox();
+  const setNumber = (value: string) =>
+    acceptEntry(outbox, queueNumber(outbox, RECORD, value, null), IDENT);
+  setNumber('A 1');
+  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};B 2`));
+  const planned = planNumbers(outbox, openNumberTable(outbox, table));
+  expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
+  setNumber('CURATOR');
+  expect(queueNumbers(outbox, planned, true)).toMatchObject({
+    numbers: [],
+    issues: [{ rule: 'number-replaces' }],
+  });
+  expect(
+    queueNumbers(outbox, planNumbers(outbox, openNumberTable(outbox, table)), true),
+  ).toMatchObject({
+    numbers: [{ replaces: 'CURATOR' }],
+    issues: [],
+  });
+});
+
+test('the numbers of a large table are queued in small transactions, and once for repeated imports', () => {
+  using outbox = tempOutbox();
+  let most = 0;
+  let depth = 0;
+  const countAll = () => listAllEntries(outbox).length;
+  const counting: Outbox = {
+    ...outbox,
+    change: (work) => {
+      const before = depth === 0 ? countAll() : 0;
+      depth += 1;
+      const result = outbox.change(work);
+      depth -= 1;
+      if (depth === 0) most = Math.max(most, countAll() - before);
+      return result;
+    },
+  };
+  const rows = Array.from(
+    { length: 450 },
+    (_, index) => `C-202400101-N${String(index + 1).padStart(5, '0')};A ${index}`,
+  );
+  const table = parseTable(
+    'numbers.csv',
+    Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')),
+  );
+  expect(
+    queueNumbers(
+      counting,
+      planNumbers(counting, openNumberTable(counting, table)),
+      true,
+    ).numbers.filter(({ change }) => change === 'queued'),
+  ).toHaveLength(450);
+  expect(most).toBeLessThanOrEqual(100);
+  const again = queueNumbers(
+    outbox,
+    planNumbers(outbox, openNumberTable(outbox, table)),
+    true,
+  ).numbers;
+  expect(again.every(({ change }) => change === 'current')).toBe(true);
+});
+
+describe('a removed find', () => {
+  const removeAll = (outbox: Outbox) =>
+    removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
+
+  test('is deleted if nothing was attempted', () => {
+    using outbox = tempOutbox();
+    const { findId } = queueImport(outbox, 'K-1');
+    queuePhoto(outbox, findId, PHOTOGRAPH);
+    expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: false }]);
+    expect(() => findSubject(outbox, 'K-1')).toThrow(/There is no find K-1/);
+  });
+
+  test('is never sent, and its attempted entries are kept', () => {
+    using outbox = tempOutbox();
+    const { entryId } = queueImport(outbox, 'K-1');
+    attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
+    expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: true }]);
+    expect(getNext(outbox)).toBeUndefined();
+    expect(() => findSubjectToChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
+    expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
+  });
+});

@@ -1,0 +1,261 @@
+import { expect, test } from 'vitest';
+import { hashSha512 } from '../../../src/base/digest.ts';
+import type { Find } from '../../../src/finds/find.ts';
+import { type EnqueueContext, enqueueFinds } from '../../../src/outbox/changes/enqueue-finds.ts';
+import { planRows } from '../../../src/outbox/changes/plan-rows.ts';
+import { planRemoval, removeFinds } from '../../../src/outbox/changes/undo-command.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import {
+  countFinds,
+  findByLocalId,
+  getImportedRow,
+  serializeBase,
+} from '../../../src/outbox/stored-finds.ts';
+import { uniteWithLedger } from '../../../src/outbox/unite.ts';
+import { wantFind } from '../../../src/outbox/wishes.ts';
+import { resolveEntries } from '../../../src/push/resolve-entries.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+/** @param bytes of each photograph; otherwise its path */
+function context(outbox: Outbox, bytes?: string): EnqueueContext {
+  return {
+    outbox,
+    validate: (find) => ({ document: Buffer.from(JSON.stringify(find.elements)), issues: [] }),
+    inspectPhotograph: async (path) => ({
+      photograph: {
+        name: path,
+        source: path,
+        mediaType: 'image/jpeg',
+        sizeBytes: path.length,
+        sha512: hashSha512(Buffer.from(bytes ?? path)),
+      },
+      issues: [],
+    }),
+    storePhotograph: async () => {},
+    dryRun: false,
+  };
+}
+
+const FIND: Find = { localId: 'K-1', elements: { poznamka: 'přezka' }, photos: ['a.jpg'] };
+
+function uuidOf(outbox: Outbox): string {
+  return findByLocalId(outbox, 'K-1')?.uuid ?? '';
+}
+
+function states(outbox: Outbox): string[] {
+  return listEntriesOfSubject(outbox, uuidOf(outbox)).map(({ kind, state }) => `${kind} ${state}`);
+}
+
+function drop(outbox: Outbox, { id }: Entry): void {
+  resolveEntries(outbox, 'K-1', { kind: 'drop' }, id, true);
+}
+
+function edit(outbox: Outbox, elements: Find['elements']): void {
+  const find = findByLocalId(outbox, 'K-1');
+  if (find === undefined) throw new Error('there is no K-1');
+  const document = Buffer.from(JSON.stringify(elements));
+  const base = serializeBase(getImportedRow(find) ?? null, elements);
+  wantFind(outbox, find, { ...find.wish, elements, base }, { document, issues: [] });
+}
+
+function importId(outbox: Outbox): number {
+  return findImportOfFind(outbox, uuidOf(outbox))?.id ?? 0;
+}
+
+test('a dropped find and photograph stay dropped when the table is imported again', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  for (const entry of listEntriesOfSubject(outbox, uuidOf(outbox))) drop(outbox, entry);
+  const { finds, issues } = await enqueueFinds(
+    [{ ...FIND, elements: { poznamka: 'edited' } }],
+    context(outbox),
+  );
+  expect(states(outbox)).toEqual(['import dropped', 'photo dropped']);
+  expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
+  expect(issues).toMatchObject([
+    { severity: 'warning', rule: 'given-up', message: expect.stringContaining('--resend') },
+  ]);
+});
+
+test('a find that only the ledger knows comes back as sent, and its table adds nothing', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
+  using anew = openAnew(outbox);
+  uniteWithLedger(anew);
+  expect(countFinds(anew)).toBe(1);
+  await enqueueFinds([FIND], context(anew));
+  expect(states(anew)).toEqual(['import accepted', 'photo queued']);
+  expect(listEntriesOfSubject(anew, uuidOf(anew)).map(({ identCely }) => identCely)).toEqual([
+    'C-1-N00001',
+    'C-1-N00001',
+  ]);
+});
+
+test('a dropped photograph stays dropped, too', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  for (const entry of listEntriesOfSubject(outbox, uuidOf(outbox))) {
+    if (entry.kind === 'photo') drop(outbox, entry);
+  }
+  await enqueueFinds([FIND], context(outbox));
+  expect(states(outbox)).toEqual(['import queued', 'photo dropped']);
+});
+
+test('a photograph that the table names later is queued, although the find was sent and its row differs', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
+  const edited = { ...FIND, elements: { poznamka: 'edited' }, photos: ['a.jpg', 'b.jpg'] };
+  const { finds } = await enqueueFinds([edited], context(outbox));
+  expect(finds).toMatchObject([{ change: 'sent', photosAdded: 1 }]);
+  expect(
+    listEntriesOfSubject(outbox, uuidOf(outbox)).filter(({ kind }) => kind === 'photo'),
+  ).toMatchObject([{ identCely: 'C-1-N00001' }, { identCely: 'C-1-N00001' }]);
+});
+
+test.each([
+  ['dropped and removed, since its end was not known', true],
+  ['removed after the service had refused it', false],
+])('a find that was %s is not created again by its table', async (_how, isUncertain) => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox));
+  attemptEntry(
+    outbox,
+    importId(outbox),
+    isUncertain
+      ? { state: 'uncertain', reason: 'no answer' }
+      : { state: 'refused', reason: 'no', issues: [] },
+  );
+  const entry = findImportOfFind(outbox, uuidOf(outbox));
+  if (isUncertain && entry !== undefined) drop(outbox, entry);
+  expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([
+    { isHidden: true },
+  ]);
+  const { finds, issues } = await enqueueFinds(
+    [{ ...FIND, elements: { poznamka: 'edited' } }],
+    context(outbox),
+  );
+  expect(finds).toMatchObject([{ change: 'kept', photosAdded: 0 }]);
+  expect(issues).toMatchObject([
+    { rule: 'given-up', message: expect.stringContaining('pas resolve K-1 --resend') },
+  ]);
+  expect([countFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
+});
+
+test('a photograph with new content replaces the unsent one of its file, and is named beside one that was sent', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([FIND], context(outbox, 'one'));
+  await enqueueFinds([FIND], context(outbox, 'two'));
+  expect(states(outbox)).toEqual(['import queued', 'photo queued']);
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
+  acceptEntry(outbox, listEntriesOfSubject(outbox, uuidOf(outbox))[1]?.id ?? 0, 'C-1-N00001');
+  const { issues } = await enqueueFinds([FIND], context(outbox, 'three'));
+  expect(issues).toMatchObject([{ severity: 'warning', rule: 'photo-name-sent' }]);
+  expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);
+});
+
+test('a waypoint never replaces a find of the same name from another file', () => {
+  const waypoint = (localId: string, latitude: number): Find => ({
+    localId,
+    elements: { geom_system: '4326', geom_wkt: `POINT(15.1 ${latitude})` },
+    photos: [],
+  });
+  const known = ['001', '002'].map((localId, at) => ({
+    ...waypoint(localId, 49.8 + at / 100),
+    key: localId,
+    path: '/walks/monday.gpx',
+    base: undefined,
+    isGone: () => false,
+  }));
+  const rows = [waypoint('001', 49.6), waypoint('002', 49.5)];
+  const table = { path: '/walks/tuesday.gpx', prefix: undefined, hasKey: () => true };
+  expect(rows.map(planRows(rows, known, table).planRow)).toMatchObject([
+    { kind: 'question', find: '001' },
+    { kind: 'question', find: '002' },
+  ]);
+  expect(rows.map(planRows(rows, known, { ...table, prefix: 'T-' }).planRow)).toMatchObject([
+    { kind: 'new', localId: 'T-001' },
+    { kind: 'new', localId: 'T-002' },
+  ]);
+});
+
+test('a sent find is unchanged if only the label of a reference differs', async () => {
+  using outbox = tempOutbox();
+  const referring = (text: string): Find => ({
+    ...FIND,
+    elements: { obdobi: { id: 'HES-000274', text } },
+    photos: [],
+  });
+  await enqueueFinds([referring('')], context(outbox));
+  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
+  expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([
+    { change: 'kept' },
+  ]);
+  const other: Find = { ...FIND, elements: { obdobi: { id: 'HES-000275', text: '' } }, photos: [] };
+  expect((await enqueueFinds([other], context(outbox))).finds).toMatchObject([{ change: 'sent' }]);
+});
+
+test('finds are read in batches, and a batch is on disk before the next is read', async () => {
+  using outbox = tempOutbox();
+  const stored: number[] = [];
+  const finds = function* (): Generator<Find> {
+    for (let index = 1; index <= 1001; index++) {
+      stored.push(countFinds(outbox));
+      yield { localId: `K-${index}`, elements: {}, photos: [] };
+    }
+  };
+  await enqueueFinds(finds(), context(outbox));
+  expect([...new Set(stored)]).toEqual([0, 300, 600, 900]);
+  expect(countFinds(outbox)).toBe(1001);
+});
+
+test('a find that a person enters again has the entered values, whatever was edited before', async () => {
+  using outbox = tempOutbox();
+  const enter = (elements: Find['elements']) =>
+    enqueueFinds([{ ...FIND, elements, photos: [] }], context(outbox));
+  await enter({
+    poznamka: 'first',
+    druh_nalezu: { id: 'HES-000605', text: '' },
+    datum_nalezu: '2024-06-01',
+  });
+  edit(outbox, { poznamka: 'edited', hloubka: 20 });
+  const entered = {
+    poznamka: 'third',
+    druh_nalezu: { id: 'HES-000691', text: '' },
+    datum_nalezu: '2024-07-01',
+  };
+  expect((await enter(entered)).finds).toMatchObject([{ change: 'updated' }]);
+  expect(findByLocalId(outbox, 'K-1')?.elements).toEqual(entered);
+});
+
+test('a find stores the elements of its row once, and its row as last imported only when they differ', async () => {
+  using outbox = tempOutbox();
+  const long = { ...FIND, elements: { poznamka: 'přezka '.repeat(100) } };
+  await enqueueFinds([long], context(outbox));
+  const baseLength = () => findByLocalId(outbox, 'K-1')?.wish.base?.length ?? 0;
+  expect(baseLength()).toBeLessThan(200);
+  edit(outbox, { poznamka: 'edited' });
+  const edited = findByLocalId(outbox, 'K-1');
+  expect(edited && getImportedRow(edited)?.elements).toEqual(long.elements);
+  edit(outbox, long.elements);
+  expect(baseLength()).toBeLessThan(200);
+});
+
+test('a find that changes while its row is prepared, or that comes twice, is merged with what is stored by then', async () => {
+  using outbox = tempOutbox();
+  await enqueueFinds([{ ...FIND, photos: [] }], context(outbox));
+  const edited: EnqueueContext = {
+    ...context(outbox),
+    table: { path: undefined, planRow: ({ localId }) => ({ kind: 'new', localId, others: [] }) },
+    storePhotograph: async () => edit(outbox, { ...FIND.elements, hloubka: 20 }),
+  };
+  await enqueueFinds([{ ...FIND, elements: { poznamka: 'spona' } }], edited);
+  expect(findByLocalId(outbox, 'K-1')?.elements).toEqual({ poznamka: 'spona', hloubka: 20 });
+  const twice = { ...FIND, localId: 'K-2', photos: [] };
+  const { finds } = await enqueueFinds([twice, twice], context(outbox));
+  expect(finds.map(({ change }) => change)).toEqual(['added', 'kept']);
+});

@@ -1,0 +1,346 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FindElements } from '../../../src/finds/fields.ts';
+import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
+import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
+import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
+import { foldSlot } from '../../../src/outbox/fold.ts';
+import { makeIntentId } from '../../../src/outbox/intents.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { listFactsOfSubject } from '../../../src/outbox/record-facts.ts';
+import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
+import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
+import { unwant, wantFind, wantNewFind, wantNumber } from '../../../src/outbox/wishes.ts';
+import { attemptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
+import {
+  openAnew,
+  openAt,
+  type TempOutbox,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
+
+const reference = fc.constantFrom('HES-1', 'HES-2').map((id) => ({ id, text: id }));
+const elementsOf: fc.Arbitrary<FindElements> = fc.record(
+  {
+    projekt: fc.constantFrom('C-1', 'C-2').map((id) => ({ id, text: '' })),
+    hloubka: fc.constantFrom(10, 20, 30),
+    druh_nalezu: reference,
+    specifikace: reference,
+    poznamka: fc.constantFrom('nail', 'Nail', 'coin'),
+    nalezce: fc.constantFrom(
+      { id: 'OS-1', text: 'Nová, Eva' },
+      { id: ':tba', text: 'Nová, Eva' },
+      { id: ':tba', text: 'Malý, Jan' },
+    ),
+    datum_nalezu: fc.constantFrom('2024-05-01', '2024-05-02'),
+    lokalizace: fc.constantFrom('U lesa', 'Na poli'),
+    geom_system: fc.constant('4326' as const),
+    geom_wkt: fc.constantFrom('POINT (15.1 49.8)', 'POINT (15.10001 49.8)', 'POINT (15.2 49.8)'),
+    evidencni_cislo: fc.constantFrom('1', '2'),
+  },
+  { requiredKeys: ['projekt'] },
+);
+
+describe('two finds', () => {
+  const find = fc
+    .tuple(elementsOf, fc.constantFrom(undefined, 'K-1', 'K-2'))
+    .map(([elements, localId]) => makeComparable(elements, localId));
+
+  test('match the same way in either order', () => {
+    fc.assert(
+      fc.property(find, find, fc.boolean(), (a, b, isEdition) => {
+        expect(matchFinds(a, b, isEdition)).toBe(matchFinds(b, a, isEdition));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('that match are found by the index', () => {
+    fc.assert(
+      fc.property(find, find, (a, b) => {
+        const index = createFindIndex<number>();
+        index.add(b, 1);
+        if (matchFinds(a, b) !== 'other') expect(index.list(a)).toHaveLength(1);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('that are the same are near once a note differs', () => {
+    fc.assert(
+      fc.property(elementsOf, (elements) => {
+        const noted = makeComparable({ ...elements, poznamka: 'another' }, 'K-2');
+        expect(matchFinds(makeComparable(elements, 'K-1'), noted)).toBe('near');
+      }),
+    );
+  });
+
+  test('are the same to themselves', () => {
+    fc.assert(
+      fc.property(find, (a) => {
+        expect(matchFinds(a, a)).toBe('same');
+      }),
+    );
+  });
+});
+
+test('the id of an intent is that of its content, whatever its labels and zeros', () => {
+  const make = (elements: FindElements): string =>
+    makeIntentId({ kind: 'import', subject: 'a', elements });
+  const one: FindElements = {
+    obdobi: { id: 'HES-1', text: 'pravěk' },
+    geom_system: '4326',
+    geom_wkt: 'POINT (15.10 49.80)',
+  };
+  expect(make({ ...one, obdobi: { id: 'HES-1', text: 'prehistory' } })).toBe(make(one));
+  expect(make({ ...one, geom_wkt: 'POINT (15.1 49.8)' })).toBe(make(one));
+  expect(make({ ...one, geom_wkt: 'POINT (15.1 49.9)' })).not.toBe(make(one));
+});
+
+type Step =
+  | { readonly kind: 'add' | 'edit' | 'remove' | 'number' | 'undo' | 'redo'; readonly at: number }
+  | {
+      readonly kind: 'send';
+      readonly at: number;
+      readonly ends: 'accepted' | 'queued' | 'refused';
+    };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('add', 'edit', 'remove', 'number', 'undo', 'redo'),
+    at: fc.nat(3),
+  }),
+  fc.record({
+    kind: fc.constant('send' as const),
+    at: fc.nat(3),
+    ends: fc.constantFrom('accepted', 'queued', 'refused'),
+  }),
+);
+
+let notes = 0;
+let records = 0;
+
+function play(outbox: Outbox, { kind, at, ...step }: Step): void {
+  outbox.command.id = undefined;
+  outbox.command.words = kind;
+  const localId = `K-${at}`;
+  const find = findByLocalId(outbox, localId);
+  const write = (poznamka: string): FindElements => ({
+    projekt: { id: 'C-1', text: '' },
+    poznamka,
+  });
+  const prepared = { document: Buffer.from('<x/>'), issues: [] };
+  const place = { localId, file: null, row: null, path: null, base: null };
+  switch (kind) {
+    case 'add':
+      if (find === undefined) wantNewFind(outbox, { ...place, elements: write(localId) }, prepared);
+      return;
+    case 'edit':
+      if (find !== undefined && !find.isHidden)
+        wantFind(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
+      return;
+    case 'remove':
+      if (find !== undefined) unwant(outbox, find.uuid, `import ${find.uuid}`, true);
+      return;
+    case 'number':
+      if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, null, false);
+      return;
+    case 'undo': {
+      const last = findLastCommand(outbox);
+      if (last !== undefined) undoCommand(outbox, last);
+      return;
+    }
+    case 'redo': {
+      const last = listCommands(outbox).find(
+        ({ undoes, isUndone }) => undoes !== undefined && !isUndone,
+      );
+      if (last !== undefined) undoCommand(outbox, last);
+      return;
+    }
+    case 'send': {
+      const entry = (find === undefined ? [] : listEntriesOfSubject(outbox, find.uuid)).find(
+        ({ state, held, kind: what, identCely }) =>
+          state === 'queued' && held === null && (what === 'import' || identCely !== null),
+      );
+      if (entry === undefined || !('ends' in step)) return;
+      const identCely = entry.identCely ?? `C-1-N${(records++).toString().padStart(5, '0')}`;
+      attemptEntry(
+        outbox,
+        entry.id,
+        {
+          accepted: { state: 'accepted', identCely } as const,
+          queued: { state: 'queued', reason: '', notBeforeAt: 0 } as const,
+          refused: { state: 'refused', reason: '', issues: [] } as const,
+        }[step.ends as 'accepted'],
+      );
+    }
+  }
+}
+
+/** What is wanted and what the service has, by local id. */
+function describeAll(outbox: Outbox): unknown {
+  return [...iterateFinds(outbox)]
+    .map((find) => [
+      find.localId,
+      find.uuid,
+      find.elements,
+      listEntriesOfSubject(outbox, find.uuid)
+        .filter(({ state, attempts }) => state !== 'dropped' || attempts > 0)
+        .map(({ kind, intent, state, identCely }) => [kind, intent, state, identCely])
+        .sort(),
+    ])
+    .sort();
+}
+
+const cut = fc.array(fc.tuple(fc.boolean(), step, fc.nat(7)), { maxLength: 14 });
+
+/** Plays on two copies of one file with one ledger, each with local ids of its own for new finds. */
+function playApart(steps: readonly (readonly [boolean, Step, number])[], onEnd: Apart): void {
+  using one = tempOutbox();
+  play(one, { kind: 'add', at: 0 });
+  play(one, { kind: 'add', at: 1 });
+  one.sql('pragma wal_checkpoint(truncate)').all();
+  const path = join(tempFolder(), 'outbox.sqlite');
+  copyFileSync(one.path, path);
+  using other = openAt(path, one.ledger.path, { clock: one.clock });
+  for (const [isFirst, each, which] of steps) {
+    const outbox = isFirst ? one : other;
+    const isNew = each.kind === 'add';
+    // A push unites first.
+    if (each.kind === 'send') uniteWithLedger(outbox);
+    play(outbox, { ...each, at: isNew ? which + (isFirst ? 2 : 10) : which % 4 });
+  }
+  onEnd(one, other);
+}
+
+type Apart = (one: TempOutbox, other: TempOutbox) => void;
+
+describe('any history of commands, attempts and undo', () => {
+  test('means the same in whatever order its facts are folded, and twice as once', () => {
+    fc.assert(
+      fc.property(cut, fc.infiniteStream(fc.nat()), (steps, random) => {
+        playApart(steps, (one, other) => {
+          uniteWithOutbox(other, one);
+          for (const { uuid } of iterateFinds(one)) {
+            const facts = listFactsOfSubject(one, uuid);
+            for (const slot of new Set(facts.map((fact) => fact.slot))) {
+              const own = facts.filter((fact) => fact.slot === slot);
+              const mixed = own
+                .map((fact) => ({ fact, at: random.next().value ?? 0 }))
+                .sort((a, b) => a.at - b.at)
+                .map(({ fact }) => fact);
+              expect(foldSlot([...mixed, ...own])).toStrictEqual(foldSlot(own));
+            }
+          }
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is as before after a command and its undo, and as after it with the redo', () => {
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 8 }),
+        step.filter(({ kind }) => ['add', 'edit', 'remove', 'number'].includes(kind)),
+        (steps, last) => {
+          using outbox = tempOutbox();
+          for (const each of steps) play(outbox, each);
+          const before = describeAll(outbox);
+          const commands = listCommands(outbox).length;
+          play(outbox, last);
+          if (listCommands(outbox).length === commands) return;
+          const after = describeAll(outbox);
+          play(outbox, { kind: 'undo', at: 0 });
+          expect(describeAll(outbox)).toStrictEqual(before);
+          play(outbox, { kind: 'redo', at: 0 });
+          expect(describeAll(outbox)).toStrictEqual(after);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  test('comes back from the ledger as far as it was attempted', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+        using outbox = tempOutbox();
+        for (const each of steps) play(outbox, each);
+        using anew = openAnew(outbox);
+        uniteWithLedger(anew);
+        for (const find of iterateFinds(outbox)) {
+          const attempted = listEntriesOfSubject(outbox, find.uuid).filter(
+            ({ attempts }) => attempts > 0,
+          );
+          if (!attempted.some(({ kind }) => kind === 'import')) continue;
+          const there = findByLocalId(anew, find.localId);
+          const entries = there === undefined ? [] : listEntriesOfSubject(anew, there.uuid);
+          for (const { key, state, identCely } of attempted)
+            expect(entries.find((entry) => entry.key === key)).toMatchObject({ state, identCely });
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+describe('two histories of one outbox, cut anywhere', () => {
+  const describeByUuid = (outbox: Outbox): unknown =>
+    [...iterateFinds(outbox)]
+      .map(({ uuid, localId }) => [
+        uuid,
+        localId,
+        listEntriesOfSubject(outbox, uuid)
+          .map(({ key, state, identCely, attempts }) => `${key} ${state} ${identCely} ${attempts}`)
+          .sort(),
+      ])
+      .sort();
+
+  test('mean the same in whatever order they are united', () => {
+    fc.assert(
+      fc.property(cut, (steps) => {
+        playApart(steps, (one, other) => {
+          const united = [
+            [one, other],
+            [other, one],
+          ].map((order) => {
+            using empty = openAnew(one);
+            for (const from of order) uniteWithOutbox(from, empty);
+            return describeByUuid(empty);
+          });
+          expect(united[0]).toStrictEqual(united[1]);
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('send nothing twice, and agree about what was attempted', () => {
+    fc.assert(
+      fc.property(cut, (steps) => {
+        playApart(steps, (one, other) => {
+          for (const outbox of [one, other, one]) uniteWithLedger(outbox);
+          const attempted = [one, other].map((outbox) =>
+            listAllEntries(outbox)
+              .filter(({ attempts }) => attempts > 0)
+              .map(({ key, state, identCely }) => `${key} ${state} ${identCely}`)
+              .sort(),
+          );
+          expect(attempted[0]).toStrictEqual(attempted[1]);
+          for (const { uuid } of iterateFinds(one)) {
+            const accepted = one.ledger
+              .listFactsOfSubject(uuid)
+              .filter((fact) => fact.kind === 'answered' && fact.body.settles === 'accepted');
+            const ofImport = accepted.filter(({ slot }) => slot.startsWith('import '));
+            expect(ofImport.length).toBeLessThan(2);
+          }
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,254 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { hashSha512 } from '../../../src/base/digest.ts';
+import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
+import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
+import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
+import { openLedger } from '../../../src/outbox/ledger.ts';
+import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
+import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
+import { type OutboxPlace, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
+import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
+import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import {
+  ADDRESS,
+  BINDING,
+  queueImport,
+  queuePhoto,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
+
+type More = Partial<Parameters<typeof restoreOutbox>[0]>;
+
+/** A data home, and a backup of an outbox that is not in it. */
+function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(outbox, 'K-1')) {
+  const clock = manualClock(Date.UTC(2024, 5, 1, 9, 5, 7, 250));
+  const home = tempFolder();
+  const backup = join(tempFolder(), 'backup.sqlite');
+  const outboxesFolder = join(home, 'outboxes');
+  const ledgerFile = join(home, 'state', 'ledger.sqlite');
+  {
+    using outbox = tempOutbox(clock);
+    fill(outbox);
+    backUpOutbox(outbox, backup);
+  }
+  const folder = join(outboxesFolder, 'service-account');
+  const outboxFile = join(folder, 'outbox.sqlite');
+  const place: OutboxPlace = {
+    outboxFile,
+    photosFolder: join(folder, 'photos'),
+    lock: {
+      folder: join(home, 'locks'),
+      scope: 'service-account',
+      outboxFolder: folder,
+      clock,
+      holder: { pid: 7, host: 'office' },
+    },
+    open: () =>
+      openOutbox(outboxFile, clock, {
+        binding: BINDING,
+        ledger: () => openLedger(ledgerFile, { machine: () => '' }),
+      }),
+  };
+  const progress: number[] = [];
+  const restore = (more: More = {}) =>
+    restoreOutbox({
+      backup,
+      clock,
+      outboxesFolder,
+      place,
+      replace: false,
+      service: { address: ADDRESS, profile: 'field' },
+      onPhotograph: (done) => void progress.push(done),
+      ...more,
+    });
+  const finds = (): string[] => {
+    const outbox = place.open();
+    const names = [...iterateFinds(outbox)].map(({ localId }) => localId);
+    outbox.close();
+    return names;
+  };
+  const enter = (localId: string): void => {
+    const outbox = place.open();
+    queueImport(outbox, localId);
+    outbox.close();
+  };
+  return {
+    clock,
+    backup,
+    folder,
+    outboxesFolder,
+    place,
+    progress,
+    restore,
+    finds,
+    enter,
+  };
+}
+
+const ASIDE = 'outbox-replaced-2024-06-01T10-05-07Z.sqlite';
+const asidesIn = (folder: string): string[] =>
+  readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
+
+test('a backup becomes the outbox', async () => {
+  const { restore, finds, folder } = scene();
+  expect(await restore()).toMatchObject({
+    finds: 1,
+    uncertain: 0,
+    aside: undefined,
+  });
+  expect([finds(), asidesIn(folder)]).toEqual([['K-1'], []]);
+});
+
+describe('an outbox with finds', () => {
+  test('stays without --replace, and is set aside otherwise, however often', async () => {
+    const { restore, finds, enter, folder, clock } = scene();
+    enter('K-old');
+    await expect(restore()).rejects.toThrow(/already has an outbox with finds/);
+    expect([finds(), asidesIn(folder)]).toEqual([['K-old'], []]);
+    await clock.advance(3_600_000 - 0);
+    for (let nth = 0; nth < 3; nth += 1) await restore({ replace: true });
+    expect([finds(), asidesIn(folder).sort()]).toEqual([
+      ['K-1'],
+      [ASIDE.replace('.sqlite', '-2.sqlite'), ASIDE.replace('.sqlite', '-3.sqlite'), ASIDE].sort(),
+    ]);
+  });
+
+  test('is not replaced during a push', async () => {
+    const { restore, place, enter, finds } = scene();
+    enter('K-old');
+    const lock = acquirePushLock(place.lock);
+    await expect(restore({ replace: true })).rejects.toThrow(OutboxLeasedError);
+    lock.release();
+    await restore({ replace: true });
+    expect(finds()).toEqual(['K-1']);
+  });
+});
+
+test('a damaged outbox stays without --replace, and is set aside otherwise', async () => {
+  const { restore, folder, finds } = scene();
+  mkdirSync(folder, { recursive: true });
+  const outboxFile = join(folder, 'outbox.sqlite');
+  for (const damaged of ['first', 'second']) {
+    writeFileSync(outboxFile, `what a broken drive left of the ${damaged}. `.repeat(100));
+    await expect(restore()).rejects.toThrow(/the existing outbox is damaged/);
+    const { aside = '' } = await restore({ replace: true });
+    expect([readFileSync(aside, 'utf8').includes(damaged), finds()]).toEqual([true, ['K-1']]);
+  }
+  expect(asidesIn(folder)).toHaveLength(2);
+});
+
+test('a file that is not a backup is named for what it is', async () => {
+  const { restore, backup, folder, outboxesFolder } = scene();
+  const home = tempFolder();
+  writeFileSync(join(home, 'text'), 'no database');
+  await expect(restore({ backup: join(home, 'none') })).rejects.toThrow(/There is no file/);
+  await expect(restore({ backup: home })).rejects.toThrow(/is not a file/);
+  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(
+    /is not a backup: it is not a database/,
+  );
+  const other = { address: 'https://other.example.org', profile: 'other' };
+  await expect(restore({ backup, service: other })).rejects.toThrow(
+    /is from an outbox for https:\/\/finds.example.org/,
+  );
+  await restore();
+  await expect(restore({ backup: join(folder, 'outbox.sqlite'), replace: true })).rejects.toThrow(
+    /is the outbox itself/,
+  );
+  expect(readdirSync(outboxesFolder)).toHaveLength(1);
+});
+
+test('leftovers of a killed restore are removed after a day, and nothing else', async () => {
+  const { restore, outboxesFolder, clock } = scene();
+  mkdirSync(outboxesFolder, { recursive: true });
+  const draft = (n: number): string =>
+    join(outboxesFolder, `restoring-0a1b2c3d-0000-4000-8000-00000000000${n}.tmp.sqlite`);
+  const old = draft(1);
+  const young = draft(2);
+  const others = join(outboxesFolder, 'restoring-notes.txt');
+  for (const path of [old, young, others]) writeFileSync(path, '');
+  const seconds = clock.now() / 1000;
+  for (const path of [old, others]) utimesSync(path, seconds - 90_000, seconds - 90_000);
+  utimesSync(young, seconds, seconds);
+  await restore();
+  expect([old, young, others].map((path) => existsSync(path))).toEqual([false, true, true]);
+});
+
+test('photographs are restored from beside the backup, and missing ones are named', async () => {
+  const bytes = (n: number): Buffer => Buffer.from(`photograph ${n}`);
+  const linked = join(tempFolder(), 'linked.jpg');
+  writeFileSync(linked, bytes(4));
+  const photograph = (n: number, link?: string) => ({
+    name: `${n}.jpg`,
+    mediaType: 'image/jpeg',
+    sha512: hashSha512(bytes(n)),
+    sizeBytes: bytes(n).length,
+    link,
+  });
+  const { restore, backup, folder, progress } = scene((outbox) => {
+    const { findId } = queueImport(outbox, 'K-1');
+    for (const n of [0, 1, 2, 3]) queuePhoto(outbox, findId, photograph(n));
+    queuePhoto(outbox, findId, photograph(4, linked));
+    queuePhoto(outbox, findId, photograph(5, `${linked}.gone`));
+  });
+  const here = openContentStore(join(folder, 'photos'));
+  const beside = openContentStore(`${backup}.photos`);
+  const put = async (store: typeof here, n: number, content?: Buffer): Promise<void> => {
+    const path = join(tempFolder(), 'x.jpg');
+    writeFileSync(path, bytes(n));
+    await store.add(path);
+    if (content !== undefined) writeFileSync(store.getPath(hashSha512(bytes(n))), content);
+  };
+  await put(here, 0);
+  for (const n of [1, 5]) await put(beside, n);
+  // One that a drive has changed is none.
+  await put(beside, 2, Buffer.from('photograph x'));
+  const { photosCopied, missing } = await restore();
+  expect([photosCopied, missing.map((entry) => entry.photograph.name)]).toEqual([
+    1,
+    ['2.jpg', '3.jpg', '5.jpg'],
+  ]);
+  expect([existsSync(here.getPath(hashSha512(bytes(1)))), progress]).toEqual([
+    true,
+    [0, 1, 2, 3, 4, 5],
+  ]);
+});
+
+// Continuous integration runs where this can be done.
+test.skipIf(!canLimitFiles && process.env['CI'] === undefined)(
+  'a restore on a disk that fills up at any byte is complete, or the old outbox stays',
+  async () => {
+    const { backup, folder, restore, finds } = scene((outbox) => {
+      for (let n = 0; n < 60; n += 1) queueImport(outbox, `K-${n}`);
+    });
+    const damaged = 'what a broken drive left of an outbox. '.repeat(100);
+    mkdirSync(folder, { recursive: true });
+    const { size } = statSync(backup);
+    const outcomes = new Set<string>();
+    for (let halfPages = -4; halfPages <= 20; halfPages += 3) {
+      writeFileSync(join(folder, 'outbox.sqlite'), damaged);
+      const restored = withFilesUpTo(size + halfPages * 2048, () => restore({ replace: true }));
+      const outcome = await restored.catch((thrown: unknown) => thrown);
+      if (outcome instanceof DatabaseError) {
+        outcomes.add('refused');
+        const left = readFileSync(join(folder, 'outbox.sqlite'), 'latin1');
+        expect(left === damaged || left.startsWith('SQLite format 3')).toBe(true);
+      } else {
+        outcomes.add('restored');
+        expect(finds()).toHaveLength(60);
+      }
+    }
+    expect([...outcomes]).toEqual(['refused', 'restored']);
+  },
+);

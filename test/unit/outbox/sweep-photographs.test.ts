@@ -1,0 +1,71 @@
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  openContentStore,
+  sweepPhotographs,
+} from '../../../src/outbox/changes/kept-photographs.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { wantPhoto } from '../../../src/outbox/wishes.ts';
+import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+
+const HOUR_MS = 3600_000;
+
+function makeCopy(
+  outbox: Outbox,
+  folder: string,
+  byte: number,
+  ageMs: number,
+): { readonly path: string; readonly sha512: Buffer } {
+  const sha512 = Buffer.alloc(64, byte);
+  const path = openContentStore(folder).getPath(sha512);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, 'x');
+  const seconds = (outbox.clock.now() - ageMs) / 1000;
+  utimesSync(path, seconds, seconds);
+  return { path, sha512 };
+}
+
+test('only copies without an entry are removed, an hour after they were made', () => {
+  using outbox = tempOutbox();
+  const folder = tempFolder();
+  const used = makeCopy(outbox, folder, 1, 2 * HOUR_MS);
+  const unused = makeCopy(outbox, folder, 2, 2 * HOUR_MS);
+  const young = makeCopy(outbox, folder, 3, HOUR_MS / 2);
+  const strange = join(dirname(unused.path), 'notes.txt');
+  writeFileSync(strange, 'x');
+  const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
+  wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), photograph);
+  expect(sweepPhotographs(outbox, folder)).toBe(1);
+  expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  expect(sweepPhotographs(outbox, join(folder, 'nothing'))).toBe(0);
+});
+
+test('a photograph added during the scan of the folder stays', () => {
+  using outbox = tempOutbox();
+  const folder = tempFolder();
+  const { path, sha512 } = makeCopy(outbox, folder, 1, 2 * HOUR_MS);
+  let isFirst = true;
+  const beside: Outbox = {
+    ...outbox,
+    change: (work) => {
+      if (isFirst)
+        wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), {
+          name: 'a.jpg',
+          mediaType: '',
+          sha512,
+          sizeBytes: 1,
+        });
+      isFirst = false;
+      return outbox.change(work);
+    },
+  };
+  expect(sweepPhotographs(beside, folder)).toBe(0);
+  expect(existsSync(path)).toBe(true);
+});

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makePhotoResolver } from '../../../src/photos/photograph.ts';
+import { inWords } from '../../support/in-words.ts';
+
+let home = '';
+let root = '';
+const at = (...names: string[]): string => join(root, ...names);
+
+beforeAll(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'pas-photos-')));
+  root = join(home, 'season');
+  mkdirSync(at('photos'), { recursive: true });
+  writeFileSync(at('photos', 'K-017.png'), 'x');
+  writeFileSync(at('photos', 'Žďár.png'.normalize('NFC')), 'x');
+  writeFileSync(join(home, 'secret.png'), 'x');
+  symlinkSync(join(home, 'secret.png'), at('photos', 'link.png'));
+  symlinkSync(home, at('out'));
+  symlinkSync(at('photos'), at('same'));
+});
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+describe('a photograph named in a table', () => {
+  test.each(['photos/K-017.png', 'photos\\K-017.png', './photos/K-017.png', 'same/K-017.png'])(
+    '%s is found',
+    (name) => {
+      expect(makePhotoResolver(root)(name)).toEqual({ value: at('photos', 'K-017.png') });
+    },
+  );
+
+  test.each([
+    'C:\\photos\\K-017.png',
+    '/storage/emulated/0/K-017.png',
+    'C:K-017.png',
+    '\\\\server\\photos\\K-017.png',
+  ])('%s of another computer is looked up by its name', (name) => {
+    expect(makePhotoResolver(at('photos'))(name)).toEqual({ value: at('photos', 'K-017.png') });
+  });
+
+  test('is found however its accents are composed', () => {
+    expect(makePhotoResolver(root)('photos/Žďár.png'.normalize('NFD'))).toEqual({
+      value: at('photos', 'Žďár.png'.normalize('NFC')),
+    });
+  });
+
+  test.each(['photos/k-017.PNG', 'PHOTOS/K-017.png', 'photos/K-017.jpg', 'photos/K-017'])(
+    '%s is found in its one other spelling, with a message',
+    (name) => {
+      expect(inWords(makePhotoResolver(root)(name))).toEqual({
+        value: at('photos', 'K-017.png'),
+        remark: expect.stringContaining('pas uses K-017.png, the only file'),
+      });
+    },
+  );
+
+  test('is missing if several files fit', () => {
+    for (const ending of ['jpg', 'tif']) writeFileSync(at('photos', `IMG_1.${ending}`), 'x');
+    expect(makePhotoResolver(root)('photos/IMG_1.png')).toMatchObject({ rule: 'photo-missing' });
+  });
+
+  test.each([
+    ['../secret.png', 'photo-path', 'points outside the folder'],
+    ['photos/../../secret.png', 'photo-path', 'points outside the folder'],
+    ['photos\\..\\..\\secret.png', 'photo-path', 'points outside the folder'],
+    ['/etc/hostname', 'photo-missing', 'absolute path'],
+    ['C:\\photos\\K-018.png', 'photo-missing', 'absolute path'],
+    ['\\\\server\\photos\\K-018.png', 'photo-missing', 'no "K-018.png"'],
+    ['/etc/..', 'photo-path', 'points outside the folder'],
+    ['photos/link.png', 'photo-path', 'symbolic link'],
+    ['out/secret.png', 'photo-path', 'symbolic link'],
+    ['photos/K-018.png', 'photo-missing', 'no photograph "photos/K-018.png"'],
+  ])('%s is refused', (name, rule, message) => {
+    expect(inWords(makePhotoResolver(root)(name))).toEqual({
+      rule,
+      problem: expect.stringContaining(message),
+    });
+  });
+
+  test('a missing folder of photographs stops the command', () => {
+    expect(() => makePhotoResolver(join(home, 'none'))).toThrow('cannot be read');
+  });
+});

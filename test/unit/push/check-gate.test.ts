@@ -1,0 +1,727 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { asWallMs } from '../../../src/base/clock.ts';
+import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
+import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
+import { findLastCommand, removeSubject, undoCommand } from '../../../src/outbox/command-log.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
+import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
+import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
+import { wantFind } from '../../../src/outbox/wishes.ts';
+import { type Gate, holdEntriesWithQuestions } from '../../../src/push/look.ts';
+import type { NotChecked } from '../../../src/push/push-parts.ts';
+import { openDecision, resolveEntries, sendHeld } from '../../../src/push/resolve-entries.ts';
+import type { Exchange } from '../../../src/service/http/exchange.ts';
+import { makePace } from '../../../src/service/http/pacer.ts';
+import { EVA_SAID } from '../../support/account-service.ts';
+import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
+import { listAllEntries } from '../../support/list-all-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  aComputer,
+  findService,
+  getInnerText,
+  makeFindContent,
+  PROJECT,
+  queueFind,
+  queuePhotograph,
+} from './find-service.ts';
+
+const DAY_MS = 86_400_000;
+const N1 = `${PROJECT}-N00001`;
+
+const states = (outbox: Outbox): string[] =>
+  listAllEntries(outbox).map(({ state, held }) => (held === null ? state : `held: ${held.basis}`));
+const decide = (outbox: Outbox, find: string, kind: 'created' | 'resend', identCely = N1) =>
+  resolveEntries(
+    outbox,
+    find,
+    kind === 'created' ? { kind, identCely } : { kind },
+    undefined,
+    true,
+  );
+
+function scene() {
+  const clock = manualClock();
+  const outbox = tempOutbox(clock);
+  const service = findService(clock);
+  return { clock, outbox, service, [Symbol.dispose]: () => outbox[Symbol.dispose]() };
+}
+
+function holdOtherwise(outbox: Outbox): void {
+  for (const { id } of listHeldEntries(outbox))
+    storeQuestion(outbox, id, {
+      basis: 'local-id-in-use',
+      question: 'another?',
+      candidates: ['A-1'],
+      near: [],
+    });
+}
+
+function changeFind(outbox: Outbox, localId: string, note: string): void {
+  const { elements, content } = makeFindContent(note);
+  const find = findByLocalId(outbox, localId);
+  if (find !== undefined) wantFind(outbox, find, { ...find.wish, elements }, content);
+}
+
+/** Two computers of one account with one find each that read alike; the first has sent its own. */
+async function twoComputers() {
+  const clock = manualClock();
+  const service = findService(clock);
+  const first = aComputer(clock);
+  const second = aComputer(clock);
+  const sentOutbox = first.open();
+  queueFind(sentOutbox, 'A-1', 'fibula');
+  await service.push(sentOutbox);
+  const outbox = second.open();
+  queueFind(outbox, 'B-1', 'fibula');
+  const close = (): void => {
+    for (const each of [first, second]) each[Symbol.dispose]();
+  };
+  return { clock, service, outbox, [Symbol.dispose]: close };
+}
+
+describe('a find that matches a record created from another outbox of the account', () => {
+  test('is held with the candidate record, however often it is pushed', async () => {
+    using given = await twoComputers();
+    const { service, outbox } = given;
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect(await service.push(outbox)).toMatchObject({ requests: 0 });
+      expect(listHeldEntries(outbox)).toMatchObject([
+        { localId: 'B-1', held: { basis: 'equal-record', candidates: [N1] } },
+      ]);
+      await given.clock.advance(5 * DAY_MS);
+    }
+    expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({
+      kinds: ['created', 'resend', 'drop'],
+      candidates: [N1],
+    });
+    expect(service.writes).toEqual(['fibula']);
+  });
+
+  test.each([
+    ['is that record if a person says so', 'created', ['fibula']],
+    ['is sent, and not asked about again, if it is another', 'resend', ['fibula', 'fibula']],
+  ] as const)('%s', async (_what, answer, writes) => {
+    using given = await twoComputers();
+    const { service, outbox } = given;
+    await service.push(outbox);
+    decide(outbox, 'B-1', answer);
+    await service.push(outbox);
+    expect([states(outbox), service.writes]).toEqual([['accepted'], writes]);
+  });
+
+  test('is sent by a push with that decision, which decides nothing about unnamed finds', async () => {
+    using given = await twoComputers();
+    const { service, outbox } = given;
+    queueFind(outbox, 'B-2', 'fibula');
+    await service.push(outbox);
+    const [first] = listAllEntries(outbox);
+    await service.push(outbox, { onQuestion: 'send', subjects: [first?.subject ?? ''] });
+    expect([states(outbox), service.writes]).toEqual([
+      ['accepted', 'held: equal-record'],
+      ['fibula', 'fibula'],
+    ]);
+  });
+
+  test('is asked about on a terminal', async () => {
+    using given = await twoComputers();
+    const { service, outbox } = given;
+    const askedProjects: (string | null)[] = [];
+    const askHeld = async (held: readonly { localId: string | null }[]) => {
+      askedProjects.push(...held.map(({ localId }) => localId));
+      decide(outbox, 'B-1', 'resend');
+    };
+    await service.push(outbox, { askHeld });
+    expect([askedProjects, states(outbox)]).toEqual([['B-1'], ['accepted']]);
+  });
+
+  test.each<[string, (outbox: Outbox) => void, string[]]>([
+    ['removed', (outbox) => void removeSubject(outbox, findSubject(outbox, 'B-1')), []],
+    [
+      'dropped',
+      (outbox) => void resolveEntries(outbox, 'B-1', { kind: 'drop' }, undefined, true),
+      ['dropped'],
+    ],
+    ['held for another reason', (outbox) => holdOtherwise(outbox), ['held: local-id-in-use']],
+  ])(
+    'and that was %s while a person was asked is not sent for the answer',
+    async (_, meanwhile, after) => {
+      using given = await twoComputers();
+      const { service, outbox } = given;
+      const askHeld = async (held: readonly Entry[]) => {
+        meanwhile(outbox);
+        sendHeld(outbox, held);
+      };
+      expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
+      expect(states(outbox)).toEqual(after);
+    },
+  );
+
+  test('is released if the record turns out to belong to another find of this outbox', async () => {
+    using given = await twoComputers();
+    const { service, outbox } = given;
+    queueFind(outbox, 'B-2', 'fibula');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['held: equal-record', 'held: equal-record']);
+    decide(outbox, 'B-2', 'created');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+
+  test('is held even if it was queued during the push', async () => {
+    using setup = scene();
+    const { service, outbox } = setup;
+    queueFind(outbox, 'K-1');
+    service.habits.fate = (write) => {
+      if (write === 'K-1') {
+        service.make(getInnerText('fibula'));
+        queueFind(outbox, 'K-2', 'fibula');
+      }
+      return 'done';
+    };
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is not held by the record of an equal find whose answer is on its way', async () => {
+    using setup = scene();
+    const { clock, service, outbox } = setup;
+    const [, , later] = ['K-0', 'the same', 'the same'].map(
+      (note, index) => queueFind(outbox, `K-${index}`, note).entryId,
+    );
+    attemptEntry(outbox, later ?? 0, {
+      state: 'queued',
+      reason: 'busy',
+      notBeforeAt: clock.now() + 3000,
+    });
+    const send: Exchange = async (request) => {
+      const answered = await service.open.send(request);
+      if (service.writes.join() !== 'K-0,the same') return answered;
+      queueFind(outbox, 'K-3');
+      await clock.sleep(10_000);
+      return answered;
+    };
+    await service.push(outbox, { service: { ...service.open, send } });
+    expect(states(outbox)).toEqual(['accepted', 'accepted', 'accepted', 'accepted']);
+  });
+
+  test('is held also where it was changed so while it waited for its time', async () => {
+    using given = scene();
+    const { clock, service, outbox } = given;
+    service.make(getInnerText('fibula'));
+    queueFind(outbox, 'K-1');
+    const pace = makePace({
+      clock,
+      scopes: ['address:a'],
+      intervalMs: 100,
+      store: memoryPaceStore(clock),
+    });
+    const waitUntilNear = pace.waitUntilNear.bind(pace);
+    pace.waitUntilNear = async (signal) => {
+      const waitedMs = await waitUntilNear(signal);
+      if (service.writes.length === 0) changeFind(outbox, 'K-1', 'fibula');
+      return waitedMs;
+    };
+    await service.push(outbox, { pace });
+    expect([service.writes, states(outbox)]).toEqual([[], ['held: equal-record']]);
+  });
+
+  test('is held even if it was queued long after the scan that showed the record', async () => {
+    using setup = scene();
+    const { clock, service, outbox } = setup;
+    service.make(getInnerText('fibula'));
+    queueFind(outbox, 'K-1');
+    await service.push(outbox);
+    decide(outbox, 'K-1', 'resend');
+    await service.push(outbox);
+    await clock.advance(20 * DAY_MS);
+    queueFind(outbox, 'K-2', 'fibula');
+    await service.push(outbox);
+    expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
+  });
+
+  test('is held even if it was queued during the scan', async () => {
+    using setup = scene();
+    const { service, outbox } = setup;
+    service.make(getInnerText('fibula'));
+    queueFind(outbox, 'K-1');
+    service.habits.beforeHarvest = async () => {
+      if (listAllEntries(outbox).length === 1) queueFind(outbox, 'K-2', 'fibula');
+    };
+    await service.push(outbox);
+    // The first one differs from the record in its note alone.
+    expect([service.writes, states(outbox)]).toEqual([
+      [],
+      ['held: equal-record', 'held: equal-record'],
+    ]);
+  });
+});
+
+describe('equal notes in one outbox', () => {
+  test('are sent without a question', async () => {
+    using setup = scene();
+    const { service, outbox } = setup;
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name, 'sherd');
+    await service.push(outbox);
+    queueFind(outbox, 'K-3', 'sherd');
+    await service.push(outbox);
+    expect([states(outbox), service.writes]).toEqual([
+      Array(3).fill('accepted'),
+      Array(3).fill('sherd'),
+    ]);
+  });
+
+  test('are sent even if one is uncertain and its record is shown', async () => {
+    using setup = scene();
+    const { service, outbox } = setup;
+    service.habits.tellsTime = false;
+    service.habits.fate = () => 'done-but-500';
+    queueFind(outbox, 'K-1', 'sherd');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['uncertain']);
+    service.habits.fate = () => 'done';
+    queueFind(outbox, 'K-2', 'sherd');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['uncertain', 'accepted']);
+    // A record without an explanation is not of this outbox.
+    service.make(getInnerText('sherd'));
+    queueFind(outbox, 'K-3', 'sherd');
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['uncertain', 'accepted', 'held: equal-record']);
+  });
+});
+
+describe('a number', () => {
+  const numbered = (expects: string) => {
+    const setup = scene();
+    const ident = setup.service.make(getInnerText('K-1'));
+    setup.service.setNumber(ident, 'OLD');
+    queueNumber(setup.outbox, makeRecordSubject(ident), 'INV 1', expects);
+    return { ...setup, ident };
+  };
+
+  test('is sent if the record shows the expected value', async () => {
+    using setup = numbered('OLD');
+    expect(await setup.service.push(setup.outbox)).toMatchObject({ accepted: 1 });
+    expect(setup.service.records.get(setup.ident)?.number).toBe('INV 1');
+  });
+
+  test('is held if a curator has changed it since, with both numbers, until a person decides', async () => {
+    using setup = numbered('OLD');
+    const { clock, ident, outbox, service } = setup;
+    service.setNumber(ident, 'CUR 7');
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await service.push(outbox)).toMatchObject({ requests: 0 });
+      expect(listHeldEntries(outbox)).toMatchObject([
+        { held: { basis: 'number-changed', candidates: ['CUR 7'] } },
+      ]);
+      expect(String(listHeldEntries(outbox)[0]?.held?.question)).toMatch(/CUR 7.*INV 1/);
+      await clock.advance(5 * DAY_MS);
+    }
+    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, true);
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    expect(service.records.get(ident)?.number).toBe('INV 1');
+  });
+
+  test('is released if the curator restores the old one', async () => {
+    using setup = numbered('OLD');
+    const { ident, outbox, service } = setup;
+    service.setNumber(ident, 'CUR 7');
+    await service.push(outbox);
+    service.setNumber(ident, 'OLD');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+
+  test.each([
+    [
+      'is sent while the index shows the record as it was before the last number from here',
+      60_000,
+      false,
+    ],
+    ['is sent while the index shows the record as its import made it', 0, false],
+    ['is held if a curator has put back the number before the last one from here', 0, true],
+  ])('%s', async (_, restMs, isChanged) => {
+    using setup = numbered('OLD');
+    const { clock, ident, outbox, service } = setup;
+    await clock.advance(1000);
+    service.setNumber(ident, 'OLD');
+    const before = { ...service.records.get(ident) };
+    await clock.advance(restMs);
+    await service.push(outbox);
+    queueNumber(outbox, makeRecordSubject(ident), 'INV 2', 'INV 1');
+    const record = service.records.get(ident);
+    if (isChanged) service.setNumber(ident, 'OLD');
+    else Object.assign(record ?? {}, before);
+    await service.push(outbox);
+    expect([record?.number, states(outbox)]).toEqual(
+      isChanged
+        ? ['OLD', ['accepted', 'held: number-changed']]
+        : ['INV 2', ['accepted', 'accepted']],
+    );
+  });
+
+  test('is checked again just before it departs', async () => {
+    using setup = numbered('OLD');
+    const { ident, outbox, service } = setup;
+    service.habits.beforeHarvest = async ({ url }) => {
+      if (url.includes('GetRecord')) service.setNumber(ident, 'CUR 7');
+    };
+    await service.push(outbox);
+    expect([service.records.get(ident)?.number, states(outbox)]).toEqual([
+      'CUR 7',
+      ['held: number-changed'],
+    ]);
+  });
+
+  test.each<[string, (outbox: Outbox, ident: string) => void, string[]]>([
+    [
+      'removed',
+      (outbox, identCely) => void removeSubject(outbox, makeRecordSubject(identCely)),
+      [],
+    ],
+    [
+      'replaced by the one that the record has',
+      (outbox, identCely) => void queueNumber(outbox, makeRecordSubject(identCely), 'CUR 7', 'OLD'),
+      ['accepted'],
+    ],
+  ])('and that is %s while its record is looked at stops nothing', async (_, meanwhile, after) => {
+    using given = numbered('OLD');
+    const { ident, outbox, service } = given;
+    service.habits.beforeHarvest = async ({ url }) => {
+      if (!url.includes('GetRecord') || service.records.get(ident)?.number === 'CUR 7') return;
+      service.setNumber(ident, 'CUR 7');
+      meanwhile(outbox, ident);
+    };
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(after);
+  });
+
+  test('stays queued if the service cannot be checked just before it departs', async () => {
+    using setup = numbered('OLD');
+    setup.service.habits.beforeHarvest = async ({ url }) => {
+      if (url.includes('GetRecord')) throw new UnavailableError('closed for the night');
+    };
+    expect(await setup.service.push(setup.outbox)).toMatchObject({
+      requests: 0,
+      stopCause: { kind: 'unreachable' },
+    });
+    expect(states(setup.outbox)).toEqual(['queued']);
+  });
+});
+
+describe('a photograph', () => {
+  const withFile = (name: string, bytes: string) => {
+    const setup = scene();
+    const ident = setup.service.make(getInnerText('K-1'));
+    queuePhotograph(setup.outbox, makeRecordSubject(ident), name, bytes);
+    return { ...setup, ident };
+  };
+
+  test.each([
+    ['the same bytes', 'other.jpg'],
+    ['the name that it was sent under', 'a.jpg'],
+  ])('is held if the record has an unexplained file with %s', async (_what, name) => {
+    using setup = withFile('a.jpg', 'picture');
+    const { ident, outbox, service } = setup;
+    using other = withFile('a.jpg', 'picture');
+    await other.service.push(other.outbox);
+    const [sent] = other.service.records.get(other.ident)?.files ?? [];
+    service.addFile(ident, name, name === 'a.jpg' ? undefined : sent?.sha512Hex);
+    await service.push(outbox);
+    expect(listHeldEntries(outbox)).toMatchObject([
+      { held: { basis: 'equal-photograph', candidates: [name] } },
+    ]);
+    expect(service.writes).toEqual([]);
+    resolveEntries(outbox, ident, { kind: 'resend' }, undefined, true);
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+
+  test('is sent if the files of the record differ, or are explained', async () => {
+    using setup = withFile('a.jpg', 'picture');
+    const { ident, outbox, service } = setup;
+    service.addFile(ident, 'b.jpg');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    queuePhotograph(outbox, makeRecordSubject(ident), 'a.jpg', 'another picture');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('if another account harvests', () => {
+  const foreign = () => {
+    const setup = scene();
+    const { service } = setup;
+    service.change(service.make(getInnerText('hidden')), (record) => {
+      record.hidden = 'withheld';
+    });
+    const lent = { ...service.open, usesExternalToken: true, username: 'jan@example.org' };
+    const harvesting = {
+      open: async () => service.client,
+      auth: 'basic',
+      format: 'oai_svc',
+      indexAllowanceMs: 0,
+    } as const;
+    return { ...setup, push: () => service.push(setup.outbox, { service: lent, harvesting }) };
+  };
+
+  test('hidden records cause one question for the project, and the answer is remembered', async () => {
+    using setup = foreign();
+    const { outbox, service, push } = setup;
+    for (const name of ['K-1', 'K-2']) queueFind(outbox, name);
+    await push();
+    expect(states(outbox)).toEqual(['held: hidden-records', 'held: hidden-records']);
+    decide(outbox, 'K-1', 'resend');
+    expect(states(outbox)).toEqual(['queued', 'queued']);
+    queueFind(outbox, 'K-3');
+    expect(await push()).toMatchObject({ accepted: 3 });
+    expect(service.writes).toEqual(['K-1', 'K-2', 'K-3']);
+  });
+
+  test('the answer about hidden records is taken back by an undo', async () => {
+    using setup = foreign();
+    const { outbox, push } = setup;
+    queueFind(outbox, 'K-1');
+    await push();
+    outbox.command.words = 'resolve';
+    decide(outbox, 'K-1', 'resend');
+    const command = findLastCommand(outbox);
+    if (command === undefined) throw new Error('the answer is no command');
+    outbox.command.id = undefined;
+    expect(undoCommand(outbox, command).kept).toEqual([]);
+    await push();
+    expect(states(outbox)).toEqual(['held: hidden-records']);
+  });
+
+  test('records explained by an event cause no question', async () => {
+    using setup = foreign();
+    acceptEntry(setup.outbox, queueFind(setup.outbox, 'K-0').entryId, N1);
+    queueFind(setup.outbox, 'K-1');
+    expect(await setup.push()).toMatchObject({ accepted: 1 });
+  });
+});
+
+describe('the scan before a push', () => {
+  const pushing = async (setup: ReturnType<typeof scene>) => {
+    const notChecked: NotChecked[] = [];
+    const result = await setup.service.push(setup.outbox, {
+      onNotChecked: (why) => notChecked.push(why),
+    });
+    return { told: notChecked, result };
+  };
+
+  test('sends nothing if it fails', async () => {
+    using setup = scene();
+    setup.service.habits.beforeHarvest = async () => {
+      throw new UnavailableError('closed for the night');
+    };
+    queueFind(setup.outbox, 'K-1');
+    await expect(pushing(setup)).rejects.toSatisfy(
+      (thrown) => thrown instanceof UnavailableError && thrown.exitCode === 5,
+    );
+    expect([setup.service.writes, states(setup.outbox)]).toEqual([[], ['queued']]);
+  });
+
+  test('is reported once as missing if the service refuses the account, and everything is sent', async () => {
+    using setup = scene();
+    const { outbox, service } = setup;
+    service.habits.beforeHarvest = async () => {
+      throw new AuthError('no right to harvest', { hint: 'ask' });
+    };
+    queueFind(outbox, 'K-1');
+    queueNumber(outbox, makeRecordSubject(service.make(getInnerText('K-0'))), 'INV 1', '');
+    expect(await pushing(setup)).toMatchObject({
+      told: ['not-signed-in'],
+      result: { accepted: 2 },
+    });
+  });
+
+  test('starts some weeks before the oldest entry, then where the last scan ended, and at least a day back', async () => {
+    using setup = scene();
+    const { clock, outbox, service } = setup;
+    const froms = () => {
+      const lists = service.asked.splice(0).filter((query) => query.includes('verb=ListRecords'));
+      return Date.parse(new URLSearchParams(lists[0]).get('from') ?? '');
+    };
+    queueFind(outbox, 'K-1');
+    const queuedMs = clock.now();
+    await clock.advance(3 * DAY_MS);
+    await service.push(outbox);
+    expect(froms()).toBe(queuedMs - 30 * DAY_MS);
+    const lookedMs = queuedMs + 3 * DAY_MS;
+    queueFind(outbox, 'K-2');
+    await service.push(outbox);
+    expect(Math.abs(froms() - (lookedMs - DAY_MS))).toBeLessThan(200_000);
+    await clock.advance(10 * DAY_MS);
+    queueFind(outbox, 'K-3');
+    await service.push(outbox);
+    const since = lookedMs - froms();
+    expect(since).toBeGreaterThan(0);
+    expect(since).toBeLessThan(DAY_MS);
+    updateHeader(outbox, { mustLook: true });
+    queueFind(outbox, 'K-4');
+    const lastMs = clock.now();
+    await service.push(outbox);
+    expect(froms()).toBe(lastMs - 30 * DAY_MS);
+    queueFind(outbox, 'K-5');
+    await service.push(outbox);
+    expect(froms()).toBeGreaterThan(lastMs - 2 * DAY_MS);
+  });
+
+  test('is that long even if the clock of this machine is weeks ahead', async () => {
+    using setup = scene();
+    const { clock, service } = setup;
+    const outbox = {
+      ...setup.outbox,
+      clock: { ...clock, now: () => asWallMs(clock.now() + 60 * DAY_MS) },
+    };
+    queueFind(outbox, 'K-1');
+    await service.push(outbox);
+    const from = new URLSearchParams(
+      service.asked.find((query) => query.includes('verb=ListRecords')),
+    ).get('from');
+    expect(clock.now() - Date.parse(from ?? '')).toBeGreaterThanOrEqual(DAY_MS);
+  });
+});
+
+describe('a machine rolled back with outbox and journal', () => {
+  const rolledBack = async () => {
+    const clock = manualClock();
+    const service = findService(clock);
+    const computer = aComputer(clock);
+    const outbox = computer.open();
+    const { findId } = queueFind(outbox, 'K-1');
+    queuePhotograph(outbox, findId, 'a.jpg', 'picture');
+    queueFind(outbox, 'K-2');
+    computer.save();
+    const sentOutbox = computer.open();
+    await service.push(sentOutbox);
+    expect(states(sentOutbox)).toEqual(['accepted', 'accepted', 'accepted']);
+    const writes = [...service.writes];
+    computer.rollBack();
+    await clock.advance(3 * DAY_MS);
+    const restored = computer.open();
+    return {
+      service,
+      writes,
+      outbox: restored,
+      [Symbol.dispose]: () => computer[Symbol.dispose](),
+    };
+  };
+
+  test('holds everything that was sent, and sends nothing twice', async () => {
+    using given = await rolledBack();
+    const { outbox, service, writes } = given;
+    for (let turn = 0; turn < 2; turn += 1) await service.push(outbox);
+    expect(states(outbox)).toEqual(['held: equal-record', 'queued', 'held: equal-record']);
+    const [one, , two] = listAllEntries(outbox);
+    decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
+    decide(outbox, 'K-2', 'created', two?.held?.candidates[0]);
+    await service.push(outbox);
+    expect(states(outbox)).toEqual(['accepted', 'held: equal-photograph', 'accepted']);
+    decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
+    await service.push(outbox);
+    expect([states(outbox), service.writes]).toEqual([
+      ['accepted', 'accepted', 'accepted'],
+      writes,
+    ]);
+  });
+
+  test('sends again what a person decides to send', async () => {
+    using given = await rolledBack();
+    const { outbox, service, writes } = given;
+    await service.push(outbox);
+    decide(outbox, 'K-2', 'resend');
+    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
+    expect(service.writes).toEqual([...writes, 'K-2']);
+  });
+});
+
+describe('with thousands of records and entries', () => {
+  /**
+   * As many accepted as waiting, with a photograph each; the statements that are run are counted,
+   * also between two turns.
+   */
+  async function large(count: number) {
+    const clock = manualClock();
+    const outbox = tempOutbox(clock);
+    const service = findService(clock);
+    outbox.change(() => {
+      for (let index = 0; index < count; index += 1) {
+        const { findId, entryId } = queueFind(
+          outbox,
+          `A-${index}`,
+          index % 10 === 0 ? 'sherd' : `A-${index}`,
+        );
+        const identCely = service.make(getInnerText(index % 10 === 0 ? 'sherd' : `A-${index}`));
+        acceptEntry(outbox, entryId, identCely);
+        const photograph = { ...PHOTOGRAPH, name: `${index}.jpg`, sha512: Buffer.alloc(64, index) };
+        queuePhoto(outbox, findId, photograph);
+        queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
+      }
+    });
+    const work = { statements: 0, sinceTurn: 0, mostInATurn: 0 };
+    const counted: Outbox = {
+      ...outbox,
+      sql: (text) => {
+        work.statements += 1;
+        work.sinceTurn += 1;
+        work.mostInATurn = Math.max(work.mostInATurn, work.sinceTurn);
+        return outbox.sql(text);
+      },
+    };
+    const stop = new AbortController();
+    const lookup = {
+      outbox: counted,
+      client: service.client,
+      clock,
+      format: 'oai_svc',
+      indexAllowanceMs: 0,
+      harvester: EVA_SAID.identCely,
+    };
+    const context: Gate = {
+      outbox: counted,
+      account: EVA_SAID.identCely,
+      lookup,
+      lookBackMs: 30 * DAY_MS,
+      serverNowMs: clock.now(),
+      stop: stop.signal,
+      judged: new Map(),
+    };
+    const run = async (onTurn: () => void = () => {}) => {
+      let isDone = false;
+      const held = holdEntriesWithQuestions(context).finally(() => {
+        isDone = true;
+      });
+      held.catch(() => {});
+      while (!isDone) {
+        work.sinceTurn = 0;
+        onTurn();
+        await (clock.sleeping > 0 ? clock.advance(1000) : turn());
+      }
+      return held;
+    };
+    return { context, run, stop, work, dispose: () => outbox[Symbol.dispose]() };
+  }
+
+  test('the work of the gate grows linearly, in short steps', async () => {
+    const small = await large(50);
+    const big = await large(200);
+    expect([await small.run(), await big.run()]).toEqual([[], []]);
+    expect(big.work.statements).toBeLessThan(small.work.statements * 4.4);
+    expect(big.work.mostInATurn).toBeLessThan(small.work.mostInATurn * 1.5);
+    for (const each of [small, big]) each.dispose();
+  });
+
+  test('an interrupt is noticed between two steps', async () => {
+    const { context, run, stop, dispose } = await large(200);
+    const stopped = run(() => {
+      if (context.judged.size > 0) stop.abort();
+    });
+    await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
+    expect(context.judged.size).toBeLessThan(200);
+    dispose();
+  });
+});

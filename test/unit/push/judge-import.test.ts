@@ -1,0 +1,379 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { HarvestedElements } from '../../../src/finds/fields.ts';
+import type { HarvestedFind } from '../../../src/finds/harvested-find.ts';
+import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
+import { CLOCK_MARGIN_MS, getShownKind, type View } from '../../../src/push/verdict.ts';
+import { inWords } from '../../support/in-words.ts';
+import {
+  doubt,
+  kinds,
+  MINUTE,
+  makeSights,
+  OTHER_USER,
+  record,
+  SENT,
+  type Seen,
+  START,
+  TIME_UNKNOWN,
+  USER,
+  view,
+  window,
+} from './doubt-scene.ts';
+
+const MADE = 'C-1-N00001';
+/** The service is done with it, and the time that its index may take is over. */
+const SETTLED = START + 10 * MINUTE;
+const SHOWN_BY_THEN = SETTLED + 15 * MINUTE;
+
+const same = record(MADE);
+const corrected = record(MADE, { poznamka: 'opravená' });
+const twice: HarvestedElements = {
+  poznamka: 'opravená',
+  pristupnost: { id: 'HES-000865', text: '' },
+};
+const thrice: HarvestedElements = { ...twice, lokalizace: 'les' };
+const elsewhere = { projekt: { id: 'C-2', text: '' } };
+
+const having = (elements: HarvestedElements, find = same): HarvestedFind => ({
+  ...find,
+  elements: { ...find.elements, ...elements },
+});
+const madeAt = (atMs: number) => view([record(MADE, { atMs })]);
+const changed = (kind: 'withheld' | 'deleted', atMs: number, ident = MADE, more: Seen = {}) =>
+  view([], { ...more, lookups: new Map([[ident, { kind, datestampMs: atMs }]]) });
+const unlisted = (atMs: number) =>
+  view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
+const both = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
+const ofOthers = { owned: MADE, readsAsSent: () => false };
+
+function judged(
+  seen: View,
+  more: Partial<UncertainImport> = {},
+  others: readonly UncertainImport[] = [],
+) {
+  return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
+}
+
+type Case = [what: string, seen: View, basis: string, more?: Partial<UncertainImport>];
+
+test.each<Case>([
+  ['its protected part is withheld', view([record(MADE, { masked: true })]), 'same-and-new'],
+  ['it was made long before', madeAt(START - 60 * MINUTE), 'same-different-origin'],
+  ['another made it', view([record(MADE, { user: OTHER_USER })]), 'same-different-origin'],
+  ['it is of another entry', view([same], { owned: MADE }), 'not-among-those-shown'],
+  ['it is of another entry, and unlike that one', view([same], ofOthers), 'similar-new'],
+  ['neither entry is like it', view([corrected], ofOthers), 'not-among-those-shown'],
+  [
+    'it was made after the service reported the failure',
+    madeAt(START + MINUTE),
+    'same-different-origin',
+    { window: window(START, { untilMs: START + 2000 }) },
+  ],
+  [
+    'it was made before the service reported the failure',
+    madeAt(START + 1000),
+    'same-and-new',
+    { window: window(START, { untilMs: START + 2000 }) },
+  ],
+  ['it is as early as clocks differ', madeAt(START - CLOCK_MARGIN_MS), 'same-and-new'],
+  ['it is earlier', madeAt(START - CLOCK_MARGIN_MS - 1), 'same-different-origin'],
+  ['it is as late as clocks differ', madeAt(SETTLED + CLOCK_MARGIN_MS), 'same-and-new'],
+  ['it is later', madeAt(SETTLED + CLOCK_MARGIN_MS + 1), 'same-different-origin'],
+])('an import and an equal record: %s', (_what, seen, basis, more) => {
+  expect(judged(seen, more)).toMatchObject({ basis });
+});
+
+test.each<Case>([
+  ['same project, time and account', view([having(thrice)]), 'similar-new'],
+  ['of other accounts', view([{ ...corrected, history: [] }]), 'not-among-those-shown'],
+  ['of another entry', view([corrected], { owned: MADE }), 'not-among-those-shown'],
+  ['moved', view([having(elsewhere)]), 'similar-new'],
+  ['moved and corrected twice', view([having({ ...twice, ...elsewhere })]), 'similar-new'],
+  [
+    'moved and corrected thrice',
+    view([having({ ...thrice, ...elsewhere })]),
+    'not-among-those-shown',
+  ],
+  [
+    'of another time, corrected twice',
+    view([having(twice, record(MADE, { atMs: START - 300 * MINUTE }))]),
+    'similar-new',
+  ],
+  [
+    'of another time, corrected thrice',
+    view([having(thrice, record(MADE, { atMs: START - 60 * MINUTE }))]),
+    'not-among-those-shown',
+  ],
+  ['withheld', changed('withheld', START - CLOCK_MARGIN_MS), 'similar-new'],
+  ['withheld before', changed('withheld', START - CLOCK_MARGIN_MS - 1), 'not-among-those-shown'],
+  [
+    'withheld, of another project',
+    changed('withheld', START + 1000, 'C-11-N00001'),
+    'not-among-those-shown',
+  ],
+  ['deleted since', changed('deleted', START + MINUTE), 'deleted-since'],
+  [
+    'deleted, of another find',
+    changed('deleted', START + MINUTE, MADE, { owned: MADE }),
+    'not-among-those-shown',
+  ],
+  ['deleted before', changed('deleted', START - MINUTE), 'not-among-those-shown'],
+  [
+    'deleted, of another project',
+    changed('deleted', START + MINUTE, 'C-11-N00001'),
+    'not-among-those-shown',
+  ],
+])('an import and a record that differs: %s', (_what, seen, basis) => {
+  expect(judged(seen)).toMatchObject({ basis });
+});
+
+const newer = record(MADE, { atMs: START + 11 * MINUTE });
+const ofEntry = (nowMs: number) => view([newer], { owned: MADE, nowMs });
+
+test.each<Case>([
+  ['shown in another state', view([], { shown: makeSights(SENT, 1) }), 'no-like-record-shown'],
+  [
+    'shown in another project',
+    view([], { shown: makeSights({ ...SENT, ...elsewhere }, 2) }),
+    'no-like-record-shown',
+  ],
+  [
+    'shown with another receiver',
+    view([], {
+      shown: makeSights({ ...SENT, predano_organizace: { id: 'ORG-000091', text: '' } }, 2),
+    }),
+    'no-like-record-shown',
+  ],
+  [
+    'shown of another account',
+    view([], { shown: makeSights(SENT, 2, OTHER_USER) }),
+    'no-like-record-shown',
+  ],
+  ['shown of this account', view([], { shown: both }), 'not-among-those-shown'],
+  [
+    'harvested by another account',
+    view([], { shown: both, harvester: OTHER_USER }),
+    'no-like-record-shown',
+  ],
+  [
+    'harvested by nobody who is known',
+    view([], { shown: both, harvester: undefined }),
+    'no-like-record-shown',
+  ],
+  [
+    'tried with two accounts',
+    view([], { shown: both }),
+    'no-like-record-shown',
+    { window: window(START, { accounts: new Set([USER, OTHER_USER]) }) },
+  ],
+  [
+    'without a known attempt',
+    view([], { shown: both }),
+    'no-like-record-shown',
+    { window: window(START, { accounts: new Set() }) },
+  ],
+  ['at its last possible moment', view([], { nowMs: SETTLED }), 'maybe-under-way'],
+  ['right after it', view([], { nowMs: SETTLED + 1 }), 'index-may-lag'],
+  ['until the index delay', view([], { nowMs: SHOWN_BY_THEN - 1 }), 'index-may-lag'],
+  ['from then on', view([], { nowMs: SHOWN_BY_THEN }), 'not-among-those-shown'],
+  ['though something newer is shown', ofEntry(SHOWN_BY_THEN - 1), 'index-may-lag'],
+  ['with something newer, from then on', ofEntry(SHOWN_BY_THEN), 'not-among-those-shown'],
+  ['with a later accepted one missing', unlisted(START - CLOCK_MARGIN_MS), 'index-behind'],
+  ['with an earlier one missing', unlisted(START - CLOCK_MARGIN_MS - 1), 'not-among-those-shown'],
+])('an import that no record equals: %s', (_what, seen, basis, more) => {
+  expect(judged(seen, more)).toMatchObject({ basis });
+});
+
+const later = doubt(2, { window: window(START + 30 * MINUTE) });
+const otherFind = doubt(2, { elements: { ...SENT, poznamka: 'opravená' } });
+
+test.each<[string, readonly UncertainImport[], View, Record<number, string>]>([
+  [
+    'are left to a person if one record exists',
+    [doubt(1), doubt(2)],
+    view([same]),
+    { 1: 'undecided', 2: 'undecided' },
+  ],
+  [
+    'are distinguished if they were sent at different times',
+    [doubt(1), later],
+    view([same, record('C-1-N00002', { atMs: START + 31 * MINUTE })]),
+    { 1: 'found', 2: 'found' },
+  ],
+  [
+    'are both absent if no record exists',
+    [doubt(1), doubt(2)],
+    view([]),
+    { 1: 'absent', 2: 'absent' },
+  ],
+  [
+    'that differ are told apart by the record of one',
+    [doubt(1), otherFind],
+    view([corrected]),
+    { 1: 'absent', 2: 'found' },
+  ],
+])('two uncertain finds %s', (_what, doubts, seen, expected) => {
+  expect(kinds(doubts, seen)).toEqual(expected);
+});
+
+test('the author and time of a record come from its creation entry, else from its first one', () => {
+  const [made] = same.history;
+  if (made === undefined) throw new Error('a record has a history');
+  const changedLater = {
+    ...made,
+    at: new Date(START + 50 * MINUTE).toISOString(),
+    user: OTHER_USER,
+  };
+  const histories = [
+    [{ ...changedLater, type: 'SN12' }, made],
+    [
+      { ...made, type: 'SN12' },
+      { ...changedLater, type: 'SN23' },
+    ],
+    [],
+  ];
+  expect(histories.map((history) => judged(view([{ ...same, history }]))?.basis)).toEqual([
+    'same-and-new',
+    'same-and-new',
+    'same-different-origin',
+  ]);
+});
+
+const timeUnknown = { window: TIME_UNKNOWN };
+
+test.each([
+  [
+    'same-and-new',
+    [MADE],
+    'C-1-N00001 appeared since the attempt and is the same in every element',
+    view([same]),
+    {},
+    [],
+  ],
+  [
+    'time-unknown',
+    [MADE],
+    'the service did not state its time before the attempt',
+    view([same]),
+    timeUnknown,
+    [],
+  ],
+  ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
+  [
+    'ambiguous-match',
+    [MADE],
+    'it is unclear to which of the two C-1-N00001 belongs',
+    view([same]),
+    {},
+    [doubt(2)],
+  ],
+  [
+    'several-same',
+    [MADE, 'C-1-N00002'],
+    '2 records are the same in every element',
+    view([same, record('C-1-N00002')]),
+    {},
+    [],
+  ],
+  [
+    'same-different-origin',
+    [MADE],
+    'made at another time or by another account',
+    view([record(MADE, { user: OTHER_USER })]),
+    {},
+    [],
+  ],
+  ['similar-new', [MADE], 'at that time may be this one', view([corrected]), {}, []],
+  [
+    'deleted-since',
+    [MADE],
+    'may have been this one has been deleted since then',
+    changed('deleted', START),
+    {},
+    [],
+  ],
+  [
+    'no-like-record-shown',
+    [],
+    'so that this one is missing proves nothing',
+    view([], { shown: new Map() }),
+    {},
+    [],
+  ],
+  ['maybe-under-way', [], 'ask again in 2 s', view([], { nowMs: SETTLED - 1500 }), {}, []],
+  ['index-behind', [], 'the harvest does not show C-1-N00009 either', unlisted(START), {}, []],
+  ['index-may-lag', [], 'ask again in 2 s', view([], { nowMs: SHOWN_BY_THEN - 1500 }), {}, []],
+  ['not-among-those-shown', [], 'in the same state, but not this one', view([]), {}, []],
+] as const)(
+  'a verdict names its evidence, in words and with the considered records: %s',
+  (basis, candidates, words, seen, more, others) => {
+    const verdict = judged(seen, more, others);
+    expect(verdict).toMatchObject({ basis, candidates });
+    expect(verdict?.reason).toContain(words);
+  },
+);
+
+test('whatever the service’s clock, index and people do: a created find is never declared absent, and never confused with another', () => {
+  const DAY = 24 * 60 * MINUTE;
+  const creation = fc.record({
+    isMade: fc.boolean(),
+    clockMs: fc.oneof(fc.constant(0), fc.integer({ min: -DAY, max: DAY })),
+    shownAfterMs: fc.integer({ min: 0, max: 15 * MINUTE }),
+    moved: fc.boolean(),
+    correctedNote: fc.boolean(),
+    timeKnown: fc.boolean(),
+  });
+  const other = fc.record({
+    atMs: fc.integer({ min: START - DAY, max: START + 60 * MINUTE }),
+    isMine: fc.boolean(),
+    isOwned: fc.boolean(),
+    note: fc.constantFrom('přezka', 'spona'),
+  });
+  fc.assert(
+    fc.property(
+      creation,
+      fc.array(other, { maxLength: 4 }),
+      fc.integer({ min: 0, max: 90 * MINUTE }),
+      (own, others, afterMs) => {
+        const atMs = START + 1000;
+        const nowMs = atMs + afterMs;
+        const record1 = record('C-1-N00001', {
+          atMs: atMs + own.clockMs,
+          ...(own.correctedNote ? { poznamka: 'opravená' } : {}),
+        });
+        const project = { id: own.moved ? 'C-2' : 'C-1', text: '' };
+        const isShown = own.isMade && afterMs >= own.shownAfterMs;
+        const rest = others
+          .filter((each) => each.atMs <= nowMs)
+          .map((each, n) => ({
+            ...each,
+            find: record(`C-1-N1000${n}`, {
+              atMs: each.atMs,
+              poznamka: each.note,
+              user: each.isMine ? USER : OTHER_USER,
+            }),
+          }));
+        const owned = new Set(
+          rest.filter(({ isMine, isOwned }) => isMine && isOwned).map(({ find }) => find.identCely),
+        );
+        const shown = [
+          ...rest.map(({ find }) => find),
+          ...(isShown ? [{ ...record1, elements: { ...record1.elements, projekt: project } }] : []),
+        ];
+        const sentImport = doubt(1, { window: own.timeKnown ? window(START) : TIME_UNKNOWN });
+        const verdict = judgeImports(
+          [sentImport],
+          view(shown, { nowMs, isOwned: (ident) => owned.has(ident) }),
+        ).get(1);
+        if (own.isMade) expect(verdict?.kind).not.toBe('absent');
+        if (verdict?.kind !== 'found') return;
+        expect(own.timeKnown).toBe(true);
+        expect([
+          ...owned,
+          ...rest.filter(({ isMine }) => !isMine).map(({ find }) => find.identCely),
+        ]).not.toContain(verdict.identCely);
+      },
+    ),
+  );
+});

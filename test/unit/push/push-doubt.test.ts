@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { TransportError } from '../../../src/service/http/exchange.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { SLOW_RUNS } from '../../support/property-runs.ts';
+import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  answer,
+  count,
+  isCreate,
+  LATENCY_MS,
+  obeyed,
+  page,
+  queuedScene,
+  type Reply,
+  scene,
+} from './push-scene.ts';
+
+const cut = () => new TransportError('reset', true, 'cut');
+
+function queueMany(outbox: Parameters<typeof queueImport>[0], finds: number): void {
+  for (let index = 0; index < finds; index += 1) queueImport(outbox, `K-${index}`);
+}
+
+describe('a portal in place of the service', () => {
+  test.each<[string, () => Reply]>([
+    ['pages with status 200', () => page(200)],
+    ['redirects to a sign-in page', () => answer(302, { location: 'http://portal.example/' }, '')],
+    ['pages of a proxy without its service', () => page(502)],
+    ['JSON that the contract does not know', () => answer(409)],
+    ['cut connections', cut],
+  ])('of %s leaves five finds uncertain and ends the push', async (_name, wall) => {
+    using push = queuedScene(40, wall);
+    const { outbox, run, asked } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
+    expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([5, 35]);
+    expect(asked).toHaveLength(5);
+  });
+
+  test('that appears midway ends the push after five answers and what is under way', async () => {
+    const clock = manualClock();
+    using outbox = tempOutbox(clock);
+    queueMany(outbox, 60);
+    const { run } = scene(clock, (request, index) => (index < 20 ? obeyed(request) : page(502)));
+    expect(await run(outbox)).toMatchObject({ accepted: 20, stopCause: { kind: 'in-doubt' } });
+    expect(count(outbox, 'uncertain')).toBeLessThanOrEqual(5 + LATENCY_MS / 100);
+  });
+});
+
+describe('until the service has answered for the first time', () => {
+  test('one find is under way, and from then on as many as the pace permits', async () => {
+    using push = queuedScene(20, obeyed);
+    const { run, asked } = push;
+    expect(await run()).toMatchObject({ accepted: 20 });
+    const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
+    expect(gaps[0]).toBeGreaterThanOrEqual(LATENCY_MS);
+    expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
+  });
+
+  test('a failure of the service does not raise the number of requests', async () => {
+    using push = queuedScene(20, () => answer(500));
+    const { outbox, run, asked } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
+    expect([asked.length, count(outbox, 'uncertain')]).toEqual([5, 5]);
+  });
+
+  test.each<[string, () => Reply]>([
+    ['a refusal', () => answer(422, {}, { schema_errors: [] })],
+    ['a refusal by a page', () => page(413)],
+    ['a throttle', () => answer(429, { 'retry-after': '1' })],
+    ['a token that ran out', () => answer(401)],
+  ])('%s counts as an answer', async (_name, reply) => {
+    using push = queuedScene(10, (request, index) => (index === 0 ? reply() : obeyed(request)));
+    const { run, asked } = push;
+    expect(await run()).toMatchObject({ stopCause: undefined });
+    expect(asked.every(isCreate)).toBe(true);
+    expect((asked.at(-1)?.at ?? 0) - (asked[2]?.at ?? 0)).toBeLessThan(1000);
+  });
+});
+
+test.each<[string, number, () => Reply]>([
+  ['at the beginning', 0, () => page(502)],
+  ['in the middle', 12, () => page(502)],
+  ['that is a cut connection at the beginning', 0, cut],
+])(
+  'a single odd answer %s leaves one find uncertain and the push goes on',
+  async (_name, at, odd) => {
+    using push = queuedScene(30, (request, index) => (index === at ? odd() : obeyed(request)));
+    const { outbox, run, asked } = push;
+    expect(await run()).toMatchObject({ accepted: 29, stopCause: undefined });
+    expect(count(outbox, 'uncertain')).toBe(1);
+    expect(asked.filter((request) => !isCreate(request))).toEqual([]);
+  },
+);
+
+test.each<[string, () => Reply, string]>([
+  ['is closed', () => answer(503), 'closed'],
+  ['cannot be reached', () => new TransportError('connect', false, 'no route'), 'unreachable'],
+])(
+  'after an odd answer a service that %s ends the push with the queue kept',
+  async (_name, reply, kind) => {
+    using push = queuedScene(10, (_request, index) => (index === 0 ? page(502) : reply()));
+    const { outbox, run } = push;
+    expect(await run()).toMatchObject({ stopCause: { kind } });
+    expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 9]);
+  },
+);
+
+test('for any answers, at most five finds are uncertain before the service itself has answered', async () => {
+  const replies = fc.constantFrom('odd', 'cut', 'failed', 'obeyed', 'refused');
+  await fc.assert(
+    fc.asyncProperty(fc.array(replies, { maxLength: 12 }), async (script) => {
+      const clock = manualClock();
+      using outbox = tempOutbox(clock);
+      queueMany(outbox, 12);
+      let answered = false;
+      let doubted = 0;
+      const { run } = scene(clock, (request, index) => {
+        const kind = script[index] ?? 'odd';
+        if (kind === 'failed' || kind === 'obeyed' || kind === 'refused') answered = true;
+        else if (isCreate(request) && !answered) doubted += 1;
+        const replies = {
+          odd: page(200),
+          cut: cut(),
+          failed: answer(500),
+          obeyed: obeyed(request),
+          refused: answer(400),
+        };
+        return replies[kind];
+      });
+      await run(outbox);
+      expect(doubted).toBeLessThanOrEqual(5);
+      expect(count(outbox, 'sending')).toBe(0);
+    }),
+    SLOW_RUNS,
+  );
+});

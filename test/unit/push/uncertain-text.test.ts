@@ -1,0 +1,173 @@
+import { expect, test } from 'vitest';
+import { msg } from '../../../src/base/message.ts';
+import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { getSlotOf, listOpenAttempts } from '../../../src/outbox/decisions.ts';
+import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
+import { storeMessage } from '../../../src/outbox/facts.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { appendFacts } from '../../../src/outbox/record-facts.ts';
+import { releaseClaims } from '../../../src/outbox/unite.ts';
+import { explainUncertain } from '../../../src/push/push-result.ts';
+import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import {
+  PHOTOGRAPH,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
+
+const IDENT = 'C-202400101-N00001';
+const MINUTE_MS = 60_000;
+const SETTLE_MS = 10 * MINUTE_MS;
+const DECIDE =
+  "The service's data does not show whether it has this find; check its website, and decide.";
+const NEXT_PUSH =
+  'It is not known yet whether the service has this find; pas checks with the next push.';
+
+/** Ended without an answer, when it had been under way for a minute. */
+async function sent(
+  outbox: Outbox,
+  clock: ReturnType<typeof manualClock>,
+  entryId: number,
+): Promise<void> {
+  const claimed = claimEntry(outbox, entryId);
+  await clock.advance(MINUTE_MS);
+  recordAnswer(
+    outbox,
+    claimed,
+    { state: 'uncertain', reason: msg`no answer` },
+    { outcome: 'uncertain' },
+  );
+}
+
+function inDoubt() {
+  // A day that begins at a full minute in every time zone.
+  const clock = manualClock(new Date(2024, 5, 1, 9, 0).getTime());
+  const outbox = tempOutbox(clock);
+  const { entryId } = queueImport(outbox, 'K-1');
+  return { clock, outbox, entryId };
+}
+
+function looked(outbox: Outbox, entryId: number, basis: string, candidates: string[] = []): void {
+  storeLookup(outbox, entryId, {
+    at: outbox.clock.now(),
+    serverAt: null,
+    basis,
+    reason: msg`two are alike`,
+    candidates,
+  });
+}
+
+test('an entry that may still be under way is looked up after the next full minute', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  const text =
+    'It is not known yet whether the service has this find; pas checks again after 09:11.';
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([text, 'no answer']);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS + 1)[0]).toContain('after 09:12.');
+  await clock.advance(SETTLE_MS - 1);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:11.');
+  await clock.advance(1);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH, 'no answer']);
+});
+
+test('an entry that is still being sent counts from its start', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  claimEntry(outbox, entryId);
+  await clock.advance(3 * MINUTE_MS);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
+});
+
+test('an entry that was never sent waits for nothing', () => {
+  const { outbox, entryId } = inDoubt();
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH]);
+});
+
+test('numbers and photographs are named as such', () => {
+  const { outbox } = inDoubt();
+  const target = makeRecordSubject(IDENT);
+  const getSentence = (entryId: number) => explainUncertain(outbox, entryId, SETTLE_MS)[0];
+  expect(getSentence(queueNumber(outbox, target, 'A 1', null))).toContain('has this number;');
+  expect(getSentence(queuePhoto(outbox, target, PHOTOGRAPH))).toContain('has this photograph;');
+});
+
+test('a person decides once a lookup can tell no more', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  await clock.advance(SETTLE_MS - 1);
+  looked(outbox, entryId, 'several-same');
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('pas checks again after');
+  await clock.advance(1);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([
+    DECIDE,
+    'no answer',
+    'two are alike',
+  ]);
+});
+
+test('a person decides at once if there are records to choose from', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  looked(outbox, entryId, 'similar-new', [IDENT]);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(DECIDE);
+});
+
+test.each(['maybe-under-way', 'index-behind', 'index-may-lag', 'not-looked-up'])(
+  'a later lookup may tell more than one that ended with %s',
+  async (basis) => {
+    const { outbox, clock, entryId } = inDoubt();
+    await sent(outbox, clock, entryId);
+    await clock.advance(SETTLE_MS);
+    looked(outbox, entryId, basis, [IDENT]);
+    expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
+  },
+);
+
+test('an entry that was looked up and is absent needs no person', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  await clock.advance(SETTLE_MS);
+  const entry = findEntryById(outbox, entryId);
+  if (entry === undefined) throw new Error('it is gone');
+  const body = {
+    attempts: listOpenAttempts(outbox, entry),
+    identCely: null,
+    at: clock.now(),
+    serverMs: null,
+    basis: 'find-absent',
+    reason: storeMessage(msg`two are alike`),
+    candidates: [],
+    account: null,
+  };
+  const slot = getSlotOf(outbox, entry);
+  appendFacts(outbox, [{ kind: 'absent', subject: entry.subject, slot, body }]);
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
+});
+
+test('a reason is given once', async () => {
+  const { outbox, clock, entryId } = inDoubt();
+  await sent(outbox, clock, entryId);
+  storeLookup(outbox, entryId, {
+    at: clock.now(),
+    serverAt: null,
+    basis: 'several-same',
+    candidates: [],
+    reason: msg`no answer`,
+  });
+  expect(explainUncertain(outbox, entryId, 0)).toEqual([DECIDE, 'no answer']);
+});
+
+test('if the service assigned one record to two finds, only that is reported', () => {
+  const { outbox, entryId } = inDoubt();
+  acceptEntry(outbox, entryId, IDENT);
+  expect(releaseClaims(outbox, IDENT)).toEqual([]);
+  acceptEntry(outbox, queueImport(outbox, 'K-2').entryId, IDENT);
+  releaseClaims(outbox, IDENT);
+  const reason = `the service gave the record ${IDENT} to several finds (K-1, K-2): it may have been restored from a backup and lost one`;
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason]);
+  looked(outbox, entryId, 'several-same');
+  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason, 'two are alike']);
+});

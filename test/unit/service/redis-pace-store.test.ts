@@ -1,0 +1,385 @@
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { asMonotonicMs, type Clock, systemClock } from '../../../src/base/clock.ts';
+import { decodeState, encodeState, UNSEEN } from '../../../src/service/http/pace-store.ts';
+import { makePace } from '../../../src/service/http/pacer.ts';
+import {
+  getRedisField,
+  isAddressFault,
+  openRedisPaceStore,
+  parseRedisAddress,
+  type RedisPaceStore,
+} from '../../../src/service/http/redis-pace-store.ts';
+import { startSocketServer } from '../../support/raw-server.ts';
+import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
+
+type FakeRedis = AsyncDisposable & { readonly url: string };
+
+/**
+ * Something that speaks like a Redis, and says what it likes.
+ * @param answer gets a command's words and gives the bytes of the reply
+ */
+async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
+  const server = await startSocketServer((socket) => {
+    let waiting = '';
+    socket.on('data', (chunk) => {
+      waiting += chunk.toString('latin1');
+      for (let found = firstCommand(waiting); found !== undefined; found = firstCommand(waiting)) {
+        waiting = waiting.slice(found.length);
+        socket.write(answer(found.words));
+      }
+    });
+  });
+  return { ...server, url: `redis://127.0.0.1:${server.port}` };
+}
+
+/** An array of bulk strings, once it is there as a whole. */
+function firstCommand(
+  text: string,
+): { readonly words: string[]; readonly length: number } | undefined {
+  const head = /^\*(\d+)\r\n/.exec(text);
+  if (head === null) return undefined;
+  const words: string[] = [];
+  let length = head[0].length;
+  while (words.length < Number(head[1])) {
+    const size = /^\$(\d+)\r\n/.exec(text.slice(length));
+    if (size === null) return undefined;
+    const start = length + size[0].length;
+    length = start + Number(size[1]) + 2;
+    if (text.length < length) return undefined;
+    words.push(text.slice(start, length - 2));
+  }
+  return { words, length };
+}
+
+const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+
+const SCOPES = ['address:http://service', 'account:http://service eva@example.org'];
+
+type More = {
+  readonly password?: string;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+};
+
+async function openStore(url: string, more: More): Promise<RedisPaceStore> {
+  const address = parseRedisAddress(url);
+  if (isAddressFault(address)) throw new Error(String(address.message));
+  const { password, clock = systemClock, random = Math.random } = more;
+  return openRedisPaceStore({ address, password, service: 'http://service', clock, random });
+}
+
+/** For how long from now on all scopes are reserved. */
+const getReservedMs = (store: RedisPaceStore): Promise<number> =>
+  store.update(SCOPES, (states, nowMs) => ({
+    result: Math.min(...states.map((state) => state.reservedUntilMs - nowMs)),
+  }));
+
+test('a state is read as it was written, for any numbers', () => {
+  const ms = fc.double({ min: 0, max: 1e15, noNaN: true });
+  fc.assert(
+    fc.property(
+      fc.record({
+        lastDepartureMs: ms,
+        reservedUntilMs: ms,
+        pausedUntilMs: ms,
+        requestedUntilMs: ms,
+        jitterMs: ms,
+        coldStartMs: ms,
+      }),
+      (written) => {
+        // Answers are compared as text, so the text must not change on its way through a number.
+        const text = encodeState(written);
+        const state = decodeState(text);
+        expect(state === undefined ? undefined : encodeState(state)).toBe(text);
+      },
+    ),
+  );
+});
+
+test('a state that no pas wrote is not accepted', () => {
+  fc.assert(
+    fc.property(
+      fc.string(),
+      (text) => decodeState(text) === undefined || text.split(' ').length === 6,
+    ),
+  );
+  for (const text of [
+    '',
+    '1 2 3 4 5',
+    '1 2 3 4 5 6 7',
+    '1 2 3 4 5 x',
+    '-1 2 3 4 5 6',
+    'NaN 0 0 0 0 0',
+  ])
+    expect(decodeState(text)).toBeUndefined();
+});
+
+test('the name of an account is not in its scope, and its case makes no difference', () => {
+  expect(getRedisField(SCOPES[1] ?? '')).not.toContain('eva');
+  expect(getRedisField('account:http://service Eva@Example.org')).toBe(
+    getRedisField(SCOPES[1] ?? ''),
+  );
+  expect(getRedisField('account:http://service jan@example.org')).not.toBe(
+    getRedisField(SCOPES[1] ?? ''),
+  );
+});
+
+describe('a server that answers like Redis', () => {
+  const PASSWORD = 'sesame öpen';
+  const INFO = bulk('redis_version:7.0.0\r\nrun_id:abc\r\nrole:master\r\n');
+  const NOW = `*3\r\n${bulk('1700000000')}${bulk('0')}*-1\r\n`;
+  const OK = '+OK\r\n';
+
+  async function said(answers: Readonly<Record<string, string>>): Promise<unknown> {
+    await using redis = await startFakeRedis(([word = '']) => answers[word.toLowerCase()] ?? OK);
+    try {
+      const store = await openStore(redis.url, { password: PASSWORD });
+      const change = store.update(SCOPES, (states) => ({
+        result: undefined,
+        next: states.map(() => ({ ...UNSEEN, jitterMs: 1 })),
+      }));
+      const [changed, measured] = await Promise.allSettled([change, store.measure()]);
+      store.close();
+      return [store.version, changed, measured];
+    } catch (thrown) {
+      return thrown;
+    }
+  }
+
+  test.each([
+    ['when it refuses it', { auth: `-ERR AUTH ${PASSWORD} is not right\r\n` }],
+    ['as its version', { info: bulk(`redis_version:${PASSWORD}\r\nrun_id:${PASSWORD}\r\n`) }],
+    ['in an error', { info: INFO, eval: `-ERR no ${encodeURIComponent(PASSWORD)}\r\n` }],
+  ])('and repeats the password %s is quoted without it', async (_when, answers) => {
+    const found = inspect(await said(answers), { depth: 9 });
+    expect(found).toContain('***');
+    expect(found).not.toMatch(/sesame|%C3%B6/);
+  });
+
+  test.each([
+    ['a number', ':1\r\n'],
+    ['a text', bulk('x'.repeat(1000))],
+    ['nothing', '$-1\r\n'],
+    ['no list', '*-1\r\n'],
+    ['an empty list', '*0\r\n'],
+    ['lists in a list', '*2\r\n*1\r\n:1\r\n*0\r\n'],
+    ['what is no reply', 'hello\r\n'],
+    ['a number that is none', ':x\r\n'],
+  ])('and always answers %s counts as lost, with an understandable message', async (_what, odd) => {
+    for (const answers of [
+      { info: odd, eval: odd, time: odd },
+      { info: INFO, eval: odd, time: odd },
+      { info: INFO, eval: NOW, time: odd },
+    ]) {
+      const found = await said(answers);
+      const errors = (
+        Array.isArray(found)
+          ? found.flatMap((each) => (each as { reason?: unknown }).reason ?? [])
+          : [found]
+      ) as Error[];
+      expect(errors.length).toBeGreaterThan(0);
+      for (const error of errors) {
+        expect(error).toMatchObject({ name: 'PaceStoreError', kind: 'unavailable' });
+        expect(error.message).toMatch(
+          /^(its answer cannot be understood|the connection was lost|it does not answer)$/,
+        );
+      }
+    }
+  });
+});
+
+test('a clock that was set delays all processes, even if another one departs at the same moment', async () => {
+  const leaving = encodeState({
+    ...UNSEEN,
+    lastDepartureMs: 1_700_000_000_000,
+    reservedUntilMs: 1_700_000_003_000,
+  });
+  let aheadMs = 0;
+  let scope = leaving;
+  let others = 0;
+  const startedMs = systemClock.monotonicMs();
+  await using redis = await startFakeRedis((words) => {
+    if (words[0]?.toLowerCase() !== 'eval') return bulk('run_id:abc\r\n');
+    if (words[2] === '1' && words[1]?.startsWith('local now')) {
+      const nowMs = 1_700_000_000_000 + systemClock.monotonicMs() - startedMs + aheadMs;
+      const time = [Math.floor(nowMs / 1000), Math.floor((nowMs % 1000) * 1000)]
+        .map(String)
+        .map(bulk)
+        .join('');
+      return `*3\r\n${time}*3\r\n${bulk('abc')}${bulk(scope)}${bulk(scope)}`;
+    }
+    // A process that has not yet seen the new clock takes a slot by the old one, between the look
+    // and the write.
+    others += 1;
+    if (others === 1) return ':0\r\n';
+    scope = words.at(-1) ?? '';
+    return ':1\r\n';
+  });
+  const store = await openStore(redis.url, { random: () => 0 });
+  const leavingUntil = () =>
+    store.update(SCOPES, (states, nowMs) => ({
+      result: states.every(({ reservedUntilMs }) => reservedUntilMs > nowMs),
+    }));
+  expect(await leavingUntil()).toBe(true);
+  aheadMs = 60_000;
+  // Lookups, and other work in the same process, must not take it for known either.
+  expect(await Promise.all([leavingUntil(), leavingUntil()])).toEqual([true, true]);
+  store.close();
+});
+
+describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
+  let redis: RedisProcess;
+  const opened: RedisPaceStore[] = [];
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis[Symbol.asyncDispose]());
+  beforeEach(() => redis.command('flushall'));
+  afterEach(() => {
+    for (const store of opened.splice(0)) store.close();
+  });
+
+  async function open({ url = redis.url, ...more }: More & { url?: string } = {}) {
+    const store = await openStore(url, more);
+    opened.push(store);
+    return store;
+  }
+
+  /** Past the wait of a store that knows nothing. */
+  const settle = (store: RedisPaceStore): Promise<void> =>
+    store.update(SCOPES, () => ({ result: undefined, next: SCOPES.map(() => UNSEEN) }));
+
+  test('parallel changes lose no update', async () => {
+    const stores = await Promise.all(Array.from({ length: 5 }, () => open()));
+    await settle(await open());
+    const addOne = (store: RedisPaceStore): Promise<void> =>
+      store.update(SCOPES, (states) => ({
+        result: undefined,
+        next: states.map((state) => ({ ...state, jitterMs: state.jitterMs + 1 })),
+      }));
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 20 }, () => addOne(store))));
+    const counted = await (await open()).update(SCOPES, (states) => ({
+      result: states.map(({ jitterMs }) => jitterMs),
+    }));
+    expect(counted).toEqual([100, 100]);
+  });
+
+  test('twenty processes that want to depart at once depart one by one', async () => {
+    const stores = await Promise.all(Array.from({ length: 20 }, () => open()));
+    await settle(await open());
+    const left: number[] = [];
+    await Promise.all(
+      stores.map(async (store) => {
+        const pace = makePace({ store, clock: systemClock, scopes: SCOPES, intervalMs: 30 });
+        expect((await pace.acquire()).depart()).toBe(true);
+        left.push(systemClock.monotonicMs());
+      }),
+    );
+    const gaps = left.slice(1).map((at, index) => at - (left[index] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30);
+  });
+
+  test('a store that is new, was emptied or was written by another server waits for possible departures', async () => {
+    const pace = makePace({
+      store: await open(),
+      clock: systemClock,
+      scopes: SCOPES,
+      intervalMs: 100,
+    });
+    expect(await pace.getWaitMs()).toBeLessThanOrEqual(102);
+    const marks = async (): Promise<number> => getReservedMs(await open());
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(await open());
+    expect(await marks()).toBeLessThan(0);
+    redis.command('flushall');
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(await open());
+    redis.command('hset', 'pas:pace:1:{http://service}', 'server', 'another');
+    expect(await marks()).toBeGreaterThan(2000);
+    await settle(await open());
+    redis.command('hset', 'pas:pace:1:{http://service}', 'address', 'nonsense');
+    expect(await marks()).toBeGreaterThan(2000);
+  });
+
+  test.each([-60_000, 60_000])('a clock that is set by %d ms delays all processes', async (ms) => {
+    // Seen from here it is the same whether the store's clock was set or this machine's stood
+    // still.
+    let aheadMs = 0;
+    const clock = {
+      ...systemClock,
+      monotonicMs: () => asMonotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs),
+    };
+    const store = await open({ clock });
+    await settle(store);
+    expect(await getReservedMs(store)).toBeLessThan(0);
+    aheadMs = ms;
+    expect(await getReservedMs(store)).toBeGreaterThan(2000);
+    await settle(store);
+    expect(await getReservedMs(store)).toBeLessThan(0);
+  });
+
+  test('its keys belong to the service, name no account, and expire after a day', async () => {
+    await settle(await open());
+    expect(redis.command('keys', '*')).toBe('pas:pace:1:{http://service}');
+    expect(redis.command('hkeys', 'pas:pace:1:{http://service}')).not.toContain('eva');
+    const pausedMs = Number(redis.command('pttl', 'pas:pace:1:{http://service}'));
+    expect(pausedMs).toBeGreaterThan(23 * 3600 * 1000);
+    expect(pausedMs).toBeLessThanOrEqual(24 * 3600 * 1000);
+  });
+
+  test('refusals are distinguished from absence, in messages without the password', async () => {
+    const failure = async (work: Promise<unknown>): Promise<unknown> =>
+      work.catch((thrown: unknown) => thrown);
+    expect(await failure(open({ url: 'redis://127.0.0.1:1' }))).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+    expect(await failure(open({ url: `redis://127.0.0.1:${redis.port}/99` }))).toMatchObject({
+      kind: 'rejected',
+    });
+    const unasked = await failure(open({ password: 'not-asked-for' }));
+    expect(unasked).toMatchObject({ kind: 'rejected' });
+    redis.command('config', 'set', 'requirepass', 'sesame-open');
+    const wrong = await failure(open({ password: 'sesame-shut' }));
+    const none = await failure(open());
+    const right = await open({ password: 'sesame-open' });
+    await settle(right);
+    redis.command('-a', 'sesame-open', 'config', 'set', 'requirepass', '');
+    expect(wrong).toMatchObject({ kind: 'rejected' });
+    expect(none).toMatchObject({ kind: 'rejected' });
+    expect(JSON.stringify([wrong, unasked, String(wrong), String(unasked)])).not.toMatch(
+      /sesame|not-asked/,
+    );
+  });
+
+  test('a hanging server is given up', async () => {
+    const store = await open();
+    await settle(store);
+    redis.pause();
+    try {
+      const [asked, connecting] = await Promise.allSettled([settle(store), open()]);
+      expect(asked).toMatchObject({
+        status: 'rejected',
+        reason: { kind: 'unavailable', message: 'it does not answer' },
+      });
+      expect(connecting).toMatchObject({
+        status: 'rejected',
+        reason: { kind: 'unavailable', message: 'it does not answer' },
+      });
+    } finally {
+      redis.resume();
+    }
+  });
+
+  test('a server that became a read-only replica counts as lost', async () => {
+    const store = await open();
+    await settle(store);
+    redis.command('replicaof', '127.0.0.1', '1');
+    const changed = { result: undefined, next: SCOPES.map(() => ({ ...UNSEEN, jitterMs: 1 })) };
+    const failed = await store.update(SCOPES, () => changed).catch((thrown: unknown) => thrown);
+    redis.command('replicaof', 'no', 'one');
+    expect(failed).toMatchObject({ kind: 'unavailable', message: 'it is a read-only replica' });
+  });
+});

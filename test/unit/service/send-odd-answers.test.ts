@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  TransportError,
+} from '../../../src/service/http/exchange.ts';
+import { makeBytesForm } from '../../../src/service/http/request-body.ts';
+import { openConnections } from '../../../src/service/http/send.ts';
+import { rawAnswer, startRawServer } from '../../support/raw-server.ts';
+
+const FORM = makeBytesForm(Buffer.from('<find/>'), {
+  fileName: 'find.xml',
+  contentType: 'application/xml',
+});
+const CREATED = rawAnswer(201, 'made', { 'x-record-id': 'C-1-N00001' });
+
+async function ask(
+  url: string,
+  more: Partial<HttpRequest> = {},
+): Promise<HttpResponse | TransportError> {
+  const { send, close } = openConnections({ maxConnections: 1 });
+  try {
+    return await send({ method: 'POST', url, body: FORM, ...more });
+  } catch (thrown) {
+    if (thrown instanceof TransportError) return thrown;
+    throw thrown;
+  } finally {
+    await close();
+  }
+}
+
+test.each([
+  ['a 100 that nobody asked for', ['HTTP/1.1 100 Continue\r\n\r\n', CREATED]],
+  ['a 100 in one piece with the answer', [`HTTP/1.1 100 Continue\r\n\r\n${CREATED}`]],
+  [
+    'several 100s',
+    [
+      'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\nx-a: b\r\n\r\n',
+      'HTTP/1.1 100 Go on\r\n\r\n',
+      CREATED,
+    ],
+  ],
+  ['a 102', ['HTTP/1.1 102 Processing\r\n\r\n', CREATED]],
+  [
+    'a 103 with a header of its own',
+    ['HTTP/1.1 103 Early Hints\r\nx-record-id: C-9-N00009\r\n\r\n', CREATED],
+  ],
+])('%s does not affect the following answer', async (_name, pieces) => {
+  await using server = await startRawServer((socket) => {
+    for (const piece of pieces) socket.write(piece);
+  });
+  expect(await ask(server.url)).toMatchObject({
+    status: 201,
+    headers: { 'x-record-id': 'C-1-N00001' },
+    body: Buffer.from('made'),
+  });
+});
+
+test('a connection that sent a 100 serves the next request', async () => {
+  await using server = await startRawServer((socket, nth) =>
+    socket.write(`HTTP/1.1 100 Continue\r\n\r\n${rawAnswer(200, `${nth}`)}`),
+  );
+  const { send, close } = openConnections({ maxConnections: 1 });
+  const bodies = [];
+  for (let nth = 0; nth < 3; nth += 1)
+    bodies.push((await send({ method: 'POST', url: server.url, body: FORM })).body.toString());
+  await close();
+  expect([bodies, server.connections()]).toEqual([['0', '1', '2'], 1]);
+});
+
+test('an unrequested change of protocol is not an answer', async () => {
+  await using server = await startRawServer((socket) =>
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+  );
+  expect(await ask(server.url, { answerTimeoutMs: 2000 })).toMatchObject({
+    reason: 'reset',
+    mayHaveArrived: true,
+  });
+});
+
+test.each([
+  ['a head that comes byte by byte', 'HTTP/1.1 201 Created\r\n', 'x'],
+  ['a body that comes byte by byte', 'HTTP/1.1 201 Created\r\ncontent-length: 100000\r\n\r\n', 'x'],
+  [
+    'a body in chunks of one byte',
+    'HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n',
+    '1\r\nx\r\n',
+  ],
+  ['hints without an end', '', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+])('%s is given up when its time is over', async (_name, begin, drop) => {
+  await using server = await startRawServer((socket) => {
+    socket.write(begin);
+    const timer = setInterval(() => socket.write(drop), 10);
+    socket.on('close', () => clearInterval(timer));
+  });
+  expect(await ask(server.url, { answerTimeoutMs: 300 })).toMatchObject({
+    reason: 'timeout',
+    mayHaveArrived: true,
+  });
+});
+
+test('a long answer that continues to arrive is read to its end, even after its time', async () => {
+  const piece = Buffer.alloc(16_384);
+  await using server = await startRawServer((socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${piece.length * 40}\r\n\r\n`);
+    let left = 40;
+    const timer = setInterval(() => {
+      socket.write(piece);
+      left -= 1;
+      if (left === 0) clearInterval(timer);
+    }, 10);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const answer = await ask(server.url, { method: 'GET', answerTimeoutMs: 300 });
+  expect('body' in answer && answer.body.length).toBe(piece.length * 40);
+});
+
+test('but an answer that continues for ten times its time is given up', async () => {
+  await using server = await startRawServer((socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    const timer = setInterval(() => socket.write(Buffer.alloc(1024)), 5);
+    socket.on('close', () => clearInterval(timer));
+  });
+  const answer = await ask(server.url, {
+    method: 'GET',
+    answerTimeoutMs: 50,
+    maxAnswerBytes: 1024 * 1024,
+  });
+  expect(answer).toMatchObject({ reason: 'timeout' });
+});
+
+test('an unrequested second answer is never taken for that of the next request', async () => {
+  await using server = await startRawServer((socket, nth) =>
+    socket.write(rawAnswer(200, `answer ${nth}`) + rawAnswer(201, 'one more')),
+  );
+  const { send, close } = openConnections({ maxConnections: 1 });
+  const bodies = [];
+  for (let nth = 0; nth < 3; nth += 1)
+    bodies.push((await send({ method: 'GET', url: server.url })).body.toString());
+  await close();
+  expect(bodies).toEqual(['answer 0', 'answer 1', 'answer 2']);
+});
+
+test.each([
+  ['timeout=1', 2],
+  ['timeout=2, max=100', 2],
+  ['timeout=5', 1],
+])(
+  'a connection that the server keeps only briefly is not reused: %s',
+  async (keptText, connections) => {
+    await using server = await startRawServer((socket) =>
+      socket.write(rawAnswer(200, '', { 'keep-alive': keptText })),
+    );
+    const { send, close } = openConnections({ maxConnections: 1 });
+    await send({ method: 'GET', url: server.url });
+    await send({ method: 'GET', url: server.url });
+    await close();
+    expect(server.connections()).toBe(connections);
+  },
+);
+
+test('a value that is invalid in a header is never sent', async () => {
+  await using server = await startRawServer((socket) => socket.write(CREATED));
+  const answer = await ask(server.url, { headers: { authorization: 'Bearer a\nb' } });
+  expect([answer, server.connections()]).toMatchObject([
+    { reason: 'connect', mayHaveArrived: false },
+    0,
+  ]);
+});
+
+test('a request omits the user information of its address', async () => {
+  let seen = '';
+  await using server = await startRawServer((socket, _nth, head) => {
+    seen = head;
+    socket.write(CREATED);
+  });
+  await ask(server.url.replace('//', '//user:secret@'));
+  expect(seen).not.toMatch(/authorization/i);
+});

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { afterEach, expect, test } from 'vitest';
+import { TransportError } from '../../../src/service/http/exchange.ts';
+import {
+  ChangedFileError,
+  makeBytesForm,
+  makeStreamForm,
+  readVerifiedPieces,
+} from '../../../src/service/http/request-body.ts';
+import { openConnections } from '../../../src/service/http/send.ts';
+import { eventually } from '../../support/eventually.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function serve(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer(handler).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function connections() {
+  const opened = openConnections({ maxConnections: 4 });
+  closers.push(() => opened.close());
+  return opened.send;
+}
+
+async function received(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+async function failure(promise: Promise<unknown>): Promise<TransportError> {
+  const thrown = await promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof TransportError))
+    throw new Error(`expected TransportError, got ${String(thrown)}`);
+  return thrown;
+}
+
+function writeFile(bytes: Buffer): string {
+  const path = join(mkdtempSync(join(tmpdir(), 'pas-send-')), 'photo.jpg');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+const PART = { fileName: 'photo.jpg', contentType: 'image/jpeg' };
+
+test('a form arrives completely, with its length announced', async () => {
+  let seen: { length: string | undefined; body: Buffer } | undefined;
+  const url = await serve(async (request, response) => {
+    seen = { length: request.headers['content-length'], body: await received(request) };
+    response.end('ok');
+  });
+  const bytes = Buffer.alloc(200_000, 7);
+  const form = makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART);
+  const answer = await connections()({ method: 'POST', url, body: form });
+  expect(answer.body.toString()).toBe('ok');
+  expect(seen?.body.length).toBe(form.lengthBytes);
+  expect(seen?.length).toBe(String(form.lengthBytes));
+  expect(seen?.body.includes(bytes)).toBe(true);
+});
+
+test('a photograph that changed after its digest was computed never arrives completely', async () => {
+  const bytes = Buffer.alloc(300_000, 1);
+  const sha512 = createHash('sha512').update(bytes).digest();
+  const path = writeFile(Buffer.alloc(300_000, 2));
+  let complete = false;
+  const url = await serve(async (request, response) => {
+    await received(request).catch(() => Buffer.alloc(0));
+    complete = request.complete;
+    response.end();
+  });
+  const open = () =>
+    Readable.from(readVerifiedPieces(createReadStream(path), { sha512, sizeBytes: bytes.length }));
+  const error = await failure(
+    connections()({ method: 'POST', url, body: makeStreamForm(open, bytes.length, PART) }),
+  );
+  expect(error.cause).toBeInstanceOf(ChangedFileError);
+  expect(error.mayHaveArrived).toBe(false);
+  expect(complete).toBe(false);
+});
+
+test('a refused connection means that nothing was sent', async () => {
+  const error = await failure(
+    connections()({
+      method: 'POST',
+      url: 'http://127.0.0.1:9',
+      body: makeBytesForm(Buffer.from('x'), PART),
+    }),
+  );
+  expect(error).toMatchObject({ reason: 'connect', mayHaveArrived: false });
+});
+
+test('a connection cut after the request means that it may have arrived', async () => {
+  const url = await serve(async (request) => {
+    await received(request);
+    request.socket.destroy();
+  });
+  const error = await failure(
+    connections()({ method: 'POST', url, body: makeBytesForm(Buffer.from('x'), PART) }),
+  );
+  expect(error).toMatchObject({ reason: 'reset', mayHaveArrived: true });
+});
+
+test('a connection cut within a photograph means that it cannot have arrived completely', async () => {
+  const sockets: Socket[] = [];
+  const url = await serve((request) => {
+    sockets.push(request.socket);
+    request.once('data', () => request.socket.resetAndDestroy());
+  });
+  const bytes = Buffer.alloc(64 * 1024 * 1024);
+  const error = await failure(
+    connections()({
+      method: 'POST',
+      url,
+      body: makeStreamForm(() => createReadStream(writeFile(bytes)), bytes.length, PART),
+    }),
+  );
+  expect(error.mayHaveArrived).toBe(false);
+  expect(sockets).toHaveLength(1);
+});
+
+test('an answer cut within its body still has its head', async () => {
+  const url = await serve((_request, response) => {
+    response.writeHead(201, { 'x-record-id': 'C-1-N00001', 'content-length': '100' });
+    response.write('half', () => response.destroy());
+  });
+  const error = await failure(connections()({ method: 'POST', url }));
+  expect(error.head).toMatchObject({ status: 201, headers: { 'x-record-id': 'C-1-N00001' } });
+});
+
+test('a server that never answers is given up, and may have received the request', async () => {
+  const url = await serve(() => {});
+  const error = await failure(connections()({ method: 'POST', url, answerTimeoutMs: 50 }));
+  expect(error).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
+});
+
+test('an endless answer is cut off', async () => {
+  const url = await serve((_request, response) => {
+    response.on('error', () => {});
+    const more = (): void => {
+      if (!response.destroyed) response.write(Buffer.alloc(65_536), () => setImmediate(more));
+    };
+    more();
+  });
+  const error = await failure(connections()({ method: 'GET', url, maxAnswerBytes: 1_000_000 }));
+  expect(error.reason).toBe('too-large');
+});
+
+test('a redirect is returned, not followed', async () => {
+  const url = await serve((_request, response) => {
+    response.writeHead(302, { location: 'http://127.0.0.1:9/elsewhere' }).end();
+  });
+  const answer = await connections()({ method: 'GET', url });
+  expect(answer.status).toBe(302);
+});
+
+test('a request that was stopped before its departure did not arrive', async () => {
+  const url = await serve((_request, response) => response.end());
+  const error = await failure(connections()({ method: 'POST', url, signal: AbortSignal.abort() }));
+  expect(error).toMatchObject({ reason: 'aborted', mayHaveArrived: false });
+});
+
+test('departure is reported once the connection is established', async () => {
+  const url = await serve((_request, response) => response.end());
+  let departures = 0;
+  await connections()({
+    method: 'GET',
+    url,
+    onDeparture: () => {
+      departures += 1;
+      return true;
+    },
+  });
+  expect(departures).toBe(1);
+});
+
+test.each([
+  ['nothing', undefined],
+  ['bytes', () => Buffer.from('bytes')],
+  ['a stream', () => Readable.from([Buffer.from('st'), Buffer.from('ream')])],
+])('a request with %s for a body, whose time has passed, never departs', async (_, open) => {
+  const heads: unknown[] = [];
+  const url = await serve((request, response) => {
+    heads.push(request.url);
+    response.end();
+  });
+  const lengthBytes = open?.() instanceof Buffer ? 5 : 6;
+  const body = open === undefined ? {} : { body: { contentType: 'text/plain', lengthBytes, open } };
+  const send = connections();
+  const error = await failure(send({ method: 'POST', url, ...body, onDeparture: () => false }));
+  expect(error).toMatchObject({ reason: 'connect', mayHaveArrived: false });
+  await send({ method: 'GET', url: `${url}/next` });
+  expect(heads).toHaveLength(1);
+});
+
+test('a streamed request departs with the first piece of its body, not before', async () => {
+  const url = await serve((request, response) => request.resume().on('end', () => response.end()));
+  const body = new PassThrough();
+  let departed = false;
+  const answer = connections()({
+    method: 'POST',
+    url,
+    body: { contentType: 'text/plain', lengthBytes: 4, open: () => body },
+    onDeparture: () => {
+      departed = true;
+      return true;
+    },
+  });
+  await eventually(() => body.listenerCount('data')).toBeGreaterThan(1);
+  expect(departed).toBe(false);
+  body.end('body');
+  await answer;
+  expect(departed).toBe(true);
+});

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DatabaseError, FileError } from '../../../src/base/errors.ts';
+import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
+import { openEnclosedPhotographs } from '../../../src/tables/answer-rows.ts';
+import type { Attachments } from '../../../src/tables/table.ts';
+import { tinyPng } from '../../support/season.ts';
+import { tempFolder } from '../../support/temp-outbox.ts';
+
+type Unpack = NonNullable<Attachments['archive']>['unpack'];
+
+const inOrder: Unpack = async (_, to) => writeFileSync(to, tinyPng(1));
+
+function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') {
+  const keeping = makePhotographKeeping(join(home, 'photos'), { maxBytes: 1_000_000 });
+  const attachments = { paths: [path], archive: { unpack, close: async () => {} } };
+  return openEnclosedPhotographs('finds.zip', attachments, home, keeping);
+}
+
+const unpackedIn = (home: string): string[] =>
+  readdirSync(home).filter((name) => name.startsWith('unpacked-'));
+
+test('an unpacked photograph is kept under its own name, and then removed', async () => {
+  const home = tempFolder();
+  mkdirSync(join(home, 'unpacked-999999999-killed'));
+  const photographs = enclosed(home);
+  expect(photographs.resolvePhoto('media/1.png')).toEqual({ value: 'media/1.png' });
+  expect(photographs.resolvePhoto('media/2.png')).toMatchObject({ rule: 'photo-missing' });
+  const { photograph } = await photographs.inspectPhotograph('media/1.png');
+  if (photograph === undefined) throw new Error('the photograph was refused');
+  expect(photograph).toMatchObject({ name: '1.png', sizeBytes: tinyPng(1).length });
+  expect(existsSync(photograph.source)).toBe(true);
+  await photographs.storePhotograph(photograph);
+  expect(existsSync(photograph.source)).toBe(false);
+  await photographs.close();
+  expect(unpackedIn(home)).toEqual([]);
+});
+
+test('a full disk stops the import with an error; a damaged part affects its photograph only', async () => {
+  const home = tempFolder();
+  const full = enclosed(home, async () => {
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  });
+  await expect(full.inspectPhotograph('media/1.png')).rejects.toBeInstanceOf(DatabaseError);
+  await full.close();
+  const damaged = enclosed(home, async (_, to) => {
+    writeFileSync(to, 'half');
+    throw new FileError('finds.zip', 'finds.zip is damaged');
+  });
+  expect(await damaged.inspectPhotograph('media/1.png')).toMatchObject({
+    issues: [{ rule: 'photo-unreadable', severity: 'error' }],
+  });
+  await damaged.close();
+  expect(unpackedIn(home)).toEqual([]);
+});
+
+test('a name that is too long for the disk affects its photograph only', async () => {
+  const name = `${'n'.repeat(300)}.png`;
+  const photographs = enclosed(tempFolder(), inOrder, name);
+  expect((await photographs.inspectPhotograph(name)).issues).toMatchObject([
+    { rule: 'photo-unreadable', message: expect.stringContaining('its name is too long') },
+  ]);
+  await photographs.close();
+});

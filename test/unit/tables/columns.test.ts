@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest';
+import { parseColumns } from '../../../src/tables/columns/columns.ts';
+import type { Table } from '../../../src/tables/table.ts';
+
+function makeTable(header: readonly string[], ...rows: readonly string[][]): Table {
+  return {
+    file: 'season.csv',
+    header,
+    rows: rows.map((cells, index) => ({ row: index + 2, line: index + 2, cells })),
+    rowCount: rows.length,
+    issues: [],
+  };
+}
+
+describe('column names', () => {
+  test('accents, letter case, blanks and English aliases all lead to the same element', () => {
+    for (const header of [
+      'datum_nalezu',
+      'Datum nálezu',
+      'DATUM-NALEZU',
+      ' datum_nalezu ',
+      'found_on',
+      'Found on',
+    ]) {
+      const { columns, issues } = parseColumns(makeTable([header], ['2024-06-17']));
+      expect(issues).toEqual([]);
+      expect(columns.getCell({ cells: ['2024-06-17'] }, 'datum_nalezu')).toBe('2024-06-17');
+      expect(columns.getHeader('datum_nalezu')).toBe(header);
+    }
+  });
+
+  test('a missing column is an empty cell', () => {
+    const { columns } = parseColumns(makeTable(['hloubka']));
+    expect(columns.has('obdobi')).toBe(false);
+    expect(columns.getCell({ cells: ['25'] }, 'obdobi')).toBe('');
+    expect(columns.getHeader('obdobi')).toBeUndefined();
+  });
+
+  test.each([
+    ['hlubka', 'Did you mean hloubka?'],
+    ['druh_nalez', 'Did you mean druh_nalezu?'],
+    ['objecttype', 'Did you mean object_type?'],
+    ['barva', 'Rename it, remove it, or let pas propose an element: pas import FILE --wizard'],
+  ])('the unknown column %s is one error with advice', (header, advice) => {
+    const { issues } = parseColumns(makeTable(['local_id', header], ['1', 'x']));
+    expect(issues).toHaveLength(1);
+    expect(issues[0]).toMatchObject({
+      rule: 'column-unknown',
+      severity: 'error',
+      column: header,
+      row: 1,
+      file: 'season.csv',
+    });
+    expect(issues[0]?.message).toContain(advice);
+  });
+
+  test('the same column twice, or an element under two names, is an error', () => {
+    expect(parseColumns(makeTable(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
+      'The column "hloubka" appears twice in the header. Keep one.',
+    );
+    expect(parseColumns(makeTable(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
+      '"hloubka" and "depth_cm" both mean hloubka. Keep one.',
+    );
+  });
+
+  test('a column without a name matters only if it has values', () => {
+    expect(parseColumns(makeTable(['hloubka', ''], ['1', ''])).issues).toEqual([]);
+    expect(parseColumns(makeTable(['hloubka', ''], ['1', 'x'])).issues).toMatchObject([
+      { rule: 'column-without-name', severity: 'error' },
+    ]);
+  });
+
+  test('a column that the service sets itself is ignored with a warning, and one that pas wrote without one', () => {
+    const { issues } = parseColumns(makeTable(['hloubka', 'katastr', 'issues']));
+    expect(issues).toMatchObject([
+      { rule: 'column-not-sent', severity: 'warning', column: 'katastr' },
+    ]);
+  });
+});

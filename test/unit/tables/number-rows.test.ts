@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkRules } from '../../../src/finds/rules.ts';
+import { enqueueNumber } from '../../../src/outbox/changes/enqueue-change.ts';
+import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { NO_ANSWERS } from '../../../src/tables/columns/propose-columns.ts';
+import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { makeNumberProposer, parseNumbers } from '../../../src/tables/table-columns.ts';
+import { tempOutbox } from '../../support/temp-outbox.ts';
+import { aFind, lookupTerm } from '../finds/a-find.ts';
+
+const NO_FINDS = { isFind: () => false, isIdent: () => false };
+
+/**
+ * C0, DEL, C1, half of a pair, format characters, the separators, the two that are no
+ * characters.
+ */
+const unseen = fc
+  .oneof(
+    fc.integer({ min: 0, max: 0x1f }),
+    fc.integer({ min: 0x7f, max: 0x9f }),
+    fc.integer({ min: 0xd800, max: 0xdfff }),
+    fc.constantFrom(0xad, 0x200b, 0x202e, 0x2028, 0x2029, 0xfffe, 0xffff),
+  )
+  .map((code) => String.fromCharCode(code));
+const spoilt = unseen.map((character) => `A 12${character}/2024`);
+const sound = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
+  .map((value) =>
+    value.replace(
+      /[\p{C}\p{M}\p{Z}\p{Pd}\p{Script=Cyrillic}\p{Script=Greek}\p{Default_Ignorable_Code_Point}\uff01-\uff5e\u2212]/gu,
+      '',
+    ),
+  )
+  .filter((value) => value !== '');
+
+function inTable(value: string) {
+  const rows = [{ row: 2, cells: ['K-1', value] }];
+  const header = ['local_id', 'evidencni_cislo'];
+  const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
+  return parseNumbers(table, makeNumberProposer(table, NO_FINDS)(NO_ANSWERS));
+}
+
+function inFind(value: string): readonly string[] {
+  return checkRules(aFind({ evidencni_cislo: value }), { today: '2024-11-20', lookupTerm }).map(
+    ({ rule, element, severity }) => `${severity} ${rule} ${element}`,
+  );
+}
+
+function queue(outbox: Outbox, value: string): string {
+  return enqueueNumber(outbox, makeRecordSubject('C-202400101-N00001'), value);
+}
+
+test('a number with an invisible character is accepted nowhere', () => {
+  using outbox = tempOutbox();
+  fc.assert(
+    fc.property(spoilt, (value) => {
+      expect(inTable(value)).toMatchObject({
+        rows: [],
+        issues: [{ severity: 'error', rule: 'number-form', row: 2 }],
+      });
+      expect(inFind(value)).toEqual([
+        expect.stringMatching(/^error (number-form|text-characters) evidencni_cislo$/),
+      ]);
+      expect(() => queue(outbox, value)).toThrow(/Remove it|on one line/);
+    }),
+  );
+});
+
+test('any other number is accepted everywhere', () => {
+  using outbox = tempOutbox();
+  fc.assert(
+    fc.property(sound, (value) => {
+      expect(inTable(value).issues).toEqual([]);
+      expect(inFind(value)).toEqual([]);
+      expect(['queued', 'replaced', 'kept']).toContain(queue(outbox, value));
+    }),
+  );
+});
+
+test('blanks around a number are removed', () => {
+  using outbox = tempOutbox();
+  expect(inTable('\tA 1\n')).toMatchObject({ rows: [{ value: 'A 1' }], issues: [] });
+  expect(inFind('\tA 1\r\n')).toEqual([]);
+  expect(queue(outbox, '\tA 1\n')).toBe('queued');
+});
+
+function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
+  const table = parseTable('t.csv', Buffer.from(lines.join('\n')));
+  const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
+  const { columns, questions } = makeNumberProposer(table, { isFind, isIdent })(NO_ANSWERS);
+  const asked = Object.fromEntries(questions.map(({ element, keys }) => [element, keys]));
+  const read = columns.flatMap(({ profile, rule }) =>
+    rule.element !== undefined && asked[rule.element] === undefined
+      ? [[rule.element, profile.key] as const]
+      : [],
+  );
+  return { columns: Object.fromEntries(read), asked };
+}
+
+const isHere = (text: string): boolean => text.startsWith('T-');
+
+test.each<[string, string[], object, object]>([
+  [
+    'the finds that are here, whatever the columns are called',
+    ['Inv. č.;Terénní číslo', '1;T-1', '2;T-2', '3;X'],
+    { local_id: 'Terénní číslo', evidencni_cislo: 'Inv. č.' },
+    {},
+  ],
+  [
+    'the identifiers of the service',
+    ['záznam;ev. č.', 'C-202400101-N00012;E 1'],
+    { ident_cely: 'záznam', evidencni_cislo: 'ev. č.' },
+    {},
+  ],
+  [
+    'the names of museums, where no find is here',
+    ['inv. č.;ev. č.', '1;A 1', '2;A 2'],
+    { local_id: 'inv. č.', evidencni_cislo: 'ev. č.' },
+    {},
+  ],
+  [
+    'their own names before all',
+    ['č. nálezu;local_id;evidencni_cislo;ev. č.', 'T-1;T-2;A 1;E 1'],
+    { local_id: 'local_id', evidencni_cislo: 'evidencni_cislo' },
+    {},
+  ],
+  [
+    'a person, where two numbers may be the registration number',
+    ['č. nálezu;inv. č.;ev. č.', 'T-1;A 1;E 1'],
+    { local_id: 'č. nálezu' },
+    { evidencni_cislo: ['inv. č.', 'ev. č.'] },
+  ],
+  [
+    'a person, where two columns name finds',
+    ['první;druhý;ev. č.', 'T-1;T-2;E 1'],
+    { evidencni_cislo: 'ev. č.' },
+    { local_id: ['první', 'druhý'] },
+  ],
+  [
+    'a person, where no name says that a column is a number',
+    ['nález;popis', 'T-1;A 1'],
+    { local_id: 'nález' },
+    { evidencni_cislo: ['popis'] },
+  ],
+])('the columns of a table of numbers are decided by %s', (_, lines, columns, asked) => {
+  expect(findColumns(isHere, ...lines)).toEqual({ columns, asked });
+});
