@@ -62,10 +62,10 @@ export type FieldRow = {
    * is the usual one.
    */
   readonly called?: string;
-  /** Question of `pas add`, in the order of `at`; absent for the parts of the point. */
+  /** Question of `pas add`, in the order of `at`; absent: asked last, on request. */
   readonly ask?: OrderedQuestion;
-  /** Position among the facts of a find in the report; absent: shown elsewhere. */
-  readonly reportedAt?: number;
+  /** Position among the facts of a find in the report; absent: at the end, null: shown elsewhere. */
+  readonly reportedAt?: number | null;
   /** Element behind which the report shows this one. */
   readonly reportedWith?: string;
   /** Width in the report of a text that may be long; absent: single. */

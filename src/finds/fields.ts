@@ -184,6 +184,7 @@ const ROWS = [
     label: msg`Target state`,
     called: 'cilovy stav, stav zaznamu, stav, target state, record state, state',
     ask: { at: 20, when: 'frame', stays: 'carried' },
+    reportedAt: null,
   },
   {
     name: 'predano',
@@ -194,6 +195,7 @@ const ROWS = [
     label: msg`Handed over`,
     called: 'predano, odevzdano, predano muzeu, handed over, deposited',
     ask: { at: 130, when: 'handing-over', stays: 'carried' },
+    reportedAt: null,
   },
   {
     name: 'predano_organizace',
@@ -207,6 +209,7 @@ const ROWS = [
       'predano organizace, organizace, muzeum, instituce, ulozeno, ulozeni, misto ulozeni, sbirka, ' +
       'receiving organisation, organisation, museum, institution, repository, held by',
     ask: { at: 140, when: 'handing-over', stays: 'carried' },
+    reportedAt: null,
   },
   {
     name: 'geom_system',
@@ -217,6 +220,7 @@ const ROWS = [
     label: msg`Coordinate system`,
     called: 'souradnicovy system, sour system, system, crs, srs, epsg, coordinate system',
     revealsLocation: true,
+    reportedAt: null,
   },
   {
     name: 'pristupnost',
@@ -228,6 +232,7 @@ const ROWS = [
     label: msg`Accessibility`,
     called: 'pristupnost, pristup, accessibility, access',
     ask: { at: 50, when: 'frame', stays: 'carried' },
+    reportedAt: null,
   },
   {
     name: 'lokalizace',
@@ -251,6 +256,7 @@ const ROWS = [
     parent: 'chranene_udaje',
     epsg: '4326',
     gloss: msg`point, longitude and latitude`,
+    reportedAt: null,
   },
   {
     name: 'geom_sjtsk_wkt',
@@ -259,6 +265,7 @@ const ROWS = [
     parent: 'chranene_udaje',
     epsg: '5514',
     gloss: msg`point, S-JTSK x and y`,
+    reportedAt: null,
   },
 ] as const satisfies readonly FieldRow[];
 

@@ -65,15 +65,17 @@ const OTHERS: readonly PlacedQuestion[] = [
   },
 ];
 
+const ASKED_LAST = { at: Number.POSITIVE_INFINITY, when: 'more' } as const;
+
 export const QUESTIONS: readonly Question[] = [
   ...OTHERS,
   ...FIELDS.flatMap(listFieldQuestions),
 ].sort((a, b) => a.at - b.at);
 
 function listFieldQuestions(field: Field): PlacedQuestion[] {
-  const { name, kind, gloss, label = gloss, unit, ask, requiredFrom } = field;
+  const { name, kind, gloss, label = gloss, unit, ask = ASKED_LAST, requiredFrom } = field;
   const how = HOW[kind];
-  if (how === undefined || ask === undefined) return [];
+  if (how === undefined) return [];
   const title = unit === undefined ? label : msg`${label} (${unit})`;
   return [{ name: name as QuestionName, how, title, requiredFrom, ...ask }];
 }

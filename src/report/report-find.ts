@@ -188,8 +188,8 @@ function listFacts(sources: FindSources, elements: FindElements): Fact[] {
     ({ name }) => sources.places === 'shown' || !canRevealLocation(name),
   );
   return shownFields.flatMap((field): Fact[] => {
-    const { name, reportedAt: at, shape } = field;
-    if (at === undefined) return [];
+    const { name, reportedAt: at = LAST_AT, reportedWith: before, shape } = field;
+    if (at === null || before !== undefined) return [];
     const beside = shownFields.filter(({ reportedWith }) => reportedWith === name);
     const text = [field, ...beside]
       .map((each) => formatElement(sources, each, elements))
@@ -198,7 +198,8 @@ function listFacts(sources: FindSources, elements: FindElements): Fact[] {
   });
 }
 
-/** Position behind all elements. */
+/** Position of an element without one, and that of what follows all elements. */
+const LAST_AT = 175;
 const DIFFERENCES_AT = 180;
 
 /**
