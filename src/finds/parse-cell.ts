@@ -256,9 +256,8 @@ function withMonthNumber(day: string): string {
 }
 
 /**
- * Parses a day into YYYY-MM-DD, after the form of a column map, if any
- * (./date-form.ts). It reads that form, also with slashes (as GDAL writes it), the
- * Czech one with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
+ * Parses a day into YYYY-MM-DD: in that form, also with slashes (as GDAL writes it), in the Czech one
+ * with dots (`3. 4. 2024`, `03.04.2024`), a month in Roman numerals or by name, each with
  * an optional midnight. A moment is read by {@link parseDayOfMoment}. A `!` behind it confirms it.
  */
 export function parseDateCell(written: string): Reading<string> {
@@ -348,23 +347,7 @@ function explainNoDate(cell: string): Message {
     const since1904 = addDays(DAY_ZERO_OF_MACS, days);
     return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
   }
-  if (/^(?:1[5-9]|20)\d\d$/.test(cell)) return msg`is a year, not a day. ${ONE_DAY}`;
-  if (isMonth(cell)) return msg`is a month, not a day. ${ONE_DAY}`;
-  if (/^\d{1,2}\.?\s*(?:\d{1,2}\.?\s*|\p{L}+\.?\s*)?(?:\d{4}\s*)?[-–—]\s*\d{1,2}\./u.test(cell))
-    return msg`is more than one day. ${ONE_DAY}`;
-  return msg`is not in a known date format. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024.`;
-}
-
-const ONE_DAY = msg`The service accepts one whole day: write it as YYYY-MM-DD. If the day is not known, leave the cell empty and write what is known in poznamka.`;
-
-function isMonth(cell: string): boolean {
-  if (/^\d{4}[-/.](?:0?[1-9]|1[0-2])$/.test(cell)) return true;
-  const [, month = ''] =
-    /^(\p{L}+|\d{1,2})\.?(?:\s+|\s*[/.-]\s*)\d{4}$|^(\p{L}+)[.\s-]*\d{2}$/u
-      .exec(cell)
-      ?.filter(Boolean) ?? [];
-  const number = Number(/^\d/.test(month) ? month : parseMonth(month));
-  return month !== '' && number >= 1 && number <= 12;
+  return msg`is no single day in a known form. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`;
 }
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */

@@ -93,8 +93,8 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     ]);
     const [, date, month, year] = issues.map(({ message }) => message);
     expect(date).toMatch(/"XII-24".*Format the column as text/);
-    expect(month).toMatch(/"VI-24" is a month, not a day/);
-    expect(year).toMatch(/"1987" is a year, not a day/);
+    expect(month).toMatch(/"VI-24" is no single day/);
+    expect(year).toMatch(/"1987" is no single day/);
   });
 
   test('also through a column map, where a day may go to the note under its column name', async () => {
