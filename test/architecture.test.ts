@@ -34,7 +34,7 @@ const HOME_OF_PACKAGE: Readonly<Record<string, RegExp>> = {
   'iconv-lite': /^src\/tables\/input-file\.ts$/,
   numfmt: /^src\/tables\/formats\/number-format\.ts$/,
   yauzl: /^src\/tables\/formats\/zip-entries\.ts$/,
-  'write-excel-file': /^src\/tables\/exports\/write-workbook\.ts$/,
+  'write-excel-file': /^src\/tables\/exports\/write-rows\.ts$/,
   sharp: /^src\/photos\/thumbnail\.ts$/,
   'form-data': /^src\/service\/http\/request-body\.ts$/,
   'http-proxy-agent': /^src\/service\/http\/proxy\.ts$/,

@@ -178,18 +178,13 @@ export function parseBoolean(cell: string): Reading<boolean> {
   );
 }
 
-/** Parses 1, 2 or 3; archived (4) has an error of its own, since no import reaches it. */
+/** Parses 1, 2 or 3; no import reaches 4 (archived). */
 export function parseTargetState(cell: string): Reading<TargetState> {
   const state = ([1, 2, 3] as const).find((each) => String(each) === cell);
   if (state !== undefined) return { value: state };
-  if (cell === '4')
-    return makeUnreadable(
-      'target-state',
-      msg`An import cannot reach state 4 (archived). Write at most 3.`,
-    );
   return makeUnreadable(
     'target-state',
-    msg`"${cell}" is not a target state. Write 1 (registered), 2 (submitted) or 3 (confirmed).`,
+    msg`"${cell}" is no state that an import can reach. Write 1 (registered), 2 (submitted) or 3 (confirmed).`,
   );
 }
 
@@ -314,15 +309,12 @@ function parseMonth(word: string): string {
   const roman = ROMAN.indexOf(word) + 1;
   if (roman > 0) return String(roman);
   const named = MONTHS.findIndex((names) => names.includes(folded)) + 1;
-  const begun = MONTHS.filter(
+  const [only, another] = MONTHS.filter(
     (names) => folded.length > 2 && names.some((name) => name.startsWith(folded)),
   );
-  const [only, another] = begun;
   if (named > 0) return String(named);
   return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
 }
-
-const DAY_ZERO_OF_MACS = '1904-01-01';
 
 /** Forms of which a text may have two. */
 const AMBIGUOUS_FORMS = ['d/m/yyyy', 'm/d/yyyy', 'd-m-yyyy', 'm-d-yyyy'];
@@ -331,21 +323,16 @@ const AMBIGUOUS_FORMS = ['d/m/yyyy', 'm/d/yyyy', 'd-m-yyyy', 'm-d-yyyy'];
 function explainNoDate(cell: string): Message {
   const readings = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
   const days = joinAlternatives([...readings]);
-  if (readings.size === 2) return msg`can be two different days. Write ${days}.`;
-  if (readings.size === 1) return msg`is not in a known form. Write ${days}.`;
+  if (readings.size > 0) return msg`has a form of several meanings. Write ${days}.`;
   const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
   const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
-  if (timed !== undefined && 'value' in timed) {
-    const day = timed.value;
-    return msg`has a time. Write only the day: ${day}.`;
-  }
+  if (timed !== undefined && 'value' in timed)
+    return msg`has a time. Write only the day: ${timed.value}.`;
   if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell))
     return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
   if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
-    const days = Number.parseInt(cell, 10);
-    const since1900 = addDays(DAY_ZERO, days);
-    const since1904 = addDays(DAY_ZERO_OF_MACS, days);
-    return msg`is a spreadsheet's day number: ${since1900}, or ${since1904} in an old Mac workbook. Format the column as a date, or write the date.`;
+    const since1900 = addDays(DAY_ZERO, Number.parseInt(cell, 10));
+    return msg`is a spreadsheet's day number: ${since1900}, or four years and a day later in an old Mac workbook. Format the column as a date, or write the date.`;
   }
   return msg`is no single day in a known form. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`;
 }

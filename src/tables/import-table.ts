@@ -42,7 +42,7 @@ import { type Columns, parseColumns } from './columns/columns.ts';
 import { type KnownFind, type MappedRow, splitPhotos } from './columns/map-row.ts';
 import { mapTable, withoutOtherRows } from './columns/map-table.ts';
 import { parseConstants } from './columns/settings.ts';
-import type { RowCell, RowIssues } from './exports/row-cell.ts';
+import type { RowCell, RowIssues } from './exports/write-rows.ts';
 import type { Table } from './table.ts';
 
 type ImportContext = EnqueueOptions & {
@@ -329,7 +329,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
 async function beginCopy(findTable: Table, to: Copy) {
-  const { makeIssuesTable } = await import('./exports/row-cell.ts');
+  const { makeIssuesTable } = await import('./exports/write-rows.ts');
   const issues: RowIssues = new Map();
   return {
     add: (issue: Issue): void => {
@@ -350,8 +350,8 @@ async function renderCopy(
   sheet = 'issues',
 ): Promise<Iterable<string | Buffer>> {
   if (extname(file).toLowerCase() !== '.xlsx')
-    return (await import('./exports/row-cell.ts')).formatCsvLines(rows, 'semicolon');
-  const { makeWorkbook } = await import('./exports/write-workbook.ts');
+    return (await import('./exports/write-rows.ts')).formatCsvLines(rows, 'semicolon');
+  const { makeWorkbook } = await import('./exports/write-rows.ts');
   return [await makeWorkbook(new Map([[sheet, rows]]))];
 }
 
@@ -375,7 +375,7 @@ export function openCorrections(file: string) {
           theirs,
         ]);
       });
-      const { formatCsvLines } = await import('./exports/row-cell.ts');
+      const { formatCsvLines } = await import('./exports/write-rows.ts');
       const lines = formatCsvLines(
         [['find', 'record', 'element', 'sent', 'table'], ...rows],
         'semicolon',

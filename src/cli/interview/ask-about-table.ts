@@ -14,7 +14,6 @@ import type { Find } from '../../finds/find.ts';
 import { formatMergeValue } from '../../finds/merge-row.ts';
 import { isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
-import { formatFinds } from '../../report/report-model.ts';
 import { NAMED_COLUMNS } from '../../tables/columns/column-names.ts';
 import {
   type ColumnRule,
@@ -322,18 +321,16 @@ export function hasVocabulary(element: string): boolean {
   return kind === 'term' || kind === 'reference';
 }
 
-export function previewLines({ rows, finds, leftOut, drafts, commonest }: Preview): string[] {
-  const first = formatFinds(finds.length);
-  const all = rows;
+export function previewLines({
+  rows: all,
+  example,
+  leftOut,
+  drafts,
+  commonest,
+}: Preview): string[] {
   const lines =
-    finds.length === 0
-      ? []
-      : [
-          t`This is how pas reads them, with ${first} as an example:`,
-          ...finds.flatMap(findLines),
-          '',
-        ];
-  const good = rows - leftOut - drafts;
+    example === undefined ? [] : [t`This is how pas reads the first:`, ...findLines(example), ''];
+  const good = all - leftOut - drafts;
   lines.push(
     ngettext(
       msgid`${all} row: ${good} ready to send, ${drafts} incomplete, ${leftOut} unreadable.`,

@@ -15,7 +15,7 @@ import {
 import { isDitto, isFiller } from '../../finds/parse-cell.ts';
 import { findNumberDoubt } from '../../finds/value-rules.ts';
 import { STATE_COLUMN } from '../exports/exported-find.ts';
-import { ISSUES_COLUMN } from '../exports/row-cell.ts';
+import { ISSUES_COLUMN } from '../exports/write-rows.ts';
 import {
   getDisplayedText,
   getHeaderPlace,

@@ -283,16 +283,15 @@ type PreviewContext = {
   readonly check: (find: Find) => readonly Issue[];
 };
 
-const MAX_FINDS = 3;
 const MAX_ISSUES = 6;
 
 /**
  * Maps all rows without storing anything; counts drafts and unreadable rows (`leftOut`), with the
- * first finds and the most frequent errors, each with its number of rows.
+ * first find and the most frequent errors, each with its number of rows.
  */
 export function previewImport(table: Table, map: ColumnMap, context: PreviewContext) {
   const mapped = mapTable(table, { ...context, map });
-  const finds: Find[] = [];
+  let example: Find | undefined;
   const problems = new Map<string, { issue: Issue; rows: number }>();
   const noteErrors = (issues: readonly Issue[]): void => {
     for (const issue of issues.filter(({ severity }) => severity === 'error')) {
@@ -310,15 +309,15 @@ export function previewImport(table: Table, map: ColumnMap, context: PreviewCont
     if (find === undefined) continue;
     read += 1;
     if (hasErrors(all)) drafts += 1;
-    if (finds.length < MAX_FINDS) finds.push(find);
+    example ??= find;
   }
-  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows);
+  const commonest = [...problems.values()].sort((a, b) => b.rows - a.rows).slice(0, MAX_ISSUES);
   return {
     rows: table.rowCount,
-    finds,
+    example,
     leftOut: table.rowCount - read,
     drafts,
-    commonest: commonest.slice(0, MAX_ISSUES),
+    commonest,
   };
 }
 

@@ -21,7 +21,7 @@ import {
   toSJtsk,
   toWgs84,
 } from '../../finds/place/geometry.ts';
-import type { RowCell } from './row-cell.ts';
+import type { RowCell } from './write-rows.ts';
 
 /** A find to export, with data of the outbox. */
 export type ExportedFind = {

@@ -11,7 +11,7 @@ import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-f
 import { makeFindAtService } from '../../outbox/views/remote-state.ts';
 import { type FindScope, isChosen } from '../../outbox/views/select-finds.ts';
 import type { ExportedFind, FormatReference, LabelsOf } from './exported-find.ts';
-import type { RowCell } from './row-cell.ts';
+import type { RowCell } from './write-rows.ts';
 
 export type ExportSettings = {
   readonly format: ExportFormat;
@@ -128,8 +128,8 @@ async function renderRows(
   rows: Iterable<readonly RowCell[]>,
   { format, separator }: ExportSource,
 ): Promise<Iterable<string | Buffer>> {
-  if (format !== 'xlsx') return (await import('./row-cell.ts')).formatCsvLines(rows, separator);
-  const { makeWorkbook } = await import('./write-workbook.ts');
+  if (format !== 'xlsx') return (await import('./write-rows.ts')).formatCsvLines(rows, separator);
+  const { makeWorkbook } = await import('./write-rows.ts');
   return [await makeWorkbook(new Map([['finds', rows]]))];
 }
 

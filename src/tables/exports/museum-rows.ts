@@ -11,7 +11,7 @@ import {
 } from '../../outbox/views/entry-words.ts';
 import { formatChange } from '../../outbox/views/remote-state.ts';
 import { chooseLabel, type ExportedFind, toBothSystems } from './exported-find.ts';
-import type { RowCell } from './row-cell.ts';
+import type { RowCell } from './write-rows.ts';
 
 const COLUMNS: readonly Field[] = FIELDS.filter(
   ({ kind }) => kind !== 'geom-system' && kind !== 'point',

@@ -29,7 +29,7 @@ import { QUESTIONS, type Question } from '../../finds/questions.ts';
 import { COUNTRY } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
 import { formatTargetState } from '../../outbox/views/entry-words.ts';
-import { makeWorkbook } from '../exports/write-workbook.ts';
+import { makeWorkbook } from '../exports/write-rows.ts';
 import {
   CONSTRAINT_TEXTS,
   type FieldMade,

@@ -43,7 +43,10 @@ describe('dates', () => {
     ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
     ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
     ['17. 6. 24', 'has a two-digit year. Write the day as YYYY-MM-DD'],
-    ['45460', "a spreadsheet's day number: 2024-06-17, or 2028-06-18 in an old Mac workbook"],
+    [
+      '45460',
+      "a spreadsheet's day number: 2024-06-17, or four years and a day later in an old Mac workbook",
+    ],
     ['červen 2024', 'is no single day in a known form'],
     ['VI/2024', 'is no single day in a known form'],
     ['6/2024', 'is no single day in a known form'],
@@ -164,7 +167,7 @@ test('a third answer to a yes-no question is refused', () => {
 
 test('a target state is 1, 2 or 3; 4 is explained', () => {
   expect(['1', '2', '3'].map(parseTargetState)).toEqual([{ value: 1 }, { value: 2 }, { value: 3 }]);
-  expect(getProblem(parseTargetState('4'))).toContain('archived');
+  expect(getProblem(parseTargetState('4'))).toContain('an import can reach');
   expect(getProblem(parseTargetState('potvrzeno'))).toContain('1 (registered)');
 });
 

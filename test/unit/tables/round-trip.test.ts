@@ -11,8 +11,7 @@ import {
   makeFindRows,
 } from '../../../src/tables/exports/exported-find.ts';
 import { exportGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
-import { formatCsvLines } from '../../../src/tables/exports/row-cell.ts';
-import { makeWorkbook } from '../../../src/tables/exports/write-workbook.ts';
+import { formatCsvLines, makeWorkbook } from '../../../src/tables/exports/write-rows.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
 

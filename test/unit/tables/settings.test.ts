@@ -74,7 +74,7 @@ describe('defaults of config.toml', () => {
   test.each([
     [{ depht_cm: 3 }, 'Did you mean depth_cm'],
     [{ depth_cm: 'deep' }, 'not a whole number'],
-    [{ target_state: 4 }, 'cannot reach state 4'],
+    [{ target_state: 4 }, 'no state that an import can reach'],
     [{ local_id: 'K-1' }, 'cannot be a default'],
     [{ wkt: 'POINT (14 50)' }, 'cannot be a default'],
     [{ registration_number: 'A 1' }, 'cannot be a default'],
