@@ -45,9 +45,9 @@ test('a table with errors is reported in Czech, with numbers and nouns in the ri
   const again = (await czech.pas('import', table)).stdout;
   expect(again).toContain('„1,5“ není počet celých centimetrů bez jednotky. Napište 1 nebo 2.');
   expect(again).toContain(
-    '„03/04/2024“ může znamenat dva různé dny. Napište 2024-04-03 nebo 2024-03-04.',
+    '„03/04/2024“ má tvar, který může znamenat různé dny. Napište 2024-04-03 nebo 2024-03-04.',
   );
-  expect(again).toContain('Importem nelze dosáhnout stavu 4 (archivovaný).');
+  expect(again).toContain('„4“ není stav, kterého může import dosáhnout.');
   expect(again).toContain('„snad“ není ano ani ne.');
 });
 
