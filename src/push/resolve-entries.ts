@@ -119,7 +119,8 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
     case 'resend': {
       const { candidates = [], near = [], basis } = entry.held ?? {};
       const project = basis === 'hidden-records' && entry.kind === 'import' ? entry.project : null;
-      const rejects = [...candidates, ...[project ?? []].flat()].map((candidate): Rejected => {
+      const excluded = project === null ? candidates : [...candidates, project];
+      const rejects = excluded.map((candidate): Rejected => {
         const matched = near.includes(candidate) ? 'near' : 'same';
         return { candidate, matched };
       });
