@@ -257,7 +257,7 @@ type Bar = Progress & { hide(): void };
 /** Makes a bar in the terminal's last line, with the rate and the remaining time. */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
-  // What was done at the beginning may be the work of an earlier run.
+  // An earlier run may have done the part that is there at the beginning.
   let base = { at: startedAt, doneCount: 0 };
   let drawnAt: number | undefined;
   const draw = (text: string) =>

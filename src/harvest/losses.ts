@@ -17,7 +17,7 @@ export type LossOptions = {
   readonly setSpec: string;
   /** Server time in the answer to Identify. */
   readonly serverNowMs: number;
-  /** What the caller holds of the list. Without it, the list alone is compared with its count. */
+  /** Records of the list that the caller holds; without them, only the count is compared. */
   readonly holdings?: {
     findLost(scan: number): Promise<Losses>;
     /**

@@ -110,7 +110,7 @@ async function fetchSetSpecs({
   return setSpecs;
 }
 
-/** What all lists of a service are harvested with. */
+/** Facts of a service that all its lists need. */
 export type ServiceClock = Pick<HarvestOptions, 'granularity' | 'serverNowMs' | 'overlapMs'>;
 
 /**

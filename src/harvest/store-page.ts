@@ -31,7 +31,7 @@ type StoredPage = {
   readonly faults: ReadonlyMap<string, string>;
 };
 
-/** What is stored of a page. */
+/** Parts of a page that are stored. */
 export type PageContent = Pick<ListPage<OaiRecord>, 'document' | 'items'> &
   Partial<Pick<ListPage<OaiRecord>, 'broken' | 'cursor'>>;
 

@@ -399,7 +399,7 @@ export function assertSameAccount(
   const hint = waysOut?.(bound);
   throw new ConfigError(
     msg`This outbox sends as the account ${bound}, but ${address} says that you are signed in as ${account}. Nothing was sent.`,
-    hint === undefined ? {} : { hint },
+    { hint },
   );
 }
 

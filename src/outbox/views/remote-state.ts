@@ -117,10 +117,8 @@ type FindAtService = { readonly elements: FindElements; readonly changes: readon
 export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
   const entries = listEntriesOfSubject(outbox, find.uuid);
   const number = getLatestNumber(entries);
-  const currentElements: FindElements = {
-    ...find.elements,
-    ...(number === undefined ? {} : { evidencni_cislo: number }),
-  };
+  const currentElements: FindElements =
+    number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number };
   const sent = findSentFind(outbox, find);
   const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
   if (remote?.record === undefined) return { elements: currentElements, changes: [] };

@@ -108,7 +108,7 @@ export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undef
     find: find.localId,
     identCely: sent.identCely,
     entry: sent,
-    elements: { ...find.elements, ...(number === undefined ? {} : { evidencni_cislo: number }) },
+    elements: number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number },
     photographs: accepted.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph] : [])),
   };
 }

@@ -21,7 +21,7 @@ export const IGNORED: ColumnRule = { element: undefined };
 
 type ReadingOptions = {
   readonly unit?: DepthUnit | typeof OPEN_UNIT;
-  /** Date form such as `d.m.yyyy`; see find/date-form.ts. */
+  /** Date form such as `d.m.yyyy`; see finds/parse-cell.ts. */
   readonly date?: string;
   /** A year alone goes into the note, and the date stays empty. */
   readonly yearOnly?: 'note';

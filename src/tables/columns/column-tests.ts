@@ -140,7 +140,7 @@ const RANKS = {
 /** Rank of a column with a name of its own whose values do not fit. */
 export const LAST_RANK = 5;
 
-/** What the values of a column say about a meaning. */
+/** Judgement of a meaning by the values of a column alone. */
 type Evidence = Pick<Verdict, 'rule' | 'doubt'> & {
   /** Share of the values that fit. */
   readonly share: number;

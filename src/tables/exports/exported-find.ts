@@ -199,11 +199,9 @@ export function* exportXml(
 ): Generator<string> {
   yield `<?xml version="1.0" encoding="UTF-8"?>\n<finds xmlns="${FINDS_NAMESPACE}">\n`;
   for (const { localId, identCely, elements, photos } of finds) {
-    const attributes = {
-      local_id: replaceIllegalCharacters(localId),
-      ...(identCely === undefined ? {} : { ident_cely: identCely }),
-      ...(photos.length === 0 ? {} : { photos: replaceIllegalCharacters(joinNames(photos)) }),
-    };
+    const attributes: Record<string, string> = { local_id: replaceIllegalCharacters(localId) };
+    if (identCely !== undefined) attributes['ident_cely'] = identCely;
+    if (photos.length > 0) attributes['photos'] = replaceIllegalCharacters(joinNames(photos));
     yield renderElement(
       { name: 'find', attributes, content: [makeDocumentNode(elements, profile)] },
       1,
