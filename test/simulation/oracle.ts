@@ -305,7 +305,10 @@ function judgeChanges(asked: Asked, evidence: Evidence): string[] {
     ],
     [refused !== undefined && isUntouched, `a ${refused?.kind} of ${id} is called refused`],
     [
-      number !== '' && !numbers.some(({ value }) => value === number),
+      // A late number can meet a record that a service put back has made since, under a name again.
+      number !== '' &&
+        !numbers.some(({ value }) => value === number) &&
+        !(wasPutBack && evidence.isLate),
       `${id} has the number ${number}, which nobody gave it`,
     ],
     [
