@@ -50,6 +50,7 @@ const PLACEHOLDERS: Readonly<Record<string, Message>> = {
   text: msg`text`,
   time: msg`time`,
   value: msg`value`,
+  verb: msg`verb`,
   version: msg`version`,
 };
 

@@ -43,6 +43,11 @@ const VERBS = {
 
 export type Verb = keyof typeof VERBS;
 
+export function requiresFormat(verb: Verb): boolean {
+  const { required }: Rule = VERBS[verb];
+  return required.includes('metadataPrefix');
+}
+
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
   badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
@@ -59,7 +64,12 @@ export function checkArguments(verb: Verb, args: OaiArguments): void {
   const names = (Object.keys(args) as ArgumentName[]).filter((name) => args[name] !== undefined);
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
-  if (stray !== undefined) throw new UsageError(t`${verb} takes no argument ${stray}.`);
+  if (stray !== undefined) {
+    const taken = [...required, ...optional].join(', ');
+    throw new UsageError(t`${verb} takes no argument ${stray}.`, {
+      hint: taken === '' ? t`It takes none.` : t`It takes ${taken}.`,
+    });
+  }
   const empty = names.find((name) => args[name] === '');
   if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
   if (args.resumptionToken !== undefined) {

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import {
@@ -12,133 +12,74 @@ import {
   type Paging,
   resolveIdentifier,
 } from '../../harvest/ask-verb.ts';
-import type { OaiArguments, Verb } from '../../harvest/protocol.ts';
+import {
+  checkArguments,
+  type OaiArguments,
+  requiresFormat,
+  type Verb,
+} from '../../harvest/protocol.ts';
 import type { Json } from '../../harvest/record-json.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { saveMalformedAnswer } from '../context/harvest-output.ts';
 import { getHarvestBase, openHarvestClient } from '../context/open-service.ts';
 
-type VerbOptions = GlobalOptions & { readonly xml?: boolean };
-type ListOptions = VerbOptions & {
-  readonly identifier?: string;
-  readonly metadataPrefix?: string;
-  readonly set?: string;
-  readonly from?: string;
-  readonly until?: string;
-  readonly resumptionToken?: string;
-};
+/** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
+const VERBS = {
+  identify: { verb: 'Identify', show: showIdentity },
+  formats: { verb: 'ListMetadataFormats', show: showFormats },
+  sets: { verb: 'ListSets', show: showSets },
+  identifiers: { verb: 'ListIdentifiers', show: showHeaders },
+  records: { verb: 'ListRecords', show: showRecords },
+  get: { verb: 'GetRecord', show: showOneRecord },
+} as const satisfies Record<string, VerbDefinition>;
 
 type VerbDefinition = {
-  readonly name: string;
-  readonly summary: string;
-  readonly examples: readonly [string, string];
   readonly verb: Verb;
-  /** The native format is requested unless another one is given. */
-  readonly hasFormat?: boolean;
   /** Prints the answer, and returns its JSON. */
   readonly show: (context: Context, asking: Asking) => Promise<object>;
 };
 
-/** The six verbs of OAI-PMH 2.0, section 4, with one request each. */
+type OaiOptions = GlobalOptions & OaiArguments & { readonly xml?: boolean };
+
 export function register(program: Command, run: Runner): void {
-  const parent = program
-    .command('oai')
-    .description(t`Send single OAI-PMH requests to the harvesting interface.`);
-  defineVerb(parent, run, {
-    name: 'identify',
-    summary: t`Identify: describe the service.`,
-    examples: ['pas oai identify', 'pas oai identify --xml'],
-    verb: 'Identify',
-    show: showIdentity,
-  });
-  defineVerb(parent, run, {
-    name: 'formats',
-    summary: t`ListMetadataFormats: the formats of the service, or of one record.`,
-    examples: ['pas oai formats', 'pas oai formats --identifier C-202400101-N00001'],
-    verb: 'ListMetadataFormats',
-    show: showFormats,
-  }).option('--identifier <identifier>', t`formats of this record; the short identifier is enough`);
-  defineVerb(parent, run, {
-    name: 'sets',
-    summary: t`ListSets: the sets of the service.`,
-    examples: ['pas oai sets', 'pas oai sets --json'],
-    verb: 'ListSets',
-    show: showSets,
-  }).option('--resumption-token <token>', t`resumption token of the page`);
-  defineListVerbs(parent, run);
-  defineVerb(parent, run, {
-    name: 'get',
-    summary: t`GetRecord: one record.`,
+  defineCommand(program, {
+    name: 'oai',
+    summary: t`Send a single OAI-PMH request to the harvesting interface.`,
     examples: [
-      'pas oai get --identifier C-202400101-N00001',
+      'pas oai identify',
       'pas oai get --identifier HES-000253 --metadata-prefix oai_dc --json',
+      'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
     ],
-    verb: 'GetRecord',
-    hasFormat: true,
-    show: showOneRecord,
   })
-    .requiredOption('--identifier <identifier>', t`the short identifier is enough`)
-    .option('--metadata-prefix <prefix>', t`format (default: the native one)`);
-}
-
-function defineListVerbs(parent: Command, run: Runner): void {
-  asList(
-    defineVerb(parent, run, {
-      name: 'identifiers',
-      summary: t`ListIdentifiers: a page of headers.`,
-      examples: [
-        'pas oai identifiers --set samostatny_nalez --from 2025-06-18',
-        'pas oai identifiers --resumption-token 59A3C1',
-      ],
-      verb: 'ListIdentifiers',
-      hasFormat: true,
-      show: showHeaders,
-    }),
-  );
-  asList(
-    defineVerb(parent, run, {
-      name: 'records',
-      summary: t`ListRecords: a page of records.`,
-      examples: [
-        'pas oai records --set heslo:obdobi --metadata-prefix oai_dc',
-        'pas oai records --set projekt --until 2024-12-31 --xml',
-      ],
-      verb: 'ListRecords',
-      hasFormat: true,
-      show: showRecords,
-    }),
-  );
-}
-
-function defineVerb(parent: Command, run: Runner, definition: VerbDefinition): Command {
-  return defineCommand(parent, definition)
-    .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
-    .action(run((context, options: ListOptions) => ask(context, options, definition)));
-}
-
-function asList(command: Command): Command {
-  return command
-    .option('--metadata-prefix <prefix>', t`format (default: the native one)`)
+    .addArgument(
+      new Argument(
+        '<verb>',
+        t`the service, its formats, its sets, a page of identifiers or records, or one record`,
+      ).choices(Object.keys(VERBS)),
+    )
+    .option('--identifier <identifier>', t`get, formats: this record; its short form is enough`)
+    .option('--metadata-prefix <prefix>', t`get and pages: format (default: the native one)`)
     .option('--set <set>', t`only of this set`)
     .option(
       '--from <date>',
       t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
     )
     .option('--until <date>', t`changed at or before this time`)
-    .option(
-      '--resumption-token <token>',
-      t`resumption token of the page; not combined with other options`,
-    );
+    .option('--resumption-token <token>', t`token of the page; not combined with other options`)
+    .addOption(new Option('--xml', t`print the original answer`).conflicts('json'))
+    .action(run(ask));
 }
 
 /** Sends one request. `--xml` prints the answer unchanged, otherwise `show` does. */
 async function ask(
   context: Context,
-  options: ListOptions,
-  { verb, hasFormat, show }: VerbDefinition,
+  word: keyof typeof VERBS,
+  options: OaiOptions,
 ): Promise<ExitReason> {
-  const args = makeArguments(context, options, hasFormat === true);
+  const { verb, show }: VerbDefinition = VERBS[word];
+  const args = makeArguments(context, verb, options);
+  checkArguments(verb, args);
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context, version);
@@ -154,16 +95,16 @@ async function ask(
 
 function makeArguments(
   context: Context,
-  { identifier, metadataPrefix, set, from, until, resumptionToken }: ListOptions,
-  hasFormat: boolean,
+  verb: Verb,
+  { identifier, metadataPrefix, set, from, until, resumptionToken }: OaiOptions,
 ): OaiArguments {
   const profile = context.getProfile();
   // A resumption token implies its own format.
-  const native = hasFormat && resumptionToken === undefined ? `oai_${profile.prefix}` : undefined;
+  const isNative = requiresFormat(verb) && resumptionToken === undefined;
   return {
     identifier:
       identifier === undefined ? undefined : resolveIdentifier(getHarvestBase(profile), identifier),
-    metadataPrefix: metadataPrefix ?? native,
+    metadataPrefix: metadataPrefix ?? (isNative ? `oai_${profile.prefix}` : undefined),
     set,
     from,
     until,
