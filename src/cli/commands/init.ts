@@ -16,12 +16,11 @@ import {
   toFlag,
   toProfile,
 } from '../context/config.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+import { type Context, type GlobalOptions, withoutAccountVariables } from '../context/context.ts';
 import { discoverService, fetchSharedProfile } from '../context/discover-service.ts';
 import { saveProfile } from '../context/move-outbox.ts';
 import { choose } from '../prompt.ts';
-import { harvestVocab } from './harvest-vocab.ts';
-import { login } from './login.ts';
+import { runPas } from '../run-pas.ts';
 
 type InitOptions = GlobalOptions & {
   readonly name: string;
@@ -66,22 +65,31 @@ export function register(program: Command, run: Runner): void {
 async function goOn(context: Context, name: string): Promise<ExitReason> {
   const prompt = await context.prompt();
   if (!(await prompt.confirm(t`Sign in now?`, true))) return 'done';
-  const profile = context.asProfile(name);
-  await login(profile, {});
+  const signedIn = await runWithProfile(context, name, 'login');
+  if (signedIn !== 'done') return signedIn;
   if (!(await prompt.confirm(t`Harvest the vocabularies now? It takes about a minute.`, true)))
     return 'done';
-  return harvestVocab(profile, [], {});
+  return runWithProfile(context, name, 'harvest-vocab');
+}
+
+async function runWithProfile(
+  { environment, cwd }: Context,
+  name: string,
+  command: string,
+): Promise<ExitReason> {
+  const { reason } = await runPas([command, '--profile', name], {
+    environment: withoutAccountVariables(environment),
+    cwd,
+    isOnTerminal: true,
+  });
+  return reason;
 }
 
 /**
  * Writes the profile and makes the first one the default.
  * @param address of the service, or of a shared profile
  */
-export async function init(
-  context: Context,
-  options: InitOptions,
-  address?: string,
-): Promise<ExitReason> {
+async function init(context: Context, options: InitOptions, address?: string): Promise<ExitReason> {
   const { terminal, places } = context;
   const config = context.getConfig();
   if (!/^[\w.-]{1,64}$/.test(options.name))

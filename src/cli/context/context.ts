@@ -278,7 +278,7 @@ function makeContextTerminal(
 }
 
 /** Credentials of one service are never sent to another one. */
-function withoutAccountVariables(environment: Environment): Environment {
+export function withoutAccountVariables(environment: Environment): Environment {
   const {
     PAS_TOKEN: _token,
     PAS_PASSWORD: _password,
