@@ -17,6 +17,7 @@ export function withGlobalOptions(command: Command): Command {
     .optionsGroup(formatCommonHeading())
     .addOption(new Option('--profile <name>', t`use this profile`))
     .addOption(new Option('--json', t`print results as JSON`))
+    .addOption(new Option('-y, --yes', t`do not ask for confirmation`))
     .addOption(new Option('-q, --quiet', t`print results and failures only`))
     .addOption(new Option('-v, --verbose', t`show details`))
     .addOption(new Option('--lang <language>', t`language of the output`).choices(LANGUAGES))
@@ -65,7 +66,6 @@ export function addExamplesOfGroups(program: Command): void {
 const SHORT_FLAGS: Readonly<Record<string, string>> = {
   '--out': '-o',
   '--dry-run': '-n',
-  '--yes': '-y',
 };
 
 /**

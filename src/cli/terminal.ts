@@ -132,17 +132,24 @@ export function makeTerminal(streams: Streams, options: TerminalOptions): Termin
   };
 }
 
+type Confirming = {
+  readonly terminal: Terminal;
+  readonly isConfirmed: boolean;
+  prompt(): Promise<Prompt>;
+};
+
 /**
- * Asks a person to confirm.
+ * Asks a person to confirm, unless that was said beforehand (`--yes`).
  * @param unasked message and hint of the error without a terminal
  * @throws UsageError without a terminal, or when the answer is no
  */
 export async function requireConfirmation(
-  { terminal, prompt }: { readonly terminal: Terminal; prompt(): Promise<Prompt> },
+  { terminal, isConfirmed, prompt }: Confirming,
   question: string,
   [unasked, hint]: readonly [message: string, hint: string],
   refused: string,
 ): Promise<void> {
+  if (isConfirmed) return;
   if (!terminal.interactive) throw new UsageError(unasked, { hint });
   if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
 }

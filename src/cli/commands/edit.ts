@@ -51,7 +51,6 @@ export function register(program: Command, run: Runner): void {
       t`all finds that match: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
       collect,
     )
-    .option('--yes', t`for several finds: do not ask`)
     .option('--point <position>', t`as in ${cmd`pas add`}`)
     .option(
       '--ask',
@@ -190,7 +189,6 @@ function finish(context: Context, edited: StoredFind, planned: PlannedEdit): Exi
 
 type EditOptions = GlobalOptions & {
   readonly where?: readonly string[];
-  readonly yes?: boolean;
   readonly set?: readonly string[];
   readonly point?: string;
   readonly ask?: boolean;
@@ -207,7 +205,7 @@ async function editMany(
   options: EditOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const { set = [], point, where = [], yes } = options;
+  const { set = [], point, where = [] } = options;
   if (names.length === 0 && where.length === 0) {
     throw new UsageError(t`Specify the finds to edit, or select them: --where element=value.`, {
       hint: t`\`${cmd`pas list`}\` shows the finds.`,
@@ -226,7 +224,7 @@ async function editMany(
   const { planned, refused, issues } = planEdits({ outbox, ruleContext }, requested, set, point);
   for (const { find, because } of refused) terminal.warn(`${find}: ${because}`);
   for (const { stored, plan } of planned) printChanges(context, plan.changed, stored);
-  if (yes !== true && planned.length > 0) await confirm(context, planned.length);
+  if (planned.length > 0) await confirm(context, planned.length);
   for (const { stored, plan } of planned) {
     const edited = plan.store?.();
     issues.push(...(edited?.issues ?? []).map((issue) => issue.with({ find: stored.localId })));

@@ -100,7 +100,6 @@ export type ImportOptions = GlobalOptions &
     readonly set?: readonly string[];
     readonly map?: string;
     readonly wizard?: boolean;
-    readonly yes?: boolean;
     readonly issuesTo?: string;
     readonly keepRows?: boolean;
     readonly onConflict?: OnConflict;

@@ -87,7 +87,7 @@ export async function runWizard(
  * exists
  */
 function resolveWizardFiles(
-  { terminal }: Context,
+  { isConfirmed, terminal }: Context,
   files: readonly string[],
   options: ImportOptions,
 ) {
@@ -95,8 +95,8 @@ function resolveWizardFiles(
   if (file === undefined || another !== undefined || file === '-') {
     throw new UsageError(t`--wizard reads a single table, which must be a file.`);
   }
-  const asks = options.yes !== true && terminal.interactive && !terminal.json;
-  if (!asks && options.yes !== true) {
+  const asks = !isConfirmed && terminal.interactive && !terminal.json;
+  if (!asks && !isConfirmed) {
     throw new UsageError(t`pas cannot ask questions without a terminal.`, {
       hint: t`To accept the proposals: --wizard --yes`,
     });

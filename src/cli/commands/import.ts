@@ -29,9 +29,8 @@ export function register(program: Command, run: Runner): void {
     .option('--map <file>', t`file that describes the columns of the table; --wizard writes it`)
     .option(
       '--wizard',
-      t`propose an element for each column, let you correct it, and write a column map for --map`,
-    )
-    .option('--yes', t`with --wizard: accept the proposals without asking`);
+      t`propose an element for each column, let you correct it (not with --yes), and write a column map for --map`,
+    );
   addMergeOptions(command)
     .option(
       '--strip-gps',

@@ -46,7 +46,6 @@ export function register(program: Command, run: Runner): void {
     .option('--map <file>', t`as in ${cmd`pas import`}`)
     .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)
-    .option('--yes', t`as in ${cmd`pas import`}`)
     .action(run(importNumbers));
 }
 

@@ -23,7 +23,6 @@ export type MatchFlags = GlobalOptions &
   KeepingFlags & {
     readonly recursive?: boolean;
     readonly within?: number;
-    readonly yes?: boolean;
     readonly likely?: boolean;
     readonly dryRun?: boolean;
   };
@@ -54,7 +53,7 @@ export async function matchPhotos(
   }).finally(progress.end);
   await printFound(context, matches);
   const dryRun = options.dryRun === true;
-  const asks = terminal.interactive && !terminal.json && options.yes !== true && !dryRun;
+  const asks = terminal.interactive && !terminal.json && !context.isConfirmed && !dryRun;
   const questions = asks ? makeMatchQuestions(outbox, await context.prompt()) : undefined;
   const takesLikely = options.likely === true;
   const queued = await queueMatches(matches.fates, {

@@ -52,7 +52,6 @@ export function register(program: Command, run: Runner): void {
       t`maximum distance in metres of a photograph from a find's point (default: 25)`,
       parseWholeNumber,
     )
-    .option('--yes', t`ask nothing: queue only the certain matches`)
     .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
     .option(

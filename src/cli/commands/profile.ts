@@ -14,7 +14,7 @@ import {
   parseSetting,
   toProfile,
 } from '../context/config.ts';
-import { type Context, type GlobalOptions, getCredentialKeys } from '../context/context.ts';
+import { type Context, getCredentialKeys } from '../context/context.ts';
 import { saveProfile, withStoredOutbox } from '../context/move-outbox.ts';
 import { maskSettings } from '../context/network.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
@@ -46,15 +46,12 @@ export function register(program: Command, run: Runner): void {
       'pas profile set base_url=https://finds.example.org',
       'pas profile set min_interval_ms=200 --profile training',
     ],
-  })
-    .option('--yes', t`do not ask whether a new address is of the same service: it is`)
-    .action(run(set));
+  }).action(run(set));
   defineCommand(parent, {
     name: 'remove <name>',
     summary: t`Remove a profile and its secrets. Its entries in the outbox stay.`,
     examples: ['pas profile remove old', 'pas profile remove old --json'],
   })
-    .option('--yes', t`do not ask, even if the profile has unsent entries`)
     .hook('preAction', useNamedProfile)
     .action(run(remove));
 }
@@ -64,8 +61,6 @@ function useNamedProfile(command: Command): void {
   const [name] = command.args;
   if (name !== undefined) command.setOptionValue('profile', name);
 }
-
-type ConfirmOptions = GlobalOptions & { readonly yes?: boolean };
 
 async function list({ getConfig, terminal }: Context): Promise<ExitReason> {
   const { profiles, defaultProfile } = getConfig();
@@ -110,18 +105,13 @@ async function use(
   return 'done';
 }
 
-/** `--yes`: a person has said that a new address is of the same service. */
-async function set(
-  context: Context,
-  texts: readonly string[],
-  { yes }: ConfirmOptions,
-): Promise<ExitReason> {
+async function set(context: Context, texts: readonly string[]): Promise<ExitReason> {
   const { terminal, getConfig } = context;
   const { name } = context.getProfile();
   const changes = checkSettings('pas profile set', Object.fromEntries(texts.map(parseSetting)));
   const settings = { ...getConfig().profiles.get(name), ...changes };
   await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings, {
-    isSameService: yes === true,
+    isSameService: context.isConfirmed,
   });
   const names = Object.keys(changes).join(', ');
   terminal.printLine(t`Profile ${name} is changed: ${names}.`);
@@ -129,18 +119,14 @@ async function set(
   return 'done';
 }
 
-async function remove(
-  context: Context,
-  name: string,
-  { yes }: ConfirmOptions,
-): Promise<ExitReason> {
+async function remove(context: Context, name: string): Promise<ExitReason> {
   const { getConfig, secrets, terminal } = context;
   const file = getConfig();
   if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
   const outbox = findOutboxName(file.profiles.get(name) ?? {}) ?? '';
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
-  if (unsent > 0 && yes !== true) await confirmUnsent(context, name, unsent);
+  if (unsent > 0) await confirmUnsent(context, name, unsent);
   const shared = [...file.profiles.keys()].flatMap((other) =>
     other === name ? [] : getCredentialKeys(file, other),
   );
@@ -180,7 +166,7 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
     unsent,
   );
   const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it anyway, add --yes; the entries stay in its outbox.`;
-  if (context.terminal.interactive) context.terminal.warn(what);
+  if (context.terminal.interactive && !context.isConfirmed) context.terminal.warn(what);
   await requireConfirmation(
     context,
     t`Remove the profile ${name} anyway?`,

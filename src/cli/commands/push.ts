@@ -36,7 +36,6 @@ type PushOptions = GlobalOptions & {
   readonly dryRun?: boolean;
   readonly only?: readonly EntryKind[];
   readonly limit?: number;
-  readonly yes?: boolean;
   readonly watch?: boolean;
   readonly onQuestion?: 'hold' | 'send';
   readonly takeOver?: boolean;
@@ -52,7 +51,6 @@ export function register(program: Command, run: Runner): void {
     .option('--dry-run', t`show what would be sent and send nothing`)
     .option('--only <kinds>', t`only these kinds: import, number, photo`, parseKinds)
     .option('--limit <n>', t`send at most this many requests`, parseWholeNumber)
-    .option('--yes', t`write to production without asking`)
     .option(
       '--watch',
       t`keep running and send new entries as they are queued, until you press Ctrl-C`,
@@ -107,7 +105,7 @@ export async function pushCommand(
       : [];
     return printQueued(context, kinds, plan.queued, people);
   }
-  await confirmProduction(context, options.yes === true);
+  await confirmProduction(context);
   const { end, ...telling } = showPush(context, outbox, options.verbose === true);
   const pushAllOptions = {
     ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),

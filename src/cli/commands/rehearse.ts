@@ -30,7 +30,6 @@ import { showPush } from './push-progress.ts';
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
   readonly projectMap?: readonly string[];
-  readonly yes?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -48,7 +47,6 @@ export function register(program: Command, run: Runner): void {
       t`training project to use in place of a production project; saved in the profile`,
       collect,
     )
-    .option('--yes', t`create records in the training instance without asking`)
     .action(run(rehearse));
 }
 
@@ -68,7 +66,7 @@ async function rehearse(
   const finds =
     names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
   if (finds.length === 0) throw new UsageError(t`Nothing is queued that could be rehearsed.`);
-  await confirm(context, finds.length, training.baseUrl, options.yes === true);
+  await confirm(context, finds.length, training.baseUrl);
   const projects = await composeProjectMap(
     context,
     name,
@@ -109,19 +107,13 @@ function chooseTrainingProfile(context: Context, named: string | undefined): str
   );
 }
 
-async function confirm(
-  context: Context,
-  count: number,
-  address: string,
-  yes: boolean,
-): Promise<void> {
+async function confirm(context: Context, count: number, address: string): Promise<void> {
   const what = ngettext(
     msgid`A rehearsal creates a record of ${count} find in the training instance ${address}.`,
     `A rehearsal creates records of ${count} finds in the training instance ${address}.`,
     count,
   );
   context.terminal.note(what);
-  if (yes) return;
   const unasked = [
     t`pas cannot ask for confirmation without a terminal. Nothing was sent.`,
     t`Add --yes to create training records.`,

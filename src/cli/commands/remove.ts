@@ -9,27 +9,19 @@ import {
 } from '../../outbox/changes/undo-command.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
-
-type RemoveOptions = GlobalOptions & { readonly yes?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'remove <find...>',
     summary: t`Remove finds that were never sent or that the service refused, with their numbers and photographs.`,
     examples: ['pas remove K-017', 'pas remove K-017 K-018 --yes'],
-  })
-    .option('--yes', t`do not ask`)
-    .action(run(remove));
+  }).action(run(remove));
 }
 
-async function remove(
-  context: Context,
-  names: readonly string[],
-  { yes }: RemoveOptions,
-): Promise<ExitReason> {
+async function remove(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'remove';
@@ -42,7 +34,7 @@ async function remove(
   }
   // Printed before the question.
   for (const one of keptPhotos) printKept(context, one);
-  if (yes !== true && removable.length > 0) await confirm(context, removable);
+  if (removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
   for (const [index, removal] of removeFinds(

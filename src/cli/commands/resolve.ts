@@ -37,7 +37,7 @@ import {
 import { makeContextKeeping, openValidationContext } from '../context/validation.ts';
 import { choose } from '../prompt.ts';
 import { listOfAnswers } from '../result-texts.ts';
-import { printIssues } from '../terminal.ts';
+import { printIssues, requireConfirmation } from '../terminal.ts';
 
 /** Asks a person what a row is; undefined where they decide later. */
 export async function askAboutRow(
@@ -95,7 +95,6 @@ type ResolveOptions = GlobalOptions & {
   readonly resend?: boolean;
   readonly drop?: boolean;
   readonly entry?: number;
-  readonly yes?: boolean;
   readonly all?: RowAnswer;
 } & { readonly [Answer in RowAnswer]?: boolean };
 
@@ -128,7 +127,6 @@ export function register(program: Command, run: Runner): void {
       t`only this entry, by the number shown in \`${cmd`pas status`}\``,
       parseWholeNumber,
     )
-    .option('--yes', t`do not ask whether the record belongs to the find`)
     .action(run(resolve));
 }
 
@@ -208,8 +206,8 @@ async function answerQuestion(
     context.terminal.printLine(t`${name} is the same as ${record} and was removed.`);
     return 'done';
   }
-  const options = { yes: true, created: answer === 'same' ? record : undefined };
-  await resolveOne(context, outbox, name, answer === 'same' ? options : { resend: true });
+  const options = answer === 'same' ? { created: record } : { resend: true };
+  await resolveOne(context, outbox, name, options, true);
   return 'done';
 }
 
@@ -227,6 +225,7 @@ async function resolveOne(
   outbox: Outbox,
   name: string,
   options: ResolveOptions,
+  isSure = context.isConfirmed,
 ): Promise<'done' | 'differs'> {
   const { terminal } = context;
   const answer = parseAnswer(options) ?? (await askAboutFind(context, outbox, name, options));
@@ -242,7 +241,7 @@ async function resolveOne(
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
   if (decision === undefined) return 'done';
   if (decision.kind === 'created' && open !== undefined)
-    await checkRecord(context, outbox, name, open.entry, decision.identCely, options);
+    await checkRecord(context, outbox, name, open.entry, decision.identCely, isSure);
 
   const { settled, waiting } = withLockIfFree(context, (isLocked) =>
     resolveEntries(outbox, name, decision, entryId, isLocked, open?.entry),
@@ -384,25 +383,21 @@ async function checkRecord(
   name: string,
   entry: Entry,
   identCely: string,
-  options: ResolveOptions,
+  isSure: boolean,
 ): Promise<void> {
   const problem = findRecordProblem(outbox, entry, identCely);
   if (problem !== undefined) throw problem;
   if (entry.kind !== 'import') return;
   const looked = await look(context, outbox, entry, identCely);
-  const { terminal } = context;
-  if (terminal.interactive && options.yes !== true) {
-    const isMeant = await (await context.prompt()).confirm(
+  if (!isSure) {
+    await requireConfirmation(
+      context,
       t`Is ${identCely} the record of ${name}?`,
-      false,
-    );
-    if (!isMeant) throw new UsageError(t`Nothing was decided.`);
-  } else if (options.yes !== true) {
-    throw new UsageError(
-      t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`,
-      {
-        hint: t`Add --yes if it is.`,
-      },
+      [
+        t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`,
+        t`Add --yes if it is.`,
+      ],
+      t`Nothing was decided.`,
     );
   } else if (looked === 'unseen') {
     throw new UsageError(t`Nothing was decided.`, {

@@ -8,7 +8,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
 
-type RestoreFlags = GlobalOptions & { readonly replace?: boolean; readonly yes?: boolean };
+type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
 
 const MAX_NAMED = 20;
 
@@ -18,8 +18,10 @@ export function register(program: Command, run: Runner): void {
     summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
     examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
   })
-    .option('--replace', t`replace an outbox that has finds; the old outbox is moved aside`)
-    .option('-y, --yes', t`the same as --replace`)
+    .option(
+      '--replace',
+      t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
+    )
     .action(run(restore));
 }
 
@@ -40,7 +42,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
     service: { address: baseUrl, profile: name },
-    replace: options.replace === true || options.yes === true,
+    replace: options.replace === true || context.isConfirmed,
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);

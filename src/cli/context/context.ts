@@ -43,6 +43,7 @@ import type { OutboxSources } from './profile-outbox.ts';
 export type GlobalOptions = {
   readonly profile?: string;
   readonly json?: boolean;
+  readonly yes?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly color?: boolean;
@@ -91,6 +92,8 @@ export type Context = Runtime &
     random(): number;
     readonly places: Places;
     readonly terminal: Terminal;
+    /** A person has confirmed beforehand: `--yes`. */
+    readonly isConfirmed: boolean;
     readonly secrets: SecretStore;
     getConfig(): ConfigFile;
     getProfile(): Profile;
@@ -161,6 +164,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     random,
     places,
     terminal,
+    isConfirmed: options.yes === true,
     getConfig: readConfig,
     getProfile,
     changeConfig: (change: (config: ConfigFile) => ConfigFile): void => {

@@ -148,9 +148,9 @@ export function announceInstance({ terminal, getProfile }: Context): void {
  * Asks before the first production write.
  * @throws UsageError without a terminal and `--yes`, or when the answer is no
  */
-export async function confirmProduction(context: Context, yes: boolean): Promise<void> {
+export async function confirmProduction(context: Context): Promise<void> {
   const profile = context.getProfile();
-  if (profile.kind !== 'production' || yes) return;
+  if (profile.kind !== 'production') return;
   const account = profile.username ?? t`this account`;
   await requireConfirmation(
     context,
