@@ -13,8 +13,6 @@ create table outputs (
   version text not null,
   -- in order, separated by a space; empty: all that the service has
   sets text not null,
-  -- whole records, or their headers alone
-  verb text not null check (verb in ('ListRecords', 'ListIdentifiers')),
   format text not null,
   -- the bounds that the user gave; empty: none
   from_bound text not null,

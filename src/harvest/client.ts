@@ -161,19 +161,6 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
   };
 }
 
-/** Makes a source whose pages have headers only. */
-export function readHeadersOnly(client: PageSource): PageSource {
-  return {
-    listHeaders: client.listHeaders,
-    listRecords: client.listHeaders,
-    salvageRecords: () => undefined,
-    getRecord: async (...request) => {
-      const { record, document } = await client.getRecord(...request);
-      return { record: parseHeaderAlone(record.element) ?? record, document };
-    },
-  };
-}
-
 /** Completes an identifier as the contract forms it: the service knows only full ones. */
 export function toFullIdentifier(oaiBase: string, identifier: string): string {
   return /^[a-z][\w.+-]*:/i.test(identifier) ? identifier : `${oaiBase}/id/${identifier}`;

@@ -1,14 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { t } from '../base/language.ts';
-import { readHeadersOnly } from './client.ts';
 import { type HarvestOptions, harvest } from './harvest-list.ts';
 import { type HarvestState, makeStoredState, type SeenRecord } from './harvest-state.ts';
 import {
   countHeld,
   getOrCreateHarvest,
   type HarvestStore,
-  type Subject,
   setVerifying,
   updateRights,
 } from './harvested-records.ts';
@@ -34,8 +32,6 @@ type HarvestRecordsOptions = HarvestRequest & {
   readonly sets: readonly string[];
   /** `oai_dc`, or the native format such as `oai_svc`. */
   readonly metadataPrefix: string;
-  /** Complete records, or headers only. */
-  readonly verb?: Subject['verb'];
   /** Bounds as the user gave them, UTC dates or times; both inclusive. */
   readonly from?: string | undefined;
   readonly until?: string | undefined;
@@ -64,18 +60,15 @@ export type RecordHarvest = ReturnType<typeof sumFigures> & {
  * another program changed the output; DatabaseError
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
-  const {
-    clock,
-    metadataPrefix,
-    verb = 'ListRecords',
-    from,
-    until,
-    verify = false,
-    onNote = () => {},
-  } = options;
+  const { clock, metadataPrefix, from, until, verify = false, onNote = () => {} } = options;
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
   for (const set of sets)
-    checkArguments(verb, { metadataPrefix, set: set === ALL_SETS ? undefined : set, from, until });
+    checkArguments('ListRecords', {
+      metadataPrefix,
+      set: set === ALL_SETS ? undefined : set,
+      from,
+      until,
+    });
   if (options.sets.length > 0) await assertKnownSets(options, sets);
   const service = await fetchServiceClock(options);
   const startedMs = clock.monotonicMs();
@@ -120,7 +113,6 @@ async function harvestSet(
     state,
     sink: output,
     setSpec,
-    client: options.verb === 'ListIdentifiers' ? readHeadersOnly(options.client) : options.client,
     full: options.full === true || verify,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),

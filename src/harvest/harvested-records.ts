@@ -7,7 +7,6 @@ import {
   type Database,
   isNumber,
   isText,
-  makeMemberGuard,
   migrate,
   openDatabase,
   orNull,
@@ -174,8 +173,6 @@ const parseSubject = createRowParser({
   version: isText,
   /** Sorted, separated by a space; empty for everything. */
   sets: isText,
-  /** Complete records, or headers only. */
-  verb: makeMemberGuard(['ListRecords', 'ListIdentifiers'] as const),
   format: isText,
   /** As the user wrote it; empty for no bound. */
   fromBound: isText,
@@ -189,7 +186,6 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
   oaiBase: msg`interface`,
   version: msg`schema version`,
   sets: msg`set`,
-  verb: msg`verb`,
   format: msg`format`,
   fromBound: '--from',
   untilBound: '--until',
@@ -201,7 +197,7 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
 export function getSubject(store: HarvestStore): Subject | undefined {
   const row = store
     .sql(
-      `select oai_base as oaiBase, version, sets, verb, format, from_bound as fromBound, until_bound as untilBound, account, form
+      `select oai_base as oaiBase, version, sets, format, from_bound as fromBound, until_bound as untilBound, account, form
        from outputs`,
     )
     .get();
@@ -219,8 +215,8 @@ export function assertSubject(store: HarvestStore, subject: Subject, output: str
     store.sql('delete from harvests').run();
     store
       .sql(
-        `insert or replace into outputs (id, oai_base, version, sets, verb, format, from_bound, until_bound, account, form)
-         values (1, :oaiBase, :version, :sets, :verb, :format, :fromBound, :untilBound, :account, :form)`,
+        `insert or replace into outputs (id, oai_base, version, sets, format, from_bound, until_bound, account, form)
+         values (1, :oaiBase, :version, :sets, :format, :fromBound, :untilBound, :account, :form)`,
       )
       .run(subject);
     return;

@@ -22,15 +22,9 @@ import {
   type Granularity,
   OAI_NAMESPACE,
   type OaiRecord,
-  parseHeaderAlone,
   parseRecord,
 } from './protocol.ts';
-import {
-  listRepeatedElements,
-  type RepeatedElements,
-  toHeaderJson,
-  toRecordJson,
-} from './record-json.ts';
+import { listRepeatedElements, type RepeatedElements, toRecordJson } from './record-json.ts';
 import { type RecordPage, type RecordSink, storePage } from './store-page.ts';
 
 export type Opening = {
@@ -177,7 +171,7 @@ type OutputForm = {
 };
 
 export function openRecordOutput(target: AppendTarget, subject: OutputSubject): RecordOutput {
-  const form = subject.form === 'xml' ? makeXmlForm(subject.verb) : makeJsonlForm(subject);
+  const form = subject.form === 'xml' ? XML_FORM : makeJsonlForm(subject);
   const getHead = (): string => (target.isEmpty() ? form.head : '');
   return {
     write: async (page) => {
@@ -196,12 +190,10 @@ export function openRecordOutput(target: AppendTarget, subject: OutputSubject): 
 const MAX_PIECE_BYTES = 1024 * 1024;
 
 /** One JSON object a line. */
-function makeJsonlForm({ verb, format, version }: Subject): OutputForm {
+function makeJsonlForm({ format, version }: Subject): OutputForm {
   // The service's schema describes only records of its own format.
   const repeated: RepeatedElements =
     format === 'oai_dc' ? new Map() : listRepeatedElements(version);
-  const toJson = (record: OaiRecord) =>
-    verb === 'ListRecords' ? toRecordJson(record, repeated) : toHeaderJson(record);
   return {
     head: '',
     tail: '',
@@ -210,7 +202,7 @@ function makeJsonlForm({ verb, format, version }: Subject): OutputForm {
       let lengthBytes = 0;
       for (const record of records) {
         // A text of many lines takes three times as long to encode.
-        const line = Buffer.from(`${JSON.stringify(toJson(record))}\n`);
+        const line = Buffer.from(`${JSON.stringify(toRecordJson(record, repeated))}\n`);
         lines.push(line);
         lengthBytes += line.length;
         if (lengthBytes < MAX_PIECE_BYTES) continue;
@@ -226,32 +218,29 @@ function makeJsonlForm({ verb, format, version }: Subject): OutputForm {
 const LINE_FEED = Buffer.from('\n');
 
 /**
- * Makes the form of one document with the unchanged records, or their headers, one per line. Each
- * page is in a list that declares the namespaces of its records.
+ * One document with the unchanged records, one per line. Each page is in a list that declares the
+ * namespaces of its records.
  */
-function makeXmlForm(verb: Subject['verb']): OutputForm {
-  return {
-    head: '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n',
-    tail: '</harvest>\n',
-    render: ({ document, records }) => {
-      const { open, close } = renderListTags(document, verb);
-      const lines = records.flatMap((record) => {
-        const header = verb === 'ListRecords' ? undefined : parseHeaderAlone(record.element);
-        const { element } = header ?? record;
-        return [getSourceBytes(document, element), LINE_FEED];
-      });
-      return [Buffer.concat([Buffer.from(open), ...lines, Buffer.from(close)])];
-    },
-  };
-}
+const XML_FORM: OutputForm = {
+  head: '<?xml version="1.0" encoding="UTF-8"?>\n<harvest>\n',
+  tail: '</harvest>\n',
+  render: ({ document, records }) => {
+    const { open, close } = renderListTags(document);
+    const lines = records.flatMap(({ element }) => [getSourceBytes(document, element), LINE_FEED]);
+    return [Buffer.concat([Buffer.from(open), ...lines, Buffer.from(close)])];
+  },
+};
 
-function renderListTags(document: XmlDocument, name: Subject['verb']) {
+function renderListTags(document: XmlDocument) {
   const { root } = document;
-  const list = getChild(root, name) ?? getChild(root, 'GetRecord');
+  const list = getChild(root, 'ListRecords') ?? getChild(root, 'GetRecord');
   const path = list === undefined ? [root] : [root, list];
   const declarations = renderNamespaceDeclarations(document, path);
   const prefix = /^<([^\s:>/]+:)?/.exec(getStartTag(document, list ?? root))?.[1] ?? '';
-  return { open: `<${prefix}${name}${declarations}>\n`, close: `</${prefix}${name}>\n` };
+  return {
+    open: `<${prefix}ListRecords${declarations}>\n`,
+    close: `</${prefix}ListRecords>\n`,
+  };
 }
 
 type TombstoneOptions = {

@@ -73,7 +73,6 @@ export function recordsClient(): HarvestClient {
         oaiBase: OAI_BASE,
         version: VERSION,
         sets: SET,
-        verb: 'ListRecords',
         format: 'oai_svc',
         fromBound: '',
         untilBound: '',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { fetchPages, listAll, parseHeaders, parseRecords } from '../support/raw-harvest.ts';
+import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import {
@@ -101,48 +101,6 @@ test('several sets are not mixed with one of them, nor with all', async () => {
   }
 });
 
-test('identifiers alone are harvested, with their changes', async () => {
-  const expected = await listAll(
-    mock,
-    'verb=ListIdentifiers&metadataPrefix=oai_svc&set=samostatny_nalez',
-    {
-      as: 'archaeologist',
-    },
-  );
-  await mock.control('DELETE', '/journal');
-  const flags = ['samostatny_nalez', '--identifiers'];
-  await home.json('harvest', ...flags, '--out', 'ids.jsonl');
-  expect(JSON.stringify((await mock.control('GET', '/journal')).value)).not.toContain(
-    'ListRecords',
-  );
-  const found = readLines(home, 'ids.jsonl');
-  expect(found.map(getIdent).sort()).toEqual(expected.map(({ ident }) => ident).sort());
-  for (const line of found)
-    expect(Object.keys(line)).toEqual([
-      'identifier',
-      'datestamp',
-      'sets',
-      ...(line.deleted ? ['deleted'] : []),
-    ]);
-
-  await home.json('harvest', ...flags, '--out', 'ids.xml');
-  const text = readFileSync(join(home.folder, 'ids.xml'), 'utf8');
-  expect(text).toMatch(/<ListIdentifiers[ >]/);
-  expect(
-    parseHeaders(text)
-      .map(({ ident }) => ident)
-      .sort(),
-  ).toEqual(expected.map(({ ident }) => ident).sort());
-  const [first] = expected.filter(({ deleted }) => !deleted);
-  await mock.clock({ advance_ms: 3600_000 });
-  await mock.control('POST', `/records/${first?.ident}/delete`);
-  expect(await home.json<Summary>('harvest', ...flags, '--out', 'ids.jsonl')).toMatchObject({
-    written: 1,
-    deleted: 1,
-  });
-  expect(readLines(home, 'ids.jsonl').at(-1)).toMatchObject({ deleted: true });
-});
-
 test('records that were hidden from the account are harvested by --full after its rights grew', async () => {
   await using service = await startMock({ pageSize: 40 });
   home = await signedIn(service.server, WITHOUT_PAUSES);
@@ -170,17 +128,7 @@ test('records that were hidden from the account are harvested by --full after it
 test.each<readonly [RegExp, readonly string[]]>([
   [/No set is specified/, []],
   [/--all cannot be combined with a set/, ['--all', 'let']],
-  [/cannot be used with option '--skip-broken'/, ['let', '--identifiers', '--skip-broken']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
 ])('wrong combinations end with 2: %s', async (words, args) => {
   await expectEnded(home.pas('harvest', ...args), 2, words);
-});
-
-test('identifiers and whole records are not mixed in one output', async () => {
-  await home.json('harvest', 'let', '--identifiers', '--out', 'let.jsonl');
-  await expectEnded(
-    home.pas('harvest', 'let', '--out', 'let.jsonl'),
-    2,
-    /its verb is ListIdentifiers, not ListRecords/,
-  );
 });

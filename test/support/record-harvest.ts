@@ -11,7 +11,6 @@ import {
   assertSubject,
   deleteClosedBytes,
   openHarvestStore,
-  type Subject,
 } from '../../src/harvest/harvested-records.ts';
 import {
   type OpenedOutput,
@@ -39,7 +38,6 @@ export type RunOptions = {
   readonly acceptLosses?: boolean;
   readonly verify?: boolean;
   readonly sets?: readonly string[];
-  readonly verb?: Subject['verb'];
   /** Takes what a person is told. */
   readonly notes?: string[];
   /** Leaves half a page behind the end, as a process that was killed may. */
@@ -121,7 +119,6 @@ async function runOnce(
     },
     sets: options.sets ?? [SET],
     metadataPrefix: 'oai_svc',
-    verb: options.verb ?? 'ListRecords',
     from,
     until,
     onProgress,
@@ -154,12 +151,11 @@ async function open(
   opening: Opening,
 ): Promise<OpenedOutput> {
   const store = openHarvestStore(`${path}.harvest`);
-  const { from = '', until = '', sets = [SET], verb = 'ListRecords' } = options;
+  const { from = '', until = '', sets = [SET] } = options;
   const subject = {
     oaiBase: OAI_BASE,
     version: '2.2',
     sets: sets.join(' '),
-    verb,
     format: 'oai_svc',
     fromBound: from,
     untilBound: until,

@@ -154,7 +154,6 @@ type HarvestOptions = GlobalOptions &
     readonly schemaVersion?: string;
     readonly verify?: boolean;
     readonly all?: boolean;
-    readonly identifiers?: boolean;
   };
 
 export function register(program: Command, run: Runner): void {
@@ -190,11 +189,6 @@ export function register(program: Command, run: Runner): void {
       t`read everything again, compare it with the output, and correct differences`,
     )
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
-    .addOption(
-      new Option('--identifiers', t`only identifiers, times and sets (ListIdentifiers)`).conflicts(
-        'skipBroken',
-      ),
-    )
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
     .action(run(harvest));
@@ -213,7 +207,6 @@ export async function harvest(
   const result = await runHarvest(context, subject.version, options, (request) =>
     harvestRecords({
       ...request,
-      verb: subject.verb,
       openOutput: (opening) => openOutput(context, options.out, subject, opening),
       sets,
       metadataPrefix: subject.format,
@@ -246,7 +239,6 @@ function parseSubject(
     oaiBase: getHarvestBase(profile),
     version: options.schemaVersion ?? profile.schemaVersion,
     sets: sets.join(' '),
-    verb: options.identifiers === true ? 'ListIdentifiers' : 'ListRecords',
     format: options.format ?? `oai_${profile.prefix}`,
     fromBound: options.from ?? '',
     untilBound: options.until ?? '',
@@ -285,7 +277,7 @@ function report(
     if (out === '-') terminal.note(line);
     else terminal.printLine(line);
   }
-  const { format, version, form, verb } = subject;
+  const { format, version, form } = subject;
   const each = sets.map(toSetJson);
   const isUnconfirmed = warnOfUnconfirmedLosses(terminal, sets, 'harvest');
   const value = {
@@ -293,7 +285,6 @@ function report(
     format,
     version,
     form,
-    verb,
     out,
     ...sum,
     held,

@@ -21,7 +21,6 @@ const SUBJECT: Subject = {
   oaiBase: 'https://harvest.example.org',
   version: '2.2',
   sets: 'projekt',
-  verb: 'ListRecords',
   format: 'oai_svc',
   fromBound: '',
   untilBound: '',
@@ -79,7 +78,6 @@ describe('an output', () => {
     });
     for (const change of [
       { sets: 'pian' },
-      { verb: 'ListIdentifiers' } as const,
       { format: 'oai_dc' },
       { account: 'somebody' },
       { untilBound: '2025-01-01' },

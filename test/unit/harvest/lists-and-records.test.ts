@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { getSourceText } from '../../../src/base/xml/element.ts';
-import { readHeadersOnly } from '../../../src/harvest/client.ts';
 import {
   findRecordAt,
   MAX_KEPT_BYTES,
   MalformedAnswerError,
 } from '../../../src/harvest/protocol.ts';
-import { makeClient, RECORDS, readPage } from '../../support/scripted-client.ts';
+import { makeClient, readPage } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
 
 const PAGE = listXml('ListRecords', [recordXml('A')]);
@@ -114,16 +113,6 @@ describe('single records', () => {
     const { record, document } = await makeClient(scripted(GET)).getRecord('A', 'oai_svc');
     expect(record.header.identifier).toBe(`${OAI_BASE}/id/A`);
     expect(getSourceText(document, record.element)).toBe(recordXml('A'));
-  });
-
-  test('come as their header alone if nothing else is wanted', async () => {
-    const headers = readHeadersOnly(makeClient(scripted(GET)));
-    const { record } = await headers.getRecord('A', 'oai_svc');
-    expect([record.header.identifier, record.element.name]).toEqual([`${OAI_BASE}/id/A`, 'header']);
-    const listed = readHeadersOnly(
-      makeClient(scripted(listXml('ListIdentifiers', [recordXml('A')]))),
-    );
-    expect((await listed.listRecords(RECORDS)).items).toHaveLength(1);
   });
 
   test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])(

@@ -178,7 +178,6 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
     oaiBase: OAI_BASE,
     version: '2.2',
     sets: SET,
-    verb: 'ListRecords',
     format: 'oai_svc',
     fromBound: '',
     untilBound: '',
