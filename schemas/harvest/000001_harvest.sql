@@ -9,7 +9,7 @@ create table outputs (
 
   -- what is harvested, and as whom: another harvest needs another output
   oai_base text not null,
-  -- schema version of the endpoint; `newest` for the generic one
+  -- schema version of the endpoint
   version text not null,
   -- in order, separated by a space; empty: all that the service has
   sets text not null,

@@ -169,7 +169,7 @@ export function setVerifying(store: HarvestStore, verify: boolean): void {
 export type Subject = ReturnType<typeof parseSubject>;
 const parseSubject = createRowParser({
   oaiBase: isText,
-  /** Schema version of the endpoint; `newest` for the generic one. */
+  /** Schema version of the endpoint. */
   version: isText,
   /** Sorted, separated by a space; empty for everything. */
   sets: isText,

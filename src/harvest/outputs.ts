@@ -107,29 +107,14 @@ export async function openAppendingFile(
   };
 }
 
-/** Opens a target for standard output, which cannot be truncated. */
-export function openAppendingStream(
-  write: (content: string | Buffer) => Promise<void>,
-): AppendTarget {
-  let state: 'empty' | 'growing' | 'over' = 'empty';
+/** Opens a target for lines on standard output, which cannot be truncated. */
+export function openAppendingStream(append: AppendTarget['append']): AppendTarget {
   return {
-    append: async (content) => {
-      if (content.length === 0) return;
-      try {
-        await write(content);
-        state = 'growing';
-      } catch (thrown) {
-        state = 'over';
-        throw thrown;
-      }
-    },
+    append,
     markEnd: () => {},
     flush: async () => {},
-    isEmpty: () => state === 'empty',
-    close: async (tail) => {
-      if (state !== 'over' && tail !== '') await write(tail);
-      state = 'over';
-    },
+    isEmpty: () => false,
+    close: async () => {},
   };
 }
 
@@ -147,19 +132,10 @@ export type RecordOutput = Required<RecordSink> & {
 
 export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
 
-/** Extensions of file names that select a form of output. */
-const EXTENSIONS = { jsonl: ['jsonl', 'ndjson'], xml: ['xml'] };
-
-export type OutputName = keyof typeof EXTENSIONS;
-
-export const OUTPUT_NAMES = Object.keys(EXTENSIONS) as readonly OutputName[];
+export type OutputName = 'jsonl' | 'xml';
 
 /** Subject of a harvest into an output of a known form. */
 export type OutputSubject = Subject & { readonly form: OutputName };
-
-export function findOutputOfExtension(extension: string): OutputName | undefined {
-  return OUTPUT_NAMES.find((name) => EXTENSIONS[name].includes(extension));
-}
 
 /** How records are written. A changed record occurs once per version: the last one counts. */
 type OutputForm = {

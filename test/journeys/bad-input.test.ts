@@ -75,11 +75,6 @@ describe('a path that cannot be used', () => {
     ['backup to stdout', /cannot be written to standard output/, ['backup', '-']],
     ['restore from stdin', /cannot be read from standard input/, ['restore', '-']],
     [
-      'harvest into a file',
-      /was not written by pas/,
-      ['harvest', 'projekt', '--to', 'xml', '--out', table],
-    ],
-    [
       'a map that is missing',
       /There is no file nowhere/,
       ['import', table, '--map', 'nowhere.toml'],

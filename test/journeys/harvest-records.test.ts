@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { ask, parseRecords } from '../support/raw-harvest.ts';
+import { ask } from '../support/raw-harvest.ts';
 import { type Home, makeHome, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 import {
@@ -30,20 +30,6 @@ describe.each([
   afterAll(() => mock.close());
 
   testWholeHarvests('2.2', () => ({ mock, home }));
-
-  test('is requested through its generic endpoint with one redirect per harvest', async () => {
-    await mock.control('DELETE', '/journal');
-    await home.json('harvest', 'heslo', '--schema-version', 'newest', '--out', 'newest.jsonl');
-    const { value } = await mock.control('GET', '/journal');
-    const entries = (Array.isArray(value) ? value : (value as { entries: unknown[] }).entries) as {
-      path: string;
-      status: number;
-    }[];
-    expect(entries.filter(({ status }) => status === 302)).toHaveLength(1);
-    expect(entries.filter(({ path }) => path.includes('verb=ListRecords')).length).toBeGreaterThan(
-      15,
-    );
-  });
 });
 
 describe('a harvest', () => {
@@ -130,12 +116,6 @@ describe('a command line', () => {
     expect(run.stderr).toMatch(/heslo:obdobi: \d+ records/);
   });
 
-  test('with --to xml prints a document', async () => {
-    const run = await home.pas('harvest', 'let', '--to', 'xml');
-    expect(parseRecords(run.stdout)).toEqual(await served(mock, 'let', 'oai_svc'));
-    expect(run.stdout).toMatch(/^<\?xml .*<\/harvest>\n$/s);
-  });
-
   test('with --from and --until limits the harvest', async () => {
     const { text } = await ask(
       mock,
@@ -171,9 +151,8 @@ describe('a command line', () => {
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
     [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
     [2, /does not name an output format/, ['heslo', '--out', 'folder']],
-    [2, /Allowed choices/, ['heslo', '--to', 'csv']],
     [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
-    [2, /was not written by pas/, ['heslo', '--to', 'jsonl', '--out', 'the outbox']],
+    [2, /does not name an output format/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('with wrong values ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');

@@ -53,6 +53,7 @@ describe('pas init --set', () => {
     ['settle_ms', /needs a key and a value: key=value/],
     ['settle_ms=soon', /settle_ms must be a whole number/],
     ['allow_http=yes', /allow_http must be true or false/],
+    ['schema_version=newest', /schema_version must be a version/],
     ['pacing=redis://:planted@127.0.0.1/0', /password/],
   ])('refuses %s with a reason', async (setting, reason) => {
     const run = await makeHome().pas('init', mock.service.base_url, '--set', setting);

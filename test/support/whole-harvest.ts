@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { fetchPages, parseRecords } from './raw-harvest.ts';
 import type { Home } from './run-pas.ts';
 import type { TestMock } from './start-mock.ts';
@@ -56,6 +56,8 @@ export function testWholeHarvests(
   world: () => { readonly mock: TestMock; readonly home: Home },
 ): void {
   describe(`in version ${version}`, () => {
+    beforeAll(() => world().home.pas('profile', 'set', `schema_version=${version}`));
+
     test.each([
       ['heslo', 'oai_svc'],
       ['samostatny_nalez', 'oai_svc'],
@@ -66,7 +68,7 @@ export function testWholeHarvests(
       async (set, prefix) => {
         const { mock, home } = world();
         const expected = await served(mock, set, prefix, { version, as: 'archaeologist' });
-        const flags = ['--format', prefix, '--schema-version', version];
+        const flags = ['--format', prefix];
         const [name, xml] = ['jsonl', 'xml'].map(
           (ending) => `${set}-${prefix}-${version}.${ending}`,
         );

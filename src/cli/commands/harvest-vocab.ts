@@ -40,7 +40,7 @@ export async function harvestVocab(
   const { terminal } = context;
   const profile = context.getProfile();
   const store = await context.openVocabulary();
-  const results = await runHarvest(context, profile.schemaVersion, options, (request) =>
+  const results = await runHarvest(context, options, (request) =>
     harvestVocabulary({
       ...request,
       vocabulary: store.openSource(getHarvestBase(profile)),

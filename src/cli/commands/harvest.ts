@@ -1,5 +1,6 @@
+import { extname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { withoutFullStop } from '../../base/characters.ts';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
@@ -10,12 +11,7 @@ import {
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
 import { isNeededByImports } from '../../harvest/harvest-vocabulary.ts';
-import {
-  findOutputOfExtension,
-  OUTPUT_NAMES,
-  type OutputName,
-  type OutputSubject,
-} from '../../harvest/outputs.ts';
+import type { OutputName, OutputSubject } from '../../harvest/outputs.ts';
 import {
   formatSetName,
   type HarvestRequest,
@@ -98,11 +94,9 @@ export type RequestOptions = {
 /**
  * Runs a harvest of sets until done, Ctrl-C or `--deadline`; the bytes of a malformed answer are
  * saved.
- * @param version of the endpoint
  */
 export async function runHarvest<Result>(
   context: Context,
-  version: string,
   options: RequestOptions,
   harvest: (request: HarvestRequest) => Promise<Result>,
 ): Promise<Result> {
@@ -111,7 +105,7 @@ export async function runHarvest<Result>(
   const show = makeProgressPerSet(terminal);
   const { account, waitedMs } = await fetchHarvestingAccount(context);
   return harvest({
-    client: await openHarvestClient(context, version, waitedMs),
+    client: await openHarvestClient(context, waitedMs),
     clock,
     full: options.full === true,
     skipBroken: options.skipBroken === true,
@@ -150,8 +144,6 @@ type HarvestOptions = GlobalOptions &
     readonly from?: string;
     readonly until?: string;
     readonly out: string;
-    readonly to?: OutputName;
-    readonly schemaVersion?: string;
     readonly verify?: boolean;
     readonly all?: boolean;
   };
@@ -172,16 +164,10 @@ export function register(program: Command, run: Runner): void {
       t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
     )
     .option('--until <date>', t`changed at or before this time`)
-    .option('--out <file>', t`output file; - is stdout, which cannot be resumed`, '-')
-    .addOption(
-      new Option(
-        '--to <form>',
-        t`output format (default: from the extension of --out, .jsonl or .xml)`,
-      ).choices(OUTPUT_NAMES),
-    )
     .option(
-      '--schema-version <version>',
-      t`version of the endpoint, such as 2.1, or newest (default: the profile's)`,
+      '--out <file>',
+      t`.jsonl or .xml file; - is lines on stdout, which cannot be resumed`,
+      '-',
     )
     .option('--full', t`read everything again and mark records that no longer exist`)
     .option(
@@ -204,7 +190,7 @@ export async function harvest(
   setFlagsFromString('--heap-growing-percent=200');
   const sets = parseSets(setArguments, options.all === true);
   const subject = parseSubject(context, sets, options);
-  const result = await runHarvest(context, subject.version, options, (request) =>
+  const result = await runHarvest(context, options, (request) =>
     harvestRecords({
       ...request,
       openOutput: (opening) => openOutput(context, options.out, subject, opening),
@@ -237,25 +223,23 @@ function parseSubject(
   const profile = context.getProfile();
   return {
     oaiBase: getHarvestBase(profile),
-    version: options.schemaVersion ?? profile.schemaVersion,
+    version: profile.schemaVersion,
     sets: sets.join(' '),
     format: options.format ?? `oai_${profile.prefix}`,
     fromBound: options.from ?? '',
     untilBound: options.until ?? '',
     account: getHarvestAccount(profile),
-    form: parseForm(options),
+    form: parseForm(options.out),
   };
 }
 
-function parseForm({ to, out }: HarvestOptions): OutputName {
-  if (to !== undefined) return to;
+function parseForm(out: string): OutputName {
   if (out === '-') return 'jsonl';
-  const extension = /\.([A-Za-z0-9]+)$/.exec(out)?.[1]?.toLowerCase() ?? '';
-  const form = findOutputOfExtension(extension);
-  if (form !== undefined) return form;
-  const forms = OUTPUT_NAMES.join(', ');
+  const ending = extname(out).toLowerCase();
+  if (ending === '.jsonl') return 'jsonl';
+  if (ending === '.xml') return 'xml';
   throw new UsageError(t`The extension of ${out} does not name an output format.`, {
-    hint: t`Add --to with one of ${forms}.`,
+    hint: t`Let it end in .jsonl or .xml.`,
   });
 }
 

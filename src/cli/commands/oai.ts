@@ -82,7 +82,7 @@ async function ask(
   checkArguments(verb, args);
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
-  const client = await openHarvestClient(context, version);
+  const client = await openHarvestClient(context);
   try {
     if (options.xml === true)
       context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);

@@ -55,7 +55,7 @@ async function pullCommand(
   const progress = terminal.startProgress(t`Pulling`);
   const { finds, withoutContent, fromMs } = await pull({
     outbox,
-    client: await openHarvestClient(context, profile.schemaVersion, waitedMs),
+    client: await openHarvestClient(context, waitedMs),
     format: `oai_${profile.prefix}`,
     clock,
     indexAllowanceMs: profile.indexAllowanceMs,

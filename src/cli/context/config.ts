@@ -246,7 +246,7 @@ const TABLE = {
     help: msg`production or training instance`,
   },
   prefix: { check: checkText, fallback: 'svc' },
-  schema_version: { check: checkText, fallback: '2.2' },
+  schema_version: { check: checkVersion, fallback: '2.2' },
   username: { check: checkText, help: msg`account, usually an e-mail address` },
   oai_auth: {
     check: (where, value) => checkChoice(where, value, OAI_AUTH),
@@ -391,6 +391,11 @@ function checkBoolean(where: string, value: unknown): boolean {
 function checkText(where: string, value: unknown): string {
   if (typeof value === 'string' && value.trim() !== '') return value;
   throw new ConfigError(t`${where} must be a text.`);
+}
+
+function checkVersion(where: string, value: unknown): string {
+  if (typeof value === 'string' && /^\d+(?:\.\d+)*$/.test(value)) return value;
+  throw new ConfigError(t`${where} must be a version such as "2.2".`);
 }
 
 function checkProxy(where: string, value: unknown): string {

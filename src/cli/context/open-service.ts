@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { ConfigError, PasError, UsageError } from '../../base/errors.ts';
+import { ConfigError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
@@ -163,9 +163,6 @@ export async function confirmProduction(context: Context): Promise<void> {
   );
 }
 
-/** The generic endpoint, which redirects to the newest schema version. */
-const NEWEST = 'newest';
-
 /** Opens everything that a lookup at the service needs, by the profile. */
 export async function openSync(context: Context): Promise<Sync> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
@@ -187,21 +184,10 @@ export async function openSync(context: Context): Promise<Sync> {
 /**
  * Opens the harvesting client of the profile with its authentication, with pauses and retries where
  * they are safe.
- * @param version schema version of the endpoint, such as `2.1`, or {@link NEWEST}
  * @param waitedMs time in milliseconds for which the command has waited for the service already
- * @throws ConfigError when the profile has no harvesting interface; UsageError for an invalid
- * version
+ * @throws ConfigError when the profile has no harvesting interface
  */
-export async function openHarvestClient(
-  context: Context,
-  version = context.getProfile().schemaVersion,
-  waitedMs = 0,
-): Promise<OaiClient> {
-  if (version !== NEWEST && !/^\d+(?:\.\d+)*$/.test(version)) {
-    throw new UsageError(t`"${version}" is not a schema version.`, {
-      hint: t`Write it as 2.2, or ${NEWEST}.`,
-    });
-  }
+export async function openHarvestClient(context: Context, waitedMs = 0): Promise<OaiClient> {
   const profile = context.getProfile();
   const [{ send }, { openOaiClient }, { withRetry }] = await Promise.all([
     context.openConnections(),
@@ -210,7 +196,7 @@ export async function openHarvestClient(
   ]);
   return openOaiClient({
     oaiBase: getHarvestBase(profile),
-    ...(version === NEWEST ? {} : { version }),
+    version: profile.schemaVersion,
     credentials: await getCredentials(context, profile),
     exchange: withRetry(
       profile.oaiAuth === 'none' ? send : redactPassword(send, getPassword(context, profile)),

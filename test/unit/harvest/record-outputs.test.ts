@@ -171,10 +171,13 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
   );
   const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
   const pieces: (string | Buffer)[] = [];
-  const stream = openAppendingStream(async (piece) => {
-    pieces.push(piece);
-  });
-  const output = openRecordOutput(stream, {
+  const append = async (piece: string | Buffer): Promise<void> => void pieces.push(piece);
+  const file = {
+    ...openAppendingStream(append),
+    isEmpty: () => pieces.length === 0,
+    close: append,
+  };
+  const output = openRecordOutput(file, {
     oaiBase: OAI_BASE,
     version: '2.2',
     sets: SET,
