@@ -9,6 +9,7 @@ import {
   type FindElements,
   getField,
   getPointElement,
+  POINT_ELEMENTS,
 } from './fields.ts';
 import {
   findRangeProblem,
@@ -176,18 +177,19 @@ type Person = { readonly id: string; readonly name: string };
 const MAX_DIFFERENT = 2;
 const NEAR_M = 10;
 
-/** Elements that no other field has, and that do not change after a find was made. */
-const DETAILS: readonly ElementName[] = [
-  'hloubka',
-  'okolnosti',
-  'obdobi',
-  'presna_datace',
-  'druh_nalezu',
-  'specifikace',
-  'pocet',
-  'poznamka',
-  'pristupnost',
-];
+/** Elements that are compared in a way of their own, or that change after a find was made. */
+const NO_DETAILS: ReadonlySet<ElementName> = new Set([
+  'projekt',
+  'evidencni_cislo',
+  'nalezce',
+  'datum_nalezu',
+  'lokalizace',
+  ...POINT_ELEMENTS,
+  'stav',
+  'predano',
+  'predano_organizace',
+]);
+const DETAILS = FIELDS.map(({ name }) => name).filter((name) => !NO_DETAILS.has(name));
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
 /** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */

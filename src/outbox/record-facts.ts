@@ -25,7 +25,7 @@ const LEDGER_FIRST: readonly FactKind[] = ['attempted', 'answered'];
 
 const IN_LEDGER = { pending: 0, copied: 1, unneeded: 2 } as const;
 
-/** Returns the id of the running command; undefined where no person gave one. */
+/** Returns the id of the running command; null where no person gave one. */
 export function getCommandId(outbox: Outbox): string | null {
   const { command, clock } = outbox;
   if (command.words === undefined) return null;

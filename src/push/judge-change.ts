@@ -101,8 +101,7 @@ export async function fetchListedFind(
 
 /**
  * Returns the numbers that a record may have without a change by another account: the last accepted
- * one, that of its import, the expected one, and those of unknown outcome. Empty where they are
- * unknown.
+ * one, or without one that of its import; the expected one; and those of unknown outcome.
  */
 export function listNumbersFromHere(
   outbox: Outbox,

@@ -61,7 +61,7 @@ const HEADER =
 const FIND =
   'C-202400101;2;4326;HES-000864;HES-000018;HES-000044;HES-000023;HES-000139;OS-001507;2024-04-03;35;Pole;POINT (14.4208 50.0871)';
 
-test('an element added to the list of fields is imported, entered, exported, reported and validated', () => {
+test('an element added to the list of fields is imported, entered, compared, exported, reported and validated', () => {
   const { folder, pas } = programWithAnotherField();
   pas(...INIT_OFFLINE);
   const table = join(tempFolder(), 'finds.csv');
@@ -96,6 +96,11 @@ test('an element added to the list of fields is imported, entered, exported, rep
     '<dt>shape of the find</dt><dd>oval</dd>',
   );
   expect(pas('show', 'K-3')).toContain('round');
+
+  const other = join(tempFolder(), 'other.csv');
+  const changed = FIND.replace('HES-000018', 'HES-000019').replace(';35;', ';60;');
+  writeFileSync(other, `${HEADER};shape\nZ-1;${changed};square\n`);
+  expect(JSON.parse(pas('import', other, '--json'))).toMatchObject({ added: 1 });
 });
 
 function failing(run: () => string): string {

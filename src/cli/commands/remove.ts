@@ -27,13 +27,13 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
   const removable = [] as PlannedRemoval[];
-  const keptPhotos = [] as { readonly name: string; readonly because: Entry }[];
+  const kept = [] as { readonly name: string; readonly because: Entry }[];
   for (const each of planned) {
     if (each.because === undefined) removable.push(each);
-    else keptPhotos.push({ name: each.name, because: each.because });
+    else kept.push({ name: each.name, because: each.because });
   }
   // Printed before the question.
-  for (const one of keptPhotos) printKept(context, one);
+  for (const one of kept) printKept(context, one);
   if (removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
@@ -44,7 +44,7 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   ).entries()) {
     const name = removable[index]?.name ?? '';
     if (removal.kind === 'kept') {
-      keptPhotos.push({ name, because: removal.because });
+      kept.push({ name, because: removal.because });
       printKept(context, { name, because: removal.because });
       continue;
     }
@@ -58,14 +58,14 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   }
   terminal.printValue({
     removed,
-    kept: keptPhotos.map(({ name, because }) => ({
+    kept: kept.map(({ name, because }) => ({
       find: name,
       entry: because.id,
       kind: because.kind,
       state: because.state,
     })),
   });
-  return keptPhotos.length > 0 ? 'dataRefused' : 'done';
+  return kept.length > 0 ? 'dataRefused' : 'done';
 }
 
 function printKept(

@@ -103,11 +103,12 @@ function chooseNamed(named: readonly Term[], cell: string): TermLookup | undefin
   const exact = alive.filter(({ label, labelEn }) =>
     [label, labelEn, ...withoutComma(label)].includes(text),
   );
-  const [only, another] = exact.length > 0 ? exact : alive;
+  const meant = exact.length > 0 ? exact : alive;
+  const [only, another] = meant;
   if (only !== undefined)
     return another === undefined
       ? { kind: 'found', term: toCandidate(only) }
-      : { kind: 'ambiguous', candidates: alive.map(toCandidate) };
+      : { kind: 'ambiguous', candidates: meant.map(toCandidate) };
   const [dead] = named;
   return dead && { kind: 'deleted', term: toCandidate(dead) };
 }

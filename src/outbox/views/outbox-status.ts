@@ -63,7 +63,7 @@ export function getOutboxStatus(outbox: Outbox) {
     dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
     /** Finds of which another version was sent. */
     changed: listChangedFinds(outbox),
-    /** HeldQuestion entries first. */
+    /** Held entries first. */
     needsPerson: listNeedingPerson(outbox, MAX_LISTED),
   };
 }

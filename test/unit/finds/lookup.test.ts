@@ -56,6 +56,21 @@ describe('a cell is looked up in its own set', () => {
     if (answer.kind === 'found') expect(answer.term.id).toBe(ident);
   });
 
+  test('an exact name of two people does not offer a third one', () => {
+    using store = tempVocabulary();
+    const vocabulary = fill(
+      store,
+      aTerm('OS-000001', 'Čech, Petr', { setSpec: 'osoba' }),
+      aTerm('OS-000002', 'Čech, Petr', { setSpec: 'osoba' }),
+      aTerm('OS-000003', 'Cech, Petr', { setSpec: 'osoba' }),
+    );
+    const answer = makeTermLookup(markHarvested(vocabulary, 'osoba'))('osoba', 'Čech, Petr');
+    expect(answer.kind === 'ambiguous' && answer.candidates.map(({ id }) => id)).toEqual([
+      'OS-000001',
+      'OS-000002',
+    ]);
+  });
+
   test('a table with very many unknown texts gets no more suggestions', () => {
     using store = tempVocabulary();
     const lookUp = makeTermLookup(aVocabulary(store));
