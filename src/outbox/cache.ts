@@ -17,10 +17,11 @@ import {
   getImportState,
   type SlotState,
 } from './fold.ts';
-import { findIntentRow, type IntentRow } from './intent-rows.ts';
 import {
+  findIntentRow,
   IMPORT_KEY,
   type IntentKind,
+  type IntentRow,
   makeImportSlot,
   parseIntent,
   parseRecordSubject,

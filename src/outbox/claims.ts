@@ -18,7 +18,7 @@ import {
   storeMessage,
 } from './facts.ts';
 import { foldSlot } from './fold.ts';
-import { getStoredIntent } from './intent-rows.ts';
+import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import { appendFacts, findScope, refold } from './record-facts.ts';
 
@@ -117,7 +117,8 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptHead)
   const wish = facts.find(({ id }) => id === wishId);
   if (wish?.kind !== 'current') throw makeDamagedError(outbox.path, `entry ${entry.id}`);
   const { fromMs, sentByMs } = departure;
-  const { content, document } = getStoredIntent(outbox, entry.subject, entry.intent);
+  const stored = findStoredIntent(outbox, entry.subject, entry.intent);
+  if (stored === undefined) throw makeDamagedError(outbox.path, entry.intent);
   return {
     ...departure,
     intent: entry.intent,
@@ -129,9 +130,9 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptHead)
     target: entry.kind === 'import' ? null : entry.identCely,
     localId: entry.localId,
     content: packContent({
-      intent: content,
+      intent: stored.content,
       current: JSON.stringify(wish.body),
-      document: document?.toString('utf8') ?? null,
+      document: stored.document?.toString('utf8') ?? null,
     }),
     nonce: makeNonce(),
   };

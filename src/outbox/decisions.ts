@@ -11,8 +11,7 @@ import {
   storeMessage,
 } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
-import { findIntent } from './intent-rows.ts';
-import { makeImportSlot, makeSlot } from './intents.ts';
+import { findIntent, makeImportSlot, makeSlot } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot } from './record-facts.ts';
 

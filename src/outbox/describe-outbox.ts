@@ -5,19 +5,18 @@ import { makeBackupPath } from '../base/disk/database-file.ts';
 import { isSound } from '../base/errors.ts';
 import { isSoundFile, refoldAll, removeDamaged, salvageRows } from './backup-copy.ts';
 import { assertSoundLedger } from './ledger.ts';
-import { type Header, type Outbox, readHeader, updateHeader } from './open-outbox.ts';
-import { countEntries } from './overview.ts';
-import { type PushLockOptions, withPushLock } from './push-lock.ts';
-import { countFinds, listNamedEntries, type NamedEntry } from './stored-finds.ts';
 import {
   findKnownAccount,
   findKnownUsername,
-  getPlace,
-  type Place,
-  restartUnion,
-  restoreContents,
-  uniteWithLedger,
-} from './unite.ts';
+  type Header,
+  type Outbox,
+  readHeader,
+  updateHeader,
+} from './open-outbox.ts';
+import { countEntries } from './overview.ts';
+import { type PushLockOptions, withPushLock } from './push-lock.ts';
+import { countFinds, listNamedEntries, type NamedEntry } from './stored-finds.ts';
+import { getPlace, type Place, restartUnion, restoreContents, uniteWithLedger } from './unite.ts';
 
 export type Description = {
   readonly header: Header;

@@ -1,14 +1,18 @@
 import { createHash, hash } from 'node:crypto';
 import {
-  createRowGuard,
-  type GuardedType,
+  createRowParser,
+  describeColumns,
   isBytes,
+  isNumber,
   isText,
+  makeMemberGuard,
   orNull,
 } from '../base/disk/database.ts';
+import type { GuardedDatabase } from '../base/disk/guarded-database.ts';
+import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';
-import { makeDamagedError } from './facts.ts';
+import { makeDamagedError, serializeIssues } from './facts.ts';
 
 export const INTENT_KINDS = ['import', 'number', 'photo'] as const;
 export type IntentKind = (typeof INTENT_KINDS)[number];
@@ -144,7 +148,7 @@ function findLastOfChain(attempted: readonly NumberIntent[]): NumberIntent | und
     .at(0)?.intent;
 }
 
-const isIntentRow = createRowGuard({
+const COLUMNS = describeColumns({
   id: isText,
   kind: isText,
   subject: isText,
@@ -154,11 +158,10 @@ const isIntentRow = createRowGuard({
   preparedId: orNull(isText),
 });
 /** An intent as outbox and ledger store it; its content is null after thinning. */
-export type StoredIntent = GuardedType<typeof isIntentRow>;
+export type StoredIntent = ReturnType<typeof COLUMNS.parse>;
 
 /** Columns of {@link StoredIntent}, from the table `intents`. */
-export const INTENT_COLUMNS =
-  'id, kind, subject, content, document, issues, prepared_id as preparedId';
+export const INTENT_COLUMNS = COLUMNS.selected;
 
 /** Returns the SHA-256 of what the profile made of an intent; null where it made nothing. */
 export function makePreparedId(
@@ -172,7 +175,7 @@ export function makePreparedId(
 
 /** @throws DatabaseError where anything differs from what was written */
 export function parseStoredIntent(path: string, row: unknown): StoredIntent {
-  if (!isIntentRow(row)) throw makeDamagedError(path, 'intents');
+  if (!COLUMNS.isRow(row)) throw makeDamagedError(path, 'intents');
   if (!isSoundContent(row) || !isSoundlyPrepared(row)) throw makeDamagedError(path, row.id);
   return row;
 }
@@ -195,4 +198,99 @@ function findIdOfContent(kind: string, subject: string, content: string): string
     // Damaged JSON has no canonical form.
     return undefined;
   }
+}
+
+/** Outbox or ledger. */
+type IntentStore = Pick<GuardedDatabase, 'sql'> & { readonly path: string };
+
+/** Result of validating an import with the profile: the bytes that passed validation, or none. */
+export type Prepared = { readonly document: Buffer | null; readonly issues: readonly Issue[] };
+
+const NOTHING_PREPARED: Prepared = { document: null, issues: [] };
+
+const parseRow = createRowParser({
+  row: isNumber,
+  id: isText,
+  kind: makeMemberGuard(INTENT_KINDS),
+  subject: isText,
+  content: orNull(isText),
+  hasDocument: isNumber,
+  issues: orNull(isText),
+});
+export type IntentRow = ReturnType<typeof parseRow>;
+
+export function findIntentRow(
+  store: IntentStore,
+  subject: string,
+  id: string,
+): IntentRow | undefined {
+  const row = store
+    .sql(
+      `select row, id, kind, subject, content, document is not null as hasDocument, issues
+       from intents where subject = ? and id = ?`,
+    )
+    .get(subject, id);
+  return row === undefined ? undefined : parseRow(row);
+}
+
+/** Returns an intent; undefined where it is unknown, or was thinned. */
+export function findIntent(store: IntentStore, subject: string, id: string): Intent | undefined {
+  const row = findIntentRow(store, subject, id);
+  return row === undefined || row.content === null
+    ? undefined
+    : parseIntent(row.kind, row.subject, row.content);
+}
+
+/**
+ * Returns an intent with its content; undefined where it is unknown, or was thinned.
+ * @throws DatabaseError where it is damaged
+ */
+export function findStoredIntent(
+  store: IntentStore,
+  subject: string,
+  id: string,
+): (StoredIntent & { readonly content: string }) | undefined {
+  const row = store
+    .sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`)
+    .get(subject, id);
+  const stored = row === undefined ? undefined : parseStoredIntent(store.path, row);
+  return stored?.content == null ? undefined : { ...stored, content: stored.content };
+}
+
+/**
+ * Stores an intent; one that is known stays, with the newest document.
+ * @returns its id
+ */
+export function storeIntent(
+  store: IntentStore,
+  intent: Intent,
+  { document, issues }: Prepared = NOTHING_PREPARED,
+): string {
+  const id = makeIntentId(intent);
+  const { kind, subject } = intent;
+  const prepared = { document, issues: serializeIssues(issues) };
+  const preparedId = makePreparedId(id, prepared);
+  store
+    .sql(
+      `${INSERT} document = excluded.document, issues = excluded.issues, prepared_id = excluded.prepared_id`,
+    )
+    .run({ id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId });
+  return id;
+}
+
+const INSERT = `insert into intents ${COLUMNS.inserted}
+  on conflict (subject, id) do update set content = coalesce(content, excluded.content),`;
+
+/**
+ * Stores an intent of another place; one that is known gets only what it lacks.
+ * @throws DatabaseError where it is damaged
+ */
+export function storeIntentFrom(store: IntentStore, path: string, row: unknown): void {
+  store
+    .sql(
+      `${INSERT} document = coalesce(document, excluded.document),
+         issues = iif(document is null, excluded.issues, issues),
+         prepared_id = iif(document is null, excluded.prepared_id, prepared_id)`,
+    )
+    .run(parseStoredIntent(path, row));
 }

@@ -16,7 +16,14 @@ import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
-import { INTENT_COLUMNS, isImportSlot, parseStoredIntent, type StoredIntent } from './intents.ts';
+import {
+  findStoredIntent,
+  INTENT_COLUMNS,
+  isImportSlot,
+  parseStoredIntent,
+  type StoredIntent,
+  storeIntentFrom,
+} from './intents.ts';
 
 export type ServiceKind = 'production' | 'training';
 
@@ -114,9 +121,6 @@ function getIdentity(database: Database, machine: () => string): ReturnType<type
 const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
   values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (subject, id) do nothing`;
 
-const INSERT_INTENT = `insert into intents (id, kind, subject, content, document, issues, prepared_id)
-  values (:id, :kind, :subject, :content, :document, :issues, :preparedId) on conflict (subject, id) do nothing`;
-
 const parseNumbered = createRowParser({ seq: isNumber });
 
 function withStatements(
@@ -199,17 +203,11 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
     ): void => {
       if (rows.length === 0) return;
       change(() => {
-        for (const intent of intents) sql(INSERT_INTENT).run(intent);
+        for (const intent of intents) storeIntentFrom({ path, sql }, path, intent);
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
-    findIntent: (subject: string, id: string): StoredIntent | undefined => {
-      const row = sql(`select ${INTENT_COLUMNS} from intents where subject = ? and id = ?`).get(
-        subject,
-        id,
-      );
-      return row === undefined ? undefined : parseStoredIntent(path, row);
-    },
+    findIntent: (subject: string, id: string) => findStoredIntent({ path, sql }, subject, id),
     /** Returns the id of the fact with this number, which tells this ledger from another one. */
     findFactAt: (seq: number): string | undefined =>
       parseTexts(sql('select id from facts where seq = ?').pluck().all(seq)).at(0),

@@ -12,8 +12,7 @@ import {
   parseFact,
   serializeFact,
 } from './facts.ts';
-import { findStoredIntent } from './intent-rows.ts';
-import { isImportSlot } from './intents.ts';
+import { findStoredIntent, isImportSlot } from './intents.ts';
 import type { Scope } from './ledger.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 

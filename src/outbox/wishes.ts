@@ -10,14 +10,16 @@ import {
   type StoredPhotograph,
 } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
-import { findIntent, type Prepared, storeIntent } from './intent-rows.ts';
 import {
   chooseNumberIntent,
+  findIntent,
   makeImportSlot,
   makeIntentId,
   makeSlot,
   type NumberIntent,
   type PhotoIntent,
+  type Prepared,
+  storeIntent,
 } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 import { appendFacts, getCommandId, listFactsOfSlot, refold } from './record-facts.ts';

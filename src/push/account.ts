@@ -4,14 +4,16 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { getChild, getChildren, getChildText, type XmlElement } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import { bindAndCheck } from '../outbox/changes/check-entered.ts';
-import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   assertSameAccount,
   findKnownAccount,
   findKnownUsername,
   isSameUser,
+  type Outbox,
+  readHeader,
   rememberAccount,
-} from '../outbox/unite.ts';
+} from '../outbox/open-outbox.ts';
+
 import { type Exchange, type HttpResponse, withTimeout } from '../service/http/exchange.ts';
 import {
   type Account,

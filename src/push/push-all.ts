@@ -20,9 +20,16 @@ import {
   listEntriesInState,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
-import { type Outbox, readHeader, requireLedger, updateHeader } from '../outbox/open-outbox.ts';
+import {
+  findKnownAccount,
+  findKnownUsername,
+  type Outbox,
+  readHeader,
+  requireLedger,
+  updateHeader,
+} from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
-import { findKnownAccount, findKnownUsername, getPlace, takePlace } from '../outbox/unite.ts';
+import { getPlace, takePlace } from '../outbox/unite.ts';
 import { openAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';

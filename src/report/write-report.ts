@@ -10,8 +10,8 @@ import { listNamedAreas, makeAreaLookup } from '../finds/vocabulary/term-lookup.
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
 import { openContentStore } from '../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../outbox/entry.ts';
+import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { findKnownAccount } from '../outbox/unite.ts';
 import { loadImageLibrary, makeThumbnails } from '../photos/thumbnail.ts';
 import { readAssets } from './html.ts';
 import { makeFrameAround, type PlannedSheet, planSheets } from './map-frame.ts';

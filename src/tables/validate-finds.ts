@@ -11,10 +11,10 @@ import { openNumberLookup } from '../outbox/changes/number-owners.ts';
 import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
 import { findImportOfFind } from '../outbox/entry-queries.ts';
-import type { Prepared } from '../outbox/intent-rows.ts';
-import type { Outbox } from '../outbox/open-outbox.ts';
+import type { Prepared } from '../outbox/intents.ts';
+import { findKnownAccount, type Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { findKnownAccount } from '../outbox/unite.ts';
+
 import { storePrepared } from '../outbox/wishes.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { checkMapping, type Mapping } from './own-terms/mapping.ts';

@@ -1,4 +1,4 @@
-import type { KnownAccount } from '../../src/outbox/unite.ts';
+import type { KnownAccount } from '../../src/outbox/open-outbox.ts';
 import type { OpenService, ProfileUser } from '../../src/push/account.ts';
 import type { HttpRequest, HttpResponse } from '../../src/service/http/exchange.ts';
 import { ADDRESS, USERNAME } from './temp-outbox.ts';

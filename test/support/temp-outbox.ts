@@ -7,14 +7,14 @@ import { type Claim, claim } from '../../src/outbox/claims.ts';
 import type { EntryId, Photograph } from '../../src/outbox/entry.ts';
 import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
-import { type Binding, type Outbox, openOutbox } from '../../src/outbox/open-outbox.ts';
 import {
-  bindAccount,
-  getPlace,
+  type Binding,
   type KnownAccount,
+  type Outbox,
+  openOutbox,
   rememberAccount,
-  takePlace,
-} from '../../src/outbox/unite.ts';
+} from '../../src/outbox/open-outbox.ts';
+import { bindAccount, getPlace, takePlace } from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 

@@ -75,6 +75,24 @@ export function createRowParser<C extends Columns>(columns: C): (row: unknown) =
   return (row) => parseValue(isRow, row);
 }
 
+/**
+ * Describes columns of a table by the names of their values: `identCely` is in `ident_cely`.
+ */
+export function describeColumns<C extends Columns>(guards: C) {
+  const names = Object.keys(guards);
+  const toColumn = (name: string): string => name.replace(/[A-Z]/g, '_$&').toLowerCase();
+  return {
+    isRow: createRowGuard(guards),
+    parse: createRowParser(guards),
+    /** For a query whose rows are parsed. */
+    selected: names.map((name) => `${toColumn(name)} as ${name}`).join(', '),
+    /** For an insertion of named values: `(columns) values (:names)`. */
+    inserted: `(${names.map(toColumn).join(', ')}) values (:${names.join(', :')})`,
+    /** For a change to named values. */
+    assigned: names.map((name) => `${toColumn(name)} = :${name}`).join(', '),
+  };
+}
+
 /** Where anything in an outbox is damaged. */
 export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`;
 

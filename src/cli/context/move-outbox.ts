@@ -6,15 +6,17 @@ import { isEmptyOutbox } from '../../outbox/backup-copy.ts';
 import { checkUnited } from '../../outbox/changes/check-entered.ts';
 import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
-import { type Outbox, readHeader, requireLedger } from '../../outbox/open-outbox.ts';
-import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
 import {
   assertSameAccount,
   findKnownAccount,
   findKnownUsername,
   isAccountOfUser,
-  uniteWithOutbox,
-} from '../../outbox/unite.ts';
+  type Outbox,
+  readHeader,
+  requireLedger,
+} from '../../outbox/open-outbox.ts';
+import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
+import { uniteWithOutbox } from '../../outbox/unite.ts';
 import { changeProfiles, freeProfileName, withSettings } from './change-config.ts';
 import {
   type ConfigFile,

@@ -19,7 +19,7 @@ import {
   makePhotographKeeping,
   type PhotographKeeping,
 } from '../../outbox/changes/kept-photographs.ts';
-import { findKnownAccount } from '../../outbox/unite.ts';
+import { findKnownAccount } from '../../outbox/open-outbox.ts';
 import {
   type FindDefaults,
   mergeDefaults,

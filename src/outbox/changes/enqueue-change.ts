@@ -15,10 +15,10 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
-import type { Outbox } from '../open-outbox.ts';
+import { findKnownAccount, type Outbox } from '../open-outbox.ts';
 import { findPulledRecord, type PulledRecord } from '../pulled-records.ts';
 import { findByUuid, type ImportedRow, isRemoved, type StoredFind } from '../stored-finds.ts';
-import { findKnownAccount } from '../unite.ts';
+
 import { isGoneAtService, isPulledSince } from '../views/remote-state.ts';
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../wishes.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';

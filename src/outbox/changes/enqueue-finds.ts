@@ -8,7 +8,7 @@ import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
 import { decide } from '../decisions.ts';
 import { findImportOfFind } from '../entry-queries.ts';
-import type { Prepared } from '../intent-rows.ts';
+import type { Prepared } from '../intents.ts';
 import { getDataVersion, type Outbox } from '../open-outbox.ts';
 import {
   findByLocalId,

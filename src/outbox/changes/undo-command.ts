@@ -16,8 +16,7 @@ import {
 } from '../command-log.ts';
 import type { Entry } from '../entry.ts';
 import { type FactOf, parseFact } from '../facts.ts';
-import { findIntent } from '../intent-rows.ts';
-import { isImportSlot, parseRecordSubject } from '../intents.ts';
+import { findIntent, isImportSlot, parseRecordSubject } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByUuid, isRemoved, type StoredElements } from '../stored-finds.ts';
 import { checkEnteredFinds } from './check-entered.ts';

@@ -2,15 +2,16 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
-import { openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
-import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled-records.ts';
 import {
   assertSameAccount,
-  bindAccount,
   findKnownAccount,
   findKnownUsername,
+  openOutbox,
+  readHeader,
   rememberAccount,
-} from '../../../src/outbox/unite.ts';
+} from '../../../src/outbox/open-outbox.ts';
+import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled-records.ts';
+import { bindAccount } from '../../../src/outbox/unite.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,

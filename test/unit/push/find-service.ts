@@ -5,8 +5,8 @@ import type { Clock } from '../../../src/base/clock.ts';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
-import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import type { KnownAccount } from '../../../src/outbox/unite.ts';
+import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
+
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { openKeptPhotograph } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';

@@ -6,13 +6,14 @@ import {
   type PasError,
   UnavailableError,
 } from '../../../src/base/errors.ts';
-import { updateHeader } from '../../../src/outbox/open-outbox.ts';
 import {
   findKnownAccount,
   findKnownUsername,
   type KnownAccount,
   rememberAccount,
-} from '../../../src/outbox/unite.ts';
+  updateHeader,
+} from '../../../src/outbox/open-outbox.ts';
+
 import {
   type ProfileUser,
   resolveAccount,

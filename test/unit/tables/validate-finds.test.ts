@@ -5,7 +5,7 @@ import type { Find } from '../../../src/finds/find.ts';
 import { validateFind } from '../../../src/finds/rules.ts';
 import { makePrepared } from '../../../src/outbox/changes/enqueue-finds.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
-import type { Prepared } from '../../../src/outbox/intent-rows.ts';
+import type { Prepared } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
