@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asServerMs, systemClock } from '../dist/src/base/clock.js';
 import { hashSha512 } from '../dist/src/base/digest.js';
-import { claim, recordAnswer } from '../dist/src/outbox/claims.js';
+import { claim, recordAnswer } from '../dist/src/outbox/attempts.js';
 import {
   findEntryById,
   findImportOfFind,

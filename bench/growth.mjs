@@ -5,9 +5,9 @@ import { openSqlite } from '../dist/src/base/disk/database.js';
 import { openOaiClient } from '../dist/src/harvest/client.js';
 import { listNeedingPerson } from '../dist/src/outbox/entry-queries.js';
 import { readHeader } from '../dist/src/outbox/open-outbox.js';
-import { countEntries, countWaiting } from '../dist/src/outbox/overview.js';
 import { countFinds } from '../dist/src/outbox/stored-finds.js';
 import { uniteWithLedger } from '../dist/src/outbox/unite.js';
+import { countEntries, countWaiting } from '../dist/src/outbox/views/outbox-status.js';
 import { holdEntriesWithQuestions } from '../dist/src/push/look.js';
 import {
   ACCOUNT,

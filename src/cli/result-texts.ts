@@ -4,7 +4,7 @@ import { formatMoment, msgid, ngettext, t } from '../base/language.ts';
 import { type Command, cmd, composeCommand, type Message, msg } from '../base/message.ts';
 import { isLikeIdent } from '../outbox/changes/resolve-finds.ts';
 import { type Entry, type HeldQuestion, isAnswerable } from '../outbox/entry.ts';
-import type { StopCause } from '../push/push-parts.ts';
+import type { StopCause } from '../push/departure.ts';
 import { findRowAnswers, type RowAnswer } from '../tables/answer-rows.ts';
 import type { Context } from './context/context.ts';
 

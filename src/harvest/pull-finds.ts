@@ -1,19 +1,21 @@
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
+import { listAttempts } from '../outbox/attempts.ts';
 import { thinContents } from '../outbox/command-log.ts';
-import { listAttempts } from '../outbox/decisions.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   completePull,
   findPulledRecord,
+  getRemoteState,
+  listSentFinds,
   type PulledRecord,
   pullWatermarkMs,
+  type RemoteState,
   recordUnchanged,
+  type SentFind,
   saveStanding,
-} from '../outbox/pulled-records.ts';
-import { getRemoteState, type RemoteState } from '../outbox/views/remote-state.ts';
-import { listSentFinds, type SentFind } from '../outbox/views/select-finds.ts';
+} from '../outbox/views/records-at-service.ts';
 import {
   FIND_SET,
   type FindHarvest,

@@ -1,6 +1,6 @@
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { msg } from '../base/message.ts';
-import { decide, getSlotOf } from './decisions.ts';
+import { decide, getSlotOf } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import { listEntriesOfSubject } from './entry-queries.ts';
 import {
@@ -17,8 +17,13 @@ import {
 } from './facts.ts';
 import { foldSlot, type Wanted } from './fold.ts';
 import { type Outbox, updateHeader } from './open-outbox.ts';
-import { appendFacts, getCommandId, listFactsOfSlot, listFactsOfSubject } from './record-facts.ts';
-import { unwant } from './wishes.ts';
+import {
+  appendFacts,
+  getCommandId,
+  listFactsOfSlot,
+  listFactsOfSubject,
+  unwant,
+} from './wishes.ts';
 
 export type LoggedCommand = {
   readonly id: string;

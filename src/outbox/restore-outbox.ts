@@ -20,14 +20,6 @@ import {
 } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
-import {
-  assertSound,
-  backUpOutbox,
-  isEmptyOutbox,
-  openBackup,
-  replaceContents,
-} from './backup-copy.ts';
-import { uniteAndCheck } from './changes/check-entered.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
 import { nameSubject } from './changes/undo-command.ts';
 import { listSubjectsAhead } from './command-log.ts';
@@ -35,8 +27,15 @@ import type { PhotoEntry, Photograph } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from './push-lock.ts';
+import {
+  assertSound,
+  backUpOutbox,
+  isEmptyOutbox,
+  openBackup,
+  replaceContents,
+} from './repair-outbox.ts';
 import { countFinds } from './stored-finds.ts';
-import { NOTHING_UNITED, type United } from './unite.ts';
+import { NOTHING_UNITED, type United, uniteAndCheck } from './unite.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxPlace = {

@@ -3,7 +3,6 @@ import { AuthError, ConfigError, ContractError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { getChild, getChildren, getChildText, type XmlElement } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
-import { bindAndCheck } from '../outbox/changes/check-entered.ts';
 import {
   assertSameAccount,
   findKnownAccount,
@@ -13,7 +12,7 @@ import {
   readHeader,
   rememberAccount,
 } from '../outbox/open-outbox.ts';
-
+import { bindAndCheck } from '../outbox/unite.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../service/http/exchange.ts';
 import {
   type Account,

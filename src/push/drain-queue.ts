@@ -3,7 +3,7 @@ import { asServerMs, readClock } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/claims.ts';
+import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/attempts.ts';
 import type { Entry, EntryId } from '../outbox/entry.ts';
 import {
   countQueuedOfScope,
@@ -17,17 +17,19 @@ import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { Slot } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
-import { buildRequest, MAX_CLAIM_AGE_MS, type SendResult, sendOnce } from './departure.ts';
-import { getContentKey } from './look.ts';
 import {
+  buildRequest,
   isAbort,
+  MAX_CLAIM_AGE_MS,
   nameEntry,
   reportSettled,
+  type SendResult,
   type SignedPush,
   type StopCause,
-} from './push-parts.ts';
-import type { PushResult } from './push-result.ts';
-import { PushSession } from './push-session.ts';
+  sendOnce,
+} from './departure.ts';
+import { getContentKey } from './look.ts';
+import { type PushResult, PushSession } from './push-session.ts';
 
 /**
  * Sends all due entries: claims the oldest, waits for its slot, records the attempt, sends it, and

@@ -21,7 +21,7 @@ import {
   parseSentElements,
   type Verdict,
   type ViewTime,
-} from './verdict.ts';
+} from './judge-import.ts';
 
 type UncertainNumber = {
   readonly identCely: string;

@@ -12,7 +12,7 @@ import {
 } from '../finds/match-finds.ts';
 import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
-import { foldEntry, isRejectedOfAny } from '../outbox/decisions.ts';
+import { foldEntry, isRejectedOfAny } from '../outbox/attempts.ts';
 import {
   type Entry,
   type EntryId,
@@ -39,12 +39,18 @@ import {
 } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
-import { listQueuedHeads } from '../outbox/overview.ts';
-import { getLastSearchAt } from '../outbox/pulled-records.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
+import { listQueuedHeads } from '../outbox/views/outbox-status.ts';
+import { getLastSearchAt } from '../outbox/views/records-at-service.ts';
 import { fetchListedFind, findShownNumber, listNumbersFromHere } from './judge-change.ts';
-import { findCreation, mayBeCreation } from './judge-import.ts';
+import {
+  type AttemptWindow,
+  findCreation,
+  getAttemptWindow,
+  mayBeCreation,
+  parseSentElements,
+} from './judge-import.ts';
 import { type Lookup, listFindsOfOthers, listShownFinds } from './reconcile-entries.ts';
 import {
   findEqualFiles,
@@ -54,7 +60,6 @@ import {
   readUnexplained,
   recordSearches,
 } from './unexplained-records.ts';
-import { type AttemptWindow, getAttemptWindow, parseSentElements } from './verdict.ts';
 
 export type Gate = {
   readonly outbox: Outbox;

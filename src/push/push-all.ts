@@ -8,9 +8,7 @@ import {
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { assertSoundEntries } from '../outbox/backup-copy.ts';
-import { bindAndCheck, uniteAndCheck } from '../outbox/changes/check-entered.ts';
-import { recoverOpenAttempts } from '../outbox/claims.ts';
+import { recoverOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
   clampFutureBackoff,
@@ -29,11 +27,10 @@ import {
   updateHeader,
 } from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
-import { getPlace, takePlace } from '../outbox/unite.ts';
+import { assertSoundEntries } from '../outbox/repair-outbox.ts';
+import { bindAndCheck, getPlace, takePlace, uniteAndCheck } from '../outbox/unite.ts';
 import { openAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
-import { drainQueue, explainWaiting } from './drain-queue.ts';
-import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import {
   createServerClock,
   type Harvesting,
@@ -43,11 +40,13 @@ import {
   type SignedPush,
   type StopCause,
   type Sync,
-} from './push-parts.ts';
-import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
+} from './departure.ts';
+import { drainQueue, explainWaiting } from './drain-queue.ts';
+import type { ReconciledEntry } from './judge-import.ts';
+import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
 import { type Lookup, reconcile } from './reconcile-entries.ts';
 import { sendHeld } from './resolve-entries.ts';
-import type { ReconciledEntry } from './verdict.ts';
 
 /**
  * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for

@@ -7,7 +7,7 @@ import {
   harvestFinds,
   type ListedFind,
 } from '../harvest/look-up-records.ts';
-import { getSlotOf, listAttempts, listOpenAttempts } from '../outbox/decisions.ts';
+import { getSlotOf, listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -22,10 +22,10 @@ import { foldSlot } from '../outbox/fold.ts';
 import { isImportSlot } from '../outbox/intents.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
-import { listAcceptedSince } from '../outbox/overview.ts';
-import { appendFacts } from '../outbox/record-facts.ts';
 import { listFindUuids } from '../outbox/stored-finds.ts';
 import { releaseClaims } from '../outbox/unite.ts';
+import { listAcceptedSince } from '../outbox/views/outbox-status.ts';
+import { appendFacts } from '../outbox/wishes.ts';
 import {
   fetchListedFind,
   judgeNumber,
@@ -33,16 +33,19 @@ import {
   listNumbersFromHere,
   makeSentPhoto,
 } from './judge-change.ts';
-import { findCreation, judgeImports, mayBeCreation, type UncertainImport } from './judge-import.ts';
 import {
+  findCreation,
   findEarliestMs,
   getAttemptWindow,
   getShownKind,
+  judgeImports,
+  mayBeCreation,
   parseSentElements,
   type ReconciledEntry,
+  type UncertainImport,
   type Verdict,
   type View,
-} from './verdict.ts';
+} from './judge-import.ts';
 
 export type Lookup = FindHarvest & {
   readonly outbox: Outbox;

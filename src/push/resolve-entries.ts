@@ -1,9 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
+import {
+  decide,
+  foldEntry,
+  getSlotOf,
+  listEvidence,
+  recoverOpenAttempts,
+} from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
-import { recoverOpenAttempts } from '../outbox/claims.ts';
-import { decide, foldEntry, getSlotOf, listEvidence } from '../outbox/decisions.ts';
 import { type Entry, type EntryState, isAboutRow, isAnswerable } from '../outbox/entry.ts';
 import {
   findEntryById,

@@ -9,13 +9,12 @@ import {
   slowBackoffMs,
 } from '../base/outcomes.ts';
 import { findNumberProblem } from '../finds/value-rules.ts';
-import type { Settlement } from '../outbox/claims.ts';
+import type { Settlement } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type EntryScope, getProject } from '../outbox/entry-queries.ts';
 import type { ServerFinding } from '../service/error-body.ts';
 import type { Outcome } from '../service/outcome.ts';
-import type { SendResult } from './departure.ts';
-import { findStopCauseOfProbe, type StopCause } from './push-parts.ts';
+import { findStopCauseOfProbe, type SendResult, type StopCause } from './departure.ts';
 
 /** Equal refusals in a row of different finds that end their kind and project for this push. */
 const MAX_EQUAL_REFUSALS = 5;

@@ -11,16 +11,15 @@ import type { ListedFind, RecordSource } from '../harvest/look-up-records.ts';
 import type { Entry, ImportEntry, PhotoEntry } from '../outbox/entry.ts';
 import { findImportOfRecord, getProject, listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { type Outbox, updateHeader } from '../outbox/open-outbox.ts';
+import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import {
   deleteUnexplained,
   listUnexplained,
   recordSearch,
   storeUnexplained,
-} from '../outbox/pulled-records.ts';
-import { KIND_WORDS } from '../outbox/views/entry-words.ts';
+} from '../outbox/views/records-at-service.ts';
 import { assignFiles, fetchListedFind, makeSentPhoto } from './judge-change.ts';
-import { findCreation } from './judge-import.ts';
-import { getAttemptWindow, parseSentElements } from './verdict.ts';
+import { findCreation, getAttemptWindow, parseSentElements } from './judge-import.ts';
 
 /** Records that searches have shown, and identifiers of records that were listed but not shown. */
 type Unexplained = {

@@ -8,9 +8,9 @@ import {
 import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
+import { findStopCauseOfProbe, type Push, probeAccess, type StopCause } from './departure.ts';
 import { pushAll } from './push-all.ts';
-import { findStopCauseOfProbe, type Push, probeAccess, type StopCause } from './push-parts.ts';
-import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-result.ts';
+import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
 
 export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
 

@@ -15,10 +15,15 @@ import type { Term } from '../finds/vocabulary/term.ts';
 import type { Entry, ImportEntry, Photograph } from '../outbox/entry.ts';
 import { listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { findPulledRecord, type PulledRecord } from '../outbox/pulled-records.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { formatElementValue } from '../outbox/views/entry-words.ts';
-import { countAtService, formatChange, makeFindAtService } from '../outbox/views/remote-state.ts';
+import {
+  countAtService,
+  findPulledRecord,
+  formatChange,
+  makeFindAtService,
+  type PulledRecord,
+} from '../outbox/views/records-at-service.ts';
 import {
   type Fact,
   type Findspot,

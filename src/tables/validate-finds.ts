@@ -14,7 +14,6 @@ import { findImportOfFind } from '../outbox/entry-queries.ts';
 import type { Prepared } from '../outbox/intents.ts';
 import { findKnownAccount, type Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-
 import { storePrepared } from '../outbox/wishes.ts';
 import { collapseUnchecked } from './collapse-issues.ts';
 import { checkMapping, type Mapping } from './own-terms/mapping.ts';

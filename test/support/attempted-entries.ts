@@ -1,5 +1,5 @@
 import { asServerMs } from '../../src/base/clock.ts';
-import { type AnswerFacts, recordAnswer, type Settlement } from '../../src/outbox/claims.ts';
+import { type AnswerFacts, recordAnswer, type Settlement } from '../../src/outbox/attempts.ts';
 import type { EntryId } from '../../src/outbox/entry.ts';
 import type { Outbox } from '../../src/outbox/open-outbox.ts';
 import { claimEntry } from './temp-outbox.ts';

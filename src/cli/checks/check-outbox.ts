@@ -2,13 +2,12 @@ import { existsSync, statSync } from 'node:fs';
 import { isLockingReliable } from '../../base/disk/lock-file.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { assertSound } from '../../outbox/backup-copy.ts';
 import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
-import type { Description } from '../../outbox/describe-outbox.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
+import { assertSound, type Description } from '../../outbox/repair-outbox.ts';
 import { getPlace } from '../../outbox/unite.ts';
 import { type Check, checkDatabase, makeFailed, makeProblem, passCheck } from './check-machine.ts';
 

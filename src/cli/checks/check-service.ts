@@ -9,9 +9,9 @@ import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { listHarvests } from '../../finds/vocabulary/terms.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/overview.ts';
+import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/views/outbox-status.ts';
 import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
-import { type Asker, askAccess } from '../../push/push-parts.ts';
+import { type Asker, askAccess } from '../../push/departure.ts';
 import { parseErrorBody } from '../../service/error-body.ts';
 import {
   adviseOnNetwork,

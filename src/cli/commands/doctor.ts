@@ -5,7 +5,7 @@ import { padText } from '../../base/characters.ts';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { describeOutbox, repairOutbox } from '../../outbox/describe-outbox.ts';
+import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
 import {
   type Check,

@@ -3,11 +3,11 @@ import { type ExitReason, InterruptedError, UsageError } from '../../base/errors
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { checkChangedFinds } from '../../outbox/changes/check-entered.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { checkChangedFinds } from '../../outbox/unite.ts';
 import { formatFindLine, STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import { listFinds } from '../../outbox/views/select-finds.ts';
+import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseUnchecked } from '../../tables/collapse-issues.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';

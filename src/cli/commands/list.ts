@@ -4,8 +4,11 @@ import { t } from '../../base/language.ts';
 import { type Message, quoteShellWord } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { ENTRY_STATES, STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import { formatRemoteStatus } from '../../outbox/views/remote-state.ts';
-import { type FindChoice, listFinds } from '../../outbox/views/select-finds.ts';
+import {
+  type FindChoice,
+  formatRemoteStatus,
+  listFinds,
+} from '../../outbox/views/records-at-service.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { toHeldJson } from '../result-texts.ts';

@@ -3,12 +3,12 @@ import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type PulledFind, pull } from '../../harvest/pull-finds.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
-import type { RemoteStatus } from '../../outbox/pulled-records.ts';
 import {
   formatChange,
   formatRemoteStatus,
+  type RemoteStatus,
   toRemoteStateJson,
-} from '../../outbox/views/remote-state.ts';
+} from '../../outbox/views/records-at-service.ts';
 import { resolveAccount } from '../../push/account.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Profile } from '../context/config.ts';

@@ -14,9 +14,9 @@ import {
   listNewPeople,
   type NewPerson,
 } from '../../outbox/views/outbox-status.ts';
-import type { PushEvent } from '../../push/push-parts.ts';
-import { explainUncertain, findReassignment } from '../../push/push-result.ts';
-import type { ReconciledEntry } from '../../push/verdict.ts';
+import type { PushEvent } from '../../push/departure.ts';
+import type { ReconciledEntry } from '../../push/judge-import.ts';
+import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import type { Rest, WatchEvent } from '../../push/watch.ts';
 import type { Context } from '../context/context.ts';
 import { openLookups } from '../context/open-service.ts';

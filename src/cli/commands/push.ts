@@ -6,15 +6,15 @@ import type { Entry, EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
+import type { NotChecked, Push } from '../../push/departure.ts';
 import { pushAll } from '../../push/push-all.ts';
-import type { NotChecked, Push } from '../../push/push-parts.ts';
 import {
   countRemainingAfterPush,
   countToSend,
   ENTRY_KINDS,
   type PushResult,
   planPush,
-} from '../../push/push-result.ts';
+} from '../../push/push-session.ts';
 import { sendHeld } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { makeInitCommand } from '../context/config.ts';

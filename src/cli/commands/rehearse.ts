@@ -18,7 +18,7 @@ import {
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
-import { ENTRY_KINDS } from '../../push/push-result.ts';
+import { ENTRY_KINDS } from '../../push/push-session.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openPush } from '../context/open-service.ts';

@@ -19,8 +19,8 @@ import {
   formatRemoteStatus,
   type RemoteState,
   toRemoteStateJson,
-} from '../../outbox/views/remote-state.ts';
-import { explainUncertain } from '../../push/push-result.ts';
+} from '../../outbox/views/records-at-service.ts';
+import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openValidation } from '../context/validation.ts';

@@ -6,15 +6,16 @@ import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { Delay, Waiting } from '../../outbox/overview.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
+  type Delay,
   getOutboxStatus,
   isPushRunning,
   isVocabularyEmpty,
   type NewPerson,
+  type Waiting,
 } from '../../outbox/views/outbox-status.ts';
-import { explainUncertain, findReassignment } from '../../push/push-result.ts';
+import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { findOwnHarvestBase, getPlaceOfSecrets } from '../context/open-service.ts';

@@ -2,8 +2,6 @@ import { existsSync, renameSync } from 'node:fs';
 import { ConfigError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
-import { isEmptyOutbox } from '../../outbox/backup-copy.ts';
-import { checkUnited } from '../../outbox/changes/check-entered.ts';
 import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import {
@@ -16,7 +14,8 @@ import {
   requireLedger,
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
-import { uniteWithOutbox } from '../../outbox/unite.ts';
+import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
+import { checkUnited, uniteWithOutbox } from '../../outbox/unite.ts';
 import { changeProfiles, freeProfileName, withSettings } from './change-config.ts';
 import {
   type ConfigFile,

@@ -3,8 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import { ConfigError, DatabaseError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
-import { isEmptyOutbox } from '../../outbox/backup-copy.ts';
-import { uniteAndCheck } from '../../outbox/changes/check-entered.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
   type Binding,
@@ -13,6 +11,8 @@ import {
   readHeader,
   updateHeader,
 } from '../../outbox/open-outbox.ts';
+import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
+import { uniteAndCheck } from '../../outbox/unite.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ConfigFile, listProfilesOfOutbox, type Profile } from './config.ts';
 import { type LedgerPlaces, listOutboxNames, type OutboxPlaces, type Places } from './places.ts';

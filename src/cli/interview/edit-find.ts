@@ -27,7 +27,7 @@ import {
   serializeBase,
 } from '../../outbox/stored-finds.ts';
 import { ENTRY_STATES } from '../../outbox/views/entry-words.ts';
-import type { FindChoice } from '../../outbox/views/select-finds.ts';
+import type { FindChoice } from '../../outbox/views/records-at-service.ts';
 import { wantFind } from '../../outbox/wishes.ts';
 import { OF_ONE_FIND } from '../../tables/columns/columns.ts';
 import {

@@ -5,7 +5,7 @@ import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import { findNumberProblem } from '../../finds/value-rules.ts';
-import { decide, getSlotOf } from '../decisions.ts';
+import { decide, getSlotOf } from '../attempts.ts';
 import { type EntryId, getOriginalDigest, type NumberEntry, type PhotoEntry } from '../entry.ts';
 import {
   findLastNumber,
@@ -16,10 +16,13 @@ import {
   listPhotographsBySource,
 } from '../entry-queries.ts';
 import { findKnownAccount, type Outbox } from '../open-outbox.ts';
-import { findPulledRecord, type PulledRecord } from '../pulled-records.ts';
 import { findByUuid, type ImportedRow, isRemoved, type StoredFind } from '../stored-finds.ts';
-
-import { isGoneAtService, isPulledSince } from '../views/remote-state.ts';
+import {
+  findPulledRecord,
+  isGoneAtService,
+  isPulledSince,
+  type PulledRecord,
+} from '../views/records-at-service.ts';
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../wishes.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
 

@@ -6,7 +6,7 @@ import type { Find } from '../../finds/find.ts';
 import type { Difference, MergeSide } from '../../finds/merge-row.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
-import { decide } from '../decisions.ts';
+import { decide } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
 import type { Prepared } from '../intents.ts';
 import { getDataVersion, type Outbox } from '../open-outbox.ts';
@@ -16,8 +16,8 @@ import {
   type StoredFind,
   serializeBase,
 } from '../stored-finds.ts';
+import { checkChangedFinds } from '../unite.ts';
 import { changeWish, wantFind, wantNewFind } from '../wishes.ts';
-import { checkChangedFinds } from './check-entered.ts';
 import {
   enqueueNumber,
   type FollowedPhotographs,

@@ -19,7 +19,7 @@ import type { PhotoEntry } from '../entry.ts';
 import { findRecord, isDropped, listPhotoEntries } from '../entry-queries.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds } from '../stored-finds.ts';
-import { isGoneAtService } from '../views/remote-state.ts';
+import { isGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
 import { findSubject } from './resolve-finds.ts';

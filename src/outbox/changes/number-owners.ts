@@ -3,8 +3,8 @@ import type { LookupNumber } from '../../finds/find.ts';
 import { findLastNumber, isDropped, listEffectiveNumbers } from '../entry-queries.ts';
 import { makeRecordSubject } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { listPulledNumbers } from '../pulled-records.ts';
 import { findByIdentCely, findByLocalId, iterateFinds } from '../stored-finds.ts';
+import { listPulledNumbers } from '../views/records-at-service.ts';
 import { findKnownNumber, getNumberOfFind } from './enqueue-change.ts';
 
 /**

@@ -5,12 +5,11 @@ import { cmd, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
-import { type Evidence, listAttempts, listEvidence } from '../decisions.ts';
+import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
 import type { Attempt, Entry } from '../entry.ts';
 import { findImportOfFind, findRecord, listEntriesOfSubject } from '../entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../intents.ts';
 import { type Outbox, readHeader } from '../open-outbox.ts';
-import { findPulledRecord } from '../pulled-records.ts';
 import {
   findByIdentCely,
   findByLocalId,
@@ -20,8 +19,7 @@ import {
   type StoredFind,
 } from '../stored-finds.ts';
 import { formatLabelledElements } from '../views/entry-words.ts';
-import { getRemoteState } from '../views/remote-state.ts';
-import { findSentFind } from '../views/select-finds.ts';
+import { findPulledRecord, findSentFind, getRemoteState } from '../views/records-at-service.ts';
 import { asFind } from './enqueue-finds.ts';
 
 /**

@@ -19,7 +19,7 @@ import { type FactOf, parseFact } from '../facts.ts';
 import { findIntent, isImportSlot, parseRecordSubject } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByUuid, isRemoved, type StoredElements } from '../stored-finds.ts';
-import { checkEnteredFinds } from './check-entered.ts';
+import { checkEnteredFinds } from '../unite.ts';
 import { sweepPhotographs } from './kept-photographs.ts';
 import { resolveRecordName } from './resolve-finds.ts';
 

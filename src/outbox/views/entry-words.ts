@@ -15,7 +15,7 @@ import type { Find } from '../../finds/find.ts';
 import { formatState, formatValue } from '../../finds/harvested-find.ts';
 import { formatPosition } from '../../finds/place/read-position.ts';
 import type { QuestionName } from '../../finds/questions.ts';
-import type { EvidenceVerdict } from '../decisions.ts';
+import type { EvidenceVerdict } from '../attempts.ts';
 import type { EntryKind, EntryState } from '../entry.ts';
 
 export { ENTRY_STATES } from '../entry.ts';

@@ -1,24 +1,311 @@
+import {
+  createRowGuard,
+  createRowParser,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+  parseTexts,
+} from '../../base/disk/database.ts';
+import type { Message } from '../../base/message.ts';
 import { NEW_PERSON } from '../../finds/field.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { listHarvests } from '../../finds/vocabulary/terms.ts';
-import { ENTRY_KINDS, ENTRY_STATES, type Entry, type EntryState } from '../entry.ts';
-import { listNeedingPerson } from '../entry-queries.ts';
-import type { Outbox } from '../open-outbox.ts';
 import {
-  acceptPeople,
-  type Counts,
-  countEntries,
-  countWaiting,
-  listAcceptedPeople,
-  listChangedFinds,
-  listDelays,
-  listDroppedWithDependents,
-  listQueuedReferences,
-} from '../overview.ts';
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  type Entry,
+  type EntryKind,
+  type EntryState,
+} from '../entry.ts';
+import { listNeedingPerson } from '../entry-queries.ts';
+import { deserializeMessage, makeDamagedError } from '../facts.ts';
+import type { Outbox } from '../open-outbox.ts';
 import { countFinds, findByUuid } from '../stored-finds.ts';
+
+const parseKindCount = createRowParser({ kind: makeMemberGuard(ENTRY_KINDS), count: isNumber });
+
+/** Counts queued entries of each kind, of these records or of all; held ones are excluded. */
+export function countQueued(
+  outbox: Outbox,
+  subjects: readonly string[] | undefined,
+): Readonly<Record<EntryKind, number>> {
+  const rows = outbox
+    .sql(
+      `select kind, count(*) as count from entries where state = 'queued' and held is null
+         and (:subjects is null or entries.subject in (select value from json_each(:subjects))) group by kind`,
+    )
+    .all({ subjects: subjects === undefined ? null : JSON.stringify(subjects) });
+  const counts = rows.map(parseKindCount).map(({ kind, count }) => [kind, count] as const);
+  return { import: 0, number: 0, photo: 0, ...Object.fromEntries(counts) };
+}
+
+/** Returns local ids of finds whose version here is not the one that the service has. */
+export function listChangedFinds(outbox: Outbox): string[] {
+  const localIds = outbox
+    .sql('select local_id from finds where changed = 1 and hidden = 0 order by id')
+    .pluck()
+    .all();
+  return parseTexts(localIds);
+}
+
+/** Returns local ids of dropped finds that block numbers or photographs. */
+export function listDroppedWithDependents(outbox: Outbox): string[] {
+  const localIds = outbox
+    .sql(
+      `select local_id from entries as dropped where kind = 'import' and state = 'dropped' and hidden = 0 and exists (
+         select 1 from entries where subject = dropped.subject and kind <> 'import' and state = 'queued' and ident_cely is null)
+       order by first_fact`,
+    )
+    .pluck()
+    .all();
+  return parseTexts(localIds);
+}
+
+/**
+ * Counts unsent entries that the service refuses to a researcher: imports into a higher state, and
+ * numbers (A-PROJECT-2).
+ */
+export function countAboveResearcher({ sql }: Outbox): number {
+  const count = sql(
+    `select count(*) from entries join intents on intents.row = entries.intent
+     where state = 'queued' and (entries.kind = 'number' or (entries.kind = 'import' and content ->> 'stav' > 1))`,
+  );
+  return Number(count.pluck().get());
+}
+
+/** Tells if an accepted document contains this text, such as the namespace of a schema version. */
+export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
+  const row = outbox
+    .sql(
+      `select 1 from entries join intents on intents.row = entries.intent
+       where entries.kind = 'import' and state = 'accepted' and instr(document, ?) > 0 limit 1`,
+    )
+    .get(Buffer.from(text));
+  return row !== undefined;
+}
+
+/** Reason why attempted entries are still queued, and the earliest time of the next attempt. */
+export type Delay = {
+  readonly kind: EntryKind;
+  readonly reason: Message;
+  readonly count: number;
+  /** First entry with this reason: local id, or identifier of a record without a find. */
+  readonly find: string;
+  readonly notBeforeAt: number;
+};
+
+const parseDelay = createRowParser({
+  kind: makeMemberGuard(ENTRY_KINDS),
+  reason: isText,
+  count: isNumber,
+  notBeforeAt: isNumber,
+  find: isText,
+});
+
+/** Returns the most frequent reasons first. */
+export function listDelays(outbox: Outbox, limit: number): Delay[] {
+  const rows = outbox
+    .sql(
+      `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
+         coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find
+       from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
+         and not_before_at > 0 and reason is not null
+       group by kind, reason order by count desc, min(entries.id) limit :limit`,
+    )
+    .all({ limit });
+  return rows.map(parseDelay).map((row) => ({ ...row, reason: deserializeMessage(row.reason) }));
+}
+
+const parseQueuedHead = createRowParser({
+  id: isNumber,
+  project: orNull(isText),
+  identCely: orNull(isText),
+  createdAt: isNumber,
+});
+
+/** Returns facts about queued entries without their content. */
+export function listQueuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHead>[] {
+  const rows = outbox
+    .sql(
+      `select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`,
+    )
+    .all();
+  return rows.map(parseQueuedHead);
+}
+
+export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+
+/**
+ * Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite
+ * counts that by its pages.
+ */
+const COUNT_ENTRIES = `with others as materialized (
+    select kind, state, count(*) as count from entries where kind = 'import' and state > 'accepted' group by kind, state
+    union all select kind, state, count(*) from entries where kind = 'import' and state < 'accepted' group by kind, state
+    union all select kind, state, count(*) from entries where kind > 'import' group by kind, state
+    union all select kind, state, count(*) from entries where kind < 'import' group by kind, state)
+  select kind, state, count from others
+  union all select 'import', 'accepted', (select count(*) from entries) - (select coalesce(sum(count), 0) from others)`;
+
+/** Counts entries by kind and state, without those of removed finds. */
+export function countEntries(outbox: Outbox): Counts {
+  const counts = Object.fromEntries(
+    ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
+  ) as Record<EntryKind, Record<EntryState, number>>;
+  for (const row of outbox.sql(COUNT_ENTRIES).all()) {
+    if (!isCountRow(row)) throw makeDamagedError(outbox.path, 'entries');
+    counts[row.kind][row.state] = row.count;
+  }
+  const hidden = outbox
+    .sql(
+      `select kind, state, count(*) as count from entries where subject in (select uuid from finds where hidden = 1)
+       group by kind, state`,
+    )
+    .all();
+  for (const row of hidden) if (isCountRow(row)) counts[row.kind][row.state] -= row.count;
+  return counts;
+}
+
+const isCountRow = createRowGuard({
+  kind: makeMemberGuard(ENTRY_KINDS),
+  state: makeMemberGuard(ENTRY_STATES),
+  count: isNumber,
+});
+
+/**
+ * Queued entries by what they wait for: their find's import, a dropped import, an answer of a
+ * person, a moment.
+ */
+const parseWaiting = createRowParser({
+  forImport: isNumber,
+  forDropped: isNumber,
+  forPerson: isNumber,
+  forTime: isNumber,
+});
+export type Waiting = ReturnType<typeof parseWaiting>;
+
+/**
+ * Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or
+ * for its backoff.
+ */
+export function countWaiting(outbox: Outbox): Waiting {
+  const counts = outbox
+    .sql(
+      `select
+         (select count(*) from entries join finds on uuid = subject
+          where kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and finds.state <> 'dropped') as forImport,
+         (select count(*) from entries join finds on uuid = subject
+          where kind in ('number', 'photo') and entries.state = 'queued' and entries.ident_cely is null and finds.state = 'dropped') as forDropped,
+         (select count(*) from entries where held is not null and state = 'queued') as forPerson,
+         (select count(*) from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
+            and not_before_at > :now) as forTime`,
+    )
+    .get({ now: Math.floor(outbox.clock.now()) });
+  return parseWaiting(counts);
+}
+
+/** A reference by text in queued finds (their UUIDs), such as a finder without an identifier. */
+type QueuedReference = { readonly text: string; readonly finds: readonly string[] };
+
+type Naming = {
+  readonly element: string;
+  /** Placeholder of the identifier. */
+  readonly id: string;
+};
+
+const parseReference = createRowParser({ find: isText, text: isText });
+
+/**
+ * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports
+ * are excluded, since the service knows them.
+ * @param subjects undefined means all records
+ */
+export function listQueuedReferences(
+  outbox: Outbox,
+  { element, id }: Naming,
+  subjects?: readonly string[],
+): QueuedReference[] {
+  // An index has the versions with a new person, by this very condition; SQLite begins with it in a
+  // cross join only.
+  const isNamed = `instr(content, '${JSON.stringify(id)}') > 0 and content ->> :id = :wanted`;
+  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
+  const rows = outbox
+    .sql(
+      `select uuid as find, content ->> :text as text from intents cross join finds on uuid = subject and intent = row
+       where +state = 'queued' and ${isNamed} and hidden = 0
+         and (:subjects is null or subject in (select value from json_each(:subjects))) order by finds.id`,
+    )
+    .all({ ...values, subjects: subjects === undefined ? null : JSON.stringify(subjects) });
+  if (rows.length === 0) return [];
+  const acceptedTexts = outbox
+    .sql(
+      `select distinct content ->> :text from intents cross join finds on uuid = subject and intent = row
+       where +state = 'accepted' and ${isNamed}`,
+    )
+    .pluck()
+    .all(values);
+  const accepted = new Set(acceptedTexts);
+  const findsByText = new Map<string, string[]>();
+  for (const { find, text } of rows.map(parseReference)) {
+    const finds = findsByText.get(text);
+    if (finds !== undefined) finds.push(find);
+    else if (!accepted.has(text)) findsByText.set(text, [find]);
+  }
+  return [...findsByText].map(([text, finds]) => ({ text, finds }));
+}
+
+/** Returns the identifiers that elements of unaccepted finds refer to. */
+export function listReferencesOfQueued(outbox: Outbox): string[] {
+  const identifiers = outbox
+    .sql(
+      `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
+       where entries.kind = 'import' and entries.state not in ('accepted', 'dropped')
+         and parts.key = 'id' and parts.type = 'text'`,
+    )
+    .pluck()
+    .all();
+  return parseTexts(identifiers);
+}
+
+export function listAcceptedPeople(outbox: Outbox): Set<string> {
+  return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
+}
+
+/**
+ * Stores names that the service may create as people, in one transaction; stored ones keep their
+ * time.
+ */
+export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
+  const now = Math.floor(outbox.clock.now());
+  outbox.change(() => {
+    for (const name of names)
+      outbox
+        .sql('insert or ignore into accepted_people (name, accepted_at) values (?, ?)')
+        .run(name, now);
+  });
+}
+
+const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
+
+/**
+ * Returns records that the service accepted since a moment of its clock, with the server time of
+ * the answer.
+ */
+export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
+  const rows = outbox
+    .sql(
+      `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
+       from finds join facts on facts.subject = uuid and kind = 'answered' and slot = 'import ' || uuid
+       where state = 'accepted' and body ->> 'settles' = 'accepted' and body ->> 'serverDateMs' is not null
+       group by uuid having atMs >= :sinceMs`,
+    )
+    .all({ sinceMs });
+  return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));
+}
 
 export { groupSimilarNames } from '../../finds/person-name.ts';
 export { isPushRunning } from '../push-lock.ts';

@@ -8,8 +8,11 @@ import type { Entry } from '../../outbox/entry.ts';
 import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import { makeFindAtService } from '../../outbox/views/remote-state.ts';
-import { type FindScope, isChosen } from '../../outbox/views/select-finds.ts';
+import {
+  type FindScope,
+  isChosen,
+  makeFindAtService,
+} from '../../outbox/views/records-at-service.ts';
 import type { ExportedFind, FormatReference, LabelsOf } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 

@@ -9,7 +9,7 @@ import {
   formatPointOfFind,
   STATE_WORDS,
 } from '../../outbox/views/entry-words.ts';
-import { formatChange } from '../../outbox/views/remote-state.ts';
+import { formatChange } from '../../outbox/views/records-at-service.ts';
 import { chooseLabel, type ExportedFind, toBothSystems } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 

@@ -19,8 +19,8 @@ import { writePrivateFile } from '../../../src/base/disk/files.ts';
 import { makeFolder } from '../../../src/base/disk/folder.ts';
 import { writeOutputFile } from '../../../src/base/disk/output-file.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
-import { backUpOutbox } from '../../../src/outbox/backup-copy.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
+import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 import { canWatchDisk, watchDisk } from '../../support/watched-disk.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type AttemptOutcome, computeEntryBackoffMs } from '../../../src/base/outcomes.ts';
-import { recordAnswer } from '../../../src/outbox/claims.ts';
-import { listAttempts } from '../../../src/outbox/decisions.ts';
+import { listAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
 import {
   countAttemptsInARow,
   countConsecutiveFailures,

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/base/disk/database.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
+import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import {
   assertSound,
   backUpOutbox,
   isEmptyOutbox,
   openBackup,
   replaceContents,
-} from '../../../src/outbox/backup-copy.ts';
-import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
+} from '../../../src/outbox/repair-outbox.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';

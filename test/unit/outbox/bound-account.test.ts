@@ -10,8 +10,8 @@ import {
   readHeader,
   rememberAccount,
 } from '../../../src/outbox/open-outbox.ts';
-import { completePull, pullWatermarkMs } from '../../../src/outbox/pulled-records.ts';
 import { bindAccount } from '../../../src/outbox/unite.ts';
+import { completePull, pullWatermarkMs } from '../../../src/outbox/views/records-at-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,

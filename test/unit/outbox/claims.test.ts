@@ -6,12 +6,14 @@ import {
   type AttemptHead,
   type Claim,
   claim,
+  decide,
+  getSlotOf,
+  listAttempts,
   recordAnswer,
   recoverOpenAttempts,
   type Settlement,
-} from '../../../src/outbox/claims.ts';
+} from '../../../src/outbox/attempts.ts';
 import { removeSubject } from '../../../src/outbox/command-log.ts';
-import { decide, getSlotOf, listAttempts } from '../../../src/outbox/decisions.ts';
 import type { Entry, EntryId } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/digest.ts';
-import { refoldAll } from '../../../src/outbox/backup-copy.ts';
-import { recoverOpenAttempts, type Settlement } from '../../../src/outbox/claims.ts';
+import {
+  decide,
+  getSlotOf,
+  recoverOpenAttempts,
+  releaseRecord,
+  type Settlement,
+} from '../../../src/outbox/attempts.ts';
 import { findLastCommand, removeSubject, undoCommand } from '../../../src/outbox/command-log.ts';
-import { decide, getSlotOf, releaseRecord } from '../../../src/outbox/decisions.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
@@ -14,15 +18,16 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { refoldAll } from '../../../src/outbox/repair-outbox.ts';
+import { countFinds } from '../../../src/outbox/stored-finds.ts';
+import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import {
   countEntries,
   countQueued,
   countWaiting,
   listDelays,
   listDroppedWithDependents,
-} from '../../../src/outbox/overview.ts';
-import { countFinds } from '../../../src/outbox/stored-finds.ts';
-import { uniteWithLedger } from '../../../src/outbox/unite.ts';
+} from '../../../src/outbox/views/outbox-status.ts';
 import { unwant } from '../../../src/outbox/wishes.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { saveStanding } from '../../../src/outbox/pulled-records.ts';
+import { saveStanding } from '../../../src/outbox/views/records-at-service.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { planNumbers, queueNumbers } from '../../../src/tables/enqueue-numbers.ts';

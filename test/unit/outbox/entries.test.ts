@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { getSlotOf } from '../../../src/outbox/decisions.ts';
+import { getSlotOf } from '../../../src/outbox/attempts.ts';
 import {
   findEntryById,
   findImportOfFind,

@@ -9,7 +9,7 @@ import {
   readHeader,
   updateHeader,
 } from '../../../src/outbox/open-outbox.ts';
-import { countEntries } from '../../../src/outbox/overview.ts';
+import { countEntries } from '../../../src/outbox/views/outbox-status.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { BINDING, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 

@@ -9,10 +9,15 @@ import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { listFactsOfSubject } from '../../../src/outbox/record-facts.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
-import { unwant, wantFind, wantNewFind, wantNumber } from '../../../src/outbox/wishes.ts';
+import {
+  listFactsOfSubject,
+  unwant,
+  wantFind,
+  wantNewFind,
+  wantNumber,
+} from '../../../src/outbox/wishes.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import {

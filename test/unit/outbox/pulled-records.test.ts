@@ -5,7 +5,7 @@ import {
   pullWatermarkMs,
   recordUnchanged,
   saveStanding,
-} from '../../../src/outbox/pulled-records.ts';
+} from '../../../src/outbox/views/records-at-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 

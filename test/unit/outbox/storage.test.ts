@@ -235,7 +235,7 @@ test('an answer to a first version stays with it, and the edited find is shown a
   });
 });
 
-import { type Claim, recordAnswer } from '../../../src/outbox/claims.ts';
+import { type Claim, recordAnswer } from '../../../src/outbox/attempts.ts';
 
 function acceptEntryOf(outbox: Outbox, claimed: Claim): void {
   recordAnswer(

@@ -6,9 +6,9 @@ import {
   recordAnswer,
   recoverOpenAttempts,
   type Settlement,
-} from '../../../src/outbox/claims.ts';
+} from '../../../src/outbox/attempts.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { findEarliestMs, getAttemptWindow } from '../../../src/push/verdict.ts';
+import { findEarliestMs, getAttemptWindow } from '../../../src/push/judge-import.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 

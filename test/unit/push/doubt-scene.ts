@@ -1,8 +1,13 @@
 import { asServerMs } from '../../../src/base/clock.ts';
 import type { HarvestedElements } from '../../../src/finds/fields.ts';
 import type { HarvestedFile, HarvestedFind } from '../../../src/finds/harvested-find.ts';
-import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
-import { type AttemptWindow, getShownKind, type View } from '../../../src/push/verdict.ts';
+import {
+  type AttemptWindow,
+  getShownKind,
+  judgeImports,
+  type UncertainImport,
+  type View,
+} from '../../../src/push/judge-import.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
 export const MINUTE = 60_000;

@@ -8,9 +8,8 @@ import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { openKeptPhotograph } from '../../../src/push/departure.ts';
+import { openKeptPhotograph, type Push } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
-import type { Push } from '../../../src/push/push-parts.ts';
 import {
   type Exchange,
   type HttpRequest,

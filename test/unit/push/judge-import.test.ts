@@ -2,8 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HarvestedElements } from '../../../src/finds/fields.ts';
 import type { HarvestedFind } from '../../../src/finds/harvested-find.ts';
-import { judgeImports, type UncertainImport } from '../../../src/push/judge-import.ts';
-import { CLOCK_MARGIN_MS, getShownKind, type View } from '../../../src/push/verdict.ts';
+import {
+  CLOCK_MARGIN_MS,
+  getShownKind,
+  judgeImports,
+  type UncertainImport,
+  type View,
+} from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
   doubt,

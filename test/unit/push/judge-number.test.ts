@@ -7,7 +7,7 @@ import {
   judgeNumber,
   listNumbersFromHere,
 } from '../../../src/push/judge-change.ts';
-import { CLOCK_MARGIN_MS } from '../../../src/push/verdict.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HarvestedFile } from '../../../src/finds/harvested-find.ts';
 import { judgePhoto, type SentPhoto } from '../../../src/push/judge-change.ts';
-import { CLOCK_MARGIN_MS } from '../../../src/push/verdict.ts';
+import { CLOCK_MARGIN_MS } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
   MINUTE,

@@ -1,11 +1,10 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import { claim, recordAnswer } from '../../../src/outbox/claims.ts';
-import { listEvidence } from '../../../src/outbox/decisions.ts';
+import { claim, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
+import type { ReconciledEntry } from '../../../src/push/judge-import.ts';
 import { reconcile } from '../../../src/push/reconcile-entries.ts';
-import type { ReconciledEntry } from '../../../src/push/verdict.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
 import { NEW_PERSON } from '../../../src/finds/field.ts';
-import { listAttempts } from '../../../src/outbox/decisions.ts';
+import { listAttempts } from '../../../src/outbox/attempts.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';

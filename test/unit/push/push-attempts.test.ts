@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
+import { listAttempts, listEvidence, recoverOpenAttempts } from '../../../src/outbox/attempts.ts';
 import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
-import { listAttempts, listEvidence } from '../../../src/outbox/decisions.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';

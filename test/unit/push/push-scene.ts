@@ -2,9 +2,9 @@ import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
+import { createServerClock, type Push, type PushEvent } from '../../../src/push/departure.ts';
 import { drainQueue } from '../../../src/push/drain-queue.ts';
-import { createServerClock, type Push, type PushEvent } from '../../../src/push/push-parts.ts';
-import type { PushResult } from '../../../src/push/push-result.ts';
+import type { PushResult } from '../../../src/push/push-session.ts';
 import {
   type HttpRequest,
   type HttpResponse,

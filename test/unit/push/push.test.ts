@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recoverOpenAttempts } from '../../../src/outbox/claims.ts';
+import { recoverOpenAttempts } from '../../../src/outbox/attempts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import { recordAnswer } from '../../../src/outbox/claims.ts';
-import { releaseRecord } from '../../../src/outbox/decisions.ts';
+import { recordAnswer, releaseRecord } from '../../../src/outbox/attempts.ts';
 import { lookScene } from './look-scene.ts';
 
 describe('uncertain photographs', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
+import { listEvidence } from '../../../src/outbox/attempts.ts';
 import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
-import { listEvidence } from '../../../src/outbox/decisions.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,

@@ -1,12 +1,11 @@
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
-import { recordAnswer } from '../../../src/outbox/claims.ts';
+import { recordAnswer } from '../../../src/outbox/attempts.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import type { SendResult } from '../../../src/push/departure.ts';
-import { createServerClock, type PushEvent } from '../../../src/push/push-parts.ts';
+import { createServerClock, type PushEvent, type SendResult } from '../../../src/push/departure.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import type { Outcome } from '../../../src/service/outcome.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
-import { createServerClock, parseDate } from '../../../src/push/push-parts.ts';
+import { createServerClock, parseDate } from '../../../src/push/departure.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const SAID = 'Sat, 01 Jun 2024 20:00:00 GMT';

@@ -1,14 +1,13 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { recordAnswer } from '../../../src/outbox/claims.ts';
-import { getSlotOf, listOpenAttempts } from '../../../src/outbox/decisions.ts';
+import { getSlotOf, listOpenAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
 import { storeMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { appendFacts } from '../../../src/outbox/record-facts.ts';
 import { releaseClaims } from '../../../src/outbox/unite.ts';
-import { explainUncertain } from '../../../src/push/push-result.ts';
+import { appendFacts } from '../../../src/outbox/wishes.ts';
+import { explainUncertain } from '../../../src/push/push-session.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {

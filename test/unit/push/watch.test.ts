@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
-import type { StopCause } from '../../../src/push/push-parts.ts';
+import type { StopCause } from '../../../src/push/departure.ts';
 import { type Round, type WatchEvent, watch } from '../../../src/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,0 +1,473 @@
+import { makeIdKey } from '../../base/characters.ts';
+import {
+  createRowParser,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+} from '../../base/disk/database.ts';
+import { t } from '../../base/language.ts';
+import { foldName } from '../../base/names.ts';
+import {
+  type ElementName,
+  type FindElements,
+  getElementLabel,
+  getField,
+} from '../../finds/fields.ts';
+import {
+  type Change,
+  formatState,
+  type HarvestedFile,
+  type HarvestedFind,
+  listChangesSince,
+  withChanges,
+} from '../../finds/harvested-find.ts';
+import { listAttempts, listEvidence } from '../attempts.ts';
+import type { Entry, EntryState, ImportEntry, PhotoEntry, Photograph } from '../entry.ts';
+import { findImportOfFind, getLatestNumber, listEntriesOfSubject } from '../entry-queries.ts';
+import { readStored } from '../facts.ts';
+import type { Outbox } from '../open-outbox.ts';
+import { iterateFinds, type StoredFind } from '../stored-finds.ts';
+import { formatLabelledElements } from './entry-words.ts';
+
+/** Visibility of a sent record in the service's harvest, for one account. */
+export type RemoteStatus = (typeof STANDINGS)[number];
+const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
+
+/**
+ * Last harvested data of a record. Times are milliseconds since 1970 UTC, `datestampMs` by the
+ * server's clock.
+ */
+export type PulledRecord = {
+  readonly identCely: string;
+  readonly standing: RemoteStatus;
+  readonly datestampMs: number | null;
+  /** State and record when they were last visible. The outbox does not interpret the record. */
+  readonly stav: number | null;
+  readonly record: unknown;
+  /** Time since which the status is unchanged. */
+  readonly sinceMs: number;
+  readonly seenMs: number;
+};
+
+type PulledStanding = {
+  readonly identCely: string;
+  readonly standing: RemoteStatus;
+  readonly datestampMs: number | null;
+  readonly shown?: { readonly stav: number; readonly record: unknown };
+};
+
+const parsePulled = createRowParser({
+  identCely: isText,
+  standing: makeMemberGuard(STANDINGS),
+  datestampMs: orNull(isNumber),
+  stav: orNull(isNumber),
+  record: orNull(isText),
+  sinceMs: isNumber,
+  seenMs: isNumber,
+});
+
+const COLUMNS = `ident_cely as identCely, standing, datestamp_at as datestampMs, stav, record, since_at as sinceMs, seen_at as seenMs`;
+
+/**
+ * Returns the pulled state; undefined where none is stored.
+ * @throws DatabaseError where it is damaged
+ */
+export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecord | undefined {
+  const stored = outbox.sql(`select ${COLUMNS} from pulled where ident_cely = ?`).get(identCely);
+  if (stored === undefined) return undefined;
+  const row = parsePulled(stored);
+  const { record: text } = row;
+  const record = text === null ? null : readStored(outbox.path, 'pulled', () => JSON.parse(text));
+  return { ...row, record };
+}
+
+/** Returns the registration numbers of pulled records, by their identifiers. */
+export function listPulledNumbers(
+  outbox: Outbox,
+): (readonly [identCely: string, number: string])[] {
+  return outbox
+    .sql(
+      `select ident_cely as identCely, record ->> '$.elements.evidencni_cislo' as number from pulled
+       where number is not null`,
+    )
+    .all()
+    .map((row) => {
+      const { identCely, number } = parseNumber(row);
+      return [identCely, number] as const;
+    });
+}
+
+const parseNumber = createRowParser({ identCely: isText, number: isText });
+
+/** Stores the status of a record; its last visible content is kept while it is not shown. */
+export function saveStanding(
+  outbox: Outbox,
+  { identCely, standing, datestampMs, shown }: PulledStanding,
+): void {
+  outbox
+    .sql(
+      `insert into pulled (ident_cely, standing, datestamp_at, stav, record, since_at, seen_at)
+       values (:identCely, :standing, :datestampMs, :stav, :record, :now, :now)
+       on conflict (ident_cely) do update set
+         since_at = case when standing = excluded.standing then since_at else excluded.since_at end,
+         standing = excluded.standing, datestamp_at = excluded.datestamp_at, stav = coalesce(excluded.stav, stav),
+         record = coalesce(excluded.record, record), seen_at = excluded.seen_at`,
+    )
+    .run({
+      identCely,
+      standing,
+      datestampMs,
+      stav: shown?.stav ?? null,
+      record: shown === undefined ? null : JSON.stringify(shown.record),
+      now: Math.floor(outbox.clock.now()),
+    });
+}
+
+/** Confirms a record that a complete pull did not list as changed. */
+export function recordUnchanged(outbox: Outbox, identCely: string): void {
+  outbox
+    .sql('update pulled set seen_at = ? where ident_cely = ?')
+    .run(Math.floor(outbox.clock.now()), identCely);
+}
+
+/** Returns the server time up to which everything is pulled. */
+export function pullWatermarkMs(outbox: Outbox): number | undefined {
+  const watermark = outbox.sql('select watermark_at from pulls').pluck().get();
+  return typeof watermark === 'number' ? watermark : undefined;
+}
+
+/** Stores the server time, in milliseconds since 1970 UTC, at which the next pull begins. */
+export function completePull(outbox: Outbox, watermarkMs: number): void {
+  outbox
+    .sql(
+      `insert into pulls (only, watermark_at, completed_at) values (1, ?, ?)
+       on conflict (only) do update set watermark_at = excluded.watermark_at, completed_at = excluded.completed_at`,
+    )
+    .run(Math.floor(watermarkMs), Math.floor(outbox.clock.now()));
+}
+
+/**
+ * Tables `project_searches` and `unexplained`: the last search of each project, and the records
+ * that no fact explains.
+ */
+
+/** Returns the server time up to which a project was searched; undefined where it never was. */
+export function getLastSearchAt(outbox: Outbox, project: string): number | undefined {
+  const at = outbox
+    .sql('select server_at from project_searches where project = ?')
+    .pluck()
+    .get(project);
+  return typeof at === 'number' ? at : undefined;
+}
+
+/**
+ * Stores the server time of a search.
+ * @param keepsEarlier keeps the time of an earlier search
+ */
+export function recordSearch(
+  outbox: Outbox,
+  project: string,
+  serverAt: number,
+  keepsEarlier: boolean,
+): void {
+  const change = keepsEarlier ? 'nothing' : 'update set server_at = excluded.server_at';
+  outbox
+    .sql(
+      `insert into project_searches (project, server_at) values (?, ?) on conflict (project) do ${change}`,
+    )
+    .run(project, Math.floor(serverAt));
+}
+
+const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isText) });
+
+/**
+ * Returns the records that no fact explains; `record` is JSON, or null for one that is listed and
+ * not shown.
+ */
+export function listUnexplained(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
+  const rows = outbox
+    .sql('select ident_cely as identCely, record from unexplained order by ident_cely')
+    .all();
+  return rows.map(parseUnexplained);
+}
+
+/** @param record JSON, or null for one that is listed and not shown */
+export function storeUnexplained(outbox: Outbox, identCely: string, record: string | null): void {
+  outbox
+    .sql('insert or replace into unexplained (ident_cely, record) values (?, ?)')
+    .run(identCely, record);
+}
+
+export function deleteUnexplained(outbox: Outbox, identCely: string): void {
+  outbox.sql('delete from unexplained where ident_cely = ?').run(identCely);
+}
+
+/** Filter of an export; absent conditions match all. */
+export type FindScope = {
+  /** States of the import; a find that is not queued for the service has none. */
+  readonly state?: readonly EntryState[];
+  readonly project?: string;
+};
+
+export type FindChoice = FindScope & {
+  /** Found on this day (YYYY-MM-DD) or later. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Text anywhere in the find, without regard to case and accents. */
+  readonly text?: string;
+  /** Elements with an identifier, a label or a text, without regard to case and accents. */
+  readonly elements?: readonly (readonly [name: ElementName, value: string])[];
+};
+
+/** Returns finds with their imports, and with the last pulled records; in the order of entry. */
+export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
+  const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] =
+    [];
+  for (const find of iterateFinds(outbox)) {
+    if (listed.length >= limit) break;
+    const entry = findImportOfFind(outbox, find.uuid);
+    if (!isChosen(choice, find, entry)) continue;
+    listed.push({
+      find,
+      entry,
+      pulled: entry?.identCely == null ? undefined : findPulledRecord(outbox, entry.identCely),
+    });
+  }
+  return listed;
+}
+
+/** @param imported the find's import, where it has one */
+export function isChosen(
+  choice: FindChoice,
+  find: StoredFind,
+  imported: Entry | undefined,
+): boolean {
+  const elements = find.elements as FindElements;
+  const { state, project, since, until, text, elements: values = [] } = choice;
+  const day = elements.datum_nalezu;
+  if (state !== undefined && (imported === undefined || !state.includes(imported.state)))
+    return false;
+  if (project !== undefined && makeIdKey(elements.projekt?.id ?? '') !== makeIdKey(project))
+    return false;
+  if (since !== undefined && (day === undefined || day < since)) return false;
+  if (until !== undefined && (day === undefined || day > until)) return false;
+  if (!values.every(([name, value]) => hasText(elements, name, value))) return false;
+  if (text === undefined) return true;
+  const texts = [
+    find.localId,
+    imported?.identCely ?? '',
+    ...formatLabelledElements(elements).map(([, value]) => value),
+  ].join(' ');
+  return foldName(texts).includes(foldName(text));
+}
+
+function hasText(elements: FindElements, name: ElementName, value: string): boolean {
+  const ownValue = elements[name];
+  const texts =
+    typeof ownValue === 'object' ? [ownValue.id, ownValue.text] : [ownValue?.toString() ?? ''];
+  return texts.some((text) => foldName(text) === foldName(value));
+}
+
+/** A find that the service has accepted, as it was sent. */
+export type SentFind = {
+  readonly find: string;
+  readonly identCely: string;
+  readonly entry: ImportEntry;
+  /** Includes the registration number that was accepted last. */
+  readonly elements: FindElements;
+  readonly photographs: readonly Photograph[];
+};
+
+/** Yields the finds whose import was accepted, each as it was sent. */
+export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
+  // Loaded at once, since the caller may change the outbox between finds.
+  for (const find of [...iterateFinds(outbox)]) {
+    const sent = findSentFind(outbox, find);
+    if (sent !== undefined) yield sent;
+  }
+}
+
+/**
+ * Returns a find with its last accepted number and accepted photographs; undefined where its import
+ * is not accepted.
+ */
+export function findSentFind(outbox: Outbox, find: StoredFind): SentFind | undefined {
+  const accepted = listEntriesOfSubject(outbox, find.uuid).filter(
+    (entry) => entry.state === 'accepted',
+  );
+  const sent = accepted.find((entry) => entry.kind === 'import');
+  if (sent === undefined || sent.identCely === null) return undefined;
+  const number = accepted.filter((entry) => entry.kind === 'number').at(-1)?.value;
+  return {
+    find: find.localId,
+    identCely: sent.identCely,
+    entry: sent,
+    elements: number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number },
+    photographs: accepted.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph] : [])),
+  };
+}
+
+/**
+ * Tells if a pull showed the record after the service had accepted an entry of it. Datestamps have
+ * whole seconds. Without a server time of the acceptance, the pull counts.
+ */
+export function isPulledSince(
+  outbox: Outbox,
+  { standing, datestampMs }: PulledRecord,
+  accepted: Entry,
+): boolean {
+  if (standing !== 'shown' || datestampMs === null) return false;
+  const acceptedMs = getAcceptedMs(outbox, accepted);
+  return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
+}
+
+function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
+  const answered = listAttempts(outbox, accepted).findLast(
+    ({ outcome }) => outcome === 'accepted' || outcome === 'already-applied',
+  );
+  return (
+    answered?.serverDateAt ??
+    listEvidence(outbox, accepted).findLast(({ verdict }) => verdict === 'found')?.serverAt ??
+    null
+  );
+}
+
+/** Tells if an accepted photograph is missing in the record of the last pull. */
+export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
+  if (entry.state !== 'accepted' || entry.identCely === null) return false;
+  const pulled = findPulledRecord(outbox, entry.identCely);
+  if (pulled === undefined || pulled.record === null || !isPulledSince(outbox, pulled, entry))
+    return false;
+  const { files } = pulled.record as HarvestedFind;
+  if (files.some((file) => hasSameDigest(file, entry))) return false;
+  // The service changes the bytes of some photographs, so a file of this name counts unless it is
+  // another photograph's.
+  const otherPhotos = listEntriesOfSubject(outbox, entry.subject).filter(
+    (other): other is PhotoEntry =>
+      other.kind === 'photo' && other.state === 'accepted' && other.id !== entry.id,
+  );
+  return !files.some(
+    (file) =>
+      findStoredName(file) === entry.photograph.name &&
+      !otherPhotos.some((other) => hasSameDigest(file, other)),
+  );
+}
+
+function hasSameDigest(
+  { sha512Hex }: HarvestedFile,
+  { photograph: { sha512, originalSha512 } }: PhotoEntry,
+): boolean {
+  return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
+}
+
+function findStoredName({ history }: HarvestedFile): string | undefined {
+  return history.find(({ type }) => type === 'SBR0')?.note;
+}
+
+/** Counts the photographs of a record, from the last pull and later acceptances. */
+export function countAtService(
+  outbox: Outbox,
+  pulled: PulledRecord | undefined,
+  photographs: readonly PhotoEntry[],
+): number {
+  const accepted = photographs.filter(({ state }) => state === 'accepted');
+  if (pulled?.standing !== 'shown' || pulled.record === null) return accepted.length;
+  const since = accepted.filter((entry) => !isPulledSince(outbox, pulled, entry));
+  return (pulled.record as HarvestedFind).files.length + since.length;
+}
+
+/** State of a find at the service, from the last pull. */
+export type RemoteState = {
+  readonly sent: SentFind;
+  readonly pulled: PulledRecord;
+  /** Last visible record; undefined where there was none. */
+  readonly record: HarvestedFind | undefined;
+  readonly changes: readonly Change[];
+};
+
+/** Returns the state at the service; undefined where no pull has seen the record. */
+export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | undefined {
+  const pulled = findPulledRecord(outbox, sent.identCely);
+  if (pulled === undefined) return undefined;
+  const record = pulled.record === null ? undefined : (pulled.record as HarvestedFind);
+  return {
+    sent,
+    pulled,
+    record,
+    changes: record === undefined ? [] : listChangesSince(sent.elements, record),
+  };
+}
+
+type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
+
+/**
+ * Merges the last visible record into a find, with its differences from what was sent. A number
+ * that was set after that pull, or is queued, overrides the pulled one. A find that was not sent,
+ * or not pulled, stays as it is.
+ */
+export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
+  const entries = listEntriesOfSubject(outbox, find.uuid);
+  const number = getLatestNumber(entries);
+  const currentElements: FindElements =
+    number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number };
+  const sent = findSentFind(outbox, find);
+  const remote = sent === undefined ? undefined : getRemoteState(outbox, sent);
+  if (remote?.record === undefined) return { elements: currentElements, changes: [] };
+  const last = entries.findLast(
+    ({ kind, state }) => kind === 'number' && state !== 'dropped' && state !== 'refused',
+  );
+  const isNewer =
+    last !== undefined &&
+    (last.state !== 'accepted' || !isPulledSince(outbox, remote.pulled, last));
+  const changes = isNewer
+    ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
+    : remote.changes;
+  return { elements: withChanges(currentElements, changes, remote.record), changes };
+}
+
+/** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
+export function formatRemoteStatus({ standing, stav }: PulledRecord): string {
+  const last = stav === null ? undefined : formatState(stav);
+  switch (standing) {
+    case 'shown':
+      return last ?? '';
+    case 'withheld':
+      return last === undefined ? t`not shown` : t`not shown (last ${last})`;
+    case 'deleted':
+      return last === undefined ? t`deleted` : t`deleted (last ${last})`;
+    case 'missing':
+      return last === undefined ? t`not listed` : t`not listed (last ${last})`;
+  }
+}
+
+export function formatChange({ element, sent, now }: Change): string {
+  return `${getElementLabel(getField(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
+}
+
+/** Returns the state for programs. */
+export function toRemoteStateJson({
+  sent,
+  pulled,
+  record,
+  changes,
+}: RemoteState): Record<string, unknown> {
+  return {
+    standing: pulled.standing,
+    since: formatIso(pulled.sinceMs),
+    seen_at: formatIso(pulled.seenMs),
+    datestamp: pulled.datestampMs === null ? null : formatIso(pulled.datestampMs),
+    stav: pulled.stav,
+    evidencni_cislo: record?.elements.evidencni_cislo ?? null,
+    photos: record?.files.map(({ name }) => name) ?? null,
+    photos_sent: sent.photographs.length,
+    area: record?.area ?? null,
+    district: record?.district ?? null,
+    protected_withheld: record?.protectedWithheld ?? null,
+    changed: changes,
+  };
+}
+
+function formatIso(ms: number): string {
+  return new Date(ms).toISOString();
+}
