@@ -1,7 +1,21 @@
 import { groupBy } from '../base/collections.ts';
-import { parseTexts } from '../base/disk/database.ts';
+import {
+  describeColumns,
+  isNumber,
+  isText,
+  makeMemberGuard,
+  orNull,
+  parseTexts,
+} from '../base/disk/database.ts';
 import { msg, serializeValue } from '../base/message.ts';
-import { getRetryAt, type HeldQuestion, makeAttempts } from './entry.ts';
+import {
+  ENTRY_KINDS,
+  ENTRY_STATES,
+  type EntryKind,
+  getRetryAt,
+  type HeldQuestion,
+  makeAttempts,
+} from './entry.ts';
 import {
   type CurrentBody,
   type Fact,
@@ -10,17 +24,10 @@ import {
   ROW_BASES,
   readStored,
 } from './facts.ts';
-import {
-  type EntryState,
-  foldSlot,
-  getChangeState,
-  getImportState,
-  type SlotState,
-} from './fold.ts';
+import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
   findIntentRow,
   IMPORT_KEY,
-  type IntentKind,
   type IntentRow,
   makeImportSlot,
   parseIntent,
@@ -32,6 +39,41 @@ import type { Outbox } from './open-outbox.ts';
  * The table `entries`: what the facts of each subject mean, for all that is read often. Questions,
  * lookups and pauses are written by `entry-queries.ts`; all else only here.
  */
+
+/** Columns that queries of entries read. */
+export const ENTRY_COLUMNS = {
+  key: isText,
+  subject: isText,
+  kind: makeMemberGuard(ENTRY_KINDS),
+  state: makeMemberGuard(ENTRY_STATES),
+  changed: isNumber,
+  identCely: orNull(isText),
+  project: orNull(isText),
+  value: orNull(isText),
+  expects: orNull(isText),
+  photograph: orNull(isText),
+  attempts: isNumber,
+  unknownAttempts: isNumber,
+  notBeforeAt: isNumber,
+  reason: orNull(isText),
+  issues: orNull(isText),
+  createdAt: isNumber,
+  updatedAt: isNumber,
+};
+
+const WRITTEN = describeColumns('entries', {
+  ...ENTRY_COLUMNS,
+  intent: isNumber,
+  localId: orNull(isText),
+  fact: orNull(isText),
+  sourcePath: orNull(isText),
+  hidden: orNull(isNumber),
+});
+
+type EntryRow = Omit<ReturnType<typeof WRITTEN.parse>, 'updatedAt'> & {
+  /** The questions of two versions and of rows; others are not known from the facts. */
+  readonly held: string | null;
+};
 
 /**
  * Folds all facts of a subject, and writes what follows from them.
@@ -204,7 +246,7 @@ function makeChangeRows(
       (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
     );
     if (wish === undefined) return [];
-    const kind: IntentKind = row.kind === 'number' ? 'number' : 'photo';
+    const kind: EntryKind = row.kind === 'number' ? 'number' : 'photo';
     const parsed = row.content === null ? undefined : parseIntent(kind, subject, row.content);
     const folded = getChangeState(state, intent);
     const latest = findLatestWish(facts, intent) ?? wish;
@@ -274,14 +316,7 @@ function makeRowQuestion({ find }: CurrentBody): string | null {
   return JSON.stringify({ basis, question, candidates: [find.localId], near: [] });
 }
 
-type Summary = {
-  readonly attempts: number;
-  readonly unknownAttempts: number;
-  readonly notBeforeAt: number;
-  /** The questions of two versions and of rows; others are not known from the facts. */
-  readonly held: string | null;
-  readonly reason: string | null;
-};
+type Summary = Pick<EntryRow, 'attempts' | 'unknownAttempts' | 'notBeforeAt' | 'held' | 'reason'>;
 
 /**
  * Returns what is displayed of the last thing that happened, and when it may be sent again.
@@ -352,54 +387,9 @@ function getNotBefore(
   return last.kind === 'absent' ? getRetryAt(makeAttempts(attempted, facts)) : 0;
 }
 
-type EntryRow = Summary & {
-  readonly key: string;
-  readonly subject: string;
-  readonly kind: IntentKind;
-  readonly intent: number;
-  readonly state: EntryState;
-  readonly changed: number;
-  readonly identCely: string | null;
-  readonly localId: string | null;
-  readonly fact: string | null;
-  readonly sourcePath: string | null;
-  readonly hidden: number | null;
-  readonly project: string | null;
-  readonly value: string | null;
-  readonly expects: string | null;
-  readonly photograph: string | null;
-  readonly issues: string | null;
-  readonly createdAt: number;
-};
-
-/** Columns with the names of their values. */
-const WRITTEN = {
-  kind: 'kind',
-  intent: 'intent',
-  state: 'state',
-  changed: 'changed',
-  ident_cely: 'identCely',
-  local_id: 'localId',
-  fact: 'fact',
-  source_path: 'sourcePath',
-  hidden: 'hidden',
-  project: 'project',
-  value: 'value',
-  expects: 'expects',
-  photograph: 'photograph',
-  attempts: 'attempts',
-  unknown_attempts: 'unknownAttempts',
-  not_before_at: 'notBeforeAt',
-  reason: 'reason',
-  issues: 'issues',
-  updated_at: 'now',
-} as const satisfies Readonly<Record<string, keyof EntryRow | 'now'>>;
-
 // SQLite keeps a journal of its own for an upsert, which takes three times as long.
-const INSERT_ENTRY = `insert into entries (${Object.keys(WRITTEN).join(', ')},
-    created_at, held, subject, key, first_fact)
-  values (:${Object.values(WRITTEN).join(', :')},
-    :createdAt, :held, :subject, :key,
+const INSERT_ENTRY = `insert into entries (${WRITTEN.columns}, held, first_fact)
+  values (${WRITTEN.values}, :held,
     iif(:key = '${IMPORT_KEY}', (select min(seq) from facts where subject = :subject), null))`;
 
 /** Questions that follow from the facts. */
@@ -412,12 +402,10 @@ const OF_FACTS = ['edited-twice', ...ROW_BASES].map((basis) => `'${basis}'`).joi
 const UPDATE_ENTRY = `update entries set
     held = case when :held is not null then :held when intent = :intent and held ->> 'basis' not in (${OF_FACTS}) then held end,
     lookup = case when :state = 'uncertain' then lookup end,
-    ${Object.entries(WRITTEN)
-      .map(([column, name]) => `${column} = :${name}`)
-      .join(', ')}
+    ${WRITTEN.assigned}
   where subject = :subject and key = :key`;
 
 function writeEntry(outbox: Outbox, row: EntryRow, isKnown: boolean): void {
-  const now = Math.floor(outbox.clock.now());
-  outbox.sql(isKnown ? UPDATE_ENTRY : INSERT_ENTRY).run({ ...row, now });
+  const updatedAt = Math.floor(outbox.clock.now());
+  outbox.sql(isKnown ? UPDATE_ENTRY : INSERT_ENTRY).run({ ...row, updatedAt });
 }

@@ -1,15 +1,14 @@
 import {
   createRowParser,
+  describeColumns,
   isBytes,
   isNumber,
   isText,
-  makeMemberGuard,
   orNull,
   parseValue,
 } from '../base/disk/database.ts';
+import { ENTRY_COLUMNS } from './cache.ts';
 import {
-  ENTRY_KINDS,
-  ENTRY_STATES,
   type Entry,
   type EntryId,
   type EntryKind,
@@ -35,39 +34,23 @@ import type { Outbox } from './open-outbox.ts';
 
 /** Queries of the table `entries`. */
 
-const COLUMNS = `entries.id, entries.key, entries.subject, intents.id as intent,
-  (select finds.local_id from finds where uuid = entries.subject) as localId, entries.kind, entries.state, entries.changed,
-  entries.ident_cely as identCely, entries.project, entries.value, entries.expects, entries.photograph,
-  entries.attempts, entries.unknown_attempts as unknownAttempts, entries.not_before_at as notBeforeAt, entries.held,
-  entries.lookup, entries.reason, entries.issues, entries.created_at as createdAt, entries.updated_at as updatedAt,
-  intents.document`;
+const OWN_COLUMNS = {
+  id: isNumber,
+  ...ENTRY_COLUMNS,
+  held: orNull(isText),
+  lookup: orNull(isText),
+};
+
+const COLUMNS = `${describeColumns('entries', OWN_COLUMNS).selected}, intents.id as intent, intents.document,
+  (select finds.local_id from finds where uuid = entries.subject) as localId`;
 
 const FROM = `from entries join intents on intents.row = entries.intent`;
 
 const parseRow = createRowParser({
-  id: isNumber,
-  key: isText,
-  subject: isText,
+  ...OWN_COLUMNS,
   intent: isText,
-  localId: orNull(isText),
-  kind: makeMemberGuard(ENTRY_KINDS),
-  state: makeMemberGuard(ENTRY_STATES),
-  changed: isNumber,
-  identCely: orNull(isText),
-  project: orNull(isText),
-  value: orNull(isText),
-  expects: orNull(isText),
-  photograph: orNull(isText),
-  attempts: isNumber,
-  unknownAttempts: isNumber,
-  notBeforeAt: isNumber,
-  held: orNull(isText),
-  lookup: orNull(isText),
-  reason: orNull(isText),
-  issues: orNull(isText),
-  createdAt: isNumber,
-  updatedAt: isNumber,
   document: orNull(isBytes),
+  localId: orNull(isText),
 });
 
 /** @throws DatabaseError where the row differs from what was written */

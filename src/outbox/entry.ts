@@ -16,12 +16,9 @@ import {
   ROW_BASES,
   readMessage,
 } from './facts.ts';
-import type { EntryState } from './fold.ts';
-import { INTENT_KINDS, type IntentKind } from './intents.ts';
 
-export const ENTRY_KINDS = INTENT_KINDS;
-export type EntryKind = IntentKind;
-export type { EntryState } from './fold.ts';
+export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export const ENTRY_STATES = [
   'draft',
@@ -31,7 +28,8 @@ export const ENTRY_STATES = [
   'refused',
   'uncertain',
   'dropped',
-] as const satisfies readonly EntryState[];
+] as const;
+export type EntryState = (typeof ENTRY_STATES)[number];
 
 /** Row number of one outbox file, which never reuses one. */
 export type EntryId = number & { readonly __brand?: 'entry' };

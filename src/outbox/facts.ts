@@ -1,13 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { ServerMs } from '../base/clock.ts';
-import {
-  createRowGuard,
-  DAMAGE_HINT,
-  type GuardedType,
-  isText,
-  orNull,
-} from '../base/disk/database.ts';
+import { DAMAGE_HINT, describeColumns, isText, orNull } from '../base/disk/database.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { Issue } from '../base/issue.ts';
 import {
@@ -253,7 +247,7 @@ export type NewFact = {
   readonly [Kind in FactKind]: Omit<FactOf<Kind>, 'id'>;
 }[FactKind];
 
-const isFactRow = createRowGuard({
+export const FACT_COLUMNS = describeColumns('facts', {
   id: isText,
   kind: isText,
   subject: isText,
@@ -262,7 +256,7 @@ const isFactRow = createRowGuard({
   body: isText,
 });
 /** A row of the table `facts`, in the outbox and in the ledger. */
-export type FactRow = GuardedType<typeof isFactRow>;
+export type FactRow = ReturnType<typeof FACT_COLUMNS.parse>;
 
 export function makeFact<Kind extends FactKind>(fact: Omit<FactOf<Kind>, 'id'>): FactOf<Kind> {
   const row = serializeFact(fact as NewFact);
@@ -284,7 +278,7 @@ function hashFact({ kind, subject, slot, body }: Hashed): string {
 
 /** @throws DatabaseError where the row differs from what was written */
 export function parseFact(path: string, row: unknown): Fact {
-  if (!isFactRow(row)) throw makeDamagedError(path, 'facts');
+  if (!FACT_COLUMNS.isRow(row)) throw makeDamagedError(path, 'facts');
   const { id, kind, subject, slot } = row;
   if (hashFact(row) !== id) throw makeDamagedError(path, id);
   // The hash proves that pas wrote the body for this kind.

@@ -1,3 +1,4 @@
+import type { EntryState } from './entry.ts';
 import type { Fact, FactOf, RejectedMatch } from './facts.ts';
 import { isImportSlot } from './intents.ts';
 
@@ -228,15 +229,6 @@ function collectRejected(decisions: readonly Decided[]): ReadonlyMap<string, Rej
       if (rejected.get(candidate) !== 'same') rejected.set(candidate, matched);
   return rejected;
 }
-
-export type EntryState =
-  | 'draft'
-  | 'queued'
-  | 'sending'
-  | 'accepted'
-  | 'refused'
-  | 'uncertain'
-  | 'dropped';
 
 /**
  * Returns the state of an import, from all its versions; `queued` also for a draft, which depends

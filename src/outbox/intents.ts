@@ -12,10 +12,8 @@ import type { GuardedDatabase } from '../base/disk/guarded-database.ts';
 import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';
+import { ENTRY_KINDS, type EntryKind } from './entry.ts';
 import { makeDamagedError, serializeIssues } from './facts.ts';
-
-export const INTENT_KINDS = ['import', 'number', 'photo'] as const;
-export type IntentKind = (typeof INTENT_KINDS)[number];
 
 /** A version of a find. The document follows from it and from the profile. */
 export type ImportIntent = {
@@ -81,8 +79,8 @@ export function makeSlot(intent: Intent): string {
   }
 }
 
-export function getKindOfSlot(slot: string): IntentKind {
-  return INTENT_KINDS.find((kind) => slot.startsWith(`${kind} `)) ?? 'import';
+export function getKindOfSlot(slot: string): EntryKind {
+  return ENTRY_KINDS.find((kind) => slot.startsWith(`${kind} `)) ?? 'import';
 }
 
 export function makeIntentId(intent: Intent): string {
@@ -117,7 +115,7 @@ export function serializeIntent(intent: Intent): string {
   }
 }
 
-export function parseIntent(kind: IntentKind, subject: string, content: string): Intent {
+export function parseIntent(kind: EntryKind, subject: string, content: string): Intent {
   const parsed = JSON.parse(content);
   return kind === 'import' ? { kind, subject, elements: parsed } : { ...parsed, kind, subject };
 }
@@ -148,7 +146,7 @@ function findLastOfChain(attempted: readonly NumberIntent[]): NumberIntent | und
     .at(0)?.intent;
 }
 
-const COLUMNS = describeColumns({
+const COLUMNS = describeColumns('intents', {
   id: isText,
   kind: isText,
   subject: isText,
@@ -191,7 +189,7 @@ export function isSoundlyPrepared(stored: StoredIntent): boolean {
 
 /** Returns the id of the content; undefined where it is none. */
 function findIdOfContent(kind: string, subject: string, content: string): string | undefined {
-  const known = INTENT_KINDS.find((each) => each === kind);
+  const known = ENTRY_KINDS.find((each) => each === kind);
   try {
     return known && makeIntentId(parseIntent(known, subject, content));
   } catch {
@@ -211,7 +209,7 @@ const NOTHING_PREPARED: Prepared = { document: null, issues: [] };
 const parseRow = createRowParser({
   row: isNumber,
   id: isText,
-  kind: makeMemberGuard(INTENT_KINDS),
+  kind: makeMemberGuard(ENTRY_KINDS),
   subject: isText,
   content: orNull(isText),
   hasDocument: isNumber,
@@ -278,7 +276,7 @@ export function storeIntent(
   return id;
 }
 
-const INSERT = `insert into intents ${COLUMNS.inserted}
+const INSERT = `insert into intents (${COLUMNS.columns}) values (${COLUMNS.values})
   on conflict (subject, id) do update set content = coalesce(content, excluded.content),`;
 
 /**

@@ -15,7 +15,7 @@ import { type GuardedDatabase, guardDatabase } from '../base/disk/guarded-databa
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
+import { FACT_COLUMNS, type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
 import {
   findStoredIntent,
   INTENT_COLUMNS,
@@ -118,8 +118,8 @@ function getIdentity(database: Database, machine: () => string): ReturnType<type
   return parseIdentity(read.get());
 }
 
-const INSERT = `insert into facts (id, service, account, kind, subject, slot, command, body)
-  values (:id, :service, :account, :kind, :subject, :slot, :command, :body) on conflict (subject, id) do nothing`;
+const INSERT = `insert into facts (${FACT_COLUMNS.columns}, service, account)
+  values (${FACT_COLUMNS.values}, :service, :account) on conflict (subject, id) do nothing`;
 
 const parseNumbered = createRowParser({ seq: isNumber });
 

@@ -4,8 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import {
   asDatabaseError,
   assertSafeSqlite,
-  createRowParser,
   type Database,
+  describeColumns,
   isNumber,
   isText,
   makeMemberGuard,
@@ -38,7 +38,7 @@ export type Outbox = GuardedDatabase & {
   close(): void;
 };
 
-const parseHeader = createRowParser({
+const HEADER = describeColumns('header', {
   outbox: isText,
   /** Id of the service in the ledger; empty where no ledger was usable yet. */
   service: isText,
@@ -58,7 +58,7 @@ const parseHeader = createRowParser({
   copyMadeAt: orNull(isNumber),
 });
 
-export type Header = Omit<ReturnType<typeof parseHeader>, 'mustLook'> & {
+export type Header = Omit<ReturnType<typeof HEADER.parse>, 'mustLook'> & {
   readonly mustLook: boolean;
 };
 
@@ -166,39 +166,19 @@ function withStatements(
   };
 }
 
-const COLUMN_OF = {
-  outbox: 'outbox',
-  service: 'service',
-  kind: 'kind',
-  address: 'address',
-  prefix: 'prefix',
-  schemaVersion: 'schema_version',
-  username: 'username',
-  account: 'account',
-  ledger: 'ledger',
-  machine: 'machine',
-  unitedSeq: 'united_seq',
-  unitedFact: 'united_fact',
-  mustLook: 'must_look',
-  copyMadeAt: 'copy_made_at',
-} as const satisfies Record<keyof Header, string>;
-
-const NAMES = Object.keys(COLUMN_OF) as (keyof Header)[];
-const SELECT_HEADER = `select ${NAMES.map((name) => `${COLUMN_OF[name]} as ${name}`).join(', ')} from header`;
-const REPLACE_HEADER = `insert or replace into header (only, ${Object.values(COLUMN_OF).join(', ')})
-  values (1, ${NAMES.map((name) => `:${name}`).join(', ')})`;
-
 /** @throws DatabaseError where the file has no header, so it is no outbox */
 export function readHeader(outbox: Outbox): Header {
-  const row = outbox.sql(SELECT_HEADER).get();
+  const row = outbox.sql(`select ${HEADER.selected} from header`).get();
   if (row === undefined)
     throw new DatabaseError(msg`${outbox.path}: the outbox does not say which service it is for.`);
-  const { mustLook, ...header } = parseHeader(row);
+  const { mustLook, ...header } = HEADER.parse(row);
   return { ...header, mustLook: mustLook === 1 };
 }
 
 function writeHeader(outbox: Outbox, header: Header): void {
-  outbox.sql(REPLACE_HEADER).run({ ...header, mustLook: header.mustLook ? 1 : 0 });
+  outbox
+    .sql(`insert or replace into header (only, ${HEADER.columns}) values (1, ${HEADER.values})`)
+    .run({ ...header, mustLook: header.mustLook ? 1 : 0 });
 }
 
 /**
@@ -235,7 +215,7 @@ export function requireLedger(outbox: Outbox): Ledger {
   );
 }
 
-const parseAccount = createRowParser({
+const ACCOUNT = describeColumns('account', {
   identCely: isText,
   name: isText,
   email: isText,
@@ -247,7 +227,7 @@ const parseAccount = createRowParser({
 });
 
 /** The account as the service last described it. */
-export type KnownAccount = ReturnType<typeof parseAccount>;
+export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 
 /** Stores the account that signs in with this user name; empty where only a token is known. */
 export function rememberAccount(outbox: Outbox, username: string, account: KnownAccount): void {
@@ -261,11 +241,8 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
       outbox.sql('delete from pulls').run();
     outbox
       .sql(
-        `insert into account (only, ident_cely, username, name, email, organisation, role, prefix, namespace, seen_at)
-         values (1, :identCely, :username, :name, :email, :organisation, :role, :prefix, :namespace, :now)
-         on conflict (only) do update set ident_cely = excluded.ident_cely, username = excluded.username, name = excluded.name,
-           email = excluded.email, organisation = excluded.organisation, role = excluded.role,
-           prefix = excluded.prefix, namespace = excluded.namespace, seen_at = excluded.seen_at`,
+        `insert or replace into account (only, ${ACCOUNT.columns}, username, seen_at)
+         values (1, ${ACCOUNT.values}, :username, :now)`,
       )
       .run({ ...account, username, now: Math.floor(outbox.clock.now()) });
   });
@@ -273,10 +250,8 @@ export function rememberAccount(outbox: Outbox, username: string, account: Known
 
 /** Returns the stored account; undefined where the service was not asked yet. */
 export function findKnownAccount({ sql }: Outbox): KnownAccount | undefined {
-  const row = sql(
-    'select ident_cely as identCely, name, email, organisation, role, prefix, namespace from account',
-  ).get();
-  return row === undefined ? undefined : parseAccount(row);
+  const row = sql(`select ${ACCOUNT.selected} from account`).get();
+  return row === undefined ? undefined : ACCOUNT.parse(row);
 }
 
 /** Returns the user name of the last sign-in; undefined where only a token was used. */

@@ -7,6 +7,7 @@ import { type Entry, type EntryId, getOriginalDigest, type Photograph } from './
 import { findEntryByKey } from './entry-queries.ts';
 import {
   type CurrentBody,
+  FACT_COLUMNS,
   type Fact,
   type FactKind,
   type FactOf,
@@ -130,14 +131,13 @@ export function insertFacts(
         .sql('update facts set in_ledger = 0 where subject = ? and slot = ? and in_ledger = 2')
         .run(subject, slot);
   const insert = outbox.sql(
-    `insert into facts (id, kind, subject, slot, command, body, in_ledger)
-     values (?, ?, ?, ?, ?, ?, ?) on conflict (subject, id) do nothing`,
+    `insert into facts (${FACT_COLUMNS.columns}, in_ledger)
+     values (${FACT_COLUMNS.values}, :inLedger) on conflict (subject, id) do nothing`,
   );
   const added = facts.filter((fact) => {
-    const { id, kind, slot, command, body } = serializeFact(fact);
-    const unlessThere = shared.has(slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
+    const unlessThere = shared.has(fact.slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
     const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
-    return insert.run(id, kind, subject, slot, command, body, inLedger).changes === 1;
+    return insert.run({ ...serializeFact(fact), inLedger }).changes === 1;
   });
   if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
   return added;

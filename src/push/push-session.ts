@@ -312,8 +312,6 @@ export class PushSession {
   }
 }
 
-export { ENTRY_KINDS } from '../outbox/entry.ts';
-
 export type PushResult = {
   readonly accepted: number;
   readonly refused: number;

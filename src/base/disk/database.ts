@@ -75,21 +75,17 @@ export function createRowParser<C extends Columns>(columns: C): (row: unknown) =
   return (row) => parseValue(isRow, row);
 }
 
-/**
- * Describes columns of a table by the names of their values: `identCely` is in `ident_cely`.
- */
-export function describeColumns<C extends Columns>(guards: C) {
+/** Describes columns of a table: the value `identCely` is in the column `ident_cely`. */
+export function describeColumns<C extends Columns>(table: string, guards: C) {
   const names = Object.keys(guards);
-  const toColumn = (name: string): string => name.replace(/[A-Z]/g, '_$&').toLowerCase();
+  const columns = names.map((name) => name.replace(/[A-Z]/g, '_$&').toLowerCase());
   return {
     isRow: createRowGuard(guards),
     parse: createRowParser(guards),
-    /** For a query whose rows are parsed. */
-    selected: names.map((name) => `${toColumn(name)} as ${name}`).join(', '),
-    /** For an insertion of named values: `(columns) values (:names)`. */
-    inserted: `(${names.map(toColumn).join(', ')}) values (:${names.join(', :')})`,
-    /** For a change to named values. */
-    assigned: names.map((name) => `${toColumn(name)} = :${name}`).join(', '),
+    columns: columns.join(', '),
+    selected: names.map((name, at) => `${table}.${columns[at]} as ${name}`).join(', '),
+    values: `:${names.join(', :')}`,
+    assigned: names.map((name, at) => `${columns[at]} = :${name}`).join(', '),
   };
 }
 

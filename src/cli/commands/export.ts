@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
-import { ENTRY_STATES } from '../../outbox/views/entry-words.ts';
+import { ENTRY_STATES } from '../../outbox/entry.ts';
 import type { FindScope } from '../../outbox/views/records-at-service.ts';
 import {
   EXPORT_FORMATS,

@@ -6,8 +6,9 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import type { MergeSide } from '../../finds/merge-row.ts';
+import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
-import { findNearestPeople, groupSimilarNames } from '../../outbox/views/outbox-status.ts';
+import { findNearestPeople } from '../../outbox/views/outbox-status.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import {
   collapseGpsWarnings,

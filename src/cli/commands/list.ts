@@ -2,8 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, quoteShellWord } from '../../base/message.ts';
-import type { Entry } from '../../outbox/entry.ts';
-import { ENTRY_STATES, STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
+import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   type FindChoice,
   formatRemoteStatus,

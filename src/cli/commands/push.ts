@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import type { Entry, EntryKind } from '../../outbox/entry.ts';
+import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
@@ -11,7 +11,6 @@ import { pushAll } from '../../push/push-all.ts';
 import {
   countRemainingAfterPush,
   countToSend,
-  ENTRY_KINDS,
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';

@@ -4,6 +4,7 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   assertTraining,
@@ -18,7 +19,6 @@ import {
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
-import { ENTRY_KINDS } from '../../push/push-session.ts';
 import { collect, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openPush } from '../context/open-service.ts';

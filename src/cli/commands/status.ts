@@ -6,11 +6,11 @@ import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
+import { isPushRunning } from '../../outbox/push-lock.ts';
 import { formatEntry, KIND_WORDS, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   type Delay,
   getOutboxStatus,
-  isPushRunning,
   isVocabularyEmpty,
   type NewPerson,
   type Waiting,

@@ -17,7 +17,7 @@ import { rememberReferences } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { asFind, makePrepared } from '../../outbox/changes/enqueue-finds.ts';
 import { openNumberLookup } from '../../outbox/changes/number-owners.ts';
-import type { EntryState } from '../../outbox/entry.ts';
+import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -26,7 +26,6 @@ import {
   type StoredFind,
   serializeBase,
 } from '../../outbox/stored-finds.ts';
-import { ENTRY_STATES } from '../../outbox/views/entry-words.ts';
 import type { FindChoice } from '../../outbox/views/records-at-service.ts';
 import { wantFind } from '../../outbox/wishes.ts';
 import { OF_ONE_FIND } from '../../tables/columns/columns.ts';

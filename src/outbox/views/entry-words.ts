@@ -18,8 +18,6 @@ import type { QuestionName } from '../../finds/questions.ts';
 import type { EvidenceVerdict } from '../attempts.ts';
 import type { EntryKind, EntryState } from '../entry.ts';
 
-export { ENTRY_STATES } from '../entry.ts';
-
 /** Kinds of entries for people; programs read the kind itself. */
 export const KIND_WORDS: Readonly<Record<EntryKind, Message>> = {
   import: msg`import`,

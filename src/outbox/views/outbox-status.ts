@@ -307,9 +307,6 @@ export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, 
   return new Map(rows.map(parseAccepted).map(({ identCely, atMs }) => [identCely, atMs]));
 }
 
-export { groupSimilarNames } from '../../finds/person-name.ts';
-export { isPushRunning } from '../push-lock.ts';
-
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
 const MAX_DELAYS = 10;
