@@ -327,7 +327,11 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
 export function getProject(entry: Entry): string {
   return entry.kind === 'import'
     ? (entry.project ?? '')
-    : (entry.identCely?.match(/^(.+)-N\d+$/)?.[1] ?? '');
+    : getProjectOfRecord(entry.identCely ?? '');
+}
+
+export function getProjectOfRecord(identCely: string): string {
+  return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
 }
 
 /**
@@ -371,6 +375,17 @@ export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope
     .pluck()
     .get({ kind, project });
   return parseValue(isNumber, count);
+}
+
+const parseQueuedHead = createRowParser({ id: isNumber, project: isText, createdAt: isNumber });
+
+/** Returns facts about queued entries without their content. */
+export function listQueuedHeads({ sql }: Outbox): ReturnType<typeof parseQueuedHead>[] {
+  return sql(
+    `select id, ${PROJECT} as project, created_at as createdAt from entries where state = 'queued' order by id`,
+  )
+    .all()
+    .map(parseQueuedHead);
 }
 
 /** @param ids undefined for all */

@@ -3,7 +3,7 @@ import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
 import { type ListedFind, type RecordSource, toListedFind } from '../harvest/look-up-records.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
-import type { NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
@@ -302,4 +302,55 @@ function mayBeStoring(window: AttemptWindow, file: HarvestedFile): boolean {
 
 function findStoring(file: HarvestedFile): HistoryEntry | undefined {
   return file.history.find(({ type }) => type === 'SBR0');
+}
+
+/**
+ * Returns files that no photograph from here explains and that equal a queued one by digest, or by
+ * name.
+ */
+export function findEqualFiles(
+  outbox: Outbox,
+  queued: readonly Entry[],
+  shown: ReadonlyMap<string, HarvestedFind>,
+): Map<string, readonly string[]> {
+  const photographs = queued.filter((entry) => entry.kind === 'photo');
+  const free = new Map(
+    [...new Set(photographs.map(({ identCely }) => identCely ?? ''))].map((identCely) => {
+      const find = shown.get(identCely);
+      return [identCely, find === undefined ? [] : findUnexplainedFiles(outbox, find)] as const;
+    }),
+  );
+  return new Map(
+    photographs.map((entry) => {
+      const files = free.get(entry.identCely ?? '') ?? [];
+      return [
+        entry.key,
+        files.filter((file) => hasDigestOrName(entry, file)).map(({ name }) => name),
+      ];
+    }),
+  );
+}
+
+/**
+ * Returns the files without a photograph from here. Each sent photograph explains one file, since
+ * cameras reuse names.
+ */
+export function findUnexplainedFiles(
+  outbox: Outbox,
+  { identCely, files }: HarvestedFind,
+): HarvestedFile[] {
+  const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
+    entry.kind === 'photo' && entry.attempts > 0 ? [makeSentPhoto(outbox, entry)] : [],
+  );
+  const owners = assignFiles(files, sent);
+  return files.filter((file) => !owners.has(file));
+}
+
+function hasDigestOrName({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
+  const digests = [photograph.sha512, photograph.originalSha512].flatMap(
+    (digest) => digest?.toString('hex') ?? [],
+  );
+  return (
+    digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name)
+  );
 }

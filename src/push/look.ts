@@ -23,10 +23,13 @@ import {
 import {
   findImportOfFind,
   findImportOfRecord,
+  getProject,
+  getProjectOfRecord,
   listEntriesInState,
   listEntriesOfRecord,
   listHeldEntries,
   listQueuedEntries,
+  listQueuedHeads,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
@@ -41,9 +44,20 @@ import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
-import { listQueuedHeads } from '../outbox/views/outbox-status.ts';
-import { getLastSearchAt } from '../outbox/views/records-at-service.ts';
-import { fetchListedFind, findShownNumber, listNumbersFromHere } from './judge-change.ts';
+import {
+  deleteUnexplained,
+  getLastSearchAt,
+  listUnexplained,
+  recordSearch,
+  storeUnexplained,
+} from '../outbox/views/records-at-service.ts';
+import {
+  fetchListedFind,
+  findEqualFiles,
+  findShownNumber,
+  findUnexplainedFiles,
+  listNumbersFromHere,
+} from './judge-change.ts';
 import {
   type AttemptWindow,
   findCreation,
@@ -52,14 +66,6 @@ import {
   parseSentElements,
 } from './judge-import.ts';
 import { type Lookup, listFindsOfOthers, listShownFinds } from './reconcile-entries.ts';
-import {
-  findEqualFiles,
-  findUnexplainedFiles,
-  type IsUnexplained,
-  keepUnexplained,
-  readUnexplained,
-  recordSearches,
-} from './unexplained-records.ts';
 
 export type Gate = {
   readonly outbox: Outbox;
@@ -98,14 +104,14 @@ const SLICE = 50;
  */
 export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> {
   const { outbox, lookup, stop } = context;
-  const waiting = listQueuedWithProject(outbox);
+  const waiting = listQueuedHeads(outbox);
   if (waiting.length === 0) return [];
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
   const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
   const result = await indexSearchResult(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are checked as well, if their project was searched.
-  const searched = listQueuedWithProject(outbox).filter(({ project }) => projects.has(project));
+  const searched = listQueuedHeads(outbox).filter(({ project }) => projects.has(project));
   await runInSlices(searched, stop, (slice) =>
     outbox.change(() => {
       const queued = listQueuedEntries(
@@ -130,6 +136,24 @@ export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> 
     outbox.change(() => updateHeader(outbox, { mustLook: false }));
   }
   return held;
+}
+
+/**
+ * Records the search of each project. While an entry is held, the next search includes the period
+ * of this one.
+ */
+function recordSearches(
+  outbox: Outbox,
+  projects: ReadonlySet<string>,
+  held: readonly Entry[],
+  at: { beganMs: number; endedMs: number },
+): void {
+  const open = new Set(held.map((entry) => getProject(entry)));
+  for (const project of projects) {
+    const isOpen = open.has(project);
+    recordSearch(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
+  }
+  if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
 
 /** Searches the service; one that refuses the account is not searched again. */
@@ -182,25 +206,6 @@ function askOrRelease(
   else if (entry.held !== null) storeQuestion(outbox, entry.id, null);
 }
 
-/** A queued entry with the project of its find; empty where the find has no record yet. */
-type QueuedInProject = {
-  readonly id: EntryId;
-  readonly project: string;
-  readonly createdAt: number;
-};
-
-function listQueuedWithProject(outbox: Outbox): QueuedInProject[] {
-  return listQueuedHeads(outbox).map(({ id, project, identCely, createdAt }) => ({
-    id,
-    createdAt,
-    project: project ?? getProjectOfRecord(identCely ?? ''),
-  }));
-}
-
-function getProjectOfRecord(identCely: string): string {
-  return identCely.replace(/-N\d+$/, '');
-}
-
 /**
  * Returns the begin of the search: the last complete search of each project, less overlap and index
  * allowance; for the first one, `lookBackMs` before the oldest unsent entry. At most a day before
@@ -209,7 +214,7 @@ function getProjectOfRecord(identCely: string): string {
 function computeSearchStart(
   { outbox, lookBackMs, serverNowMs }: Gate,
   lookup: Lookup,
-  waiting: readonly QueuedInProject[],
+  waiting: ReturnType<typeof listQueuedHeads>,
 ): number {
   const mustLook =
     readHeader(outbox).mustLook ||
@@ -251,7 +256,7 @@ async function indexSearchResult(
   harvest: HarvestedFinds | undefined,
 ): Promise<SearchResult> {
   const shown = harvest === undefined ? [] : listShownFinds(harvest);
-  const isUnexplained: IsUnexplained = (identCely, listed) =>
+  const isUnexplained = (identCely: string, listed: ListedFind): boolean =>
     listed.kind === 'shown'
       ? isUnexplainedCreation(outbox, account, listed.record) ||
         findUnexplainedFiles(outbox, listed.record).length > 0
@@ -259,21 +264,33 @@ async function indexSearchResult(
         lookup?.harvester !== account &&
         findImportOfRecord(outbox, identCely) === undefined;
   await runInSlices([...(harvest?.lookups ?? [])], stop, (slice) =>
-    keepUnexplained(outbox, slice, isUnexplained),
+    outbox.change(() => {
+      for (const [identCely, listed] of slice)
+        if (isUnexplained(identCely, listed)) {
+          const record = listed.kind === 'shown' ? JSON.stringify(listed.record) : null;
+          storeUnexplained(outbox, identCely, record);
+          // A record that was shown before still exists where it is no longer shown.
+        } else if (listed.kind !== 'withheld') deleteUnexplained(outbox, identCely);
+    }),
   );
-  const seen = harvest === undefined ? { records: [], hidden: [] } : readUnexplained(outbox);
+  // Later searches show only changes, and an equal find may be queued later.
+  const seen = harvest === undefined ? [] : listUnexplained(outbox);
+  const seenRecords = seen.flatMap(({ record }): HarvestedFind[] =>
+    record === null ? [] : [JSON.parse(record)],
+  );
+  const seenHidden = seen.flatMap(({ identCely, record }) => (record === null ? identCely : []));
   const records = createFindIndex<HarvestedFind>();
-  await runInSlices(seen.records, stop, (slice) => {
+  await runInSlices(seenRecords, stop, (slice) => {
     for (const find of slice)
       if (isUnexplainedCreation(outbox, account, find))
         records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
   });
   return {
     lookups: harvest?.lookups ?? new Map(),
-    withFiles: new Map([...seen.records, ...shown].map((find) => [find.identCely, find])),
+    withFiles: new Map([...seenRecords, ...shown].map((find) => [find.identCely, find])),
     records,
     attempted: indexAttempted(outbox),
-    hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seen.hidden),
+    hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seenHidden),
     uncertain: listUncertainImports(outbox),
     isUnsearched: harvest === undefined && readHeader(outbox).mustLook,
   };

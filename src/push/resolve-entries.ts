@@ -1,6 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
+import { type ElementName, FIELDS } from '../finds/fields.ts';
+import { formatValue, type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
+import type { RecordSource } from '../harvest/look-up-records.ts';
 import {
   decide,
   foldEntry,
@@ -9,9 +12,16 @@ import {
   recoverOpenAttempts,
 } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
-import { type Entry, type EntryState, isAboutRow, isAnswerable } from '../outbox/entry.ts';
+import {
+  type Entry,
+  type EntryState,
+  type ImportEntry,
+  isAboutRow,
+  isAnswerable,
+} from '../outbox/entry.ts';
 import {
   findEntryById,
+  findImportOfRecord,
   getProject,
   isDropped,
   listEntriesOfSubject,
@@ -20,8 +30,10 @@ import {
 } from '../outbox/entry-queries.ts';
 import type { Rejected } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
+import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { rewant, unwant } from '../outbox/wishes.ts';
-import { findRecordProblem } from './unexplained-records.ts';
+import { fetchListedFind } from './judge-change.ts';
+import { findCreation, getAttemptWindow, parseSentElements } from './judge-import.ts';
 
 export type Decision =
   | { readonly kind: 'created'; readonly identCely: string }
@@ -234,4 +246,122 @@ function countDependents(outbox: Outbox, subject: string): number | undefined {
   return listEntriesOfSubject(outbox, subject).filter(
     ({ kind, state }) => kind !== 'import' && state === 'queued',
   ).length;
+}
+
+/** An element as sent and as in the record; null where it is absent. */
+type Compared = {
+  readonly element: ElementName;
+  readonly sent: string | null;
+  readonly now: string | null;
+  readonly differs: boolean;
+};
+
+type LookedAt = {
+  readonly compared: readonly Compared[];
+  /** Evidence against the record; empty where everything fits. */
+  readonly doubts: readonly Message[];
+};
+
+/**
+ * Explains why an entry cannot be settled with a record: of two finds with one record, one would
+ * never be sent.
+ */
+export function findRecordProblem(
+  outbox: Outbox,
+  entry: Entry,
+  identCely: string,
+): UsageError | undefined {
+  if (entry.kind !== 'import') {
+    if (entry.identCely === identCely) return undefined;
+    const kind = KIND_WORDS[entry.kind];
+    const ownIdent = entry.identCely ?? '';
+    return new UsageError(msg`The ${kind} was sent to ${ownIdent}, not to ${identCely}.`, {
+      hint: msg`If ${ownIdent} has it, specify that identifier.`,
+    });
+  }
+  const owner = findImportOfRecord(outbox, identCely);
+  if (owner === undefined) return findFormProblem(entry, identCely);
+  const find = entry.localId ?? '';
+  const other = owner.localId ?? identCely;
+  return new UsageError(msg`${identCely} is already the record of ${other}.`, {
+    hint: msg`\`${cmd`pas show ${other}`}\` shows the find of that record. If ${find} has its own record, specify that identifier; if both are one find, drop this one: ${cmd`pas resolve ${find} --drop`}`,
+  });
+}
+
+/**
+ * The service derives identifiers of finds from the project; a find of a temporary project (`X-`)
+ * may be renamed later.
+ */
+function findFormProblem({ project }: ImportEntry, identCely: string): UsageError | undefined {
+  const [, ofProject] = /^(.+)-N\d{5,}$/.exec(identCely) ?? [];
+  if (
+    ofProject !== undefined &&
+    (project === null || project.startsWith('X-') || ofProject === project)
+  )
+    return undefined;
+  const form = `${project ?? 'C-202400101'}-N00042`;
+  return new UsageError(
+    ofProject === undefined || project === null
+      ? msg`${identCely} is not an identifier of a find.`
+      : msg`${identCely} is a find of another project: this one was sent to ${project}.`,
+    { hint: msg`The service shows it with the record, in the form ${form}.` },
+  );
+}
+
+/**
+ * Requests a record that a person assigns to an import, and compares it with what was sent.
+ * @returns undefined where the service has no such record
+ * @throws as {@link fetchListedFind}
+ */
+export async function lookUpRecord(
+  outbox: Outbox,
+  source: RecordSource,
+  entry: ImportEntry,
+  identCely: string,
+): Promise<LookedAt | undefined> {
+  const listed = await fetchListedFind(source, identCely);
+  if (listed === undefined || listed.kind === 'deleted') return undefined;
+  if (listed.kind !== 'shown')
+    return {
+      compared: [],
+      doubts: [msg`The service has ${identCely}, but does not show it to this account.`],
+    };
+  const { record: find } = listed;
+  const compared = compare(outbox, entry, find);
+  const differing = compared
+    .filter(({ differs }) => differs)
+    .map(({ element }) => element)
+    .join(', ');
+  const maker = findOtherMaker(outbox, entry, find);
+  return {
+    compared,
+    doubts: [
+      ...(maker === undefined
+        ? []
+        : [msg`It was created by the account ${maker}, which did not send this find.`]),
+      ...(differing === '' ? [] : [msg`It differs in ${differing}.`]),
+    ],
+  };
+}
+
+function compare(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): Compared[] {
+  const sent = parseSentElements(outbox, entry) ?? {};
+  const differing = new Set<string>(listDifferingElements(sent, find));
+  return FIELDS.map(({ name }) => ({
+    element: name,
+    sent: formatValue(sent[name]),
+    now: formatValue(find.elements[name]),
+    differs: differing.has(name),
+  })).filter((each) => each.sent !== null || each.now !== null);
+}
+
+/** Returns the account that made the record, where only other accounts sent this find. */
+function findOtherMaker(
+  outbox: Outbox,
+  entry: ImportEntry,
+  find: HarvestedFind,
+): string | undefined {
+  const { accounts } = getAttemptWindow(outbox, entry);
+  const maker = findCreation(find)?.user ?? '';
+  return maker === '' || accounts.size === 0 || accounts.has(maker) ? undefined : maker;
 }

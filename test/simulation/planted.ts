@@ -386,10 +386,10 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a look forgets what an earlier one showed',
     themes: ['a second laptop has the same table'],
-    file: 'src/push/unexplained-records.ts',
-    from: `for (const [identCely, lookup] of listed) {`,
+    file: 'src/push/look.ts',
+    from: `for (const [identCely, listed] of slice)`,
     to: `outbox.sql('delete from unexplained').run();
-    for (const [identCely, lookup] of listed) {`,
+      for (const [identCely, listed] of slice)`,
   },
   {
     name: 'what a colleague sent from this machine is not asked about',

@@ -11,11 +11,12 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import {
   type Decision,
+  findRecordProblem,
+  lookUpRecord,
   type OpenDecision,
   openDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
-import { findRecordProblem, lookUpRecord } from '../../push/unexplained-records.ts';
 import {
   ANSWER_WORDS,
   ANSWERS_OF_ROWS,

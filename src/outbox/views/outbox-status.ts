@@ -4,7 +4,6 @@ import {
   isNumber,
   isText,
   makeMemberGuard,
-  orNull,
   parseTexts,
 } from '../../base/disk/database.ts';
 import type { Message } from '../../base/message.ts';
@@ -118,23 +117,6 @@ export function listDelays(outbox: Outbox, limit: number): Delay[] {
     )
     .all({ limit });
   return rows.map(parseDelay).map((row) => ({ ...row, reason: deserializeMessage(row.reason) }));
-}
-
-const parseQueuedHead = createRowParser({
-  id: isNumber,
-  project: orNull(isText),
-  identCely: orNull(isText),
-  createdAt: isNumber,
-});
-
-/** Returns facts about queued entries without their content. */
-export function listQueuedHeads(outbox: Outbox): ReturnType<typeof parseQueuedHead>[] {
-  const rows = outbox
-    .sql(
-      `select id, project, ident_cely as identCely, created_at as createdAt from entries where state = 'queued' order by id`,
-    )
-    .all();
-  return rows.map(parseQueuedHead);
 }
 
 export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;

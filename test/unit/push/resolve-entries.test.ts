@@ -13,8 +13,13 @@ import {
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { type Decision, openDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { findRecordProblem, lookUpRecord } from '../../../src/push/unexplained-records.ts';
+import {
+  type Decision,
+  findRecordProblem,
+  lookUpRecord,
+  openDecision,
+  resolveEntries,
+} from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
