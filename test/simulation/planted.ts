@@ -358,8 +358,8 @@ export const PLANTED: readonly Planted[] = [
     decide(outbox, entry, { kind: 'created', identCely: departure.held.candidates[0] ?? '' }, '');
   else if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);`,
     also: {
-      from: `import { foldEntry, isRejectedOfAny } from '../outbox/decisions.ts';`,
-      to: `import { decide, foldEntry, isRejectedOfAny } from '../outbox/decisions.ts';`,
+      from: `import { foldEntry, isRejectedOfAny } from '../outbox/attempts.ts';`,
+      to: `import { decide, foldEntry, isRejectedOfAny } from '../outbox/attempts.ts';`,
     },
   },
   {
@@ -450,7 +450,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a user name that is another person’s is believed',
     themes: ['a user name is another person’s now'],
-    file: 'src/outbox/unite.ts',
+    file: 'src/outbox/open-outbox.ts',
     from: 'if (bound === null || bound === account) return;',
     to: `if (address !== '') return;`,
   },
