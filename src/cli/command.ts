@@ -75,16 +75,7 @@ const SHORT_FLAGS: Readonly<Record<string, string>> = {
 const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[]])[] = [
   [
     msg`Table:`,
-    [
-      '--sheet',
-      '--layer',
-      '--encoding',
-      '--header-row',
-      '--map',
-      '--wizard',
-      '--keep-rows',
-      '--id-prefix',
-    ],
+    ['--sheet', '--encoding', '--header-row', '--map', '--wizard', '--keep-rows', '--id-prefix'],
   ],
   [
     msg`Photographs:`,
@@ -165,17 +156,13 @@ export function parseWholeNumber(text: string): number {
 export function addSheetOption(command: Command): Command {
   return command.option(
     '--sheet <name>',
-    t`sheet of a workbook to read, by name or number (default: the first that is not empty)`,
+    t`sheet of a workbook, layer of a GeoPackage or shapefile of an archive to read, by name or number (default: the first with content)`,
   );
 }
 
 /** Options that replace the detection of a table's form. */
 export function addReadingOptions(command: Command): Command {
   return addSheetOption(command)
-    .option(
-      '--layer <name>',
-      t`layer of a GeoPackage, or shapefile of an archive, to read (default: the first with points)`,
-    )
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
     .option(
       '--header-row <n>',

@@ -11,10 +11,7 @@ import { readInputFile } from './input-file.ts';
 import { assertInputSize, makeDamagedFileError, makePasswordError, type Table } from './table.ts';
 
 type ReadOptions = {
-  /**
-   * Sheet of a workbook, or layer of a GeoPackage or an archive of shapefiles; otherwise the first
-   * with content.
-   */
+  /** Part of the file, by name or number; otherwise the first with content. */
   readonly sheet?: string;
   /** Encoding of a CSV table or a shapefile; otherwise it is detected. */
   readonly encoding?: string;

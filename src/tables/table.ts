@@ -1,4 +1,4 @@
-import { formatCodePoint } from '../base/characters.ts';
+import { formatCodePoint, makeIdKey } from '../base/characters.ts';
 import { withoutFormulaMark } from '../base/csv.ts';
 import { FileError } from '../base/errors.ts';
 import {
@@ -103,14 +103,35 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
   };
 }
 
-/** Warns of sheets or layers with content that are not read, since none was named. */
-export function listUnreadSheets(place: TablePlace, others: readonly string[]): Issue[] {
+/** A part of a file that is a table: a sheet, a layer, a shapefile of an archive. */
+type Part = { readonly name: string };
+
+/**
+ * Returns the part that a person names, in any letter case, or by its number.
+ * @throws FileError where there is no such part
+ */
+export function getNamedPart<T extends Part>(file: string, parts: readonly T[], named: string): T {
+  const part =
+    parts.find(({ name }) => name === named) ??
+    parts.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
+    (/^[1-9]\d*$/.test(named) ? parts[Number(named) - 1] : undefined);
+  if (part !== undefined) return part;
+  throw new FileError(file, msg`${file} has no sheet or layer "${named}".`, {
+    hint: listParts(parts),
+  });
+}
+
+/** Names the parts of a file as the hint of an error. */
+export function listParts(parts: readonly Part[]): Message | undefined {
+  const names = parts.map(({ name }) => name).join(', ');
+  return names === '' ? undefined : msg`It has: ${names}.`;
+}
+
+/** Warns of parts with content that are not read, since none was named. */
+export function listUnreadParts(place: TablePlace, others: readonly Part[]): Issue[] {
   if (others.length === 0) return [];
-  const names = others.join(', ');
-  const message =
-    place.unit === 'feature'
-      ? msg`The file has other layers with points, which were not read: ${names}. To read one of them: --layer NAME`
-      : msg`The workbook has other sheets with content, which were not read: ${names}. To read one of them: --sheet NAME`;
+  const names = others.map(({ name }) => name).join(', ');
+  const message = msg`The file has other sheets or layers with content, which were not read: ${names}. To read one of them: --sheet NAME`;
   return [makeWarningIssue('table-other-sheets', message, getTablePlace(place))];
 }
 

@@ -69,8 +69,10 @@ describe('a layer of a GeoPackage', () => {
     ]);
     expect((await readFinds('season.gpkg', bytes)).finds.map(({ localId }) => localId)).toEqual(['A-1']);
     expect((await readFinds('season.gpkg', bytes, { sheet: 'plochy' })).finds.map(({ localId }) => localId)).toEqual(['P-1']);
+    expect((await readFinds('season.gpkg', bytes, { sheet: 'PLOCHY' })).finds.map(({ localId }) => localId)).toEqual(['P-1']);
+    expect((await readFinds('season.gpkg', bytes, { sheet: '1' })).finds.map(({ localId }) => localId)).toEqual(['P-1']);
     expect((await readFinds('season.gpkg', bytes, { sheet: 'prazdna' })).issues).toMatchObject([{ rule: 'table-no-rows' }]);
-    await expect(readFinds('season.gpkg', bytes, { sheet: 'nic' })).rejects.toThrow('no layer "nic"');
+    await expect(readFinds('season.gpkg', bytes, { sheet: 'nic' })).rejects.toThrow('no sheet or layer "nic"');
   });
 });
 

@@ -150,7 +150,7 @@ describe('the sheets of a workbook', () => {
 
   test('one that is empty or missing is reported', async () => {
     expect((await read(sheets, 'Prázdný')).issues).toMatchObject([{ rule: 'table-no-rows', sheet: 'Prázdný' }]);
-    await expect(read(sheets, 'Nic')).rejects.toThrow('has no sheet "Nic"');
+    await expect(read(sheets, 'Nic')).rejects.toThrow('has no sheet or layer "Nic"');
     await expect(read([{ name: 'Prázdný' }])).rejects.toThrow('All visible sheets');
   });
 });

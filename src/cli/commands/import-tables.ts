@@ -203,11 +203,7 @@ async function importFile(
   const table = await readTableOrInput(context, file, options);
   if (request.map === undefined) assertHasFinds(table, file, options);
   if (table.sheet !== undefined) {
-    terminal.note(
-      table.unit === 'feature'
-        ? t`${file}: layer ${table.sheet} is read.`
-        : t`${file}: sheet ${table.sheet} is read.`,
-    );
+    terminal.note(t`${file}: only ${table.sheet} is read.`);
   }
   const photoFolder = getPhotoRoot(table.file, options.photos);
   const ruleContext = await askAboutFinders(context, request.ruleContext, {

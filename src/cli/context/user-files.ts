@@ -93,16 +93,14 @@ async function readMappingToChange(context: Context): Promise<Mapping> {
 /** Options that replace the detection of a table's form. */
 export type TableOptions = {
   readonly sheet?: string;
-  readonly layer?: string;
   readonly encoding?: string;
   readonly headerRow?: string;
 };
 
 /** Returns the flags of a command that reads the same table again. */
-export function listReadingFlags({ sheet, layer, encoding, headerRow }: TableOptions) {
+export function listReadingFlags({ sheet, encoding, headerRow }: TableOptions) {
   return [
     ['--sheet', sheet],
-    ['--layer', layer],
     ['--encoding', encoding],
     ['--header-row', headerRow],
   ] as const;
@@ -112,16 +110,10 @@ export function listReadingFlags({ sheet, layer, encoding, headerRow }: TableOpt
 export async function readTableOrInput(
   context: Context,
   file: string,
-  {
-    sheet,
-    layer = sheet,
-    encoding,
-    headerRow,
-    photos,
-  }: TableOptions & { readonly photos?: string } = {},
+  { sheet, encoding, headerRow, photos }: TableOptions & { readonly photos?: string } = {},
 ): Promise<Table> {
   const options = {
-    sheet: layer,
+    sheet,
     encoding,
     photoFolder: photos === undefined ? undefined : resolve(photos),
     headerRows: headerRow === undefined ? undefined : parseHeaderRows(headerRow),

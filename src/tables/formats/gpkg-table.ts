@@ -25,7 +25,9 @@ import { makeUnsupportedCrsError, toGeomSystem } from '../../finds/place/geometr
 import { parseGeoPackagePoint, parseSystemOfPrj } from '../../finds/place/wkb.ts';
 import {
   assertTableSize,
-  listUnreadSheets,
+  getNamedPart,
+  listParts,
+  listUnreadParts,
   makeDamagedFileError,
   makeTableOfRecords,
   type NamedValues,
@@ -48,10 +50,13 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
     assertReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
     return asDatabaseError(file, () => {
-      const form = readFieldForm(file, database, named);
-      const { layer, others } = chooseLayer(file, database, named, form && FINDS_LAYER);
+      const { layer, others } = chooseLayer(file, database, named);
+      const form =
+        layer.name === FINDS_LAYER && isFieldForm(database)
+          ? readFieldForm(file, database)
+          : undefined;
       const table = readLayer(file, database, layer, form);
-      const issues = [...listUnreadSheets(table, others), ...table.issues];
+      const issues = [...listUnreadParts(table, others), ...table.issues];
       return { ...table, issues, photographsIn: form && PHOTO_FOLDER };
     });
   } catch (thrown) {
@@ -70,8 +75,7 @@ function chooseLayer(
   file: string,
   database: Database,
   named: string | undefined,
-  ofForm: string | undefined,
-): { readonly layer: Layer; readonly others: readonly string[] } {
+): { readonly layer: Layer; readonly others: readonly Layer[] } {
   for (const name of DIRECTORY) assertNoComputedColumns(file, database, name);
   const tables = database
     .prepare(
@@ -95,18 +99,14 @@ function chooseLayer(
     )
     .all()
     .filter(isLayer);
-  const names = layers.map(({ name }) => name).join(', ');
-  const hint = names === '' ? msg`It has no layers with features.` : msg`Its layers are: ${names}.`;
-  const wanted = layers.find(({ name }) => name === (named ?? ofForm));
-  if (named !== undefined && wanted === undefined)
-    throw new FileError(file, msg`${file} has no layer "${named}".`, { hint });
+  if (named !== undefined) return { layer: getNamedPart(file, layers, named), others: [] };
+  const ofForm = layers.find(({ name }) => name === FINDS_LAYER && isFieldForm(database));
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
-  const layer = wanted ?? filled[0] ?? fitting[0];
+  const layer = ofForm ?? filled[0] ?? fitting[0];
   if (layer === undefined)
-    throw new FileError(file, msg`${file} has no layer of points.`, { hint });
-  const others = named === undefined ? filled.filter((each) => each !== layer) : [];
-  return { layer, others: others.map(({ name }) => name) };
+    throw new FileError(file, msg`${file} has no layer of points.`, { hint: listParts(layers) });
+  return { layer, others: filled.filter((each) => each !== layer) };
 }
 
 function hasRow(database: Database, table: string): boolean {
@@ -120,16 +120,9 @@ const DIRECTORY = ['gpkg_contents', 'gpkg_geometry_columns', 'gpkg_spatial_ref_s
  * Reads the finds of a form that `pas field make` made, by its own description of the columns.
  * Photographs belong to the find that their row names. Added columns go into the note, or are
  * reported.
- * @returns undefined for a GeoPackage that is no such form
  * @throws FileError where a table of it is computed
  */
-function readFieldForm(
-  file: string,
-  database: Database,
-  named: string | undefined,
-): FieldForm | undefined {
-  const isForm = hasTable(database, FORM_TABLE) && hasTable(database, FINDS_LAYER);
-  if (!isForm || (named ?? FINDS_LAYER) !== FINDS_LAYER) return undefined;
+function readFieldForm(file: string, database: Database): FieldForm {
   for (const table of [FORM_TABLE, FINDS_LAYER, PHOTOS_LAYER])
     assertNoComputedColumns(file, database, table);
   const meanings = readMeanings(database, FINDS_LAYER);
@@ -147,6 +140,11 @@ function readFieldForm(
     ],
     applyTo: (record) => applyMeanings(record, meanings, photos),
   };
+}
+
+/** Tells if a GeoPackage is such a form. */
+function isFieldForm(database: Database): boolean {
+  return hasTable(database, FORM_TABLE) && hasTable(database, FINDS_LAYER);
 }
 
 /** Interpretation of the layer of finds in a form, which describes its own columns. */

@@ -22,9 +22,10 @@ import { parseNameOfPrj, parseSystemOfPrj } from '../../finds/place/wkb.ts';
 import { chooseTextDecoder } from '../input-file.ts';
 import {
   assertTableSize,
+  getNamedPart,
   getTablePlace,
   isOverlong,
-  listUnreadSheets,
+  listUnreadParts,
   makeDamagedFileError,
   makeOverlongFault,
   makeTableOfRecords,
@@ -298,15 +299,15 @@ function checkTexts(file: string, { fields, rows }: ReturnType<typeof parseDbf>)
 }
 
 /**
- * Reads the named shapefile, the only one, or the first with points.
- * @throws FileError without one, as {@link parseShapefile}
+ * Reads the named shapefile, the only one, or the first with points; undefined where there is none.
+ * @throws FileError where the named one is missing, and as {@link parseShapefile}
  */
 export async function parseShapefileArchive(
   file: string,
   entries: ReadonlyMap<string, ZipEntry>,
   named: string | undefined,
   encoding: string | undefined,
-): Promise<Table> {
+): Promise<Table | undefined> {
   assertNotNested(file, entries.keys());
   const layers = new Map<string, Map<string, Buffer>>();
   for (const { name, bytes } of entries.values()) {
@@ -315,26 +316,20 @@ export async function parseShapefileArchive(
     const parts = layers.get(base) ?? new Map<string, Buffer>();
     layers.set(base, parts.set(ending.toLowerCase(), bytes));
   }
-  const shapefiles = [...layers].filter(([, parts]) => parts.has('.shp') || parts.has('.dbf'));
-  const names = shapefiles.map(([base]) => posix.basename(base)).join(', ');
-  const [withPoints, ...otherPoints] = shapefiles.filter(([, parts]) =>
+  const shapefiles = [...layers]
+    .filter(([, parts]) => parts.has('.shp') || parts.has('.dbf'))
+    .map(([base, parts]) => ({ name: posix.basename(base), parts }));
+  const withPoints = shapefiles.filter(({ parts }) =>
     POINT_TYPES.includes(parts.get('.shp')?.[32] ?? 0),
   );
   const chosen =
-    named === undefined
-      ? (withPoints ?? shapefiles[0])
-      : shapefiles.find(([base]) => [base, posix.basename(base)].includes(named));
-  if (chosen === undefined) {
-    const missing = named ?? '';
-    throw new FileError(file, msg`${file} has no layer "${missing}".`, {
-      hint: msg`Its layers are: ${names}.`,
-    });
-  }
-  const table = await parseShapefile(file, chosen[1], encoding);
+    named === undefined ? (withPoints[0] ?? shapefiles[0]) : getNamedPart(file, shapefiles, named);
+  if (chosen === undefined) return undefined;
+  const table = await parseShapefile(file, chosen.parts, encoding);
   if (shapefiles.length === 1) return table;
-  const place = { ...getTablePlace(table), sheet: posix.basename(chosen[0]) };
-  const others = named === undefined ? otherPoints.map(([base]) => posix.basename(base)) : [];
-  return { ...table, ...place, issues: [...listUnreadSheets(place, others), ...table.issues] };
+  const place = { ...getTablePlace(table), sheet: chosen.name };
+  const others = named === undefined ? withPoints.filter((each) => each !== chosen) : [];
+  return { ...table, ...place, issues: [...listUnreadParts(place, others), ...table.issues] };
 }
 
 const PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];

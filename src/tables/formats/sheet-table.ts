@@ -1,4 +1,3 @@
-import { makeIdKey } from '../../base/characters.ts';
 import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
@@ -9,7 +8,9 @@ import {
   assertTableSize,
   type CellValue,
   checkCells,
-  listUnreadSheets,
+  getNamedPart,
+  listParts,
+  listUnreadParts,
   makeDamagedFileError,
   makeNoRowsIssue,
   makeTable,
@@ -167,7 +168,7 @@ export function makeTableOfSheet(
 ): Table {
   const { sheet, others } = chooseSheet(file, sheets, named);
   const place = { file, sheet: sheet.name };
-  const unread = listUnreadSheets(place, others);
+  const unread = listUnreadParts(place, others);
   const contents = sheet.read();
   // Formulas that have no value yet may be filled in far below the finds.
   const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
@@ -244,23 +245,12 @@ function chooseSheet(
   file: string,
   sheets: readonly Sheet[],
   named: string | undefined,
-): { readonly sheet: Sheet; readonly others: readonly string[] } {
-  const names = sheets.map(({ name }) => name).join(', ');
-  if (named !== undefined) {
-    const sheet =
-      sheets.find(({ name }) => name === named) ??
-      sheets.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
-      (/^[1-9]\d*$/.test(named) ? sheets[Number(named) - 1] : undefined);
-    if (sheet === undefined)
-      throw new FileError(file, msg`${file} has no sheet "${named}".`, {
-        hint: msg`Its sheets are: ${names}.`,
-      });
-    return { sheet, others: [] };
-  }
+): { readonly sheet: Sheet; readonly others: readonly Sheet[] } {
+  if (named !== undefined) return { sheet: getNamedPart(file, sheets, named), others: [] };
   const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
-  if (sheet !== undefined) return { sheet, others: others.map(({ name }) => name) };
+  if (sheet !== undefined) return { sheet, others };
   throw new FileError(file, msg`All visible sheets of ${file} are empty.`, {
-    hint: names === '' ? undefined : msg`Its sheets are: ${names}.`,
+    hint: listParts(sheets),
   });
 }
 
