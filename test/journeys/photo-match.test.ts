@@ -99,7 +99,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
   const card = await writeCard();
   const original = readFileSync(join(card, 'K-02 detail (2).jpg'));
 
-  const planned = await home.json<Matched>('photo', 'match', card, '--recursive', '--dry-run');
+  const planned = await home.json<Matched>('photo', 'match', card, '--dry-run');
   expect(decision(planned)).toEqual({
     'k_01.jpg': 'queued K-1 sure',
     'K-02 detail (2).jpg': 'queued K-2 sure',
@@ -115,15 +115,13 @@ test('a card is matched and pushed, and its photographs are attached to the righ
     'warning photo-type',
   ]);
 
-  const done = await home.json<Matched>(
-    'photo',
-    'match',
-    card,
-    '--recursive',
-    '--likely',
-    '--strip-gps',
+  const done = await home.json<Matched>('photo', 'match', card, '--strip-gps');
+  expect(done).toMatchObject({ queued: 2, gps_stripped: 1 });
+  const listed = await home.pas('photo', 'match', card);
+  expect(listed.stdout).toContain(
+    '1 likely or doubtful match was not queued. Queue it with pas photo add',
   );
-  expect(done).toMatchObject({ queued: 3, gps_stripped: 2 });
+  await home.do('photo', 'add', 'K-3', join(card, 'trench', 'IMG_0003.tif'), '--strip-gps');
   await home.do('push');
   const records = await atService();
   expect(
@@ -140,7 +138,7 @@ test('a card is matched and pushed, and its photographs are attached to the righ
   expect(records['K-1']?.[0]?.sha512).toBe(digest(readFileSync(join(card, 'k_01.jpg'))));
   expect(records['K-2']?.[0]?.sha512).not.toBe(digest(original));
 
-  const again = await home.json<Matched>('photo', 'match', card, '--recursive', '--likely');
+  const again = await home.json<Matched>('photo', 'match', card);
   expect(again.queued).toBe(0);
   expect(again.files.find(({ file }) => file === 'K-02 detail (2).jpg')).toMatchObject({
     action: 'known',
@@ -197,7 +195,8 @@ describe('one photograph with and without its place', () => {
 
   test('is stripped by a second match while it waits', async () => {
     home.file('card/K-1.jpg', readFileSync(join(home.folder, 'a.jpg')));
-    expect(await home.json<Matched>('photo', 'match', 'card', '--likely')).toMatchObject({
+    const card = join(home.folder, 'card', 'K-1.jpg');
+    expect(await home.json('photo', 'add', 'K-1', card)).toMatchObject({
       queued: 1,
       gps_stripped: 0,
     });
@@ -243,20 +242,15 @@ test('camera numbers, and words before a number, never count as certain, whateve
   for (const [shade, name] of [...names, ...typed].entries()) {
     home.file(`card/${name}`, await placedPhotograph('jpeg', { shade, taken: TAKEN }));
   }
-  const matched = await home.json<Matched & { not_searched: string[] }>(
-    'photo',
-    'match',
-    'card',
-    '--yes',
-  );
+  const matched = await home.json<Matched>('photo', 'match', 'card', '--yes');
   expect(
     matched.files.filter(({ confidence }) => confidence === 'sure').map(({ file }) => file),
   ).toEqual(['K-7 detail (2).jpg']);
   expect(matched.files).toHaveLength(names.length + typed.length);
-  expect(matched).toMatchObject({ queued: 1, not_searched: [] });
+  expect(matched).toMatchObject({ queued: 1 });
 });
 
-test('camera folders are searched, also through a link, and other folders are named', async () => {
+test('all subfolders are searched, also through a link, each once', async () => {
   await importSeason(home, 3);
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file(
@@ -266,15 +260,8 @@ test('camera folders are searched, also through a link, and other folders are na
   home.file('card/old/K-3.jpg', await placedPhotograph('jpeg', { shade: 3, taken: TAKEN }));
   symlinkSync(join(home.folder, 'real'), join(home.folder, 'card', 'DCIM', '101_0624'));
   symlinkSync(join(home.folder, 'card'), join(home.folder, 'card', 'DCIM', '102_0624'));
-  const { stdout, stderr } = await home.pas('photo', 'match', 'card');
-  expect(stdout).toContain('Queued 2 of 2 files, for 2 finds.');
-  expect(stdout + stderr).toContain('1 subfolder was not searched: old. To search it: --recursive');
-  const inside = await home.json<{ not_searched: string[] }>(
-    'photo',
-    'match',
-    join('card', 'DCIM', '100CANON'),
-  );
-  expect(inside.not_searched).toEqual([]);
+  const { stdout } = await home.pas('photo', 'match', 'card');
+  expect(stdout).toContain('Queued 3 of 3 files, for 3 finds.');
 });
 
 test('a photograph with another extension or letter case is found if one file alone fits, with a message', async () => {

@@ -21,9 +21,7 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
 
 export type MatchFlags = GlobalOptions &
   KeepingFlags & {
-    readonly recursive?: boolean;
     readonly within?: number;
-    readonly likely?: boolean;
     readonly dryRun?: boolean;
   };
 
@@ -31,8 +29,7 @@ export type MatchFlags = GlobalOptions &
 const WITHIN_M = 25;
 
 /**
- * Queues the certain matches of a folder; other matches with `--likely`, or after a question on a
- * terminal.
+ * Queues the certain matches of a folder; other matches after a question on a terminal.
  */
 export async function matchPhotos(
   context: Context,
@@ -47,7 +44,6 @@ export async function matchPhotos(
   const matches = await matchFolder(folder, {
     outbox,
     inspectPhotograph,
-    recursive: options.recursive === true,
     withinM: options.within ?? WITHIN_M,
     onProgress: progress.update,
   }).finally(progress.end);
@@ -55,46 +51,25 @@ export async function matchPhotos(
   const dryRun = options.dryRun === true;
   const asks = terminal.interactive && !terminal.json && !context.isConfirmed && !dryRun;
   const questions = asks ? makeMatchQuestions(outbox, await context.prompt()) : undefined;
-  const takesLikely = options.likely === true;
   const queued = await queueMatches(matches.fates, {
     outbox,
     storePhotograph,
     dryRun,
-    takesLikely,
     questions,
   });
   printEnd(context, matches, queued, options);
   return hasErrors(matches.issues) ? 'dataRefused' : 'done';
 }
 
-const MAX_FOLDERS = 5;
-
-async function printFound(
-  { terminal }: Context,
-  { fates, issues, unsearched }: MatchedFolder,
-): Promise<void> {
+async function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): Promise<void> {
   if (fates.length === 0) terminal.printLine(t`There are no files in this folder.`);
   else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
   printIssues(terminal, collapseGpsWarnings(issues));
-  if (unsearched.length > 0) terminal.warn(formatUnsearched(unsearched));
-}
-
-function formatUnsearched(folders: readonly string[]): string {
-  const names = [
-    ...folders.slice(0, MAX_FOLDERS),
-    ...(folders.length > MAX_FOLDERS ? ['…'] : []),
-  ].join(', ');
-  const count = folders.length;
-  return ngettext(
-    msgid`${count} subfolder was not searched: ${names}. To search it: --recursive`,
-    `${count} subfolders were not searched: ${names}. To search them: --recursive`,
-    count,
-  );
 }
 
 function printEnd(
   context: Context,
-  { fates, issues, unsearched }: MatchedFolder,
+  { fates, issues }: MatchedFolder,
   { queued, stripped }: QueueResult,
   options: MatchFlags,
 ): void {
@@ -103,13 +78,12 @@ function printEnd(
   const doneCount = queued.size;
   terminal.printLine(formatEnd(fates, queued, isDry));
   if (stripped > 0) terminal.printLine(formatStrippedCount(stripped));
-  printLeft(context, fates, queued, options);
+  printLeft(context, fates, queued);
   if (doneCount > 0 && !isDry) printNextStep(context);
   terminal.printValue({
     dry_run: isDry,
     queued: doneCount,
     gps_stripped: stripped,
-    not_searched: unsearched,
     files: fates.map((fate) => toStatusValue(fate, queued.get(fate.file))),
     issues: toIssuesJson(issues),
   });
@@ -148,31 +122,20 @@ function printLeft(
   { terminal }: Context,
   fates: readonly FileStatus[],
   queued: ReadonlyMap<string, string>,
-  { likely }: MatchFlags,
 ): void {
   const left = fates.filter(
     (fate) => fate.kind === 'matched' && !queued.has(fate.file),
   ) as MatchedFile[];
   const count = (confidence: Confidence): number =>
     left.filter(({ match }) => match.confidence === confidence).length;
-  const likelyLeft = count('likely');
-  const doubtful = count('doubtful');
+  const unsure = count('likely') + count('doubtful');
   const none = count('none');
-  if (likelyLeft > 0 && likely !== true) {
+  if (unsure > 0) {
     terminal.printLine(
       ngettext(
-        msgid`${likelyLeft} likely match was not queued: --likely queues it too.`,
-        `${likelyLeft} likely matches were not queued: --likely queues them too.`,
-        likelyLeft,
-      ),
-    );
-  }
-  if (doubtful > 0) {
-    terminal.printLine(
-      ngettext(
-        msgid`${doubtful} doubtful match was not queued. Queue it with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
-        `${doubtful} doubtful matches were not queued. Queue them with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
-        doubtful,
+        msgid`${unsure} likely or doubtful match was not queued. Queue it with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
+        `${unsure} likely or doubtful matches were not queued. Queue each with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
+        unsure,
       ),
     );
   }

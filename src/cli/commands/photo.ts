@@ -15,7 +15,7 @@ import { formatStrippedCount } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 import type { MatchFlags } from './photo-match.ts';
 
-type AddOptions = GlobalOptions & KeepingFlags & { again?: boolean };
+type AddOptions = GlobalOptions & KeepingFlags;
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
@@ -31,28 +31,21 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
-    .option(
-      '--keep-gps',
-      t`with --strip-gps: queue also a photograph whose position cannot be removed`,
-    )
-    .option('--again', t`queue them once more, even if they are queued or were sent`)
     .action(run(add));
   defineCommand(parent, {
     name: 'match <folder>',
     summary: t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
     examples: [
-      'pas photo match /media/card/DCIM --recursive --dry-run',
+      'pas photo match /media/card/DCIM --dry-run',
       'pas photo match ./photos --strip-gps',
-      'pas photo match ./photos --yes --likely --within 10',
+      'pas photo match ./photos --yes --within 10',
     ],
   })
-    .option('--recursive', t`search its subfolders too`)
     .option(
       '--within <metres>',
       t`maximum distance in metres of a photograph from a find's point (default: 25)`,
       parseWholeNumber,
     )
-    .option('--likely', t`queue the likely matches as well`)
     .option('--dry-run', t`show what would happen and change nothing`)
     .option(
       '--strip-gps',
@@ -90,10 +83,7 @@ async function add(
   const progress = terminal.startProgress(t`Reading the photographs`);
   for (const [index, file] of files.entries()) {
     progress.update(index, files.length);
-    const added = await addPhotograph(outbox, subject, file, keeping, {
-      isWanted: ({ id }) => entries.has(id),
-      again: options.again === true,
-    });
+    const added = await addPhotograph(outbox, subject, file, keeping, ({ id }) => entries.has(id));
     issues.push(...added.issues);
     if (added.queued === undefined) continue;
     entries.add(added.queued.entryId);

@@ -167,16 +167,15 @@ export async function offerSources(context: Context) {
   };
 }
 
-export type KeepingFlags = { readonly stripGps?: boolean; readonly keepGps?: boolean };
+export type KeepingFlags = { readonly stripGps?: boolean };
 
 export function makeContextKeeping(
   context: Context,
-  { stripGps = false, keepGps = false }: KeepingFlags,
+  { stripGps = false }: KeepingFlags,
 ): PhotographKeeping {
   return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
     maxBytes: context.getProfile().photoMaxBytes,
     stripGps,
-    keepGps,
   });
 }
 

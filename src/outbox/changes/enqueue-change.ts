@@ -154,12 +154,6 @@ export type QueuedPhoto = {
 /** Tells if a photograph stays beside a new one of the same file. */
 type IsWanted = (entry: PhotoEntry) => boolean;
 
-type PhotographWish = {
-  readonly isWanted?: IsWanted;
-  /** Queues it once more, even if it is queued or was sent. */
-  readonly again?: boolean;
-};
-
 /**
  * Queues a photograph, unless it is queued or sent for this record already, with or without GPS
  * data. One that was refused or dropped, or that the service no longer has, is queued again. New
@@ -169,18 +163,18 @@ export function enqueuePhoto(
   outbox: Outbox,
   subject: string,
   photograph: Sendable,
-  { isWanted = () => true, again = false }: PhotographWish = {},
+  isWanted: IsWanted = () => true,
 ): QueuedPhoto {
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
     const same = findPhotographsLike(outbox, subject, photograph);
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
-    if (same.length > 0 && (again || first === undefined)) {
+    if (same.length > 0 && first === undefined) {
       const original = getOriginalDigest(photograph).toString('hex');
       const occasion = getNextOccasion(outbox, subject, original);
       const entryId = wantPhoto(outbox, subject, photograph, occasion);
-      return { change: 'queued', entryId, wasGone: first === undefined };
+      return { change: 'queued', entryId, wasGone: true };
     }
     if (first === undefined) return addOrReplacePhoto(outbox, subject, photograph, isWanted);
     switch (first.state) {
@@ -259,14 +253,14 @@ export async function addPhotograph(
   subject: string,
   path: string,
   { inspectPhotograph, storePhotograph }: PhotographKeeping,
-  wish: PhotographWish = {},
+  isWanted?: IsWanted,
 ): Promise<AddedPhotograph> {
   const { photograph, issues } = await inspectPhotograph(path);
   if (photograph === undefined || hasErrors(issues))
     return { queued: undefined, isStripped: false, issues };
   await storePhotograph(photograph);
   return {
-    queued: enqueuePhoto(outbox, subject, photograph, wish),
+    queued: enqueuePhoto(outbox, subject, photograph, isWanted),
     isStripped: photograph.originalSha512 !== undefined,
     issues,
   };

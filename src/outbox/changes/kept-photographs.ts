@@ -166,8 +166,6 @@ type KeepingOptions = {
   readonly maxBytes: number;
   /** Remove GPS data from what is queued. The file itself is never changed. */
   readonly stripGps?: boolean;
-  /** Queue also photographs from which GPS data cannot be removed. */
-  readonly keepGps?: boolean;
 };
 
 /**
@@ -183,14 +181,14 @@ export const LOCATION_KEPT_RULE = 'photo-gps-kept';
  * @param folder of the copies
  */
 export function makePhotographKeeping(folder: string, options: KeepingOptions): PhotographKeeping {
-  const { maxBytes, stripGps = false, keepGps = false } = options;
+  const { maxBytes, stripGps = false } = options;
   const content = openContentStore(folder);
   return {
     async inspectPhotograph(givenPath) {
       const { path = givenPath, remark } = findPhotoFile(givenPath) ?? {};
       const { photograph, issues } = await inspectPhotograph(path, maxBytes);
       if (photograph === undefined) return { issues };
-      const stuckIssue = stripGps && !keepGps ? findStuckIssue(photograph) : undefined;
+      const stuckIssue = stripGps ? findStuckIssue(photograph) : undefined;
       if (stuckIssue !== undefined) return { issues: [stuckIssue] };
       return {
         photograph: makeSendable(photograph, stripGps),
@@ -235,12 +233,12 @@ function findStuckIssue({ path, gps, hasVideo }: PhotographFile): Issue | undefi
   if (gps.kind === 'fixed' || gps.kind === 'unknown')
     return makeErrorIssue(
       rule,
-      msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`,
+      msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place, without that flag: ${cmd`pas photo add`} FIND FILE`,
     );
   return hasVideo
     ? makeErrorIssue(
         rule,
-        msg`pas cannot remove a place from the video in ${path} (Motion Photo), so --strip-gps does not queue it. Save the picture without its video, or queue it with a place that the video may have: ${cmd`pas photo add`} FIND FILE --strip-gps --keep-gps`,
+        msg`pas cannot remove a place from the video in ${path} (Motion Photo), so --strip-gps does not queue it. Save the picture without its video, or queue it with its places, without that flag: ${cmd`pas photo add`} FIND FILE`,
       )
     : undefined;
 }

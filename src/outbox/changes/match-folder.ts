@@ -1,5 +1,5 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { groupBy } from '../../base/collections.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
@@ -43,14 +43,11 @@ export type MatchedFile = FileStatus & { readonly kind: 'matched' };
 export type MatchedFolder = {
   readonly fates: readonly FileStatus[];
   readonly issues: readonly Issue[];
-  /** Subfolders that were not searched, relative to the folder. */
-  readonly unsearched: readonly string[];
 };
 
 type MatchSources = MatchOptions & {
   readonly outbox: Outbox;
   readonly inspectPhotograph: PhotographKeeping['inspectPhotograph'];
-  readonly recursive: boolean;
   readonly onProgress: (doneCount: number, total: number) => void;
 };
 
@@ -59,7 +56,7 @@ type MatchSources = MatchOptions & {
  * @throws FileError where the folder cannot be read
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
-  const { files, unsearched, issues } = await searchFolder(folder, sources.recursive);
+  const { files, issues } = await searchFolder(folder);
   const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
     photograph.sha512.toString('hex'),
   );
@@ -108,7 +105,7 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
     return match === undefined ? [] : [{ file, kind: 'matched', match, photograph }];
   });
   for (const fate of withCopies(matched)) fates.set(fate.file, fate);
-  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues, unsearched };
+  return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
 }
 
 export type Answer =
@@ -126,8 +123,6 @@ type QueueOptions = {
   readonly outbox: Outbox;
   readonly storePhotograph: PhotographKeeping['storePhotograph'];
   readonly dryRun: boolean;
-  /** Likely matches are treated like certain ones. */
-  readonly takesLikely: boolean;
   /** Undefined without a terminal. */
   readonly questions: Questions | undefined;
 };
@@ -145,7 +140,7 @@ export async function queueMatches(
   fates: readonly FileStatus[],
   options: QueueOptions,
 ): Promise<QueueResult> {
-  const { outbox, storePhotograph, dryRun, takesLikely, questions } = options;
+  const { outbox, storePhotograph, dryRun, questions } = options;
   const queued = new Map<string, string>();
   let stripped = dryRun ? 0 : await stripKnown(fates, options);
   const take = async (
@@ -168,8 +163,7 @@ export async function queueMatches(
     );
   for (const fate of selectMatched('sure')) await take(fate, fate.match.find);
   const likely = selectMatched('likely');
-  const areTaken =
-    takesLikely || (likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true);
+  const areTaken = likely.length > 0 && (await questions?.confirmLikely(likely.length)) === true;
   if (areTaken) for (const fate of likely) await take(fate, fate.match.find);
   const open = [...(areTaken ? [] : likely), ...selectMatched('doubtful')];
   for (const [index, fate] of open.entries()) {
@@ -230,40 +224,33 @@ function withCopies(matched: readonly MatchedFile[]): FileStatus[] {
 /** Files of a folder as relative paths with `/`, without hidden ones. */
 type Listing = {
   readonly files: string[];
-  readonly unsearched: string[];
   readonly issues: Issue[];
 };
 
-/** Lists a folder, sorted by number. */
-async function searchFolder(folder: string, recursive: boolean): Promise<Listing> {
-  const listing: Listing = { files: [], unsearched: [], issues: [] };
+/** Lists a folder with its subfolders, sorted by number. */
+async function searchFolder(folder: string): Promise<Listing> {
+  const listing: Listing = { files: [], issues: [] };
   try {
-    await walk({ folder, below: '', recursive, above: new Set() }, listing);
+    await walk({ folder, below: '', above: new Set() }, listing);
   } catch (thrown) {
     throw new FileError(folder, explainNotListed(folder, thrown), { cause: thrown });
   }
   const compare = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true });
   listing.files.sort(compare);
-  listing.unsearched.sort(compare);
   return listing;
 }
 
 type FolderWalk = {
   readonly folder: string;
   readonly below: string;
-  readonly recursive: boolean;
   /** Real paths of the folders above, to detect cycles of links. */
   readonly above: ReadonlySet<string>;
 };
 
 /** Follows symbolic links. A dangling one counts as a file, so that it is reported. */
-async function walk(
-  { folder, below, recursive, above }: FolderWalk,
-  listing: Listing,
-): Promise<void> {
+async function walk({ folder, below, above }: FolderWalk, listing: Listing): Promise<void> {
   const here = await realpath(folder);
   if (above.has(here)) return;
-  const searchesAll = recursive || isCameraFolder(basename(resolve(folder)));
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.name.startsWith('.')) continue;
     const path = join(folder, entry.name);
@@ -271,21 +258,11 @@ async function walk(
     const kind = entry.isSymbolicLink() ? await stat(path).catch(() => undefined) : entry;
     if (kind === undefined || kind.isFile()) listing.files.push(name);
     if (kind?.isDirectory() !== true) continue;
-    if (!searchesAll && !isCameraFolder(entry.name)) {
-      listing.unsearched.push(name);
-      continue;
-    }
-    const next = { folder: path, below: `${name}/`, recursive, above: new Set([...above, here]) };
+    const next = { folder: path, below: `${name}/`, above: new Set([...above, here]) };
     await walk(next, listing).catch((thrown: unknown) => {
-      listing.unsearched.push(name);
       listing.issues.push(makeWarningIssue('folder-unreadable', explainNotListed(path, thrown)));
     });
   }
-}
-
-/** Tells if a folder is `DCIM`, or one that cameras make in it: `104_PANA`, `100CANON`. */
-function isCameraFolder(name: string): boolean {
-  return /^(?:dcim|[1-9]\d\d[a-z0-9_]{5})$/i.test(name);
 }
 
 function explainNotListed(folder: string, thrown: unknown): Message {

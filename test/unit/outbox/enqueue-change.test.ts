@@ -126,8 +126,8 @@ describe('a photograph', () => {
       ...PHOTOGRAPH,
       sha512: Buffer.alloc(64, byte),
     })) as [Sendable, Sendable];
-    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, { isWanted: () => false });
-    const replaced = enqueuePhoto(outbox, RECORD, second, { isWanted: () => false });
+    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
+    const replaced = enqueuePhoto(outbox, RECORD, second, () => false);
     expect(replaced).toMatchObject({ change: 'replaced', sameFile: 'replaced' });
     expect(findEntryById(outbox, entryId)).toBeUndefined();
     expect(findEntryById(outbox, replaced.entryId)).toMatchObject({
@@ -135,24 +135,14 @@ describe('a photograph', () => {
       photograph: { sha512: second.sha512 },
     });
     const isWanted = ({ id }: Entry) => id === replaced.entryId;
-    expect(enqueuePhoto(outbox, RECORD, third, { isWanted }).change).toBe('queued');
-  });
-
-  test('that was sent is queued once more if a person wants that', () => {
-    using outbox = tempOutbox();
-    const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    acceptEntry(outbox, entryId, IDENT);
-    const second = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, { again: true });
-    expect(second.entryId).not.toBe(entryId);
-    expect(findEntryById(outbox, second.entryId)?.state).toBe('queued');
-    expect(findEntryById(outbox, entryId)?.state).toBe('accepted');
+    expect(enqueuePhoto(outbox, RECORD, third, isWanted).change).toBe('queued');
   });
 
   test('with other content is named if one of its file was sent', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
     const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) };
-    expect(enqueuePhoto(outbox, RECORD, other, { isWanted: () => false })).toMatchObject({
+    expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({
       change: 'queued',
       sameFile: 'sent',
     });

@@ -114,16 +114,12 @@ describe('a photograph with a position', () => {
     ]);
   });
 
-  test('and a video is stripped only with --keep-gps, which keeps the video', async () => {
+  test('and a video is refused by --strip-gps', async () => {
     const video = Buffer.from('\0\0\0\x14ftypmp42\0\0\0\0mp42', 'latin1');
     writeFileSync(at('motion.jpg'), Buffer.concat([readFileSync(at('placed.jpg')), video]));
     expect(await keeping({ stripGps: true }).inspectPhotograph(at('motion.jpg'))).toMatchObject({
       issues: [{ rule: 'photo-gps-stuck', severity: 'error' }],
     });
-    const both = keeping({ stripGps: true, keepGps: true });
-    const { photograph, issues } = await both.inspectPhotograph(at('motion.jpg'));
-    expect(issues).toMatchObject([{ rule: 'photo-video', severity: 'warning' }]);
-    expect(photograph?.originalSha512).toBeDefined();
   });
 
   test('is copied without it, and the file stays unchanged', async () => {
@@ -152,14 +148,12 @@ describe('a photograph with a position', () => {
     },
   );
 
-  test('as HEIC is refused by --strip-gps; else, or with --keep-gps, a warning says that it stays', async () => {
+  test('as HEIC is refused by --strip-gps; else a warning says that it stays', async () => {
     expect(await keeping({ stripGps: true }).inspectPhotograph(at('placed.heic'))).toMatchObject({
       issues: [{ rule: 'photo-gps-stuck', severity: 'error' }],
     });
-    for (const options of [{}, { stripGps: true, keepGps: true }]) {
-      const { photograph, issues } = await keeping(options).inspectPhotograph(at('placed.heic'));
-      expect(photograph?.originalSha512).toBeUndefined();
-      expect(issues).toMatchObject([{ rule: 'photo-gps-kept', severity: 'warning' }]);
-    }
+    const { photograph, issues } = await keeping().inspectPhotograph(at('placed.heic'));
+    expect(photograph?.originalSha512).toBeUndefined();
+    expect(issues).toMatchObject([{ rule: 'photo-gps-kept', severity: 'warning' }]);
   });
 });
