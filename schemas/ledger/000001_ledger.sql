@@ -4,7 +4,6 @@ create table identity (only integer primary key check (only = 1), ledger text no
 
 create table services (id text primary key, kind text not null check (kind in ('production', 'training'))) strict, without rowid;
 create table addresses (address text primary key, service text not null references services (id)) strict, without rowid;
-create table accounts (account text not null, service text not null references services (id), primary key (account, service)) strict, without rowid;
 
 -- Versions of finds, numbers and photographs that were wanted after an attempt; as in the outbox (schemas/outbox).
 create table intents (id text not null, kind text not null, subject text not null, content text not null,

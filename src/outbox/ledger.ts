@@ -173,23 +173,19 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase) {
     /** Returns services of this kind at which the account is known, except one. */
     listServicesOfAccount: (account: string, kind: ServiceKind, except: string): string[] =>
       listTexts(
-        'select service from accounts join services on id = service where account = ? and kind = ? and service <> ?',
-        account,
+        'select id from services where kind = ? and id <> ? and exists (select 1 from facts where service = services.id and account = ?)',
         kind,
         except,
+        account,
       ),
+    hasFacts: ({ service, account }: Scope): boolean =>
+      listTexts('select id from facts where service = ? and account = ? limit 1', service, account)
+        .length > 0,
     listAddresses: (service: string): string[] =>
       listTexts('select address from addresses where service = ?', service),
     /** Says that an address belongs to this service. */
     moveAddress: (address: string, service: string): void =>
       change(() => setAddress(address, service)),
-    addAccount: ({ service, account }: Scope): void =>
-      change(() => {
-        sql('insert or ignore into accounts (account, service) values (?, ?)').run(
-          account,
-          service,
-        );
-      }),
   };
 }
 

@@ -29,7 +29,7 @@ import {
   makePreparedId,
   storeIntentFrom,
 } from './intents.ts';
-import type { Ledger, Scope } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import {
   assertSameAccount,
   type Outbox,
@@ -353,11 +353,8 @@ export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | und
 }
 
 /** Binds the outbox to its account, from which all facts of it in the ledger belong to it. */
-export function bindScope(outbox: Outbox, account: string): Scope | undefined {
+export function bindScope(outbox: Outbox, account: string): void {
   outbox.change(() => updateHeader(outbox, { account, unitedSeq: 0, unitedFact: '' }));
-  const scope = findScope(outbox);
-  if (scope !== undefined) outbox.ledger?.addAccount(scope);
-  return scope;
 }
 
 /**

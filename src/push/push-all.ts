@@ -101,15 +101,16 @@ async function prepareOutbox(push: Push): Promise<void> {
 }
 
 /**
- * A new address of a service at which the account is known may be a moved one: asked once, before
- * the account is bound.
+ * An address from which nothing was sent may be a new one of a service to which this account has
+ * sent: asked before the first request that writes.
  * @throws UsageError where no person can be asked
  */
 async function identifyService(push: Push, account: string): Promise<void> {
   const { outbox } = push;
   const ledger = requireLedger(outbox);
-  const { account: bound, address, kind, service } = readHeader(outbox);
-  const [other] = bound === null ? ledger.listServicesOfAccount(account, kind, service) : [];
+  const { address, kind, service } = readHeader(outbox);
+  if (ledger.hasFacts({ service, account })) return;
+  const [other] = ledger.listServicesOfAccount(account, kind, service);
   if (other === undefined) return;
   const addresses = ledger.listAddresses(other);
   if (push.confirmSameService === undefined) {
@@ -121,7 +122,7 @@ async function identifyService(push: Push, account: string): Promise<void> {
   }
   if (!(await push.confirmSameService(addresses, account))) return;
   ledger.moveAddress(address, other);
-  outbox.change(() => updateHeader(outbox, { service: other, unitedSeq: 0, unitedFact: '' }));
+  outbox.change(() => updateHeader(outbox, { service: other, account: null }));
 }
 
 function makeForeignError({ path }: Outbox): UsageError {

@@ -75,17 +75,26 @@ test('a profile whose address was changed in config.toml says where its finds ar
   expect((await mock.state()).finds).toBe(finds + 1);
 });
 
-test('a new profile at a new address is asked about at its first push, and what was sent comes with a yes', async () => {
-  const { finds } = await mock.state();
-  const flags = initFlags('new').map((flag) => (flag === mock.base_url ? moved : flag));
-  await home.do(...flags, '--oai-base', mock.oai_base);
-  await home.do('import', writeSeason(home, 3), '--profile', 'new');
-  await expectEnded(home.pas('push', '--profile', 'new'), 2, 'Push once on a terminal');
-  await using terminal = await startTerminal(['push', '--profile', 'new'], home, { columns: 200 });
-  await terminal.expect('the same service, at a new address?');
-  await terminal.type('y');
-  await terminal.expect('(y/N) y');
-  await terminal.press('Enter');
-  expect((await terminal.ended()).code).toBe(0);
-  expect((await mock.state()).finds).toBe(finds + 1);
-});
+test.each([
+  ['at once', undefined],
+  ['after a sign-in', 'login'],
+])(
+  'a new profile at a new address is asked about at its first push, %s, and what was sent comes with a yes',
+  async (_, before) => {
+    const { finds } = await mock.state();
+    const flags = initFlags('new').map((flag) => (flag === mock.base_url ? moved : flag));
+    await home.do(...flags, '--oai-base', mock.oai_base);
+    if (before !== undefined) await home.do(before, '--profile', 'new');
+    await home.do('import', writeSeason(home, 3), '--profile', 'new');
+    await expectEnded(home.pas('push', '--profile', 'new'), 2, 'Push once on a terminal');
+    await using terminal = await startTerminal(['push', '--profile', 'new'], home, {
+      columns: 200,
+    });
+    await terminal.expect('the same service, at a new address?');
+    await terminal.type('y');
+    await terminal.expect('(y/N) y');
+    await terminal.press('Enter');
+    expect((await terminal.ended()).code).toBe(0);
+    expect((await mock.state()).finds).toBe(finds + 1);
+  },
+);
