@@ -191,17 +191,19 @@ test('with --draft an incomplete find is kept as far as it can be read, and comp
   );
   await expectEnded(draft, 3);
   expect(draft.stdout).toMatch(/Depth \(hloubka\): "deep" is not a whole number/);
-  expect(draft.stdout).toContain("D 1 is kept as a draft. To finish it: pas add --resume 'D 1'\n");
-  const done = await home.json<Added>(
-    'add',
-    '--resume',
-    'D 1',
-    '--set',
-    'depth_cm=12',
-    '--point',
-    '15.1712 49.8405',
-  );
-  expect(done).toMatchObject({ local_id: 'D 1', state: 'queued', elements: { hloubka: 12 } });
+  expect(draft.stdout).toContain("D 1 is kept as a draft. To finish it: pas edit 'D 1'\n");
+  const point = ['--point', '15.1712 49.8405'];
+  const done = await home.json('edit', 'D 1', '--set', 'depth_cm=12', ...point);
+  expect(done).toMatchObject({ find: 'D 1', state: 'queued' });
+});
+
+test('a complete find that is kept as a draft is queued by an edit that changes nothing', async () => {
+  const values = sets({ local_id: 'D-2', ...COMPLETE });
+  const draft = await home.json<Added>('add', ...values, '--point', '15.1712 49.8405', '--draft');
+  expect(draft.state).toBe('draft');
+  const setting = `context=${COMPLETE.context}`;
+  const done = await home.json('edit', 'D-2', '--set', setting);
+  expect(done).toMatchObject({ find: 'D-2', state: 'queued', changed: [] });
 });
 
 test('defaults in config.toml apply to every find, project before profile, and survive pas profile', async () => {

@@ -132,7 +132,7 @@ describe('a draft', () => {
     expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
     expect(wrong.stderr).toMatch(/Your text is in/);
     const killed = await home.with({ EDITOR: 'false' }).pas('edit', 'D 1');
-    await expectEnded(killed, 2, /Continuing an unfinished edit/);
+    await expectEnded(killed, 2, /The unfinished edit in .* is continued/);
     const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
     expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
     expect(LEFT()).toEqual([]);

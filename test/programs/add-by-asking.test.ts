@@ -71,7 +71,7 @@ describe('two finds are entered on a terminal', () => {
     });
   });
 
-  test('in Czech: Ctrl-C keeps a draft, and pas add --resume continues it', async () => {
+  test('in Czech: Ctrl-C keeps a draft, and pas add offers to continue it', async () => {
     const czech = home.with({ PAS_LANG: 'cs' });
     await using terminal = await startTerminal(['add', '--same-as', 'K-017'], czech);
     await answer(terminal, 'Číslo nálezu', 'C-1');
@@ -83,12 +83,14 @@ describe('two finds are entered on a terminal', () => {
     expect(screen).toContain('C-1 zůstává uložen jako rozepsaný.');
     expect(await found('C-1')).toMatchObject({ state: 'draft' });
 
-    await using resumed = await startTerminal(['add', '--resume'], czech);
+    await using resumed = await startTerminal(['add'], czech);
+    await answer(resumed, 'C-1 není dokončen. Pokračovat v něm?');
     await answer(resumed, 'Hloubka (cm)', 'hluboko');
     await resumed.expect('„hluboko“');
     await resumed.press('C-u');
     await answer(resumed, 'Hloubka (cm)', '35');
     await answer(resumed, 'Uložit C-1?', '', '❯ Uložit');
+    await answer(resumed, 'Další nález?', 'n');
     expect((await resumed.ended()).code).toBe(0);
     expect(await found('C-1')).toMatchObject({
       state: 'queued',
@@ -106,11 +108,26 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   await terminal.expect('Save P-1?');
   await terminal.kill();
   expect(await found('P-1')).toMatchObject({ state: 'draft', elements: { hloubka: 35 } });
+
+  await using other = await startTerminal(['add'], home);
+  await answer(other, 'P-1 is unfinished. Continue it?', 'n');
+  await other.expect('P-1 stays a draft. To remove it: pas remove P-1', '? Number of the find');
+  await other.press('C-c');
+  await other.ended();
+  expect(await found('P-1')).toMatchObject({ state: 'draft' });
+
+  await using edited = await startTerminal(['edit', 'P-1'], home);
+  await answer(edited, 'How do you want to edit P-1?', '', '❯ answer the questions');
+  await answer(edited, 'Project', '>');
+  await answer(edited, 'Save P-1?', '', '❯ Save, ready to be sent');
+  expect((await edited.ended()).code).toBe(0);
+  expect(await found('P-1')).toMatchObject({ state: 'queued' });
 });
 
-test('pas edit --ask asks the same questions with the current values; Ctrl-C changes nothing', async () => {
+test('pas edit asks the same questions with the current values; Ctrl-C changes nothing', async () => {
   const before = await found('K-018');
-  await using left = await startTerminal(['edit', 'K-018', '--ask'], home);
+  await using left = await startTerminal(['edit', 'K-018'], home);
+  await answer(left, 'How do you want to edit K-018?');
   await answer(left, 'Project', '', '❯ C-202400101');
   await answer(left, 'Target state', '', '❯ 2 submitted');
   await left.expect('? Finder');
@@ -120,7 +137,8 @@ test('pas edit --ask asks the same questions with the current values; Ctrl-C cha
   expect(interrupted.screen).toContain('Interrupted. Nothing was changed.');
   expect(await found('K-018')).toEqual(before);
 
-  await using terminal = await startTerminal(['edit', 'K-018', '--ask'], home);
+  await using terminal = await startTerminal(['edit', 'K-018'], home);
+  await answer(terminal, 'How do you want to edit K-018?');
   for (const question of ['Project', 'Target state', 'Finder'])
     await answer(terminal, question, '', '❯');
   await answer(terminal, 'Date of the find (2024-03-09)');

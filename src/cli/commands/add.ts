@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
+import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { formatFindLine } from '../../outbox/views/entry-words.ts';
 import { collapseUnchecked } from '../../tables/collapse-issues.ts';
@@ -20,7 +21,6 @@ import {
   type EntrySession,
   enterFind,
   findLastUnfinished,
-  findToResume,
   NEW_FIND,
   openEntrySession,
   type SavedFind,
@@ -30,9 +30,7 @@ import type { Prompt } from '../prompt.ts';
 import { printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-type AddOptions = GlobalOptions &
-  KeepingFlags &
-  Beginning & { readonly draft?: boolean; readonly resume?: string | true };
+type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -61,7 +59,6 @@ export function register(program: Command, run: Runner): void {
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
     .option('--draft', t`keep the find as a draft, even if it is complete`)
-    .option('--resume [find]', t`continue an unfinished find (default: the last one)`)
     .action(run(add));
 }
 
@@ -72,25 +69,20 @@ async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
   const sources = { ...entrySources, ruleContext };
   const adding = openEntrySession(sources, options);
-  const resumed =
-    options.resume === undefined
-      ? undefined
-      : findToResume(outbox, options.resume === true ? undefined : options.resume);
   if (options.set === undefined && context.terminal.interactive)
-    return addByAsking(context, adding, resumed, options.draft === true);
-  if (options.set === undefined && options.sameAs === undefined && resumed === undefined) {
+    return addByAsking(context, adding, options.draft === true);
+  if (options.set === undefined && options.sameAs === undefined) {
     throw new UsageError(t`pas cannot ask questions without a terminal.`, {
       hint: t`Describe the find with --set element=value, or import a table: ${cmd`pas import`} FILE.`,
     });
   }
-  return printAdded(context, await addFind(adding, resumed, options.draft === true));
+  return printAdded(context, await addFind(adding, options.draft === true));
 }
 
 /** Asks for one find after another, until the user stops. */
 async function addByAsking(
   context: Context,
   adding: EntrySession,
-  resumed: Find | undefined,
   isDraft: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;
@@ -99,22 +91,36 @@ async function addByAsking(
     say: terminal.note,
     offers: await offerSources(context),
   };
-  const unfinished = resumed === undefined ? findLastUnfinished(adding.outbox) : undefined;
-  if (unfinished !== undefined)
-    terminal.note(t`${unfinished.localId} is unfinished. To continue it: ${cmd`pas add --resume`}`);
+  const resumed = await offerUnfinished(context, adding);
   terminal.note(formatKeys());
   if (resumed !== undefined) terminal.note(formatFindLine(resumed));
+  let base = resumed ?? NEW_FIND;
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
-    const { find, issues } = await adding.start(resumed ?? NEW_FIND, which);
+    const { find, issues } = await adding.start(base, which);
     for (const issue of issues) terminal.note(`! ${issue.message}`);
     const saved = await enterFind(adding, find, isDraft, asking);
     terminal.printLine(formatSaved(saved));
-    if (terminal.json || resumed !== undefined) {
+    if (terminal.json) {
       terminal.printValue(toSavedJson(saved));
       return 'done';
     }
     if (!(await askForAnother(asking.prompt))) return 'done';
+    base = NEW_FIND;
   }
+}
+
+/** Offers to continue the last find that is a draft; otherwise it stays one. */
+async function offerUnfinished(
+  { terminal, prompt }: Context,
+  { outbox }: EntrySession,
+): Promise<Find | undefined> {
+  const unfinished = findLastUnfinished(outbox);
+  if (unfinished === undefined) return undefined;
+  const name = unfinished.localId;
+  if (await (await prompt()).confirm(t`${name} is unfinished. Continue it?`, true))
+    return { localId: name, elements: unfinished.elements as FindElements, photos: [] };
+  terminal.note(t`${name} stays a draft. To remove it: ${cmd`pas remove ${name}`}`);
+  return undefined;
 }
 
 /** Ctrl-C counts as no: the previous find is saved. */
@@ -143,7 +149,7 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
 function formatSaved({ find: { localId }, state }: SavedFind): string {
   return state === 'queued'
     ? t`${localId} is saved and ready to be sent.`
-    : t`${localId} is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
+    : t`${localId} is kept as a draft. To finish it: ${cmd`pas edit ${localId}`}`;
 }
 
 function toSavedJson({

@@ -28,13 +28,14 @@ import {
   planEdits,
 } from '../interview/edit-find.ts';
 import { askChanges, type InterviewResult } from '../interview/interview.ts';
+import { choose } from '../prompt.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { printIssues, requireConfirmation, toIssuesJson } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'edit [find...]',
-    summary: t`Edit a find that was not sent or was refused, in your editor or with flags. If it is complete, it is queued again.`,
+    summary: t`Edit a find that was not sent or was refused: answer questions, in your editor or with flags. If it is complete, it is queued again.`,
     examples: [
       'pas edit K-017',
       "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
@@ -52,11 +53,6 @@ export function register(program: Command, run: Runner): void {
       collect,
     )
     .option('--point <position>', t`as in ${cmd`pas add`}`)
-    .option(
-      '--ask',
-      t`ask the questions of ${cmd`pas add`}, with the current values as suggestions`,
-    )
-    .option('--discard', t`discard an unfinished earlier edit and start again`)
     .action(run(start));
 }
 
@@ -90,21 +86,23 @@ async function editOne(
   options: EditOptions,
 ): Promise<ExitReason> {
   const { set, point } = options;
-  if (options.ask === true && set === undefined && point === undefined) {
-    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
-  }
   if (set !== undefined || point !== undefined)
     return finish(context, stored, opened.bySettings(set ?? [], point));
-  return editInEditor(context, opened, stored, options.discard === true);
+  if (context.terminal.interactive && (await isToBeAsked(context, stored.localId)))
+    return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
+  return editInEditor(context, opened, stored);
+}
+
+async function isToBeAsked(context: Context, find: string): Promise<boolean> {
+  return choose(await context.prompt(), t`How do you want to edit ${find}?`, [
+    { value: true, name: t`answer the questions of ${cmd`pas add`}` },
+    { value: false, name: t`in the editor` },
+  ]);
 }
 
 /** Asks the questions of `pas add`, with the find's values as answers. */
 async function askForChanges(context: Context, { find }: FindEdit): Promise<InterviewResult> {
   const { terminal } = context;
-  if (!terminal.interactive)
-    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
-      hint: t`Give the values with --set element=value.`,
-    });
   const adding = openEntrySession(await collectEntrySources(context), {});
   const asking = {
     prompt: await context.prompt(),
@@ -126,16 +124,14 @@ async function editInEditor(
   context: Context,
   opened: FindEdit,
   stored: StoredFind,
-  discard: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;
   const file = editFile(context, stored);
-  const find = stored.localId;
-  if (file.left === undefined || discard) file.write(opened.text());
-  else
-    terminal.warn(
-      t`Continuing an unfinished edit. To start again: ${cmd`pas edit ${find} --discard`}`,
-    );
+  if (file.left === undefined) file.write(opened.text());
+  else if (!terminal.interactive)
+    terminal.warn(t`The unfinished edit in ${file.path} is continued. Delete it to start again.`);
+  else if (!(await (await context.prompt()).confirm(t`Continue the unfinished edit?`, true)))
+    file.write(opened.text());
   for (;;) {
     const planned = opened.byText(file.open());
     const reason = finish(context, stored, planned);
@@ -191,8 +187,6 @@ type EditOptions = GlobalOptions & {
   readonly where?: readonly string[];
   readonly set?: readonly string[];
   readonly point?: string;
-  readonly ask?: boolean;
-  readonly discard?: boolean;
 };
 
 /**

@@ -211,7 +211,7 @@ export function withDraftIntent(
   return (find) => {
     const { document, issues } = validate(find);
     const { localId } = find;
-    const reason = t`The find is kept as a draft. To finish it: ${cmd`pas add --resume ${localId}`}`;
+    const reason = t`The find is kept as a draft. To finish it: ${cmd`pas edit ${localId}`}`;
     return { document, issues: [...issues, makeErrorIssue(DRAFT_RULE, reason, { find: localId })] };
   };
 }
@@ -219,22 +219,12 @@ export function withDraftIntent(
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
-/**
- * Adds a find from flags; one with an error only as a draft on request.
- * @param resumed the find that is continued
- */
-export async function addFind(
-  adding: EntrySession,
-  resumed: Find | undefined,
-  isDraft: boolean,
-): Promise<AddResult> {
-  const { find: begun, issues: unreadable } = await adding.start(
-    // The number continues the last one.
-    resumed ?? { ...NEW_FIND, localId: suggestValues(NEW_FIND, adding.context).localId },
-    'first',
-  );
+/** Adds a find from flags; one with an error only as a draft on request. */
+export async function addFind(adding: EntrySession, isDraft: boolean): Promise<AddResult> {
+  const { localId } = suggestValues(NEW_FIND, adding.context);
+  const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
   const find = withDefaults(adding, begun);
-  if (find.localId !== resumed?.localId) assertFree(adding, find);
+  assertFree(adding, find);
   // A value that was given but cannot be read is not reported as missing.
   const unread = unreadable
     .filter(({ severity }) => severity === 'error')
@@ -335,32 +325,9 @@ export async function enterFind(
     if (last === undefined) throw new InterruptedError(t`Interrupted. Nothing was entered yet.`);
     await save(last, 'unfinished');
     throw new InterruptedError(t`Interrupted. ${last.localId} is kept as a draft.`, {
-      hint: t`Continue it: ${cmd`pas add --resume`}`,
+      hint: t`Continue it: ${cmd`pas edit ${last.localId}`}`,
     });
   }
-}
-
-/**
- * Returns the named find, else the last unfinished one by hand.
- * @throws UsageError when there is none, or it was sent already
- */
-export function findToResume(outbox: Outbox, named: string | undefined): Find {
-  const stored =
-    named === undefined ? findLastUnfinished(outbox) : resolveFindNames(outbox, [named])[0];
-  if (stored === undefined)
-    throw new UsageError(t`There is no unfinished find.`, {
-      hint: t`Start one with \`${cmd`pas add`}\`.`,
-    });
-  const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
-  if (!['draft', 'queued', 'refused'].includes(state)) {
-    throw new UsageError(
-      t`${stored.localId} was sent or dropped: it can no longer be changed here.`,
-      {
-        hint: cmd`pas show ${stored.localId}`,
-      },
-    );
-  }
-  return { localId: stored.localId, elements: stored.elements as FindElements, photos: [] };
 }
 
 const MAX_INSPECTED = 500;

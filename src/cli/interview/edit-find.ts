@@ -102,6 +102,7 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
       if (read === undefined) return UNCHANGED;
       const { cells, issues } = read;
       if (issues.length > 0) return { ...UNCHANGED, issues };
+      if (listDifferingCells(before, cells).length === 0) return UNCHANGED;
       // An alias would otherwise be a second line.
       const edited = plan(
         new Map([...cells].map(([name, cell]) => [findColumnMeant(name) ?? name, cell])),
@@ -165,7 +166,6 @@ function planEdit(
   intent: InterviewResult['intent'],
 ): PlannedEdit {
   const changed = listDifferingCells(before, after);
-  if (changed.length === 0) return UNCHANGED;
   const fixed = changed.filter((name) => OF_ONE_FIND.includes(name));
   if (fixed.length > 0) {
     const where = { find: stored.localId };
@@ -179,6 +179,10 @@ function planEdit(
   const { find, issues } = replaceCells(unchanged, after, changed, ruleContext.lookupTerm);
   if (hasErrors(issues)) return { ...UNCHANGED, issues };
   const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
+  // A complete draft may be all that is to be sent.
+  const isDraft = findImportOfFind(outbox, stored.uuid)?.state === 'draft';
+  const isMoved = isDraft ? !hasErrors(validated.issues) : intent === 'draft';
+  if (changed.length === 0 && !isMoved) return UNCHANGED;
   const store = () =>
     outbox.change(() => {
       assertEditable(outbox, stored);
