@@ -84,7 +84,6 @@ const FREE_TEXT = [
   'text',
   'prefix',
   'date',
-  'version',
   'identifier',
   'token',
   'element=value',

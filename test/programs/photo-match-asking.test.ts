@@ -77,7 +77,7 @@ describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about'
     await terminal.expect(
       'Do fronty zařazeno: 2 (souborů celkem 4), ke 2 nálezům.',
       'Údaje o místě (GPS) byly odstraněny z 1 fotografie.',
-      'Zbývá 1 nejistá shoda',
+      '1 pravděpodobná nebo nejistá shoda se nezařadila',
     );
     expect(await queued()).toEqual({ 'K-1': ['k_01.jpg'], 'K-2': ['IMG_0003.jpg'], 'K-3': [] });
   });
