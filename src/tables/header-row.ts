@@ -101,7 +101,7 @@ function makeDataError({ file }: TablePlace, { last, names }: Omit<Header, 'issu
     file,
     msg`${file} has numbers (${shown} …) where the names of the columns should be.`,
     {
-      hint: msg`Write a row of names above the finds; if these are the names, add --header-row ${last}.`,
+      hint: msg`Write a row of names above the finds; if these are the names, import with --header-row ${last}.`,
     },
   );
 }
@@ -111,10 +111,8 @@ function makeHeaderNote(place: TablePlace, { first, last, names }: Omit<Header, 
     .filter((name) => name !== '')
     .slice(0, 3)
     .join(', ');
-  const says =
-    first === last
-      ? msg`Row ${last} is read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`
-      : msg`Rows ${first} and ${last} together are read as the names of the columns (${shown} …). If that is wrong, name the row: --header-row.`;
+  const rows = first === last ? `${last}` : `${first}–${last}`;
+  const says = msg`The names of the columns are read from row ${rows} (${shown} …). If that is wrong, delete what is above the names, or import with --header-row.`;
   return makeWarningIssue('table-header-row', says, place);
 }
 

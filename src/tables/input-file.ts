@@ -286,7 +286,7 @@ function makeEncodingIssue(file: string, encoding: string, sample: string): Issu
   const says =
     shown === ''
       ? msg`${file} is read as ${encoding}.`
-      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, use --encoding.`;
+      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8, or import with --encoding.`;
   return makeWarningIssue('table-encoding', says, { file });
 }
 

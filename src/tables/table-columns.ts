@@ -235,16 +235,6 @@ function getKnownNames(outbox: Outbox): KnownNames {
   return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
 }
 
-export async function writeNumberMap(
-  { file }: Table,
-  mapFile: string,
-  proposal: TableProposal,
-): Promise<void> {
-  const map = makeMapOfProposal(mapFile, proposal);
-  const text = formatMap(file, map, { ...proposal, undecided: [] });
-  await writeOutputFile(mapFile, [text], { overwrite: false });
-}
-
 type LookOptions = {
   readonly outbox: Outbox;
   readonly mapFile: string;

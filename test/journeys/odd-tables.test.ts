@@ -26,7 +26,7 @@ test('a table with a title and a header of two lines is imported, and its rows k
   const homeCopy = home.copy();
   const table = odd('title-and-two-lines.csv');
   const run = await homeCopy.pas('import', table, '--dry-run');
-  expect(run.stdout).toContain('Rows 4 and 5 together are read as the names of the columns');
+  expect(run.stdout).toContain('The names of the columns are read from row 4–5');
   homeCopy.file('wrong.csv', readFileSync(table, 'utf8').replace('2024-06-02', '2024-06-31'));
   const wrong = await homeCopy.pas('import', 'wrong.csv', '--json');
   const report = JSON.parse(wrong.stdout) as Report;
@@ -149,54 +149,16 @@ test('map links and full plus codes are points, in tables, in pas add and in pas
   });
 });
 
-test('the numbers of a register are imported by a column map that the wizard writes', async () => {
+test('the numbers of a register below its title are known by the finds that are here', async () => {
   const homeCopy = home.copy();
   homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
   await homeCopy.json<Report>('import', 'season.csv');
   homeCopy.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
   await expectEnded(homeCopy.pas('number', 'import', 'register.csv', '--dry-run'), 0);
-  const looked = await homeCopy.pas(
-    'number',
-    'import',
-    'register.csv',
-    '--wizard',
-    '--yes',
-    '--json',
-  );
-  expect([looked.code, JSON.parse(looked.stdout)]).toEqual([
-    0,
-    { map: 'register.map.toml', undecided: [] },
-  ]);
-  const map = readFileSync(join(homeCopy.folder, 'register.map.toml'), 'utf8');
-  for (const line of [
-    '"č. sáčku" = "local_id"',
-    '"evid. č. muzea" = "evidencni_cislo"',
-    '"předmět" = "ignore"',
-  ])
-    expect(map).toContain(line);
-  expect((await homeCopy.pas('number', 'import', 'register.csv', '--wizard', '--yes')).code).toBe(
-    2,
-  );
-  const named = await homeCopy.pas(
-    'number',
-    'import',
-    'register.csv',
-    '--wizard',
-    '--yes',
-    '--map',
-    'second.map.toml',
-    '--header-row',
-    '2',
-  );
-  expect(named.stderr).toContain(
-    'pas number import register.csv --map second.map.toml --header-row 2 --dry-run',
-  );
   const done = await homeCopy.json<{ queued: number; numbers: unknown[] }>(
     'number',
     'import',
     'register.csv',
-    '--map',
-    'register.map.toml',
   );
   expect(done).toMatchObject({
     queued: 2,

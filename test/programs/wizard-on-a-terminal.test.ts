@@ -90,7 +90,7 @@ test('which of two columns is the number of the find is asked, and the other one
 test('the header row below a title is found and shown, and another row can be chosen', async () => {
   home.file('titled.csv', 'Sezóna 2024;\nVýkop u brodu;\nsáček;předmět\n7;spona\n8;mince\n');
   await using found = await startTerminal(['import', 'titled.csv', '--wizard'], home, TALL);
-  await found.expect('Row 3 is read as the names of the columns (sáček, předmět');
+  await found.expect('The names of the columns are read from row 3 (sáček, předmět');
   await answer(found, 'Accept all', 'stop', '❯ Stop');
   expect((await found.ended()).code).toBe(130);
   await using named = await startTerminal(
@@ -101,29 +101,6 @@ test('the header row below a title is found and shown, and another row can be ch
   await named.expect('spona', 'Accept all');
   await answer(named, 'Accept all', 'stop', '❯ Stop');
   expect((await named.ended()).code).toBe(130);
-});
-
-test('numbers of a museum below a title are checked, shown and queued', async () => {
-  await home.do(
-    'import',
-    home.file(
-      'two.csv',
-      'local_id;projekt;stav;geom_system;pristupnost\nZ-1;C-202400101;1;4326;HES-000865\nZ-2;C-202400101;1;4326;HES-000865\n',
-    ),
-  );
-  home.file('numbers.csv', 'Přírůstky 2024;\n;\nsáček;evid. č.\nZ-1;A 1/2024\nZ-2;A 2/2024\n');
-  await using terminal = await startTerminal(
-    ['number', 'import', 'numbers.csv', '--wizard'],
-    home,
-    TALL,
-  );
-  await terminal.expect('Row 3 is read as the names of the columns');
-  await answer(terminal, 'Write the column map', 'y');
-  const { code, screen } = await terminal.ended();
-  expect(code).toBe(0);
-  expect(screen).toContain('Next: pas number import numbers.csv --map numbers.map.toml --dry-run');
-  const queued = await home.do('number', 'import', 'numbers.csv', '--map', 'numbers.map.toml');
-  expect(queued.stdout).toContain('2 numbers: 2 queued');
 });
 
 test('stopped, interrupted or killed midway, nothing is written', async () => {

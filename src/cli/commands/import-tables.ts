@@ -46,9 +46,12 @@ type RepeatedOptions = TableOptions & {
 };
 
 /** @throws FileError with the command for a table of registration numbers */
-export function assertHasFinds(table: Table, file: string, options: TableOptions): void {
+export function assertHasFinds(table: Table, file: string, { sheet }: TableOptions): void {
   if (!isNumberTable(table)) return;
-  const command = composeCommand('pas number import', [['', file], ...listReadingFlags(options)]);
+  const command = composeCommand('pas number import', [
+    ['', file],
+    ['--sheet', sheet],
+  ]);
   throw new FileError(file, msg`${file} has registration numbers and nothing else of finds.`, {
     hint: t`To queue the numbers: ${command}`,
   });

@@ -6,18 +6,12 @@ import { cmd, composeCommand } from '../../base/message.ts';
 import type { Preview, UnmappedTerm } from '../../tables/columns/map-table.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import type { Table } from '../../tables/table.ts';
-import {
-  openNumberTable,
-  type PreviewedTable,
-  previewTable,
-  writeNumberMap,
-} from '../../tables/table-columns.ts';
+import { type PreviewedTable, previewTable } from '../../tables/table-columns.ts';
 import type { Context } from '../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
 import { getPhotoRoot, offerSources, openValidationContext } from '../context/validation.ts';
 import {
   askAboutTable,
-  chooseNumberColumns,
   formatOverview,
   formatUnmappedTerms,
   hasVocabulary,
@@ -76,7 +70,7 @@ export async function runWizard(
     toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange),
   );
   if (importNow) return importTables(context, [file], { ...options, map: mapFile });
-  printDryRun(context, 'pas import', file, mapFile, options);
+  printDryRun(context, file, mapFile, options);
   return proposal.undecided.length + problems.length + proposal.questions.length > 0
     ? 'dataRefused'
     : 'done';
@@ -112,44 +106,14 @@ function resolveWizardFiles(
   return { file, mapFile, asks };
 }
 
-/**
- * Runs the wizard for a table of registration numbers, which has three columns.
- * @throws UsageError as {@link runWizard} does
- */
-export async function runNumberWizard(
-  context: Context,
-  tableFile: string,
-  options: ImportOptions,
-): Promise<ExitReason> {
-  const { terminal } = context;
-  const { file, mapFile, asks } = resolveWizardFiles(context, [tableFile], options);
-  const table = await readTableOrInput(context, file, options);
-  const found = openNumberTable(await context.openOutbox(), table);
-  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
-  printReadNotes(table, say);
-  const proposed = asks ? await chooseNumberColumns(found, context.prompt, say) : found.proposed;
-  say(formatOverview({ ...proposed, undecided: [] }));
-  if (asks && !(await (await context.prompt()).confirm(t`Write the column map`))) return 'done';
-  await writeNumberMap(table, mapFile, proposed);
-  for (const element of proposed.undecided)
-    terminal.warn(t`No column looks like ${element}. Specify it in ${mapFile}.`);
-  for (const { problem } of proposed.questions)
-    terminal.warn(t`${problem} Write the answer in ${mapFile}.`);
-  terminal.printLine(t`Written: ${mapFile}`);
-  terminal.printValue({ map: mapFile, undecided: proposed.undecided });
-  printDryRun(context, 'pas number import', file, mapFile, options);
-  return proposed.undecided.length + proposed.questions.length > 0 ? 'dataRefused' : 'done';
-}
-
 function printDryRun(
   { terminal }: Context,
-  words: string,
   file: string,
   mapFile: string,
   options: ImportOptions,
 ): void {
   const { photos, idPrefix, stripGps, keepRows } = options;
-  const command = composeCommand(words, [
+  const command = composeCommand('pas import', [
     ['', file],
     ['--map', mapFile],
     ...listReadingFlags(options),

@@ -13,14 +13,13 @@ import {
   type TableNumber,
 } from '../../tables/enqueue-numbers.ts';
 import { openNumberTable } from '../../tables/table-columns.ts';
-import { addReadingOptions, defineCommand, type Runner } from '../command.ts';
+import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
-import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
+import { readTableOrInput } from '../context/user-files.ts';
 import { chooseNumberColumns } from '../interview/ask-about-table.ts';
 import { formatNumberCount } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-import type { ImportOptions } from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
   const parent = program.command('number').description(t`Queue museum registration numbers.`);
@@ -42,15 +41,18 @@ export function register(program: Command, run: Runner): void {
       'pas number import register.xlsx --sheet 2024',
     ],
   }).option('--dry-run', t`show what would happen and change nothing`);
-  addReadingOptions(command)
+  addSheetOption(command)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
-    .option('--wizard', t`as in ${cmd`pas import`}`)
     .option('--replace', t`replace the records' numbers`)
     .action(run(importNumbers));
 }
 
 type SetOptions = GlobalOptions & { readonly replace?: boolean };
-type NumberOptions = ImportOptions & { readonly replace?: boolean };
+type NumberOptions = SetOptions & {
+  readonly dryRun?: boolean;
+  readonly sheet?: string;
+  readonly map?: string;
+};
 
 async function set(
   context: Context,
@@ -139,8 +141,6 @@ export async function importNumbers(
   file: string,
   options: NumberOptions,
 ): Promise<ExitReason> {
-  if (options.wizard === true)
-    return (await import('./import-wizard.ts')).runNumberWizard(context, file, options);
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'number-import';
@@ -200,7 +200,7 @@ export async function importNumbers(
 function replaceCommand(file: string, options: NumberOptions): CommandText {
   return composeCommand('pas number import', [
     ['', file],
-    ...listReadingFlags(options),
+    ['--sheet', options.sheet],
     ['--map', options.map],
     ['--replace', true],
   ]);

@@ -30,7 +30,7 @@ describe('the header row', () => {
       {
         rule: 'table-header-row',
         severity: 'warning',
-        message: expect.stringContaining('Row 3 is read as the names'),
+        message: expect.stringContaining('are read from row 3'),
       },
     ]);
   });
@@ -51,7 +51,7 @@ describe('the header row', () => {
       rowCount: 1,
     });
     expect(table.issues.map(({ message }) => message)).toEqual([
-      expect.stringContaining('Rows 1 and 2 together'),
+      expect.stringContaining('are read from row 1–2'),
     ]);
   });
 
