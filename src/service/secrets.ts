@@ -9,15 +9,10 @@ import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { runChildScript } from '../base/own-files.ts';
 
-/**
- * Credentials of an account or of a pacing store, stored apart from the configuration and never
- * printed.
- */
+/** Credentials of an account, stored apart from the configuration and never printed. */
 type Secrets = {
   readonly password?: string;
   readonly token?: string;
-  /** Password of the Redis that stores the pace. */
-  readonly pacingPassword?: string;
 };
 
 export type SecretPlace = 'keyring' | 'file' | 'nowhere';
@@ -169,11 +164,10 @@ function parseStoredSecrets(value: unknown): StoredSecrets {
 
 function toSecrets(value: unknown): Secrets {
   if (!isObject(value)) return {};
-  const { password, token, pacingPassword } = value;
+  const { password, token } = value;
   return {
     ...(typeof password === 'string' ? { password } : {}),
     ...(typeof token === 'string' ? { token } : {}),
-    ...(typeof pacingPassword === 'string' ? { pacingPassword } : {}),
   };
 }
 

@@ -42,13 +42,6 @@ test('an address with a password is refused with 12, in a flag and in the file, 
   );
 });
 
-test('a password for pacing without Redis is refused', async () => {
-  const home = makeHome();
-  await home.do('init', ...PLACES);
-  const run = await home.with({ PAS_PACING_PASSWORD: SECRET }).pas('login', '--pacing-password');
-  await expectEnded(run, 2, 'local');
-});
-
 describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () => {
   let service: RunningMock;
   let redis: RedisProcess;
@@ -76,35 +69,29 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
     expect((await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'))).toEqual(
       [],
     );
-    const run = await home
-      .with({ PAS_PACING_PASSWORD: 'sesame-shut' })
-      .pas('login', '--pacing-password');
-    await expectEnded(run, 12);
     expect(await readPacing(home)).toMatchObject({
       level: 'problem',
       message: expect.stringContaining('refuses'),
     });
   });
 
-  test('the right one is kept with the secrets, survives a new sign-in, and is printed nowhere', async () => {
-    const run = await home
-      .with({ PAS_PACING_PASSWORD: SECRET })
-      .do('login', '--pacing-password', '--json');
-    expect(JSON.parse(run.stdout)).toMatchObject({ checked: true, pacing: redis.url });
-    await home.do('login');
-    const debugged = await home.with({ DEBUG: '*' }).do('push', '--json', '--verbose');
+  test('the right one is stored and printed nowhere', async () => {
+    const knowing = home.with({ PAS_PACING_PASSWORD: SECRET });
+    await knowing.do('login');
+    const debugged = await knowing.with({ DEBUG: '*' }).do('push', '--json', '--verbose');
     expect(jsonLines(debugged.stdout).at(-1)).toMatchObject({ type: 'summary', accepted: 2 });
-    const shown = await home.do('profile', 'show', '--json');
-    const doctor = await home.pas('doctor', '--json', '--verbose');
-    expect(JSON.stringify([run, debugged, shown, doctor])).not.toContain(SECRET);
-    expect(readFileSync(join(home.folder, 'pas', 'config.toml'), 'utf8')).not.toContain(SECRET);
-    expect(await readPacing(home)).toMatchObject({
+    const shown = await knowing.do('profile', 'show', '--json');
+    const doctor = await knowing.pas('doctor', '--json', '--verbose');
+    expect(JSON.stringify([debugged, shown, doctor])).not.toContain(SECRET);
+    for (const file of ['config.toml', 'secrets.json'])
+      expect(readFileSync(join(home.folder, 'pas', file), 'utf8')).not.toContain(SECRET);
+    expect(await readPacing(knowing)).toMatchObject({
       level: 'ok',
       message: expect.stringMatching(
         /^Redis \d.* at 127\.0\.0\.1:\d+\/0 answers in \d+\.\d ms; its clock differs from this machine's by [+−]\d+ ms/,
       ),
     });
-    expect(await readPacing(home, '--offline')).toMatchObject({ level: 'unchecked' });
+    expect(await readPacing(knowing, '--offline')).toMatchObject({ level: 'unchecked' });
   });
 
   test('doctor warns that it travels unencrypted, except on this machine', async () => {
@@ -117,9 +104,9 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
   });
 
   test('a server that hangs during a push is given up after a second, and Ctrl-C still works', async () => {
-    await home.with({ PAS_PACING_PASSWORD: SECRET }).do('login', '--pacing-password');
     await importSeason(home, 40);
-    const push = home.start('push', '--json');
+    const knowing = home.with({ PAS_PACING_PASSWORD: SECRET });
+    const push = knowing.start('push', '--json');
     await push.until(({ stdout }) => jsonLines(stdout).length >= 3);
     redis.pause();
     await push.until(({ stderr }) => stderr.includes('it does not answer'));
@@ -132,7 +119,7 @@ describe.skipIf(!HAS_REDIS)('with a redis-server that requires a password', () =
       uncertain: 0,
       refused: 0,
     });
-    await home.do('push');
+    await knowing.do('push');
   });
 
   test('if no server answers, doctor says so, and a push with nothing to send ends at once', async () => {

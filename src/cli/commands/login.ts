@@ -22,12 +22,10 @@ import {
   redactPassword,
   SECRET_PLACE_TEXTS,
 } from '../context/open-service.ts';
-import { savePacingPassword } from '../context/pacing.ts';
 
 type LoginOptions = GlobalOptions & {
   readonly username?: string;
   readonly passwordStdin?: boolean;
-  readonly pacingPassword?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -38,15 +36,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option('--username <name>', t`new user name of an account that was renamed`)
     .option('--password-stdin', t`read the password from standard input`)
-    .option(
-      '--pacing-password',
-      t`only store the password of the Redis that the profile uses for pacing`,
-    )
-    .action(
-      run((context, options: LoginOptions) =>
-        options.pacingPassword === true ? loginToPacing(context, options) : login(context, options),
-      ),
-    );
+    .action(run(login));
   defineCommand(program, {
     name: 'logout',
     summary: t`Delete the stored token and password of a profile.`,
@@ -118,35 +108,6 @@ async function enableHarvestAuth(
   context.terminal.note(
     t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,
   );
-}
-
-/** Stores the password of the shared Redis; the service is not asked. */
-async function loginToPacing(context: Context, options: LoginOptions): Promise<ExitReason> {
-  const { terminal, environment } = context;
-  const { name, pacing } = context.getProfile();
-  if (pacing === 'local') {
-    throw new UsageError(t`The pacing of profile ${name} is local, which needs no password.`, {
-      hint: t`Set pacing = "redis://host:port/db" in the profile first; see docs/pace.md.`,
-    });
-  }
-  const password =
-    options.passwordStdin === true
-      ? await readFirstLine(context.streams.stdin)
-      : (environment['PAS_PACING_PASSWORD'] ??
-        (await askOrRefuse(context, t`No password is given.`, (prompt) =>
-          prompt.askSecret(t`Password of the Redis:`),
-        )));
-  const checked = await savePacingPassword(context, password);
-  terminal.printLine(t`The password of ${pacing} is stored.`);
-  if (!checked) terminal.warn(t`Redis did not answer, so pas could not check the password.`);
-  terminal.note(SECRET_PLACE_TEXTS[context.secrets.getPlace(pacing)](context.places.secretsFile));
-  terminal.printValue({
-    profile: name,
-    pacing,
-    checked,
-    secrets: context.secrets.getPlace(pacing),
-  });
-  return 'done';
 }
 
 async function askPassword(context: Context, fromStdin: boolean): Promise<string> {

@@ -14,7 +14,7 @@ import {
   parseSetting,
   toProfile,
 } from '../context/config.ts';
-import { type Context, getCredentialKeys } from '../context/context.ts';
+import { type Context, findCredentialKey } from '../context/context.ts';
 import { saveProfile, withStoredOutbox } from '../context/move-outbox.ts';
 import { maskSettings } from '../context/network.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';
@@ -127,11 +127,11 @@ async function remove(context: Context, name: string): Promise<ExitReason> {
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
   if (unsent > 0) await confirmUnsent(context, name, unsent);
-  const shared = [...file.profiles.keys()].flatMap((other) =>
-    other === name ? [] : getCredentialKeys(file, other),
+  const owner = findCredentialKey(file, name);
+  const isShared = [...file.profiles.keys()].some(
+    (other) => other !== name && findCredentialKey(file, other) === owner,
   );
-  for (const owner of getCredentialKeys(file, name))
-    if (!shared.includes(owner)) secrets.remove(owner);
+  if (owner !== undefined && !isShared) secrets.remove(owner);
   context.changeConfig((current) => {
     const profiles = new Map(current.profiles);
     profiles.delete(name);

@@ -338,12 +338,10 @@ function makeOutboxAccess(
   };
 }
 
-/** Returns the keys of a profile's secrets: its account's, and its pacing store's. */
-export function getCredentialKeys({ profiles }: ConfigFile, name: string): string[] {
-  const { base_url: address, username, pacing } = profiles.get(name) ?? {};
-  if (address === undefined) return [];
-  const account = getOwner({ baseUrl: address, username });
-  return pacing === undefined || pacing === 'local' ? [account] : [account, pacing];
+/** Returns the key of a profile's secrets; undefined where it has no address. */
+export function findCredentialKey({ profiles }: ConfigFile, name: string): string | undefined {
+  const { base_url: baseUrl, username } = profiles.get(name) ?? {};
+  return baseUrl === undefined ? undefined : getOwner({ baseUrl, username });
 }
 
 /** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */

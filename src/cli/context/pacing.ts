@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { ConfigError, DatabaseError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
 import { formatPause } from '../../service/http/exchange.ts';
 import { openPaceStore, type PaceStore, type Pause } from '../../service/http/pace-store.ts';
 import { makePace, type Pace } from '../../service/http/pacer.ts';
@@ -107,7 +106,7 @@ async function openSharedStore(
   const seconds = profile.pacingFallbackIntervalMs / 1000;
   const store = await openWithFallback({
     connect: (signal) =>
-      connect(context, profile, { signal }).catch((thrown: unknown) => {
+      connect(context, profile, signal).catch((thrown: unknown) => {
         if (!tolerant || !(thrown instanceof ConfigError)) throw thrown;
         throw new PaceStoreError('unavailable', thrown.says);
       }),
@@ -130,13 +129,11 @@ async function openSharedStore(
   return store;
 }
 
-type Connecting = { readonly password?: string; readonly signal?: AbortSignal };
-
 /** @throws PaceStoreError when it is unavailable; ConfigError when it refuses */
 async function connect(
   context: Context,
   profile: Profile,
-  { password, signal }: Connecting = {},
+  signal?: AbortSignal,
 ): Promise<RedisPaceStore> {
   const { openRedisPaceStore, PaceStoreError } = await import(
     '../../service/http/redis-pace-store.ts'
@@ -144,16 +141,16 @@ async function connect(
   const address = getRedisAddress(profile);
   try {
     const service = new URL(profile.baseUrl).origin;
-    const secret = password ?? getPacingPassword(context, profile);
+    const password = context.environment['PAS_PACING_PASSWORD'];
     return await openRedisPaceStore(
-      { address, password: secret, service, clock: context.clock, random: context.random },
+      { address, password, service, clock: context.clock, random: context.random },
       signal,
     );
   } catch (thrown) {
     if (!(thrown instanceof PaceStoreError) || thrown.kind === 'unavailable') throw thrown;
     const place = formatRedisEndpoint(address);
     throw new ConfigError(t`The pacing store at ${place} refuses: ${thrown.message}`, {
-      hint: t`Check pacing in the profile, and the password: PAS_PACING_PASSWORD, or \`${cmd`pas login --pacing-password`}\`.`,
+      hint: t`Check pacing in the profile, and the password in PAS_PACING_PASSWORD.`,
     });
   }
 }
@@ -163,31 +160,6 @@ function getRedisAddress({ pacing }: Profile): RedisAddress {
   const address = parseRedisAddress(pacing);
   if (isAddressFault(address)) throw new ConfigError(address.message);
   return address;
-}
-
-function getPacingPassword(
-  { environment, secrets }: Context,
-  profile: Profile,
-): string | undefined {
-  return environment['PAS_PACING_PASSWORD'] ?? secrets.get(profile.pacing).pacingPassword;
-}
-
-/**
- * Stores the password of the Redis, unless that refuses it.
- * @returns false where the Redis could not be asked
- */
-export async function savePacingPassword(context: Context, password: string): Promise<boolean> {
-  const profile = context.getProfile();
-  const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
-  let checked = true;
-  try {
-    (await connect(context, profile, { password })).close();
-  } catch (thrown) {
-    if (!(thrown instanceof PaceStoreError)) throw thrown;
-    checked = false;
-  }
-  context.secrets.set(profile.pacing, { pacingPassword: password });
-  return checked;
 }
 
 /** Checks the location of the pace, and if it is usable. */
@@ -215,7 +187,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     if (
       !address.tls &&
       !isLoopback(address.host) &&
-      getPacingPassword(context, profile) !== undefined
+      context.environment['PAS_PACING_PASSWORD'] !== undefined
     ) {
       return makeWarning(
         'pacing',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../base/clock.ts';
 import { getErrorMessage, LocalizedError } from '../../base/errors.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 import {
   decodeState,
@@ -46,7 +46,7 @@ export function parseRedisAddress(text: string): RedisAddress | AddressFault {
   ) {
     return {
       message: msg`contains a password; secrets are not allowed in config.toml or in a flag`,
-      hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD, or store it with \`${cmd`pas login --pacing-password`}\`.`,
+      hint: msg`Leave it out of the address; set it in PAS_PACING_PASSWORD.`,
     };
   }
   if (
