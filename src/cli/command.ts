@@ -110,10 +110,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
       '--set <set>',
     ],
   ],
-  [
-    msg`Output:`,
-    ['--out', '--format', '--separator', '--codes', '--for', '--issues-to', '--xml', '--force'],
-  ],
+  [msg`Output:`, ['--out', '--format', '--codes', '--for', '--issues-to', '--xml', '--force']],
 ];
 
 /** Heading of the flags that every command takes; they are last. */

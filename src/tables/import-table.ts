@@ -350,7 +350,7 @@ async function renderCopy(
   sheet = 'issues',
 ): Promise<Iterable<string | Buffer>> {
   if (extname(file).toLowerCase() !== '.xlsx')
-    return (await import('./exports/write-rows.ts')).formatCsvLines(rows, 'semicolon');
+    return (await import('./exports/write-rows.ts')).formatCsvLines(rows);
   const { makeWorkbook } = await import('./exports/write-rows.ts');
   return [await makeWorkbook(new Map([[sheet, rows]]))];
 }
@@ -376,10 +376,7 @@ export function openCorrections(file: string) {
         ]);
       });
       const { formatCsvLines } = await import('./exports/write-rows.ts');
-      const lines = formatCsvLines(
-        [['find', 'record', 'element', 'sent', 'table'], ...rows],
-        'semicolon',
-      );
+      const lines = formatCsvLines([['find', 'record', 'element', 'sent', 'table'], ...rows]);
       await writeOutputFile(file, lines, { overwrite: false });
       return { file, count: rows.length };
     },

@@ -36,6 +36,7 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
   await home.do('number', 'set', 'K-4', 'MMK 4/2024');
   for (const file of [
     'out/finds.csv',
+    'out/finds.tsv',
     'out/finds.xlsx',
     'out/finds.geojson',
     'out/finds.gpkg',
@@ -83,6 +84,7 @@ test('only the requested finds are written, and no file is replaced without --fo
   const nowhere = await home.pas('export', '--out', join(home.folder, 'no/such/folder.csv'));
   await expectEnded(nowhere, 2);
   await expectEnded(home.pas('export', '--out', 'finds.doc'), 2);
+  await expectEnded(home.pas('export', 'finds.csv', '--format', 'xlsx'), 2);
   expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
   expect((await home.do('export', '--format', 'geojson', '--project', 'C-1')).stdout).toBe(
     '{"type":"FeatureCollection","features":[\n]}\n',

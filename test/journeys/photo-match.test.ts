@@ -290,7 +290,7 @@ test('a photograph with a semicolon in its name survives export and import', asy
   home.file('c.jpg', await placedPhotograph('jpeg', { shade: 2 }));
   await importFinds(['K-1'], '"""a;b.jpg"";c.jpg"');
   for (const format of ['csv', 'xlsx', 'xml', 'geojson', 'gpkg']) {
-    await home.do('export', '--format', format, '--out', `out.${format}`);
+    await home.do('export', `out.${format}`);
     const other = await signedIn(mock.service, settledAfter(1000));
     for (const name of ['a;b.jpg', 'c.jpg'])
       other.file(name, readFileSync(join(home.folder, name)));

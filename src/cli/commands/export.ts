@@ -24,7 +24,6 @@ type ExportOptions = GlobalOptions &
     readonly out?: string;
     readonly codes?: boolean;
     readonly for?: ExporterName;
-    readonly separator: 'semicolon' | 'comma' | 'tab';
     readonly force?: boolean;
   };
 
@@ -41,7 +40,7 @@ export function register(program: Command, run: Runner): void {
     .addOption(
       new Option(
         '--format <format>',
-        t`file format (default: from the file name, otherwise csv)`,
+        t`format for standard output (default: csv); the name of a file decides its own`,
       ).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
@@ -52,11 +51,6 @@ export function register(program: Command, run: Runner): void {
       ).choices(ENTRY_STATES),
     )
     .option('--project <id>', t`only finds of this project`)
-    .addOption(
-      new Option('--separator <name>', t`CSV separator`)
-        .choices(['semicolon', 'comma', 'tab'])
-        .default('semicolon'),
-    )
     .option('--codes', t`identifiers of vocabulary entries in place of their labels`)
     .addOption(
       new Option(
@@ -131,28 +125,25 @@ async function exportCommand(
 
 /** Tells if a word is the name of a file to write, by its ending. */
 function isNameOfExport(word: string): boolean {
-  const extension = /\.(\w+)$/.exec(word)?.[1]?.toLowerCase() ?? '';
-  return findFormatOfExtension(extension) !== undefined;
+  return findFormatOfExtension(getExtension(word)) !== undefined;
 }
 
 function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): ExportFormat {
-  if (reader === undefined) return format ?? parseFormat(out);
-  const { formats } = EXPORTERS[reader];
+  if (!toStdout && format !== undefined)
+    throw new UsageError(
+      t`--format is for standard output; the name of a file decides its format.`,
+    );
+  const formats = reader === undefined ? EXPORT_FORMATS : EXPORTERS[reader].formats;
   const [first = 'csv'] = formats;
-  const chosen = format ?? (toStdout ? first : parseFormat(out));
-  if (formats.includes(chosen)) return chosen;
+  const chosen = toStdout ? (format ?? first) : findFormatOfExtension(getExtension(out ?? ''));
+  if (chosen !== undefined && formats.includes(chosen)) return chosen;
   const names = formats.map((each) => `.${each}`).join(', ');
-  throw new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, {
-    hint: t`Use a file name that ends with one of these: ${names}`,
-  });
+  const use = t`Use a file name that ends with one of these: ${names}`;
+  throw chosen === undefined
+    ? new UsageError(t`pas cannot tell the format from the name ${out}.`, { hint: use })
+    : new UsageError(t`--for ${reader} cannot be written as ${chosen}.`, { hint: use });
 }
 
-function parseFormat(out: string | undefined): ExportFormat {
-  const extension = /\.(\w+)$/.exec(out ?? '')?.[1]?.toLowerCase();
-  const format = extension === undefined ? 'csv' : findFormatOfExtension(extension);
-  if (format !== undefined) return format;
-  const formatNames = EXPORT_FORMATS.join(', ');
-  throw new UsageError(t`pas cannot tell the format from the name ${out}.`, {
-    hint: t`Specify --format: ${formatNames}.`,
-  });
+function getExtension(name: string): string {
+  return /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
 }

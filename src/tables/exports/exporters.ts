@@ -18,8 +18,6 @@ import type { RowCell } from './write-rows.ts';
 
 export type ExportSettings = {
   readonly format: ExportFormat;
-  /** Option of CSV. */
-  readonly separator: 'semicolon' | 'comma' | 'tab';
   /** Option of XML. */
   readonly documents: DocumentProfile;
 };
@@ -40,7 +38,11 @@ type Format = {
 /** A format that `pas import` reads again is a file that writes it and a row here. */
 const FORMATS = {
   csv: {
-    extensions: ['csv', 'tsv', 'txt'],
+    extensions: ['csv', 'txt'],
+    render: renderFinds,
+  },
+  tsv: {
+    extensions: ['tsv'],
     render: renderFinds,
   },
   xlsx: {
@@ -129,11 +131,11 @@ async function renderFinds(
 
 async function renderRows(
   rows: Iterable<readonly RowCell[]>,
-  { format, separator }: ExportSource,
+  { format }: ExportSource,
 ): Promise<Iterable<string | Buffer>> {
-  if (format !== 'xlsx') return (await import('./write-rows.ts')).formatCsvLines(rows, separator);
-  const { makeWorkbook } = await import('./write-rows.ts');
-  return [await makeWorkbook(new Map([['finds', rows]]))];
+  const { formatCsvLines, makeWorkbook } = await import('./write-rows.ts');
+  if (format === 'xlsx') return [await makeWorkbook(new Map([['finds', rows]]))];
+  return formatCsvLines(rows, format === 'tsv' ? '\t' : ';');
 }
 
 export function getRenderer(exporter: ExporterName | undefined, format: ExportFormat): Render {

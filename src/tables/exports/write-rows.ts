@@ -23,32 +23,27 @@ export function formatTruth(value: boolean): string {
   return value ? 'ano' : 'ne';
 }
 
-const SEPARATORS = { semicolon: ';', comma: ',', tab: '\t' } as const;
-type Separator = keyof typeof SEPARATORS;
-
 /**
  * Writes rows, the first with headings, for Excel and LibreOffice: UTF-8 with byte order mark, CRLF,
- * formulas marked as texts. With semicolons it has decimal commas, which such locales use.
+ * formulas marked as texts, and decimal commas, which locales with semicolons use.
  */
 export function* formatCsvLines(
   rows: Iterable<readonly RowCell[]>,
-  separator: Separator,
+  delimiter: ';' | '\t' = ';',
 ): Generator<string> {
   let mark = BYTE_ORDER_MARK;
   for (const row of rows) {
-    const cells = row.map((cell) => formatRowCell(cell, separator));
-    yield `${mark}${cells.join(SEPARATORS[separator])}\r\n`;
+    const cells = row.map((cell) => formatRowCell(cell, delimiter));
+    yield `${mark}${cells.join(delimiter)}\r\n`;
     mark = '';
   }
 }
 
 /** A negative number would get the formula mark as a text. */
-function formatRowCell(cell: RowCell, separator: Separator): string {
-  const delimiter = SEPARATORS[separator];
+function formatRowCell(cell: RowCell, delimiter: ';' | '\t'): string {
   if (typeof cell === 'boolean') return formatTruth(cell);
   if (typeof cell !== 'object') return formatCsvCell(cell, delimiter);
-  if ('decimal' in cell)
-    return separator === 'semicolon' ? cell.decimal.replace('.', ',') : cell.decimal;
+  if ('decimal' in cell) return cell.decimal.replace('.', ',');
   const isNumber = /^-?\d+(?:[.,]\d+)?$/.test(cell.written);
   return isNumber ? cell.written : formatCsvCell(cell.written, delimiter);
 }
