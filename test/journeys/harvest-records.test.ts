@@ -167,28 +167,23 @@ describe('a command line', () => {
     expect(readFileSync(join(home.folder, 'mine.jsonl'), 'utf8')).toBe('mine\n');
   });
 
-  test.each([
-    ['harvest', ['heslo', '--out', 'in-time.jsonl']],
-    ['harvest-vocab', ['heslo']],
-  ])(
-    'with %s --deadline ends with what was read, and the next run resumes',
-    async (command, args) => {
-      await mock.faults({
-        endpoint: 'oai',
-        fault: 'slow',
-        ms: 600_000,
-        times: 1,
-        when: { nth: 5 },
-      });
-      await expectEnded(
-        home.pas(command, ...args, '--deadline', '3s'),
-        5,
-        'The deadline of 3s (--deadline) has passed.',
-      );
-      await mock.faults();
-      await expectEnded(home.pas(command, ...args, '--deadline', '5m'), 0);
-    },
-  );
+  test('with --deadline ends with what was read, and the next run resumes', async () => {
+    const harvest = ['harvest', 'heslo', '--out', 'in-time.jsonl'];
+    await mock.faults({
+      endpoint: 'oai',
+      fault: 'slow',
+      ms: 600_000,
+      times: 1,
+      when: { nth: 5 },
+    });
+    await expectEnded(
+      home.pas(...harvest, '--deadline', '3s'),
+      5,
+      'The deadline of 3s (--deadline) has passed.',
+    );
+    await mock.faults();
+    await expectEnded(home.pas(...harvest, '--deadline', '5m'), 0);
+  });
 
   test('that the service refused does not block the output for the corrected one', async () => {
     expect(

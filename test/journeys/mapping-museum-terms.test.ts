@@ -264,7 +264,7 @@ describe('a reviewed mapping', () => {
       removed: 1,
     });
     expect(await home.json('vocab', 'map', 'list')).toEqual([]);
-    expect(await home.json('vocab', 'map', 'import', exported, '--confirmed')).toMatchObject({
+    expect(await home.json('vocab', 'map', 'import', exported)).toMatchObject({
       added: 1,
     });
   });

@@ -83,7 +83,7 @@ export function warnOfUnconfirmedLosses(
   return isIncomplete;
 }
 
-/** Flags of both harvests. */
+/** Flags of both harvests; `--deadline` is one of records only. */
 export type RequestOptions = {
   readonly full?: boolean;
   readonly skipBroken?: boolean;

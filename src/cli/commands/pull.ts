@@ -12,17 +12,12 @@ import {
 import { resolveAccount } from '../../push/account.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Profile } from '../context/config.ts';
-import {
-  type Context,
-  type GlobalOptions,
-  installSignalHandlers,
-  makeDeadlineSignal,
-} from '../context/context.ts';
+import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { saveMalformedAnswer } from '../context/harvest-output.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
 
-type PullOptions = GlobalOptions & { readonly full?: boolean; readonly deadline?: string };
+type PullOptions = GlobalOptions & { readonly full?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -31,7 +26,6 @@ export function register(program: Command, run: Runner): void {
     examples: ['pas pull', 'pas pull KH24-001', 'pas pull --full --json'],
   })
     .option('--full', t`read everything again, not only changes since the last pull`)
-    .option('--deadline <time>', t`fail after this time, such as 30m or 2h`)
     .action(run(pullCommand));
 }
 
@@ -64,7 +58,7 @@ async function pullCommand(
     only,
     onProgress: progress.update,
     onNote: terminal.note,
-    signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
+    signal: interrupts.stop,
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
     .finally(progress.end);

@@ -7,7 +7,6 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Suggestion } from '../../finds/vocabulary/suggest.ts';
 import {
-  getSetOfName,
   mapTerm,
   mergeMapping,
   type Proposal,
@@ -28,8 +27,6 @@ import {
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
-type ImportOptions = SheetOptions & { readonly confirmed?: boolean };
-type ListOptions = GlobalOptions & { readonly set?: string };
 
 export function registerMap(vocab: Command, run: Runner): void {
   const parent = vocab
@@ -44,12 +41,10 @@ export function registerMap(vocab: Command, run: Runner): void {
       summary: t`Import reviewed proposals or your own table into the mapping. Only confirmed rows are used.`,
       examples: [
         'pas vocab map import proposals.csv',
-        'pas vocab map import our-terms.csv --confirmed --json',
+        'pas vocab map import our-terms.xlsx --sheet confirmed --json',
       ],
     }),
-  )
-    .option('--confirmed', t`treat every row as confirmed: a person has checked them all`)
-    .action(run(importMapping));
+  ).action(run(importMapping));
   defineCommand(parent, {
     name: 'set <set> <term> <entry>',
     summary: t`Map one of your own terms to an entry, specified by its identifier or label. This confirms the mapping.`,
@@ -69,18 +64,14 @@ export function registerMap(vocab: Command, run: Runner): void {
   defineCommand(parent, {
     name: 'list',
     summary: t`List your own terms and what they are mapped to.`,
-    examples: ['pas vocab map list', 'pas vocab map list --set obdobi --json'],
-  })
-    .option('--set <set>', t`only this set or element of a find`)
-    .action(run(printMapping));
+    examples: ['pas vocab map list', 'pas vocab map list --json'],
+  }).action(run(printMapping));
 }
 
-async function printMapping(context: Context, options: ListOptions): Promise<ExitReason> {
+async function printMapping(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { rows, issues } = await readMappingFile(context);
-  const set = options.set === undefined ? undefined : getSetOfName(options.set);
-  const shown = rows.filter((row) => set === undefined || row.set === set);
-  const lines = shown.map((row) => [
+  const lines = rows.map((row) => [
     row.set,
     row.term,
     row.id,
@@ -95,7 +86,7 @@ async function printMapping(context: Context, options: ListOptions): Promise<Exi
       t`Nothing is mapped yet. Start with \`${cmd`pas vocab map suggest`} TERMS.csv\`.`,
     );
   }
-  terminal.printValue(shown.map(toRowJson));
+  terminal.printValue(rows.map(toRowJson));
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }
 
@@ -106,13 +97,13 @@ function toRowJson({ set, term, id, label, note, confirmed }: MappingRow): Recor
 async function importMapping(
   context: Context,
   file: string,
-  { confirmed, ...reading }: ImportOptions,
+  reading: SheetOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
   const table = await readTableOrInput(context, file, reading);
   const harvested = await openMappable(context);
   const merged = await changeMappingFile(context, (mapping) =>
-    mergeMapping(mapping, table, confirmed === true, harvested),
+    mergeMapping(mapping, table, harvested),
   );
   const { rows: _rows, issues, ...tally } = merged;
   const { added, changed, unchanged, unconfirmed } = tally;

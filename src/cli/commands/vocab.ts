@@ -26,7 +26,6 @@ import { openValidationContext } from '../context/validation.ts';
 import { registerMap } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
-type ListOptions = GlobalOptions & { readonly gone?: boolean };
 type ExportOptions = GlobalOptions & {
   readonly out?: string;
   readonly force?: boolean;
@@ -51,9 +50,7 @@ export function register(program: Command, run: Runner): void {
     name: 'list [set]',
     summary: t`List the entries of a set in its own order; without a set, the sets that were harvested, and when.`,
     examples: ['pas vocab list', 'pas vocab list heslo:obdobi'],
-  })
-    .option('--gone', t`also entries that were deleted or have vanished`)
-    .action(run(list));
+  }).action(run(list));
   defineCommand(parent, {
     name: 'export [set...]',
     summary: t`Write harvested entries as a table, or with --json as JSON; all vocabularies if no set is specified.`,
@@ -107,13 +104,9 @@ async function search(
   return 'done';
 }
 
-async function list(
-  context: Context,
-  set: string | undefined,
-  { gone }: ListOptions,
-): Promise<ExitReason> {
+async function list(context: Context, set: string | undefined): Promise<ExitReason> {
   if (set === undefined) return showSets(context);
-  const terms = listTerms(await openHarvested(context), expandSetName(set), gone === true);
+  const terms = listTerms(await openHarvested(context), expandSetName(set));
   await print(context, terms);
   context.terminal.printValue(terms.map(toTermJson));
   return 'done';
@@ -125,10 +118,10 @@ async function print(context: Context, terms: readonly Term[]): Promise<void> {
     ? judgeProjects(terms, await openValidationContext(context))
     : undefined;
   const rows = terms.map((term) => {
-    const { ident, setSpec, label, labelEn, gone, details } = term;
+    const { ident, setSpec, label, labelEn, details } = term;
     const verdict = takenBy?.get(ident);
-    const remark = gone === null ? verdict && PROJECT_WORDS[verdict] : GONE_WORDS[gone];
-    return [ident, setSpec, describeProject(details) || label, labelEn ?? '', remark ?? ''];
+    const remark = verdict === undefined ? '' : PROJECT_WORDS[verdict];
+    return [ident, setSpec, describeProject(details) || label, labelEn ?? '', remark];
   });
   if (rows.length > 0) await terminal.printTable([t`ID`, t`SET`, t`CZECH`, t`ENGLISH`, ''], rows);
 }

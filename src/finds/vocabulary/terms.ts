@@ -97,12 +97,12 @@ export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Te
  * Returns the terms of a set in its own order, else alphabetically; deleted and vanished ones only
  * on request.
  */
-export function listTermsOfSet(vocabulary: Vocabulary, set: string, withGone = false): Term[] {
+export function listTermsOfSet(vocabulary: Vocabulary, set: string): Term[] {
   return selectTerms(
     vocabulary,
-    `terms where source = :source and (set_spec = :set or set_spec glob :set || ':*') and (gone is null or :gone)
+    `terms where source = :source and (set_spec = :set or set_spec glob :set || ':*') and gone is null
      order by ident`,
-    { source: vocabulary.source, set, gone: Number(withGone) },
+    { source: vocabulary.source, set },
   ).sort((a, b) => compareTexts(a.setSpec, b.setSpec) || compareInSet(a, b));
 }
 

@@ -52,9 +52,9 @@ export function findOtherSets(
 const MAX_FOUND = 20;
 
 /** @throws UsageError for a set that was not harvested */
-export function listTerms(vocabulary: Vocabulary, set: string, gone: boolean): Term[] {
+export function listTerms(vocabulary: Vocabulary, set: string): Term[] {
   assertHarvested(vocabulary, set);
-  return listTermsOfSet(vocabulary, set, gone);
+  return listTermsOfSet(vocabulary, set);
 }
 
 export type TermInPlace = ReturnType<typeof getTermInPlace>;

@@ -31,7 +31,7 @@ import {
 /** Changes and checks of a museum's mapping. */
 
 /** @throws UsageError for a name that is neither a set nor an element with one */
-export function getSetOfName(text: string): string {
+function getSetOfName(text: string): string {
   const set = findSetSpec(text);
   if (set !== undefined) return set;
   throw new UsageError(makeUnknownSetMessage(text));
@@ -91,23 +91,13 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
 
-/**
- * Merges the confirmed rows of a table into the mapping.
- * @param all treats every row with an entry as confirmed
- */
-export function mergeMapping(
-  stored: Mapping,
-  table: Table,
-  all: boolean,
-  harvested: HarvestedTerms,
-) {
+/** Merges the confirmed rows of a table into the mapping. */
+export function mergeMapping(stored: Mapping, table: Table, harvested: HarvestedTerms) {
   const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);
-  const confirmed = read.filter(
-    (row) => row.confirmed || (all && (row.id !== '' || row.label !== '')),
-  );
+  const confirmed = read.filter((row) => row.confirmed);
   const issues = [...readIssues];
   const settled = confirmed.flatMap((each) => {
-    const { row, issue } = settle({ ...each, confirmed: true }, harvested);
+    const { row, issue } = settle(each, harvested);
     if (issue !== undefined) issues.push(issue.with({ file, row: each.row }));
     return row ?? [];
   });
