@@ -48,7 +48,14 @@ import {
   type NamedEntry,
   nameEntries,
 } from './stored-finds.ts';
-import { getPlace, type Place, restartUnion, restoreContents, uniteWithLedger } from './unite.ts';
+import {
+  checkEnteredFinds,
+  getPlace,
+  type Place,
+  restartUnion,
+  restoreContents,
+  uniteWithLedger,
+} from './unite.ts';
 import { countEntries } from './views/outbox-status.ts';
 import { refold } from './wishes.ts';
 
@@ -410,6 +417,8 @@ export async function repairOutbox(options: Damaged): Promise<Repair> {
     uniteWithLedger(outbox);
     restoreContents(outbox, intents);
     const corrected = refoldAll(outbox);
+    // The caches had the questions.
+    checkEnteredFinds(outbox, {});
     const after = listNamedEntries(outbox);
     const getName = ({ uuid, key }: NamedEntry): string => `${uuid} ${key}`;
     const left = new Set(after.map(getName));

@@ -146,3 +146,25 @@ test('If the drive changed the account in the header, nothing is sent, and the r
   await home.do('doctor', '--offline', '--repair');
   await pushAll();
 });
+
+test('A repair asks again about a find that is alike, and an answer to that stays.', async () => {
+  const values = { projekt: 'C-202400101', hloubka: '0', okolnosti: 'HES-000560' };
+  const more = { obdobi: 'HES-000253', druh_nalezu: 'HES-000691', specifikace: 'HES-000988' };
+  const last = {
+    nalezce: 'OS-001507',
+    datum_nalezu: '2024-06-01',
+    stav: '1',
+    lokalizace: 'pole 1',
+  };
+  const sets = Object.entries({ ...values, ...more, ...last, pristupnost: 'HES-000867' }).flatMap(
+    ([name, value]) => ['--set', `${name}=${value}`],
+  );
+  await home.do('add', ...sets, '--set', 'local_id=Z-1', '--point', '50.08 N 14.4 E');
+  const isHeld = async () => /^Z-1 +held/m.test((await home.pas('list')).stdout);
+  expect(await isHeld()).toBe(true);
+  await home.do('doctor', '--offline', '--repair');
+  expect(await isHeld()).toBe(true);
+  await home.do('resolve', 'Z-1', '--resend');
+  await home.do('doctor', '--offline', '--repair');
+  expect(await isHeld()).toBe(false);
+});
