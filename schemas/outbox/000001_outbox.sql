@@ -79,6 +79,8 @@ create table entries (
   key text not null,
   -- entries of one find or record are sent one at a time
   subject text not null,
+  -- that of its facts
+  slot text not null,
   kind text not null check (kind in ('import', 'number', 'photo')),
   intent integer not null references intents (row),
   state text not null check (state in ('draft', 'queued', 'sending', 'accepted', 'refused', 'uncertain', 'dropped')),

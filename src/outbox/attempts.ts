@@ -2,7 +2,7 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { type Attempt, type Entry, type EntryId, type Lookup, makeAttempts } from './entry.ts';
+import { type Attempt, type Entry, type Lookup, makeAttempts } from './entry.ts';
 import { findEntryById, listEntriesInState } from './entry-queries.ts';
 import {
   type AnsweredBody,
@@ -22,34 +22,17 @@ import {
   serializeIssues,
   storeMessage,
 } from './facts.ts';
-import { foldSlot, type SlotState } from './fold.ts';
-import { findIntent, findStoredIntent, makeImportSlot, makeSlot } from './intents.ts';
+import { foldSlot } from './fold.ts';
+import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
-import { appendFacts, findScope, getCommandId, listFactsOfSlot, refold } from './wishes.ts';
-
-/** Returns the slot of an entry. */
-export function getSlotOf(outbox: Outbox, { kind, subject, intent }: Entry): string {
-  if (kind === 'import') return makeImportSlot(subject);
-  if (kind === 'number') return `number ${subject}`;
-  const stored = findIntent(outbox, subject, intent);
-  return stored === undefined ? '' : makeSlot(stored);
-}
-
-/**
- * Returns the facts of the slot of an entry.
- * @throws DatabaseError where one is damaged
- */
-export function listFactsOfEntry(outbox: Outbox, entry: Entry): Fact[] {
-  return listFactsOfSlot(outbox, entry.subject, getSlotOf(outbox, entry));
-}
-
-/**
- * Returns what the facts of an entry's slot mean.
- * @throws DatabaseError where one is damaged
- */
-export function foldEntry(outbox: Outbox, entry: Entry): SlotState {
-  return foldSlot(listFactsOfEntry(outbox, entry));
-}
+import {
+  appendFacts,
+  findScope,
+  getCommandId,
+  getSlotState,
+  listFactsOfSlot,
+  refold,
+} from './wishes.ts';
 
 function isOwn({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'> {
   return fact.kind === 'attempted' && (kind === 'import' || fact.body.intent === intent);
@@ -60,7 +43,7 @@ function isOwn({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'>
  * @throws DatabaseError where a fact is damaged
  */
 export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
-  const facts = listFactsOfEntry(outbox, entry);
+  const facts = listFactsOfSlot(outbox, entry);
   return makeAttempts(
     facts.filter((fact) => isOwn(entry, fact)),
     facts,
@@ -69,7 +52,7 @@ export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
 
 /** Returns the attempts that are open, or of unknown outcome. */
 export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
-  const { intents } = foldEntry(outbox, entry);
+  const { intents } = getSlotState(outbox, entry);
   return [...intents].flatMap(([intent, { attempts, verdicts }]) =>
     entry.kind !== 'import' && intent !== entry.intent
       ? []
@@ -87,7 +70,7 @@ export type Evidence = Lookup & { readonly verdict: EvidenceVerdict };
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
-  const facts = listFactsOfEntry(outbox, entry);
+  const facts = listFactsOfSlot(outbox, entry);
   const ids = new Set(facts.filter((fact) => isOwn(entry, fact)).map(({ id }) => id));
   const settled = facts.flatMap((fact): Evidence[] => {
     switch (fact.kind) {
@@ -144,13 +127,13 @@ export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Mes
 
 /** A later answer takes back that the entry was given up. */
 function listAbandonments(outbox: Outbox, entry: Entry): string[] {
-  return foldEntry(outbox, entry)
+  return getSlotState(outbox, entry)
     .decisions.filter(({ body }) => body.answer === 'abandon')
     .map(({ id }) => id);
 }
 
 function listRefusedAttempts(outbox: Outbox, entry: Entry): string[] {
-  const state = foldEntry(outbox, entry).intents.get(entry.intent);
+  const state = getSlotState(outbox, entry).intents.get(entry.intent);
   return (state?.attempts ?? []).flatMap(({ id }) =>
     state?.verdicts.get(id)?.kind === 'refused' ? [id] : [],
   );
@@ -166,7 +149,7 @@ export function releaseRecord(
   identCely: string,
   reason: Message,
 ): void {
-  const facts = listFactsOfEntry(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
+  const facts = listFactsOfSlot(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
   appendFacts(outbox, [
     makeDecision(outbox, entry, {
       answer: 'release',
@@ -214,7 +197,7 @@ export function makeDecision(outbox: Outbox, entry: Entry, decision: NewDecision
   return {
     kind: 'decided',
     subject: entry.subject,
-    slot: getSlotOf(outbox, entry),
+    slot: entry.slot,
     body: {
       ...decided,
       intent: entry.intent,
@@ -237,10 +220,8 @@ export function isRejectedOfAny(outbox: Outbox, candidate: string): boolean {
     )
     .all(candidate);
   return rows.some((row) => {
-    const { id, subject, slot } = parseFact(outbox.path, row);
-    return foldSlot(listFactsOfSlot(outbox, subject, slot)).decisions.some(
-      (fact) => fact.id === id,
-    );
+    const fact = parseFact(outbox.path, row);
+    return getSlotState(outbox, fact).decisions.some(({ id }) => id === fact.id);
   });
 }
 
@@ -264,7 +245,7 @@ export type Claim = { readonly entry: Entry; readonly attempt: string };
  */
 export function claim(
   outbox: Outbox,
-  id: EntryId,
+  id: number,
   getDeparture: (entry: Entry) => AttemptHead | undefined,
 ): Claim | undefined {
   const ledger = requireLedger(outbox);
@@ -289,13 +270,13 @@ export function claim(
       throw makeDamagedError(outbox.path, `entry ${id}`);
     if (entry.state !== 'queued' || entry.held !== null) return undefined;
     if (entry.kind !== 'import' && entry.identCely === null) return undefined;
-    if (foldEntry(outbox, entry).wanted.kind !== 'one') return undefined;
+    if (getSlotState(outbox, entry).wanted.kind !== 'one') return undefined;
     const departure = getDeparture(entry);
     if (departure === undefined) return undefined;
     made = makeFact<'attempted'>({
       kind: 'attempted',
       subject: entry.subject,
-      slot: getSlotOf(outbox, entry),
+      slot: entry.slot,
       body: makeAttemptedBody(outbox, entry, departure),
     });
     appendFacts(outbox, [made]);
@@ -332,7 +313,7 @@ function assertOwnPlace(outbox: Outbox, ledger: string): void {
 }
 
 function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptHead): AttemptedBody {
-  const facts = listFactsOfEntry(outbox, entry);
+  const facts = listFactsOfSlot(outbox, entry);
   const { wanted, inForce } = foldSlot(facts);
   const head = wanted.kind === 'one' ? wanted.fact : undefined;
   const wishId = head?.kind === 'attempted' ? head.body.current : head?.id;
@@ -381,8 +362,7 @@ export function recordAnswer(
   settlement: Settlement,
   answer: AnswerFacts,
 ): void {
-  const { subject } = entry;
-  const slot = getSlotOf(outbox, entry);
+  const { subject, slot } = entry;
   const body = makeAnswer(outbox, attempt, settlement, answer);
   appendFacts(outbox, [{ kind: 'answered', subject, slot, body }]);
 }
@@ -416,7 +396,7 @@ export function recoverOpenAttempts(outbox: Outbox): Entry[] {
   const reason = msg`pas stopped while the request was in progress, so it is unknown whether the service received it`;
   return outbox.change(() =>
     listEntriesInState(outbox, 'sending').flatMap((entry) => {
-      for (const { attempts, verdicts } of foldEntry(outbox, entry).intents.values())
+      for (const { attempts, verdicts } of getSlotState(outbox, entry).intents.values())
         for (const { id } of attempts)
           if (verdicts.get(id)?.kind === 'open')
             recordAnswer(

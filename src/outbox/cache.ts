@@ -44,6 +44,7 @@ import type { Outbox } from './open-outbox.ts';
 export const ENTRY_COLUMNS = {
   key: isText,
   subject: isText,
+  slot: isText,
   kind: makeMemberGuard(ENTRY_KINDS),
   state: makeMemberGuard(ENTRY_STATES),
   changed: isNumber,
@@ -182,6 +183,7 @@ function makeImportRow(outbox: Outbox, uuid: string, facts: readonly Fact[]): En
     ...NO_CHANGE,
     key: IMPORT_KEY,
     subject: uuid,
+    slot: makeImportSlot(uuid),
     kind: 'import',
     intent: intent.row,
     state: isDraft ? 'draft' : folded,
@@ -254,6 +256,7 @@ function makeChangeRows(
       ...NO_FIND,
       key: intent,
       subject,
+      slot: wish.slot,
       kind,
       intent: row.row,
       state: folded,

@@ -1,6 +1,6 @@
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { msg } from '../base/message.ts';
-import { decide, getSlotOf } from './attempts.ts';
+import { decide } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import { listEntriesOfSubject } from './entry-queries.ts';
 import {
@@ -12,18 +12,13 @@ import {
   type NewFact,
   parseCommandId,
   parseFact,
+  type Slot,
   storeMessage,
   unpackAttempt,
 } from './facts.ts';
 import { foldSlot, type Wanted } from './fold.ts';
 import { type Outbox, updateHeader } from './open-outbox.ts';
-import {
-  appendFacts,
-  getCommandId,
-  listFactsOfSlot,
-  listFactsOfSubject,
-  unwant,
-} from './wishes.ts';
+import { appendFacts, getCommandId, getSlotState, listFactsOfSubject, unwant } from './wishes.ts';
 
 export type LoggedCommand = {
   readonly id: string;
@@ -134,15 +129,13 @@ export function listSubjectsAhead(outbox: Outbox, other: Outbox): string[] {
   const slots = listCommandNames(outbox)
     .filter((command) => !known.has(command))
     .flatMap((command) => listSlotsOfCommand(outbox, command));
-  const ahead = slots.filter(
-    ({ subject, slot }) => getWill(outbox, subject, slot) !== getWill(other, subject, slot),
-  );
+  const ahead = slots.filter((slot) => getWill(outbox, slot) !== getWill(other, slot));
   return [...new Set(ahead.map(({ subject }) => subject))];
 }
 
 /** Returns what is wanted and decided for a slot as a text that two copies can compare. */
-function getWill(outbox: Outbox, subject: string, slot: string): string {
-  const { wanted, decisions } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+function getWill(outbox: Outbox, slot: Slot): string {
+  const { wanted, decisions } = getSlotState(outbox, slot);
   const decided = decisions.filter(({ body }) => body.answer !== 'undo').map(({ id }) => id);
   return JSON.stringify([listIntents(wanted), decided]);
 }
@@ -425,10 +418,9 @@ export function removeSubject(outbox: Outbox, subject: string): Removal {
     const isHidden = entries.some(({ attempts }) => attempts > 0);
     // Changes first: without its find they have no row.
     for (const entry of entries.toSorted((a, b) => Number(isImport(a)) - Number(isImport(b)))) {
-      const slot = getSlotOf(outbox, entry);
       if (entry.unknownAttempts > 0)
         decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
-      unwant(outbox, entry.subject, slot, true);
+      unwant(outbox, entry, true);
     }
     return { kind: 'removed', entries, isHidden };
   });

@@ -10,7 +10,6 @@ import {
 import { ENTRY_COLUMNS } from './cache.ts';
 import {
   type Entry,
-  type EntryId,
   type EntryKind,
   type EntryState,
   type HeldQuestion,
@@ -107,14 +106,14 @@ function deserializeLookup(text: string): Lookup {
 }
 
 /** Stores a question about an entry, or removes it (null). */
-export function storeQuestion(outbox: Outbox, id: EntryId, held: HeldQuestion | null): void {
+export function storeQuestion(outbox: Outbox, id: number, held: HeldQuestion | null): void {
   const text =
     held === null ? null : JSON.stringify({ ...held, question: storeMessage(held.question) });
   outbox.sql('update entries set held = ? where id = ? and held is not ?').run(text, id, text);
 }
 
 /** Stores the reason of an inconclusive lookup in place of the previous one. */
-export function storeLookup(outbox: Outbox, id: EntryId, lookup: Lookup): void {
+export function storeLookup(outbox: Outbox, id: number, lookup: Lookup): void {
   const text = { ...lookup, reason: storeMessage(lookup.reason) };
   outbox.sql('update entries set lookup = ? where id = ?').run(JSON.stringify(text), id);
 }
@@ -139,7 +138,7 @@ export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
     .run({ now: Math.floor(outbox.clock.now()), maxBackoffMs });
 }
 
-export function findEntryById(outbox: Outbox, id: EntryId): Entry | undefined {
+export function findEntryById(outbox: Outbox, id: number): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
@@ -389,7 +388,7 @@ export function listQueuedHeads({ sql }: Outbox): ReturnType<typeof parseQueuedH
 }
 
 /** @param ids undefined for all */
-export function listQueuedEntries(outbox: Outbox, ids?: readonly EntryId[]): Entry[] {
+export function listQueuedEntries(outbox: Outbox, ids?: readonly number[]): Entry[] {
   if (ids === undefined) return selectEntries(outbox, `state = 'queued'`, {});
   return selectEntries(
     outbox,

@@ -31,9 +31,6 @@ export const ENTRY_STATES = [
 ] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
 
-/** Row number of one outbox file, which never reuses one. */
-export type EntryId = number & { readonly __brand?: 'entry' };
-
 export type Photograph = {
   readonly name: string;
   /** Media type detected from the bytes, such as `image/jpeg`. */
@@ -103,7 +100,8 @@ export type Lookup = {
 };
 
 type EntryBase = {
-  readonly id: EntryId;
+  /** Row number of one outbox file, which never reuses one. */
+  readonly id: number;
   /** `import`, or the id of the intent of a number or a photograph. */
   readonly key: string;
   /**
@@ -111,6 +109,8 @@ type EntryBase = {
    * requests write to it at once.
    */
   readonly subject: string;
+  /** What exactly one intent is wanted of. */
+  readonly slot: string;
   /** The id of the intent. */
   readonly intent: string;
   /** Null for a record of the service without a find here. */

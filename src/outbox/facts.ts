@@ -234,11 +234,16 @@ type BodyOf = {
 };
 export type FactKind = keyof BodyOf;
 
-type Place = { readonly id: string; readonly subject: string; readonly slot: string };
+/** What exactly one intent is wanted of: the import of a find, a number, or a photograph. */
+export type Slot = { readonly subject: string; readonly slot: string };
 
 /** Something that happened. It never changes, and its id is a hash of its content. */
 export type Fact = {
-  readonly [Kind in FactKind]: Place & { readonly kind: Kind; readonly body: BodyOf[Kind] };
+  readonly [Kind in FactKind]: Slot & {
+    readonly id: string;
+    readonly kind: Kind;
+    readonly body: BodyOf[Kind];
+  };
 }[FactKind];
 export type FactOf<Kind extends FactKind> = Extract<Fact, { readonly kind: Kind }>;
 

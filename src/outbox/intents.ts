@@ -13,7 +13,7 @@ import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';
 import { ENTRY_KINDS, type EntryKind } from './entry.ts';
-import { makeDamagedError, serializeIssues } from './facts.ts';
+import { makeDamagedError, type Slot, serializeIssues } from './facts.ts';
 
 /** A version of a find. The document follows from it and from the profile. */
 export type ImportIntent = {
@@ -62,6 +62,11 @@ export const IMPORT_KEY = 'import';
 /** Returns the slot of the import of a find. */
 export function makeImportSlot(find: string): string {
   return `import ${find}`;
+}
+
+/** Returns the import of a find, whose facts stand in one slot. */
+export function getImport(find: string): Slot {
+  return { subject: find, slot: makeImportSlot(find) };
 }
 
 export function isImportSlot(slot: string): boolean {

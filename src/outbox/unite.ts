@@ -12,7 +12,7 @@ import {
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
-import { foldEntry, releaseRecord } from './attempts.ts';
+import { releaseRecord } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import {
   findImportOfFind,
@@ -23,9 +23,9 @@ import {
 import { type Fact, makeDamagedError, makeFact, parseFact, unpackAttempt } from './facts.ts';
 import { type Candidate, mayLeave, NOTHING_KNOWN } from './gate.ts';
 import {
+  getImport,
   getKindOfSlot,
   INTENT_COLUMNS,
-  makeImportSlot,
   makePreparedId,
   storeIntentFrom,
 } from './intents.ts';
@@ -50,6 +50,7 @@ import {
   changeWish,
   exportFacts,
   findScope,
+  getSlotState,
   insertFacts,
   listFactsOfSubject,
   MAX_FACTS_AT_ONCE,
@@ -64,11 +65,9 @@ export type United = {
   readonly facts: number;
   /** UUIDs of the finds that only the other side had. */
   readonly arrived: ReadonlySet<string>;
-  /** Finds that got another local id, since theirs was taken. */
-  readonly renamed: readonly string[];
 };
 
-export const NOTHING_UNITED: United = { facts: 0, arrived: new Set(), renamed: [] };
+export const NOTHING_UNITED: United = { facts: 0, arrived: new Set() };
 
 /**
  * Unites the facts of the outbox and of the ledger both ways. This completes an older copy, a
@@ -197,42 +196,34 @@ function settleArrived(outbox: Outbox, added: readonly Fact[], known: ReadonlySe
   const arrived = [...subjects].filter(
     (subject) => !known.has(subject) && findByUuid(outbox, subject) !== undefined,
   );
-  const renamed = outbox.change(() =>
-    arrived.flatMap((uuid) => adoptOrRename(outbox, uuid, known) ?? []),
-  );
+  outbox.change(() => {
+    for (const uuid of arrived) adoptOrRename(outbox, uuid, known);
+  });
   releaseDoubleClaims(outbox, [...subjects]);
-  return { facts: added.length, arrived: new Set(arrived), renamed };
+  return { facts: added.length, arrived: new Set(arrived) };
 }
 
 /**
  * A find that was here under the same local id and was never attempted is the arrived one where
  * their contents are equal; else the arrived one gets another local id.
- * @returns that one
  */
-function adoptOrRename(
-  outbox: Outbox,
-  uuid: string,
-  known: ReadonlySet<string>,
-): string | undefined {
+function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>): void {
   const arrived = findByUuid(outbox, uuid);
-  if (arrived === undefined || arrived.localId === arrived.wish.localId) return undefined;
+  if (arrived === undefined || arrived.localId === arrived.wish.localId) return;
   const here = findByLocalId(outbox, arrived.wish.localId);
-  if (here !== undefined && known.has(here.uuid) && isSameContent(here, arrived)) {
-    if (isUnattempted(outbox, here)) {
-      giveTo(outbox, here, arrived);
-      return undefined;
-    }
-    if (isUnattempted(outbox, arrived)) {
-      giveTo(outbox, arrived, here);
-      return undefined;
-    }
+  const isHereNew = here !== undefined && isUnattempted(outbox, here);
+  const isArrivedNew = isUnattempted(outbox, arrived);
+  const isOne = here !== undefined && known.has(here.uuid) && isSameContent(here, arrived);
+  if (isOne && (isHereNew || isArrivedNew)) {
+    if (isHereNew) giveTo(outbox, here, arrived);
+    else giveTo(outbox, arrived, here);
+    return;
   }
   const { localId } = arrived;
   changeWish(outbox, arrived, { localId, namesake: arrived.wish.namesake ?? arrived.wish.localId });
   // Asks about the one of the two that may still be sent.
-  if (here !== undefined && isUnattempted(outbox, here) && !isUnattempted(outbox, arrived))
+  if (here !== undefined && isHereNew && !isArrivedNew)
     changeWish(outbox, here, { namesake: localId });
-  return localId;
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {
@@ -253,8 +244,8 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
     else wantPhoto(outbox, to.uuid, entry.photograph);
   }
   // It may have been removed there before it was entered again here.
-  rewant(outbox, to.uuid, makeImportSlot(to.uuid));
-  unwant(outbox, from.uuid, makeImportSlot(from.uuid), true);
+  rewant(outbox, getImport(to.uuid));
+  unwant(outbox, getImport(from.uuid), true);
   // Its local id may be free now.
   refold(outbox, to.uuid);
 }
@@ -474,7 +465,7 @@ function askAboutAlike(
     const matched = matchFinds(find, other, isEdition);
     return matched === 'other' ? [] : [{ name: item.localId, matched }];
   });
-  const { rejected } = foldEntry(outbox, entry);
+  const { rejected } = getSlotState(outbox, entry);
   const departure = mayLeave(entry, { ...NOTHING_KNOWN, alike, rejected });
   if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
 }

@@ -3,7 +3,7 @@ import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { PasError } from '../base/errors.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { refoldSubject } from './cache.ts';
-import { type Entry, type EntryId, getOriginalDigest, type Photograph } from './entry.ts';
+import { type Entry, getOriginalDigest, type Photograph } from './entry.ts';
 import { findEntryByKey } from './entry-queries.ts';
 import {
   type CurrentBody,
@@ -18,6 +18,7 @@ import {
   makeUuid,
   type NewFact,
   parseFact,
+  type Slot,
   type StoredPhotograph,
   serializeFact,
 } from './facts.ts';
@@ -26,8 +27,8 @@ import {
   chooseNumberIntent,
   findIntent,
   findStoredIntent,
+  getImport,
   isImportSlot,
-  makeImportSlot,
   makeIntentId,
   makeSlot,
   type NumberIntent,
@@ -70,8 +71,16 @@ export function listFactsOfSubject(outbox: Outbox, subject: string): Fact[] {
  * Returns the facts of one slot.
  * @throws DatabaseError where one is damaged
  */
-export function listFactsOfSlot(outbox: Outbox, subject: string, slot: string): Fact[] {
+export function listFactsOfSlot(outbox: Outbox, { subject, slot }: Slot): Fact[] {
   return listFactsOfSubject(outbox, subject).filter((fact) => fact.slot === slot);
+}
+
+/**
+ * Returns what the facts of a slot mean.
+ * @throws DatabaseError where one is damaged
+ */
+export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
+  return foldSlot(listFactsOfSlot(outbox, slot));
 }
 
 /**
@@ -226,7 +235,7 @@ export function wantFind(
   find: FindToWant,
   prepared: Prepared,
 ): void {
-  const { heads } = foldImport(outbox, uuid);
+  const { heads } = getSlotState(outbox, getImport(uuid));
   const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
   wantFindAs(outbox, uuid, wish, prepared, { replaces: heads, isNew: false });
 }
@@ -255,11 +264,11 @@ export function changeWish(
   changes: Partial<FindWish>,
 ): void {
   outbox.change(() => {
-    const { heads, wanted } = foldImport(outbox, uuid);
+    const { heads, wanted } = getSlotState(outbox, getImport(uuid));
     const intent = wanted.kind === 'one' ? wanted.intent : null;
     if (intent === null) return;
     const body = { ...makeBody(outbox, intent, heads), find: { ...wish, ...changes } };
-    appendFacts(outbox, [{ kind: 'current', subject: uuid, slot: makeImportSlot(uuid), body }]);
+    appendWish(outbox, getImport(uuid), body);
   });
 }
 
@@ -273,8 +282,8 @@ export function storePrepared(outbox: Outbox, entry: Entry, prepared: Prepared):
   });
 }
 
-function foldImport(outbox: Outbox, uuid: string): SlotState {
-  return foldSlot(listFactsOfSlot(outbox, uuid, makeImportSlot(uuid)));
+function appendWish(outbox: Outbox, { subject, slot }: Slot, body: CurrentBody): void {
+  appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
 }
 
 function makeBody(outbox: Outbox, intent: string | null, replaces: readonly string[]): CurrentBody {
@@ -302,8 +311,8 @@ export function wantNumber(
   isChangedSince: boolean,
 ): void {
   outbox.change(() => {
-    const slot = `number ${subject}`;
-    const { heads, intents, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const slot = { subject, slot: `number ${subject}` };
+    const { heads, intents, wanted } = getSlotState(outbox, slot);
     const attempted = [...intents].flatMap(([id, { attempts }]): NumberIntent[] => {
       const stored = attempts.length === 0 ? undefined : findIntent(outbox, subject, id);
       return stored?.kind === 'number' ? [stored] : [];
@@ -311,7 +320,7 @@ export function wantNumber(
     const intent = chooseNumberIntent(attempted, subject, value, isChangedSince);
     if (wanted.kind === 'one' && wanted.intent === makeIntentId(intent)) return;
     const body = { ...makeBody(outbox, storeIntent(outbox, intent), heads), expects };
-    appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
+    appendWish(outbox, slot, body);
   });
 }
 
@@ -337,15 +346,15 @@ export function wantPhoto(
   subject: string,
   photograph: Photograph,
   occasion = 0,
-): EntryId {
+): number {
   return outbox.change(() => {
     const stored = serializePhotograph(photograph);
     const intent: PhotoIntent = { kind: 'photo', subject, original: stored.original, occasion };
-    const slot = makeSlot(intent);
-    const { heads } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const slot = { subject, slot: makeSlot(intent) };
+    const { heads } = getSlotState(outbox, slot);
     const id = storeIntent(outbox, intent);
     const body = { ...makeBody(outbox, id, heads), photograph: stored };
-    appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
+    appendWish(outbox, slot, body);
     const entry = findEntryByKey(outbox, subject, id);
     if (entry === undefined) throw makeDamagedError(outbox.path, id);
     return entry.id;
@@ -367,9 +376,9 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
  * Wants a slot no longer.
  * @param hides a find is not shown either
  */
-export function unwant(outbox: Outbox, subject: string, slot: string, hides: boolean): void {
+export function unwant(outbox: Outbox, slot: Slot, hides: boolean): void {
   outbox.change(() => {
-    const { heads, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const { heads, wanted } = getSlotState(outbox, slot);
     const before = wanted.kind === 'disputed' ? wanted.facts[0] : wanted.fact;
     if (before === undefined) return;
     const wish = findWishOf(outbox, before);
@@ -379,19 +388,19 @@ export function unwant(outbox: Outbox, subject: string, slot: string, hides: boo
       hides,
       was: before.body.intent ?? wish?.body.was ?? null,
     };
-    appendFacts(outbox, [{ kind: 'current', subject, slot, body }]);
+    appendWish(outbox, slot, body);
   });
 }
 
 /** Wants again what was wanted of a slot before. */
-export function rewant(outbox: Outbox, subject: string, slot: string): void {
+export function rewant(outbox: Outbox, slot: Slot): void {
   outbox.change(() => {
-    const { heads, wanted } = foldSlot(listFactsOfSlot(outbox, subject, slot));
+    const { heads, wanted } = getSlotState(outbox, slot);
     const before = wanted.kind === 'nothing' ? wanted.fact : undefined;
     const { was, ...body } = before?.body ?? {};
     if (was === undefined || was === null) return;
     const again: CurrentBody = { ...body, ...makeBody(outbox, was, heads) };
-    appendFacts(outbox, [{ kind: 'current', subject, slot, body: again }]);
+    appendWish(outbox, slot, again);
   });
 }
 
@@ -401,7 +410,7 @@ function findWishOf(
   head: FactOf<'current'> | FactOf<'attempted'>,
 ): FactOf<'current'> | undefined {
   if (head.kind === 'current') return head;
-  const facts = listFactsOfSlot(outbox, head.subject, head.slot);
+  const facts = listFactsOfSlot(outbox, head);
   return facts.find(
     (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.id === head.body.current,
   );

@@ -4,7 +4,7 @@ import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/attempts.ts';
-import type { Entry, EntryId } from '../outbox/entry.ts';
+import type { Entry } from '../outbox/entry.ts';
 import {
   countQueuedOfScope,
   findEntryById,
@@ -311,7 +311,7 @@ async function settleAttempt(
   await session.follow(entry, decided, sent);
 }
 
-function reportSettledNow({ push }: PushSession, id: EntryId): void {
+function reportSettledNow({ push }: PushSession, id: number): void {
   const entry = findEntryById(push.outbox, id);
   if (entry !== undefined) reportSettled(push, entry);
 }

@@ -11,11 +11,12 @@ import {
   parseHarvestedFind,
 } from '../finds/harvested-find.ts';
 import type { HarvestedFinds } from '../harvest/look-up-records.ts';
-import { listAttempts, listFactsOfEntry } from '../outbox/attempts.ts';
+import { listAttempts } from '../outbox/attempts.ts';
 import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
 import { unpackAttempt } from '../outbox/facts.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
+import { listFactsOfSlot } from '../outbox/wishes.ts';
 
 /**
  * Verdict about a write of unknown outcome. Presence decides; absence decides only where the write
@@ -178,7 +179,7 @@ export function parseSentElements(
   outbox: Outbox,
   entry: ImportEntry,
 ): HarvestedElements | undefined {
-  const attempt = findLastImportAttempt(listFactsOfEntry(outbox, entry));
+  const attempt = findLastImportAttempt(listFactsOfSlot(outbox, entry));
   const document =
     attempt === undefined
       ? (entry.document ?? undefined)

@@ -12,10 +12,9 @@ import {
 } from '../finds/match-finds.ts';
 import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
-import { foldEntry, isRejectedOfAny } from '../outbox/attempts.ts';
+import { isRejectedOfAny } from '../outbox/attempts.ts';
 import {
   type Entry,
-  type EntryId,
   getOriginalDigest,
   type NumberEntry,
   type PhotoEntry,
@@ -51,6 +50,7 @@ import {
   recordSearch,
   storeUnexplained,
 } from '../outbox/views/records-at-service.ts';
+import { getSlotState } from '../outbox/wishes.ts';
 import {
   fetchListedFind,
   findEqualFiles,
@@ -89,7 +89,7 @@ export type Gate = {
    * Content of each entry when the gate checked it, by row: a new or changed entry is checked again
    * before it is sent.
    */
-  readonly judged: Map<EntryId, string>;
+  readonly judged: Map<number, string>;
 };
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -385,13 +385,13 @@ function gatherOwnKnowledge(
         : [{ name: namesake.localId, matched: 'near' }],
     files: entry.kind === 'photo' ? listSamePhotographs(outbox, entry) : [],
     ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
-    rejected: foldEntry(outbox, entry).rejected,
+    rejected: getSlotState(outbox, entry).rejected,
   };
 }
 
 function listRecordsOfFind(outbox: Outbox, find: StoredFind | undefined): readonly string[] {
   const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.uuid);
-  return ofImport === undefined ? [] : foldEntry(outbox, ofImport).records;
+  return ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */

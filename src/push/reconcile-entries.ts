@@ -7,7 +7,7 @@ import {
   harvestFinds,
   type ListedFind,
 } from '../harvest/look-up-records.ts';
-import { getSlotOf, listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
+import { listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -198,7 +198,7 @@ function applyVerdict(
       {
         kind: verdict.kind === 'found' ? 'matched' : 'absent',
         subject: entry.subject,
-        slot: getSlotOf(outbox, entry),
+        slot: entry.slot,
         body: {
           attempts: listOpenAttempts(outbox, entry),
           identCely,

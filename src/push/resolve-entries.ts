@@ -4,13 +4,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../finds/fields.ts';
 import { formatValue, type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
 import type { RecordSource } from '../harvest/look-up-records.ts';
-import {
-  decide,
-  foldEntry,
-  getSlotOf,
-  listEvidence,
-  recoverOpenAttempts,
-} from '../outbox/attempts.ts';
+import { decide, listEvidence, recoverOpenAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
   type Entry,
@@ -31,7 +25,7 @@ import {
 import type { Rejected } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
-import { rewant, unwant } from '../outbox/wishes.ts';
+import { getSlotState, rewant, unwant } from '../outbox/wishes.ts';
 import { fetchListedFind } from './judge-change.ts';
 import { findCreation, getAttemptWindow, parseSentElements } from './judge-import.ts';
 
@@ -124,13 +118,12 @@ function makeNothingToDecideError(nothing: Message, entryId: number | undefined)
 }
 
 function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
-  const slot = getSlotOf(outbox, entry);
   switch (decision.kind) {
     case 'created': {
       const { identCely } = decision;
       const reason = msg`a person decided: created as ${identCely}`;
       decide(outbox, entry, { kind: 'created', identCely }, reason);
-      if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
+      if (entry.state === 'dropped') rewant(outbox, entry);
       return;
     }
     case 'resend': {
@@ -142,7 +135,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
         return { candidate, matched };
       });
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
-      if (entry.state === 'dropped') rewant(outbox, entry.subject, slot);
+      if (entry.state === 'dropped') rewant(outbox, entry);
       const now = findEntryById(outbox, entry.id);
       if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
         storeQuestion(outbox, entry.id, null);
@@ -152,12 +145,12 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
     case 'drop':
       decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
       // Another number may be wanted since.
-      if (isWanted(outbox, entry)) unwant(outbox, entry.subject, slot, false);
+      if (isWanted(outbox, entry)) unwant(outbox, entry, false);
   }
 }
 
 function isWanted(outbox: Outbox, entry: Entry): boolean {
-  const { wanted } = foldEntry(outbox, entry);
+  const { wanted } = getSlotState(outbox, entry);
   return wanted.kind === 'disputed' || (wanted.kind === 'one' && wanted.intent === entry.intent);
 }
 

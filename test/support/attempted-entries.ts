@@ -1,18 +1,17 @@
 import { asServerMs } from '../../src/base/clock.ts';
 import { type AnswerFacts, recordAnswer, type Settlement } from '../../src/outbox/attempts.ts';
-import type { EntryId } from '../../src/outbox/entry.ts';
 import type { Outbox } from '../../src/outbox/open-outbox.ts';
 import { claimEntry } from './temp-outbox.ts';
 
 export { claimEntry } from './temp-outbox.ts';
 
 /** Sends an entry, with this answer, at the time that the clock says. */
-export function attemptEntry(outbox: Outbox, id: EntryId, settlement: Settlement): void {
+export function attemptEntry(outbox: Outbox, id: number, settlement: Settlement): void {
   const outcome = settlement.state === 'queued' ? 'throttled' : settlement.state;
   const facts: AnswerFacts = { outcome, status: 200, serverDateAt: asServerMs(outbox.clock.now()) };
   recordAnswer(outbox, claimEntry(outbox, id), settlement, facts);
 }
 
-export function acceptEntry(outbox: Outbox, id: EntryId, identCely: string): void {
+export function acceptEntry(outbox: Outbox, id: number, identCely: string): void {
   attemptEntry(outbox, id, { state: 'accepted', identCely });
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
 import { type Claim, claim } from '../../src/outbox/attempts.ts';
-import type { EntryId, Photograph } from '../../src/outbox/entry.ts';
+import type { Photograph } from '../../src/outbox/entry.ts';
 import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
@@ -100,7 +100,7 @@ export function queueImport(
   localId: string,
   project = 'C-202400101',
   text = localId,
-): { findId: string; entryId: EntryId; subject: string } {
+): { findId: string; entryId: number; subject: string } {
   const elements: FindElements = { projekt: { id: project, text: '' }, poznamka: text };
   const findId = wantNewFind(
     outbox,
@@ -117,18 +117,18 @@ export function queueNumber(
   subject: string,
   value: string,
   expects: string | null = null,
-): EntryId {
+): number {
   wantNumber(outbox, subject, value, expects, false);
   return listNumbers(outbox, subject).findLast((entry) => entry.value === value)?.id ?? 0;
 }
 
 /** The entry of a photograph that is wanted. */
-export function queuePhoto(outbox: Outbox, subject: string, photograph: Photograph): EntryId {
+export function queuePhoto(outbox: Outbox, subject: string, photograph: Photograph): number {
   return wantPhoto(outbox, subject, photograph);
 }
 
 /** An entry that is being sent. */
-export function claimEntry(outbox: Outbox, id: EntryId): Claim {
+export function claimEntry(outbox: Outbox, id: number): Claim {
   const serverNow = asServerMs(outbox.clock.now());
   const claimed = claim(outbox, id, () => ({
     method: 'POST',

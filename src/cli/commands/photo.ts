@@ -5,7 +5,6 @@ import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { addPhotograph, type QueuedPhoto } from '../../outbox/changes/enqueue-change.ts';
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
-import type { EntryId } from '../../outbox/entry.ts';
 import { collapseGpsWarnings } from '../../tables/collapse-issues.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -77,7 +76,7 @@ async function add(
   const keeping = makeContextKeeping(context, options);
   const issues: Issue[] = [];
   /** Entries that this command queued, since file names may repeat in several folders. */
-  const entries = new Set<EntryId>();
+  const entries = new Set<number>();
   let queued = 0;
   let stripped = 0;
   const progress = terminal.startProgress(t`Reading the photographs`);

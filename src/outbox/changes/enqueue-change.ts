@@ -5,8 +5,8 @@ import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import { findNumberProblem } from '../../finds/value-rules.ts';
-import { decide, getSlotOf } from '../attempts.ts';
-import { type EntryId, getOriginalDigest, type NumberEntry, type PhotoEntry } from '../entry.ts';
+import { decide } from '../attempts.ts';
+import { getOriginalDigest, type NumberEntry, type PhotoEntry } from '../entry.ts';
 import {
   findLastNumber,
   findRecord,
@@ -141,7 +141,7 @@ export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 
 export type QueuedPhoto = {
   readonly change: PhotoChange;
-  readonly entryId: EntryId;
+  readonly entryId: number;
   /**
    * The file had other content before, which was unsent and is replaced, or was sent and stays at
    * the service.
@@ -214,7 +214,7 @@ function addOrReplacePhoto(
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
-    unwant(outbox, replaced.subject, getSlotOf(outbox, replaced), true);
+    unwant(outbox, replaced, true);
     const entryId = wantPhoto(outbox, subject, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
@@ -236,7 +236,7 @@ function requeuePhoto(
   photograph: Sendable,
 ): void {
   decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
-  rewant(outbox, entry.subject, getSlotOf(outbox, entry));
+  rewant(outbox, entry);
   wantPhoto(outbox, subject, photograph);
 }
 
@@ -438,8 +438,7 @@ function removePhotographs(
       digests.includes(entry.photograph.sha512.toString('hex')),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
-  if (!dryRun)
-    for (const entry of unsent) unwant(outbox, entry.subject, getSlotOf(outbox, entry), true);
+  if (!dryRun) for (const entry of unsent) unwant(outbox, entry, true);
   const sent = entries
     .filter((entry) => !unsent.includes(entry))
     .map(({ photograph }) => photograph.name);

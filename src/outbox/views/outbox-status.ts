@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/collections.ts';
 import {
   createRowGuard,
   createRowParser,
@@ -190,54 +191,39 @@ export function countWaiting(outbox: Outbox): Waiting {
   return parseWaiting(counts);
 }
 
-/** A reference by text in queued finds (their UUIDs), such as a finder without an identifier. */
-type QueuedReference = { readonly text: string; readonly finds: readonly string[] };
+// An index has the versions with a new person, by this very condition; SQLite begins with it in a
+// cross join only.
+const OF_NEW_FINDERS = `from intents cross join finds on uuid = subject and intent = row
+  where instr(content, '${JSON.stringify(NEW_PERSON)}') > 0 and content ->> '$.nalezce.id' = '${NEW_PERSON}'`;
 
-type Naming = {
-  readonly element: string;
-  /** Placeholder of the identifier. */
-  readonly id: string;
-};
-
-const parseReference = createRowParser({ find: isText, text: isText });
+const parseNewFinder = createRowParser({ find: isText, name: isText });
 
 /**
- * Returns texts of references in queued imports, in the order of entry. Texts of accepted imports
- * are excluded, since the service knows them.
+ * Returns the names of finders without an identifier, with the UUIDs of their queued finds in the
+ * order of entry. Those of accepted finds are excluded, since the service knows them.
  * @param subjects undefined means all records
  */
-export function listQueuedReferences(
+function groupNewFinders(
   outbox: Outbox,
-  { element, id }: Naming,
-  subjects?: readonly string[],
-): QueuedReference[] {
-  // An index has the versions with a new person, by this very condition; SQLite begins with it in a
-  // cross join only.
-  const isNamed = `instr(content, '${JSON.stringify(id)}') > 0 and content ->> :id = :wanted`;
-  const values = { id: `$.${element}.id`, text: `$.${element}.text`, wanted: id };
+  subjects: readonly string[] | undefined,
+): (readonly [name: string, finds: readonly string[]])[] {
   const rows = outbox
     .sql(
-      `select uuid as find, content ->> :text as text from intents cross join finds on uuid = subject and intent = row
-       where +state = 'queued' and ${isNamed} and hidden = 0
+      `select uuid as find, content ->> '$.nalezce.text' as name ${OF_NEW_FINDERS}
+         and +state = 'queued' and hidden = 0
          and (:subjects is null or subject in (select value from json_each(:subjects))) order by finds.id`,
     )
-    .all({ ...values, subjects: subjects === undefined ? null : JSON.stringify(subjects) });
+    .all({ subjects: subjects === undefined ? null : JSON.stringify(subjects) })
+    .map(parseNewFinder);
   if (rows.length === 0) return [];
-  const acceptedTexts = outbox
-    .sql(
-      `select distinct content ->> :text from intents cross join finds on uuid = subject and intent = row
-       where +state = 'accepted' and ${isNamed}`,
-    )
+  const accepted = outbox
+    .sql(`select distinct content ->> '$.nalezce.text' ${OF_NEW_FINDERS} and +state = 'accepted'`)
     .pluck()
-    .all(values);
-  const accepted = new Set(acceptedTexts);
-  const findsByText = new Map<string, string[]>();
-  for (const { find, text } of rows.map(parseReference)) {
-    const finds = findsByText.get(text);
-    if (finds !== undefined) finds.push(find);
-    else if (!accepted.has(text)) findsByText.set(text, [find]);
-  }
-  return [...findsByText].map(([text, finds]) => ({ text, finds }));
+    .all();
+  const known = new Set(accepted);
+  return [...groupBy(rows, ({ name }) => name)]
+    .filter(([name]) => !known.has(name))
+    .map(([name, group]) => [name, group.map(({ find }) => find)]);
 }
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */
@@ -261,10 +247,10 @@ export function listAcceptedPeople(outbox: Outbox): Set<string> {
  * Stores names that the service may create as people, in one transaction; stored ones keep their
  * time.
  */
-export function acceptPeople(outbox: Outbox, names: readonly string[]): void {
+export function acceptNewPeople(outbox: Outbox, people: readonly Pick<NewPerson, 'name'>[]): void {
   const now = Math.floor(outbox.clock.now());
   outbox.change(() => {
-    for (const name of names)
+    for (const { name } of people)
       outbox
         .sql('insert or ignore into accepted_people (name, accepted_at) values (?, ?)')
         .run(name, now);
@@ -402,11 +388,11 @@ export async function listNewPeople(
   openLookup: () => Promise<LookupTerm>,
   subjects?: readonly string[],
 ): Promise<readonly NewPerson[]> {
-  const named = listQueuedReferences(outbox, NEW_FINDER, subjects);
+  const named = groupNewFinders(outbox, subjects);
   if (named.length === 0) return [];
   const lookupTerm = await openLookup();
   const accepted = listAcceptedPeople(outbox);
-  const people = named.flatMap(({ text: name, finds }) => {
+  const people = named.flatMap(([name, finds]) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findByUuid(outbox, finds[0] ?? '')?.localId ?? '';
     return nearest === undefined
@@ -419,8 +405,6 @@ export async function listNewPeople(
     return { ...person, similar: group.filter((name) => name !== person.name) };
   });
 }
-
-const NEW_FINDER = { element: 'nalezce', id: NEW_PERSON } as const;
 
 /**
  * Opens the admission of new people for one push, which includes those of finds that are queued
@@ -435,9 +419,9 @@ export function openAdmission(
 ) {
   const admittedNames = new Set<string>();
   const admitAll = async (mayAsk: boolean): Promise<boolean> => {
-    const named = listQueuedReferences(outbox, NEW_FINDER, subjects);
+    const named = groupNewFinders(outbox, subjects);
     if (!(await admit(mayAsk))) return false;
-    for (const { text } of named) admittedNames.add(text);
+    for (const [name] of named) admittedNames.add(name);
     return true;
   };
   return {
@@ -452,12 +436,4 @@ export function openAdmission(
       return nalezce?.id !== NEW_PERSON || admittedNames.has(nalezce.text) || admitAll(false);
     },
   };
-}
-
-/** Stores that the service may create these people. */
-export function acceptNewPeople(outbox: Outbox, people: readonly NewPerson[]): void {
-  acceptPeople(
-    outbox,
-    people.map(({ name }) => name),
-  );
 }

@@ -7,14 +7,13 @@ import {
   type Claim,
   claim,
   decide,
-  getSlotOf,
   listAttempts,
   recordAnswer,
   recoverOpenAttempts,
   type Settlement,
 } from '../../../src/outbox/attempts.ts';
 import { removeSubject } from '../../../src/outbox/command-log.ts';
-import type { Entry, EntryId } from '../../../src/outbox/entry.ts';
+import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   clampFutureBackoff,
@@ -71,26 +70,26 @@ function waitUntil(notBeforeAt: number): Settlement {
   return { state: 'queued', reason: 'busy', notBeforeAt };
 }
 
-function nextId(outbox: Outbox, query: Partial<ClaimableQuery> = {}): EntryId | undefined {
+function nextId(outbox: Outbox, query: Partial<ClaimableQuery> = {}): number | undefined {
   return findNextClaimable(outbox, { ...ALL, ...query })?.id;
 }
 
-function claimed(outbox: Outbox, id: EntryId): Claim {
+function claimed(outbox: Outbox, id: number): Claim {
   const taken = claim(outbox, id, () => POST);
   if (taken === undefined) throw new Error('the entry is no longer queued');
   return taken;
 }
 
-function getEntry(outbox: Outbox, id: EntryId): Entry {
+function getEntry(outbox: Outbox, id: number): Entry {
   const entry = findEntryById(outbox, id);
   if (entry === undefined) throw new Error('the entry is gone');
   return entry;
 }
 
-function drop(outbox: Outbox, id: EntryId): void {
+function drop(outbox: Outbox, id: number): void {
   const entry = getEntry(outbox, id);
   decide(outbox, entry, { kind: 'abandon' }, 'dropped');
-  unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
+  unwant(outbox, entry, false);
 }
 
 function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {
@@ -364,7 +363,7 @@ test('what was given up with an unknown outcome is uncertain once it is wanted a
   drop(outbox, entryId);
   const entry = getEntry(outbox, entryId);
   expect(entry.state).toBe('dropped');
-  rewant(outbox, entry.subject, getSlotOf(outbox, entry));
+  rewant(outbox, entry);
   expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
 });
 

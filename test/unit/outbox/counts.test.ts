@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import {
   decide,
-  getSlotOf,
   recoverOpenAttempts,
   releaseRecord,
   type Settlement,
@@ -117,8 +116,7 @@ const decides = fc
             decide(outbox, entry, { kind: answer }, 'x');
             return;
           case 'drop':
-            if (entry.kind === 'import')
-              unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
+            if (entry.kind === 'import') unwant(outbox, entry, false);
             return;
           case 'release':
             if (entry.kind === 'import' && entry.state === 'accepted')
@@ -265,7 +263,7 @@ test('waiting entries are counted by the cause of their wait', () => {
   for (const find of [queued, dropped]) queueNumber(outbox, find?.findId ?? '', 'A 1', '');
   const entry = findEntryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
-  unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
+  unwant(outbox, entry, false);
   storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
   attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
     state: 'queued',

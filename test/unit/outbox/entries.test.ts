@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { getSlotOf } from '../../../src/outbox/attempts.ts';
 import {
   findEntryById,
   findImportOfFind,
@@ -65,6 +64,6 @@ test('a find is dropped with its import, whatever else is queued for it', () => 
   expect(isDropped(outbox, findId)).toBe(false);
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
-  unwant(outbox, entry.subject, getSlotOf(outbox, entry), false);
+  unwant(outbox, entry, false);
   expect([isDropped(outbox, findId), isDropped(outbox, 'another')]).toStrictEqual([true, false]);
 });

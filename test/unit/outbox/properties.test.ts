@@ -7,7 +7,7 @@ import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/
 import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
 import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
-import { makeIntentId } from '../../../src/outbox/intents.ts';
+import { getImport, makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
@@ -149,7 +149,7 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
         wantFind(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
       return;
     case 'remove':
-      if (find !== undefined) unwant(outbox, find.uuid, `import ${find.uuid}`, true);
+      if (find !== undefined) unwant(outbox, getImport(find.uuid), true);
       return;
     case 'number':
       if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, null, false);

@@ -8,6 +8,7 @@ import {
   listEntriesOfSubject,
   listNumbers,
 } from '../../../src/outbox/entry-queries.ts';
+import { getImport } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId, findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
@@ -118,7 +119,7 @@ test('a find that was removed after an attempt comes back from the ledger as rem
   const { findId, entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, QUEUED);
   const uuid = findByUuid(outbox, findId)?.uuid ?? '';
-  unwant(outbox, uuid, `import ${uuid}`, true);
+  unwant(outbox, getImport(uuid), true);
   using anew = openAnew(outbox);
   expect(stateOf(anew, 'K-1')).toBe('dropped');
 });
@@ -128,7 +129,7 @@ test('undo of a removal after a failed attempt sends the find again', () => {
   const { findId, entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, QUEUED);
   const uuid = findByUuid(outbox, findId)?.uuid ?? '';
-  run(outbox, 'remove', () => unwant(outbox, uuid, `import ${uuid}`, true));
+  run(outbox, 'remove', () => unwant(outbox, getImport(uuid), true));
   expect(stateOf(outbox, 'K-1')).toBe('dropped');
   expect(undoLast(outbox)).toMatchObject({ subjects: { size: 1 }, kept: [] });
   expect(stateOf(outbox, 'K-1')).toBe('queued');

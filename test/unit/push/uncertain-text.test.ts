@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
-import { getSlotOf, listOpenAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
+import { listOpenAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
 import { storeMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
@@ -141,7 +141,7 @@ test('an entry that was looked up and is absent needs no person', async () => {
     candidates: [],
     account: null,
   };
-  const slot = getSlotOf(outbox, entry);
+  const { slot } = entry;
   appendFacts(outbox, [{ kind: 'absent', subject: entry.subject, slot, body }]);
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toBe(NEXT_PUSH);
 });
