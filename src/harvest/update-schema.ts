@@ -52,7 +52,7 @@ export async function findSchemaInUse(
   return {
     ...addresses,
     keptFile,
-    sha512Hex: hashSha512(bytes).toString('hex'),
+    sha512Hex: hashSha512(bytes),
     sameAsBundled: true,
   };
 }

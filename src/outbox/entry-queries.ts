@@ -25,7 +25,6 @@ import {
   ROW_BASES,
   readMessage,
   readStored,
-  type StoredPhotograph,
   storeMessage,
 } from './facts.ts';
 import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
@@ -77,21 +76,8 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
     case 'number':
       return { ...base, kind: 'number', value: value ?? '', expects };
     case 'photo':
-      return { ...base, kind: 'photo', photograph: readPhotograph(JSON.parse(photograph ?? '')) };
+      return { ...base, kind: 'photo', photograph: JSON.parse(photograph ?? '') };
   }
-}
-
-function readPhotograph(stored: StoredPhotograph): PhotoEntry['photograph'] {
-  const { name, mediaType, sizeBytes, sha512, original, link, source } = stored;
-  return {
-    name,
-    mediaType,
-    sizeBytes,
-    sha512: Buffer.from(sha512, 'hex'),
-    originalSha512: original === sha512 ? undefined : Buffer.from(original, 'hex'),
-    link: link ?? undefined,
-    source: source ?? undefined,
-  };
 }
 
 function deserializeHeld(text: string | null): HeldQuestion | null {

@@ -13,6 +13,7 @@ import {
   type AttemptedBody,
   type Fact,
   type FactOf,
+  type Photograph,
   ROW_BASES,
   readMessage,
 } from './facts.ts';
@@ -30,25 +31,6 @@ export const ENTRY_STATES = [
   'dropped',
 ] as const;
 export type EntryState = (typeof ENTRY_STATES)[number];
-
-export type Photograph = {
-  readonly name: string;
-  /** Media type detected from the bytes, such as `image/jpeg`. */
-  readonly mediaType: string;
-  readonly sha512: Buffer;
-  readonly sizeBytes: number;
-  /** Digest of the file before its GPS data were removed. */
-  readonly originalSha512?: Buffer;
-  /** Path of the imported file. */
-  readonly source?: string;
-  /** Path of the original, when it is linked instead of copied. */
-  readonly link?: string;
-};
-
-/** Returns the SHA-512 of the file as it was added, before its position was removed. */
-export function getOriginalDigest({ originalSha512, sha512 }: Photograph): Buffer {
-  return originalSha512 ?? sha512;
-}
 
 /**
  * A question that a person must answer before an entry is sent. `candidates`: local ids, identifiers

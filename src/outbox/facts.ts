@@ -100,18 +100,25 @@ export type AskedRow = {
   readonly path: string | null;
 };
 
-/** Digests are hexadecimal; `original`: of the file before its place was removed. */
-export type StoredPhotograph = {
+export type Photograph = {
   readonly name: string;
+  /** Media type detected from the bytes, such as `image/jpeg`. */
   readonly mediaType: string;
-  readonly sizeBytes: number;
+  /** Digests are hexadecimal. */
   readonly sha512: string;
-  readonly original: string;
-  /** Path of the file where it is linked instead of copied. */
-  readonly link: string | null;
-  /** Path of the file that it was read from. */
-  readonly source: string | null;
+  readonly sizeBytes: number;
+  /** Digest of the file before its GPS data were removed. */
+  readonly originalSha512?: string | undefined;
+  /** Path of the imported file. */
+  readonly source?: string | undefined;
+  /** Path of the original, when it is linked instead of copied. */
+  readonly link?: string | undefined;
 };
+
+/** Returns the SHA-512 of the file as it was added, before its position was removed. */
+export function getOriginalDigest({ originalSha512, sha512 }: Photograph): string {
+  return originalSha512 ?? sha512;
+}
 
 /** Says what is wanted of a slot, from the moment of a command on. */
 export type CurrentBody = {
@@ -124,7 +131,7 @@ export type CurrentBody = {
   readonly find?: FindWish;
   /** For a number: that of the record when it was wanted; '' for none, null where unknown. */
   readonly expects?: string | null;
-  readonly photograph?: StoredPhotograph;
+  readonly photograph?: Photograph;
   /** Wish that an undo brings back. */
   readonly restores?: string;
   /** Facts of the slot that no longer say what is wanted. */

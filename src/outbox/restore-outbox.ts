@@ -23,8 +23,9 @@ import { cmd, msg } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
 import { nameSubject } from './changes/undo-command.ts';
 import { listSubjectsAhead } from './command-log.ts';
-import type { PhotoEntry, Photograph } from './entry.ts';
+import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
+import type { Photograph } from './facts.ts';
 import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from './push-lock.ts';
 import {
@@ -347,7 +348,7 @@ export async function backUpPhotographs(
     onProgress(index, photographs.length);
     const path = source.getPath(sha512);
     const copied = existsSync(path) ? await copy.add(path) : undefined;
-    if (copied?.sha512.equals(sha512) === true) continue;
+    if (copied?.sha512 === sha512) continue;
     throw new DatabaseError(t`${path}: the queued photograph ${name} was removed or changed.`, {
       hint: t`Queue it again with \`${cmd`pas photo add`}\`. The outbox itself was copied.`,
     });

@@ -3,7 +3,7 @@ import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { PasError } from '../base/errors.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { refoldSubject } from './cache.ts';
-import { type Entry, getOriginalDigest, type Photograph } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { findEntryByKey } from './entry-queries.ts';
 import {
   type CurrentBody,
@@ -12,14 +12,15 @@ import {
   type FactKind,
   type FactOf,
   type FindWish,
+  getOriginalDigest,
   makeCommandId,
   makeDamagedError,
   makeFact,
   makeUuid,
   type NewFact,
+  type Photograph,
   parseFact,
   type Slot,
-  type StoredPhotograph,
   serializeFact,
 } from './facts.ts';
 import { foldSlot, type SlotState } from './fold.ts';
@@ -324,19 +325,6 @@ export function wantNumber(
   });
 }
 
-export function serializePhotograph(photograph: Photograph): StoredPhotograph {
-  const { name, mediaType, sizeBytes, sha512, link, source } = photograph;
-  return {
-    name,
-    mediaType,
-    sizeBytes,
-    sha512: sha512.toString('hex'),
-    original: getOriginalDigest(photograph).toString('hex'),
-    link: link ?? null,
-    source: source ?? null,
-  };
-}
-
 /**
  * Wants a photograph for a find or record; the same picture again, as often as it is added to be
  * sent once more.
@@ -348,8 +336,10 @@ export function wantPhoto(
   occasion = 0,
 ): number {
   return outbox.change(() => {
-    const stored = serializePhotograph(photograph);
-    const intent: PhotoIntent = { kind: 'photo', subject, original: stored.original, occasion };
+    const { name, mediaType, sizeBytes, sha512, originalSha512, source, link } = photograph;
+    const stored = { name, mediaType, sizeBytes, sha512, originalSha512, source, link };
+    const original = getOriginalDigest(photograph);
+    const intent: PhotoIntent = { kind: 'photo', subject, original, occasion };
     const slot = { subject, slot: makeSlot(intent) };
     const { heads } = getSlotState(outbox, slot);
     const id = storeIntent(outbox, intent);

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
+import { hashSha512 } from '../base/digest.ts';
 import { listNames } from '../base/disk/folder.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {
@@ -27,7 +27,7 @@ export type PhotographFile = {
   readonly path: string;
   readonly mediaType: string;
   readonly sizeBytes: number;
-  readonly sha512: Buffer;
+  readonly sha512: string;
   readonly gps: PhotoGps;
   /** A video follows the picture, which pas does not search for a place. */
   readonly hasVideo: boolean;
@@ -134,7 +134,7 @@ async function inspectOpen(
       msg`The content of ${path} is ${typeText}. The service accepts JPEG, PNG, TIFF, HEIC and HEIF; convert the file.`,
     );
   }
-  const sha512 = createHash('sha512').update(bytes).digest();
+  const sha512 = hashSha512(bytes);
   const contents = describeContents(bytes, mediaType);
   const hasVideo = hasVideoBehind(bytes, contents.end);
   const issues = checkContents(path, contents, hasVideo);

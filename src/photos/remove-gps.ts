@@ -214,7 +214,7 @@ export type PhotoGps =
       readonly kind: 'removable';
       readonly finding: GpsFinding;
       /** Checksum and size of the photograph without GPS data. */
-      readonly without: { readonly sha512: Buffer; readonly sizeBytes: number };
+      readonly without: { readonly sha512: string; readonly sizeBytes: number };
     }
   /** A place that pas cannot remove, or data that it cannot search for one. */
   | { readonly kind: 'fixed' | 'unknown' };
@@ -230,7 +230,7 @@ export async function detectGps(bytes: Buffer, mediaType: string): Promise<Photo
   const hash = createHash('sha512');
   for (const part of parts) hash.update(part);
   const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
-  return { kind: 'removable', finding, without: { sha512: hash.digest(), sizeBytes } };
+  return { kind: 'removable', finding, without: { sha512: hash.digest('hex'), sizeBytes } };
 }
 
 /** Structure of a JPEG file (ITU-T T.81, annex B). */

@@ -21,7 +21,8 @@ import { getChild, getChildText } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
 import type { OaiClient } from '../harvest/client.ts';
 import { openContentStore, readAhead } from '../outbox/changes/kept-photographs.ts';
-import type { Entry, EntryKind, EntryState, Photograph } from '../outbox/entry.ts';
+import type { Entry, EntryKind, EntryState } from '../outbox/entry.ts';
+import type { Photograph } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../outbox/push-lock.ts';
 import {

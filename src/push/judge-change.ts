@@ -170,7 +170,7 @@ export function makeSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
     entryId: entry.id,
     identCely: entry.identCely ?? '',
     fileName: name,
-    sha512Hex: sha512.toString('hex'),
+    sha512Hex: sha512,
     window: getAttemptWindow(outbox, entry),
   };
 }
@@ -347,10 +347,8 @@ export function findUnexplainedFiles(
 }
 
 function hasDigestOrName({ photograph }: PhotoEntry, file: HarvestedFile): boolean {
-  const digests = [photograph.sha512, photograph.originalSha512].flatMap(
-    (digest) => digest?.toString('hex') ?? [],
-  );
   return (
-    digests.includes(file.sha512Hex) || file.history.some(({ note }) => note === photograph.name)
+    [photograph.sha512, photograph.originalSha512].includes(file.sha512Hex) ||
+    file.history.some(({ note }) => note === photograph.name)
   );
 }

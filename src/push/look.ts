@@ -13,12 +13,7 @@ import {
 import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
 import { isRejectedOfAny } from '../outbox/attempts.ts';
-import {
-  type Entry,
-  getOriginalDigest,
-  type NumberEntry,
-  type PhotoEntry,
-} from '../outbox/entry.ts';
+import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
   findImportOfRecord,
@@ -31,7 +26,7 @@ import {
   listQueuedHeads,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { unpackAttempt } from '../outbox/facts.ts';
+import { getOriginalDigest, unpackAttempt } from '../outbox/facts.ts';
 import {
   type Candidate,
   getSourceOfQuestion,
@@ -363,7 +358,7 @@ function listSamePhotographs(
     other.kind === 'photo' &&
     other.subject !== subject &&
     (other.state === 'accepted' || other.unknownAttempts > 0) &&
-    getOriginalDigest(other.photograph).equals(getOriginalDigest(photograph))
+    getOriginalDigest(other.photograph) === getOriginalDigest(photograph)
       ? [other.photograph.name]
       : [],
   );

@@ -9,7 +9,7 @@ import type { Vocabulary } from '../finds/vocabulary/term.ts';
 import { listNamedAreas, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
 import { openContentStore } from '../outbox/changes/kept-photographs.ts';
-import type { Photograph } from '../outbox/entry.ts';
+import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
 import { loadImageLibrary, makeThumbnails } from '../photos/thumbnail.ts';

@@ -52,7 +52,7 @@ const IMPORT_PATH = '/api/pas/import-xml';
  * Makes the request that creates a record from a document (A-IMPORT-1), with its digest
  * (A-DIGEST-1).
  */
-export function makeImportRequest(baseUrl: string, document: Buffer, sha512: Buffer): HttpRequest {
+export function makeImportRequest(baseUrl: string, document: Buffer, sha512: string): HttpRequest {
   return {
     method: 'POST',
     url: baseUrl + IMPORT_PATH,
@@ -77,7 +77,7 @@ export function makeNumberRequest(baseUrl: string, identCely: string, value: str
 type PhotoFile = {
   readonly name: string;
   readonly mediaType: string;
-  readonly sha512: Buffer;
+  readonly sha512: string;
   readonly sizeBytes: number;
   open(): Readable;
 };

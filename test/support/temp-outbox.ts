@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
 import { type Claim, claim } from '../../src/outbox/attempts.ts';
-import type { Photograph } from '../../src/outbox/entry.ts';
 import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
+import type { Photograph } from '../../src/outbox/facts.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
   type Binding,
@@ -44,7 +44,7 @@ export const EVA: KnownAccount = {
 export const PHOTOGRAPH: Photograph = {
   name: 'a.jpg',
   mediaType: 'image/jpeg',
-  sha512: Buffer.alloc(64, 1),
+  sha512: Buffer.alloc(64, 1).toString('hex'),
   sizeBytes: 3,
 };
 

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hashSha512 } from '../digest.ts';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { t } from '../language.ts';
 import { cmd } from '../message.ts';
@@ -160,7 +161,7 @@ export function readKept(folder: string): KeptFile | undefined {
   if (card === undefined) return undefined;
   const path = join(folder, card.file);
   const bytes = readOrUndefined(path);
-  if (bytes === undefined || hashHex(bytes) !== card.sha512) {
+  if (bytes === undefined || hashSha512(bytes) !== card.sha512) {
     throw makeDamagedError(
       bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`,
     );
@@ -187,7 +188,7 @@ export function keep(
   nowMs: number,
 ): void {
   const before = readCardOrNothing(folder);
-  const sha512 = hashHex(bytes);
+  const sha512 = hashSha512(bytes);
   const now = new Date(nowMs).toISOString();
   const same = before?.sha512 === sha512;
   const file = `${sha512.slice(0, 16)}-${name}`;
@@ -263,8 +264,4 @@ function makeDamagedError(what: string): ConfigError {
   return new ConfigError(`${what}.`, {
     hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
   });
-}
-
-function hashHex(bytes: Buffer): string {
-  return createHash('sha512').update(bytes).digest('hex');
 }

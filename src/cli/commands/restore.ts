@@ -59,7 +59,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
       find: localId ?? identCely,
       name: photograph.name,
-      sha512: photograph.sha512.toString('hex'),
+      sha512: photograph.sha512,
       link: photograph.link ?? null,
     })),
   });
@@ -133,7 +133,7 @@ function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
   );
   for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
     const find = localId ?? identCely ?? '';
-    const digest = photograph.sha512.toString('hex').slice(0, 16);
+    const digest = photograph.sha512.slice(0, 16);
     const { name, link } = photograph;
     terminal.warn(
       link === undefined

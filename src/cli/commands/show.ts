@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { displayWidth, padText } from '../../base/characters.ts';
+import { hashSha512 } from '../../base/digest.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import {
-  digestDocument,
   getDocumentOfFind,
   resolveFindNames,
   type Story,
@@ -183,7 +183,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     lines.push(String(entry.reason));
   if (entry.kind === 'import' && entry.document !== null) {
     const sizeBytes = entry.document.length;
-    const digest = digestDocument(entry.document).slice(0, 16);
+    const digest = hashSha512(entry.document).slice(0, 16);
     const find = entry.localId ?? '';
     lines.push(
       t`document of ${sizeBytes} bytes, SHA-512 ${digest}…; to read it: ${cmd`pas show ${find} --xml`}`,
@@ -251,11 +251,11 @@ function toContentJson(entry: Entry): Record<string, unknown> {
     case 'import':
       return {
         document: entry.document?.toString('utf8') ?? null,
-        sha512: entry.document === null ? null : digestDocument(entry.document),
+        sha512: entry.document === null ? null : hashSha512(entry.document),
       };
     case 'number':
       return { value: entry.value };
     case 'photo':
-      return { photo: entry.photograph.name, sha512: entry.photograph.sha512.toString('hex') };
+      return { photo: entry.photograph.name, sha512: entry.photograph.sha512 };
   }
 }

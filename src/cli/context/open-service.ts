@@ -5,7 +5,7 @@ import { cmd, msg } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
-import type { Photograph } from '../../outbox/entry.ts';
+import type { Photograph } from '../../outbox/facts.ts';
 import { listReferencesOfQueued } from '../../outbox/views/outbox-status.ts';
 import type { OpenService, ProfileUser } from '../../push/account.ts';
 import { type Harvesting, openKeptPhotograph, type Sync } from '../../push/departure.ts';

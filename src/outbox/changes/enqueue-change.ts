@@ -6,7 +6,7 @@ import { cmd, msg } from '../../base/message.ts';
 import type { Find } from '../../finds/find.ts';
 import { findNumberProblem } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
-import { getOriginalDigest, type NumberEntry, type PhotoEntry } from '../entry.ts';
+import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
   findLastNumber,
   findRecord,
@@ -15,6 +15,7 @@ import {
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
+import { getOriginalDigest } from '../facts.ts';
 import { findKnownAccount, type Outbox } from '../open-outbox.ts';
 import { findByUuid, type ImportedRow, isRemoved, type StoredFind } from '../stored-finds.ts';
 import {
@@ -171,7 +172,7 @@ export function enqueuePhoto(
     const there = same.filter((entry) => !isGoneAtService(outbox, entry));
     const first = there.find(({ state }) => state !== 'dropped') ?? there[0];
     if (same.length > 0 && first === undefined) {
-      const original = getOriginalDigest(photograph).toString('hex');
+      const original = getOriginalDigest(photograph);
       const occasion = getNextOccasion(outbox, subject, original);
       const entryId = wantPhoto(outbox, subject, photograph, occasion);
       return { change: 'queued', entryId, wasGone: true };
@@ -281,8 +282,8 @@ function replaceVariant(
 }
 
 /** Tells if these bytes are queued and were not sent. */
-export function isUnsent({ state, photograph }: PhotoEntry, sha512: Buffer): boolean {
-  return state === 'queued' && photograph.sha512.equals(sha512);
+export function isUnsent({ state, photograph }: PhotoEntry, sha512: string): boolean {
+  return state === 'queued' && photograph.sha512 === sha512;
 }
 
 /**
@@ -416,8 +417,7 @@ function addPhotographs(
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
     if (dryRun || uuid === undefined) continue;
-    const isWanted = (entry: PhotoEntry): boolean =>
-      ofRow.has(entry.photograph.sha512.toString('hex'));
+    const isWanted = (entry: PhotoEntry): boolean => ofRow.has(entry.photograph.sha512);
     if (addOrReplacePhoto(outbox, uuid, photograph, isWanted).sameFile === 'sent')
       sentBefore.push(photograph.name);
   }
@@ -435,7 +435,7 @@ function removePhotographs(
     (entry): entry is PhotoEntry =>
       entry.kind === 'photo' &&
       entry.state !== 'dropped' &&
-      digests.includes(entry.photograph.sha512.toString('hex')),
+      digests.includes(entry.photograph.sha512),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
   if (!dryRun) for (const entry of unsent) unwant(outbox, entry, true);

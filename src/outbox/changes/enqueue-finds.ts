@@ -303,8 +303,7 @@ function digestPhotographs(
   if (find.coversPhotos === false) return before?.photos ?? {};
   const digestsBefore = before?.photos ?? {};
   const named = [...photographs].map(
-    ([path, photograph]) =>
-      [path, photograph?.sha512.toString('hex') ?? digestsBefore[path] ?? null] as const,
+    ([path, photograph]) => [path, photograph?.sha512 ?? digestsBefore[path] ?? null] as const,
   );
   const missing = (find.missingPhotos ?? []).map(
     (name) => [name, digestsBefore[name] ?? null] as const,

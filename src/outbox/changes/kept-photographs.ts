@@ -18,7 +18,7 @@ import {
 } from '../../photos/photograph.ts';
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
 import { listUsedPhotographs } from '../command-log.ts';
-import type { Photograph } from '../entry.ts';
+import type { Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 
 /**
@@ -27,27 +27,24 @@ import type { Outbox } from '../open-outbox.ts';
  */
 type ContentStore = ReturnType<typeof openContentStore>;
 
-type StoredContent = { readonly sha512: Buffer; readonly sizeBytes: number };
+type StoredContent = { readonly sha512: string; readonly sizeBytes: number };
 
 /**
  * Copies content from one store to another.
  * @returns false where the first store lacks it, or it is damaged
  */
 export async function copyContent(
-  sha512: Buffer,
+  sha512: string,
   from: ContentStore,
   to: ContentStore,
 ): Promise<boolean> {
   const path = from.getPath(sha512);
-  return existsSync(path) && (await to.add(path)).sha512.equals(sha512);
+  return existsSync(path) && (await to.add(path)).sha512 === sha512;
 }
 
 /** Opens a folder of files named by SHA-512; `add` reads each back. */
 export function openContentStore(folder: string) {
-  const getPath = (sha512: Buffer): string => {
-    const hex = sha512.toString('hex');
-    return join(folder, hex.slice(0, 2), hex);
-  };
+  const getPath = (sha512: string): string => join(folder, sha512.slice(0, 2), sha512);
   return {
     getPath,
     /**
@@ -67,13 +64,12 @@ export function openContentStore(folder: string) {
           yield piece;
         }
       };
-      let sha512 = Buffer.alloc(0);
+      let sha512 = '';
       try {
         makeFolder(folder);
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
-          sha512 = hash.digest();
-          if (!sha512.equals(await digestFile(draft)))
-            throw writeVerificationError(getPath(sha512));
+          sha512 = hash.digest('hex');
+          if (sha512 !== (await digestFile(draft))) throw writeVerificationError(getPath(sha512));
           removeStaleTemps(draft);
           makeFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
@@ -103,10 +99,10 @@ async function* readPieces(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-async function digestFile(path: string): Promise<Buffer> {
+async function digestFile(path: string): Promise<string> {
   const hash = createHash('sha512');
   for await (const piece of readAhead(path)) hash.update(piece);
-  return hash.digest();
+  return hash.digest('hex');
 }
 
 const PIECE_BYTES = 1024 * 1024;
@@ -143,7 +139,7 @@ async function readPiece(file: FileHandle, sizeBytes: number): Promise<Buffer> {
 export type Sendable = Photograph & {
   readonly source: string;
   /** Digest without the GPS data that it has. */
-  readonly withoutGpsSha512?: Buffer;
+  readonly withoutGpsSha512?: string | undefined;
 };
 
 /**
@@ -151,7 +147,7 @@ export type Sendable = Photograph & {
  * may be sent; lower-case hexadecimal, first that of the version to send.
  */
 export function listDigests({ sha512, originalSha512, withoutGpsSha512 }: Sendable): string[] {
-  return [sha512, originalSha512, withoutGpsSha512].flatMap((each) => each?.toString('hex') ?? []);
+  return [sha512, originalSha512, withoutGpsSha512].filter((each) => each !== undefined);
 }
 
 export type PhotographKeeping = {
@@ -205,8 +201,7 @@ export function makePhotographKeeping(folder: string, options: KeepingOptions): 
           ? source
           : Readable.from(removeGps(await readFile(source), mediaType).parts),
       );
-      if (!stored.sha512.equals(sha512))
-        throw new UsageError(msg`${source} changed while it was read.`);
+      if (stored.sha512 !== sha512) throw new UsageError(msg`${source} changed while it was read.`);
     },
   };
 }

@@ -57,9 +57,7 @@ type MatchSources = MatchOptions & {
  */
 export async function matchFolder(folder: string, sources: MatchSources): Promise<MatchedFolder> {
   const { files, issues } = await searchFolder(folder);
-  const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) =>
-    photograph.sha512.toString('hex'),
-  );
+  const byDigest = groupBy(listPhotoEntries(sources.outbox), ({ photograph }) => photograph.sha512);
   const knownPhotos: PhotoInfo[] = [];
   const fates = new Map<string, FileStatus>();
   const shots: (PhotoInfo & { readonly photograph: Sendable })[] = [];

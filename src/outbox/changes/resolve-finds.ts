@@ -1,5 +1,4 @@
 import { makeIdKey, normalizeId } from '../../base/characters.ts';
-import { hashSha512 } from '../../base/digest.ts';
 import { UsageError } from '../../base/errors.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
@@ -218,9 +217,4 @@ export async function getDocumentOfFind(
 ) {
   const document = findImportOfFind(outbox, find.uuid)?.document ?? undefined;
   return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
-}
-
-/** Returns the SHA-512 of a document as it is displayed. */
-export function digestDocument(document: Buffer): string {
-  return hashSha512(document).toString('hex');
 }

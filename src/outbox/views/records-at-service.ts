@@ -23,9 +23,9 @@ import {
   withChanges,
 } from '../../finds/harvested-find.ts';
 import { listAttempts, listEvidence } from '../attempts.ts';
-import type { Entry, EntryState, ImportEntry, PhotoEntry, Photograph } from '../entry.ts';
+import type { Entry, EntryState, ImportEntry, PhotoEntry } from '../entry.ts';
 import { findImportOfFind, getLatestNumber, listEntriesOfSubject } from '../entry-queries.ts';
-import { readStored } from '../facts.ts';
+import { type Photograph, readStored } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../stored-finds.ts';
 import { formatLabelledElements } from './entry-words.ts';
@@ -358,7 +358,7 @@ function hasSameDigest(
   { sha512Hex }: HarvestedFile,
   { photograph: { sha512, originalSha512 } }: PhotoEntry,
 ): boolean {
-  return [sha512, originalSha512].some((digest) => digest?.toString('hex') === sha512Hex);
+  return [sha512, originalSha512].includes(sha512Hex);
 }
 
 function findStoredName({ history }: HarvestedFile): string | undefined {

@@ -7,8 +7,8 @@ import { msg } from '../../base/message.ts';
 import type { RequestBody } from './exchange.ts';
 
 /** Formats a SHA-512 as the value of `Content-Digest` (RFC 9530; A-DIGEST-1). */
-export function formatContentDigest(sha512: Buffer): string {
-  return `sha-512=:${sha512.toString('base64')}:`;
+export function formatContentDigest(sha512: string): string {
+  return `sha-512=:${Buffer.from(sha512, 'hex').toString('base64')}:`;
 }
 
 /** Size of the pieces in which a file is sent. */
@@ -21,7 +21,7 @@ export const SLICE_BYTES = 64 * 1024;
  */
 export async function* readVerifiedPieces(
   pieces: AsyncIterable<Buffer>,
-  expected: { readonly sha512: Buffer; readonly sizeBytes: number },
+  expected: { readonly sha512: string; readonly sizeBytes: number },
 ): AsyncGenerator<Buffer, void> {
   const whole = createHash('sha512');
   let seenBytes = 0;
@@ -33,7 +33,7 @@ export async function* readVerifiedPieces(
     if (heldBack !== undefined) yield* splitBytes(heldBack);
     heldBack = piece;
   }
-  if (seenBytes !== expected.sizeBytes || !whole.digest().equals(expected.sha512))
+  if (seenBytes !== expected.sizeBytes || whole.digest('hex') !== expected.sha512)
     throw new ChangedFileError();
   if (heldBack !== undefined) yield* splitBytes(heldBack);
 }

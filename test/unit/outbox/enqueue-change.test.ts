@@ -38,7 +38,7 @@ const PHOTOGRAPH: Sendable = {
   source: '/card/IMG_0001.jpg',
   name: 'a.jpg',
   mediaType: 'image/jpeg',
-  sha512: Buffer.alloc(64, 1),
+  sha512: Buffer.alloc(64, 1).toString('hex'),
   sizeBytes: 3,
 };
 const RECORD = makeRecordSubject(IDENT);
@@ -124,7 +124,7 @@ describe('a photograph', () => {
     using outbox = tempOutbox();
     const [second, third] = [2, 3].map((byte) => ({
       ...PHOTOGRAPH,
-      sha512: Buffer.alloc(64, byte),
+      sha512: Buffer.alloc(64, byte).toString('hex'),
     })) as [Sendable, Sendable];
     const { entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH, () => false);
     const replaced = enqueuePhoto(outbox, RECORD, second, () => false);
@@ -141,7 +141,7 @@ describe('a photograph', () => {
   test('with other content is named if one of its file was sent', () => {
     using outbox = tempOutbox();
     acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
-    const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2) };
+    const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2).toString('hex') };
     expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({
       change: 'queued',
       sameFile: 'sent',
@@ -164,7 +164,7 @@ describe('a photograph', () => {
     const file = {
       name: 'F01.jpg',
       mediaType: 'image/jpeg',
-      sha512Hex: PHOTOGRAPH.sha512.toString('hex'),
+      sha512Hex: PHOTOGRAPH.sha512,
       history: [],
     };
     show([file]);

@@ -117,6 +117,10 @@ test('the used photographs are the copied ones, including those of dropped entri
   using outbox = tempOutbox();
   const { findId } = queueImport(outbox, 'K-1');
   queuePhoto(outbox, findId, PHOTOGRAPH);
-  queuePhoto(outbox, findId, { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2), link: '/p/b.jpg' });
-  expect([...listUsedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512.toString('hex')]);
+  queuePhoto(outbox, findId, {
+    ...PHOTOGRAPH,
+    sha512: Buffer.alloc(64, 2).toString('hex'),
+    link: '/p/b.jpg',
+  });
+  expect([...listUsedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512]);
 });

@@ -17,8 +17,8 @@ function makeCopy(
   folder: string,
   byte: number,
   ageMs: number,
-): { readonly path: string; readonly sha512: Buffer } {
-  const sha512 = Buffer.alloc(64, byte);
+): { readonly path: string; readonly sha512: string } {
+  const sha512 = Buffer.alloc(64, byte).toString('hex');
   const path = openContentStore(folder).getPath(sha512);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, 'x');

@@ -73,7 +73,7 @@ describe('a check of a photograph', () => {
         path,
         mediaType,
         sizeBytes: bytes().length,
-        sha512: createHash('sha512').update(bytes()).digest(),
+        sha512: createHash('sha512').update(bytes()).digest('hex'),
         gps: { kind: mediaType.startsWith('image/hei') ? 'unknown' : 'none' },
         hasVideo: false,
       },

@@ -657,7 +657,11 @@ describe('with thousands of records and entries', () => {
         );
         const identCely = service.make(getInnerText(index % 10 === 0 ? 'sherd' : `A-${index}`));
         acceptEntry(outbox, entryId, identCely);
-        const photograph = { ...PHOTOGRAPH, name: `${index}.jpg`, sha512: Buffer.alloc(64, index) };
+        const photograph = {
+          ...PHOTOGRAPH,
+          name: `${index}.jpg`,
+          sha512: Buffer.alloc(64, index).toString('hex'),
+        };
         queuePhoto(outbox, findId, photograph);
         queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
       }

@@ -99,7 +99,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     if (ident !== '')
       return {
         write: `${ident} + ${name}`,
-        done: () => addFile(ident, name, hashSha512(Buffer.from(contentIn(body))).toString('hex')),
+        done: () => addFile(ident, name, hashSha512(Buffer.from(contentIn(body)))),
       };
     const inner = /<samostatny_nalez>([\s\S]*)<\/samostatny_nalez>/.exec(body)?.[1] ?? '';
     return { write: /<poznamka>([^<]*)</.exec(inner)?.[1] ?? '', done: () => make(inner) };

@@ -88,7 +88,7 @@ export function lookScene({ tellsTime = true } = {}) {
       queuePhoto(outbox, findId ?? makeRecordSubject(identCely ?? ''), {
         ...PHOTOGRAPH,
         name,
-        sha512: Buffer.alloc(64, byte),
+        sha512: Buffer.alloc(64, byte).toString('hex'),
       }),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       queueNumber(outbox, makeRecordSubject(identCely), value, expects),

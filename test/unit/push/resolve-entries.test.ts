@@ -100,7 +100,7 @@ function addChange(outbox: Outbox, subject: string, kind: Given[0], nth: number)
 const photograph = (nth: number) => ({
   ...PHOTOGRAPH,
   name: `${nth}.jpg`,
-  sha512: Buffer.alloc(64, nth),
+  sha512: Buffer.alloc(64, nth).toString('hex'),
 });
 
 function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): void {
