@@ -358,8 +358,8 @@ export const PLANTED: readonly Planted[] = [
     decide(outbox, entry, { kind: 'created', identCely: departure.held.candidates[0] ?? '' }, '');
   else if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);`,
     also: {
-      from: `import { getSlotState, isRejectedOfAny } from '../outbox/attempts.ts';`,
-      to: `import { decide, getSlotState, isRejectedOfAny } from '../outbox/attempts.ts';`,
+      from: `import { isRejectedOfAny } from '../outbox/attempts.ts';`,
+      to: `import { decide, isRejectedOfAny } from '../outbox/attempts.ts';`,
     },
   },
   {
