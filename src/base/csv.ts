@@ -9,14 +9,13 @@ const FORMULA_START = /^'*[=+\-@\t\r]/;
 const INNER_FORMULA = /([;,\t\r\n]"*)('*[=+\-@](?=[^\s;,"]))/g;
 const MARKED_INNER_FORMULA = /([;,\t\r\n]"*)'('*[=+\-@](?=[^\s;,"]))/g;
 
+type CsvValue = string | number | null | undefined;
+
 /**
  * Quotes a cell where needed, and marks what a spreadsheet would evaluate as a formula, at its
  * start or behind another separator.
  */
-export function formatCsvCell(
-  value: string | number | null | undefined,
-  delimiter: ',' | ';' | '\t' = ',',
-): string {
+export function formatCsvCell(value: CsvValue, delimiter: ',' | ';' | '\t' = ';'): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'number') return String(value);
   return formatPlainCsvCell(withFormulaMark(value), delimiter);
@@ -52,6 +51,12 @@ export function withMarkKept(text: string): string {
 
 /** Excel does not recognise UTF-8 without it. */
 export const BYTE_ORDER_MARK = '\ufeff';
+
+/** Writes a small table to edit, with `;`, the separator of Czech spreadsheets. */
+export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
+  const lines = rows.map((row) => `${row.map((cell) => formatCsvCell(cell)).join(';')}\n`);
+  return `${BYTE_ORDER_MARK}${lines.join('')}`;
+}
 
 /** Joins file names with `;`. A name that contains a `;` stands in double quotes, as in CSV. */
 export function joinNames(names: readonly string[], between: ';' | '; ' = ';'): string {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { toPrintable } from '../base/characters.ts';
-import { BYTE_ORDER_MARK, formatCsvCell } from '../base/csv.ts';
+import { formatCsvTable } from '../base/csv.ts';
 import { writeOutputFile } from '../base/disk/output-file.ts';
 import { quoteTomlString } from '../base/disk/toml.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../base/issue.ts';
@@ -305,8 +305,6 @@ function formatMap(file: string, map: ColumnMap, { columns, undecided }: TablePr
 
 /** Writes the list in the form of `pas vocab map suggest`. */
 function formatUnmappedTable(terms: readonly UnmappedTerm[]): string {
-  const lines = terms.map(({ element, term }) =>
-    [element, formatCsvCell(toPrintable(term), ';')].join(';'),
-  );
-  return `${BYTE_ORDER_MARK}${['element;term', ...lines].join('\n')}\n`;
+  const rows = terms.map(({ element, term }) => [element, toPrintable(term)]);
+  return formatCsvTable([['element', 'term'], ...rows]);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { toPrintable } from '../../base/characters.ts';
-import { BYTE_ORDER_MARK, formatCsvCell } from '../../base/csv.ts';
+import { formatCsvTable } from '../../base/csv.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
@@ -154,7 +154,6 @@ async function remove(context: Context, of: string, ownTerm: string): Promise<Ex
 }
 
 type SuggestOptions = SheetOptions & {
-  readonly set?: string;
   readonly out?: string;
   readonly force?: boolean;
 };
@@ -178,11 +177,10 @@ function registerSuggest(parent: Command, run: Runner): void {
       summary: t`Propose an entry for each term of a list (a column "term", and optionally "set" or "element"), with a score and the reason. Nothing is used until a person confirms it.`,
       examples: [
         'pas vocab map suggest terms.csv --out proposals.csv',
-        'pas vocab map suggest periods.txt --set obdobi --json',
+        'pas vocab map suggest our-terms.xlsx --sheet 2 --json',
       ],
     }),
   )
-    .option('--set <set>', t`set or element to use for terms that do not specify one`)
     .option('--out <file>', t`write to this file instead of stdout`)
     .option('--force', t`replace an existing file`)
     .action(run(suggest));
@@ -198,12 +196,11 @@ async function suggest(
   const progress = terminal.startProgress(t`Comparing`);
   let proposals: Proposals;
   try {
-    const sources = {
+    proposals = suggestMapping(list, {
       vocabulary: await openHarvested(context),
       mapping: await readMappingFile(context),
-      set: options.set,
-    };
-    proposals = suggestMapping(list, { ...sources, onProgress: progress.update });
+      onProgress: progress.update,
+    });
   } finally {
     progress.end();
   }
@@ -254,8 +251,8 @@ function report(
 
 /** Writes the columns of the mapping, so that the reviewed file can be imported. */
 function formatProposals(proposals: readonly Proposal[]): string {
-  const lines = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) => {
-    const cells = [
+  const rows = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) =>
+    [
       best?.term.setSpec ?? set ?? '',
       term,
       best?.term.ident ?? '',
@@ -267,10 +264,9 @@ function formatProposals(proposals: readonly Proposal[]): string {
         .join(', '),
       '',
       '',
-    ];
-    return cells.map((cell) => formatCsvCell(toPrintable(cell), ';')).join(';');
-  });
-  return `${BYTE_ORDER_MARK}${[COLUMNS.join(';'), ...lines].join('\n')}\n`;
+    ].map(toPrintable),
+  );
+  return formatCsvTable([COLUMNS, ...rows]);
 }
 
 function toProposalJson({

@@ -1,4 +1,4 @@
-import { BYTE_ORDER_MARK, formatCsvCell } from '../../base/csv.ts';
+import { formatCsvTable } from '../../base/csv.ts';
 import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
@@ -137,9 +137,8 @@ const CSV_HEADER = [
 
 type ExportedTerm = ReturnType<typeof toTermJson> & { readonly superiors: readonly string[] };
 
-/** Writes a table for spreadsheets: UTF-8 with byte order mark, comma, quoted where needed. */
 function formatTermsCsv(terms: readonly ExportedTerm[]): string {
-  const lines = terms.map((term) => {
+  const rows = terms.map((term) => {
     const { dating } = term;
     const cells = {
       ...term,
@@ -149,9 +148,9 @@ function formatTermsCsv(terms: readonly ExportedTerm[]): string {
       year_to_min: dating?.toMin,
       year_to_max: dating?.toMax,
     };
-    return CSV_HEADER.map((name) => formatCsvCell(cells[name])).join(',');
+    return CSV_HEADER.map((name) => cells[name]);
   });
-  return `${BYTE_ORDER_MARK}${[CSV_HEADER.join(','), ...lines].join('\n')}\n`;
+  return formatCsvTable([CSV_HEADER, ...rows]);
 }
 
 export function toTermJson(term: Term) {

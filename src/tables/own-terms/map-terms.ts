@@ -160,8 +160,6 @@ export type Proposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
 
 type SuggestMappingOptions = {
   readonly vocabulary: Vocabulary;
-  /** Set, or element of a find, of terms without one. */
-  readonly set: string | undefined;
   /** Terms that are mapped already are skipped. */
   readonly mapping: Mapping;
   readonly onProgress: (doneCount: number, total: number) => void;
@@ -188,9 +186,7 @@ const CANDIDATES = 4;
  */
 export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
   const { vocabulary, mapping, onProgress } = options;
-  const { terms: listed, issues } = parseOwnTerms(list);
-  const setSpec = options.set === undefined ? undefined : getSetOfName(options.set);
-  const terms = setSpec === undefined ? listed : listed.map((term) => ({ set: setSpec, ...term }));
+  const { terms, issues } = parseOwnTerms(list);
   const mapped = new Set(
     mapping.rows
       .filter(({ confirmed }) => confirmed)

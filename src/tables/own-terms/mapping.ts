@@ -1,5 +1,5 @@
 import { groupBy } from '../../base/collections.ts';
-import { BYTE_ORDER_MARK, formatCsvCell } from '../../base/csv.ts';
+import { formatCsvTable } from '../../base/csv.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
 import { foldName, makePersonKey } from '../../base/names.ts';
@@ -166,14 +166,16 @@ export function getMappingKey(set: string, term: string): string {
   return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
 }
 
-/** Writes the mapping as a table to edit, with `;`, the separator of Czech spreadsheets. */
 export function formatMapping(rows: readonly MappedTerm[]): string {
-  const lines = rows.map(({ set, term, id, label, note, confirmed }) =>
-    [set, term, id, label, note, confirmed ? 'yes' : '']
-      .map((cell) => formatCsvCell(cell, ';'))
-      .join(';'),
-  );
-  return `${BYTE_ORDER_MARK}${[MAPPING_COLUMNS.join(';'), ...lines].join('\n')}\n`;
+  const cells = rows.map(({ set, term, id, label, note, confirmed }) => [
+    set,
+    term,
+    id,
+    label,
+    note,
+    confirmed ? 'yes' : '',
+  ]);
+  return formatCsvTable([MAPPING_COLUMNS, ...cells]);
 }
 
 /** Set of people, who are mapped by names in any spelling. */
