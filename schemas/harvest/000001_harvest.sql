@@ -26,8 +26,6 @@ create table outputs (
   digest text,
   -- size of a growing file at the end of the last run; null while a run writes, and after one that was killed
   closed_bytes integer,
-  -- the pass under way compares the output with the service
-  verifying integer not null default 0 check (verifying in (0, 1)),
   -- rights of the account when the sets were read last, as the service's user information has them; null: not known
   rights text
 ) strict;

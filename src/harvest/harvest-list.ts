@@ -120,7 +120,7 @@ const CLOCK_STEP_MS = 2000;
  */
 export async function harvest(options: HarvestOptions): Promise<HarvestResult> {
   const { state, window } = options;
-  const next = findPassToResume(options) ?? decideNextPass(options);
+  const next = choosePass(options);
   const pass = next ?? beginPass(options, 'changes', window);
   const run: Run = { ...options, pass, faults: new Map(), written: 0, deleted: 0 };
   if (next === undefined) return makeResult(run, {});
@@ -149,32 +149,27 @@ function makeResult(
 }
 
 /**
- * An empty list of changes may be wrong, so one that was not compared with the count is not
- * resumed.
+ * Chooses the unfinished pass, or the next one; undefined where all changes would be after the
+ * window.
  */
-function findPassToResume(options: HarvestOptions): HarvestPass | undefined {
-  const pass = options.state.getPass();
-  if (pass === undefined || isAhead(pass.beganMs, options)) return undefined;
-  const goesOn = pass.kind === 'full' || (options.full !== true && !hasListEnded(pass));
-  return goesOn ? pass : undefined;
-}
-
-function isAhead(ms: number, { serverNowMs }: HarvestOptions): boolean {
-  return ms > serverNowMs + CLOCK_STEP_MS;
-}
-
-/** Decides on the next pass; undefined where all changes would be after the window. */
-function decideNextPass(options: HarvestOptions): HarvestPass | undefined {
+function choosePass(options: HarvestOptions): HarvestPass | undefined {
   const { state, window, full, overlapMs, serverNowMs, setSpec, onNote } = options;
+  const latestMs = serverNowMs + CLOCK_STEP_MS;
+  const begun = state.getPass();
+  const hasClockOfBegun = begun === undefined || begun.beganMs <= latestMs;
+  if (begun !== undefined && hasClockOfBegun) {
+    if (begun.kind === 'full') return begun;
+    // An empty list of changes may be wrong, so one that was not compared with the count is not
+    // resumed.
+    if (full !== true && !hasListEnded(begun)) return begun;
+  }
   const all = beginPass(options, 'full', window);
   const watermarkMs = state.getWatermarkMs();
-  const begunMs = state.getPass()?.beganMs;
   const skipped = state.listSkipped();
-  if (watermarkMs === null || full === true) return all;
-  if (begunMs !== undefined && isAhead(begunMs, options)) return all;
+  if (watermarkMs === null || full === true || !hasClockOfBegun) return all;
   // A skipped record without an identifier cannot be requested alone.
   if (skipped.some(isUnidentified)) return all;
-  if (isAhead(watermarkMs, options)) {
+  if (watermarkMs > latestMs) {
     onNote?.(formatClockWentBack(formatSetName(setSpec), watermarkMs, serverNowMs));
     return all;
   }

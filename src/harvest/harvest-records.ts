@@ -7,7 +7,6 @@ import {
   countHeld,
   getOrCreateHarvest,
   type HarvestStore,
-  setVerifying,
   updateRights,
 } from './harvested-records.ts';
 import { type OpenedOutput, type Opening, writeTombstones } from './outputs.ts';
@@ -35,7 +34,7 @@ type HarvestRecordsOptions = HarvestRequest & {
   /** Bounds as the user gave them, UTC dates or times; both inclusive. */
   readonly from?: string | undefined;
   readonly until?: string | undefined;
-  /** Requests all records, compares them with the output, and repairs it. */
+  /** Requests all records, and writes an output again that another program changed. */
   readonly verify?: boolean;
 };
 
@@ -75,7 +74,6 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const { store, output } = await options.openOutput({ verify, onNote });
   const hasOtherRights = store.change(() => {
     for (const setSpec of sets) getOrCreateHarvest(store, setSpec);
-    setVerifying(store, verify);
     return options.rights !== undefined && updateRights(store, options.rights);
   });
   if (hasOtherRights)

@@ -29,9 +29,8 @@ export type SeenRecord = {
 
 /** Unlisted records that are kept, since they may still exist. */
 export type UnconfirmedLosses = {
-  /** `empty`: the list is empty, and no record is held. */
-  readonly kind: 'empty' | 'losses';
   readonly lost: number;
+  /** 0: the list is empty, and no record is held. */
   readonly held: number;
   /** Identifiers of lost records that finds or the mapping use. */
   readonly inUse: readonly string[];

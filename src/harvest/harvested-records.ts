@@ -154,17 +154,6 @@ export function updateRights(store: HarvestStore, rights: string): boolean {
   return differs;
 }
 
-/**
- * Sets whether stored records are verified against the service. A pass that did not verify from its
- * first page begins again.
- */
-export function setVerifying(store: HarvestStore, verify: boolean): void {
-  const is = verify ? 1 : 0;
-  if (verify)
-    store.sql('update harvests set pass = null where (select verifying from outputs) = 0').run();
-  store.sql('update outputs set verifying = ?').run(is);
-}
-
 /** Subject of a harvest into one output, and its account. One output has one subject. */
 export type Subject = ReturnType<typeof parseSubject>;
 const parseSubject = createRowParser({

@@ -64,8 +64,7 @@ export async function settleLosses(options: LossOptions, pass: HarvestPass): Pro
   const isConfirmed = acceptLosses || nowMs - sinceMs >= CONFIRM_AFTER_MS;
   if (!isEmpty && (isConfirmed || (areFew && pass.seen > 0 && inUse.length === 0)))
     return { vanished: await holdings.deleteLost(lost, pass) };
-  const kind = isEmpty ? 'empty' : 'losses';
-  return { unconfirmed: { kind, lost: lost.length, held, inUse, sinceMs, digest } };
+  return { unconfirmed: { lost: lost.length, held, inUse, sinceMs, digest } };
 }
 
 function canInferDeletion(

@@ -44,7 +44,12 @@ export function formatLeftOut(identifier: string | null | undefined, sentence: s
 
 /** Makes the JSON of a set's result. */
 export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
-  return { set: setSpec || null, ...figures, kept_in_doubt: unconfirmed?.kind ?? null };
+  const kind = unconfirmed?.held === 0 ? 'empty' : 'losses';
+  return {
+    set: setSpec || null,
+    ...figures,
+    kept_in_doubt: unconfirmed === undefined ? null : kind,
+  };
 }
 
 const MAX_NAMED = 5;
@@ -62,8 +67,9 @@ export function warnOfUnconfirmedLosses(
   for (const { setSpec, unconfirmed } of sets) {
     if (unconfirmed === undefined) continue;
     const name = formatSetName(setSpec);
-    isIncomplete ||= unconfirmed.kind === 'losses' || isNeededByImports(setSpec);
-    if (unconfirmed.kind === 'empty') {
+    const { lost, held, inUse } = unconfirmed;
+    isIncomplete ||= held > 0 || isNeededByImports(setSpec);
+    if (held === 0) {
       terminal.warn(
         setSpec === ''
           ? t`The service lists no records. The next run reads everything again.`
@@ -71,7 +77,6 @@ export function warnOfUnconfirmedLosses(
       );
       continue;
     }
-    const { lost, held, inUse } = unconfirmed;
     const used = inUse.slice(0, MAX_NAMED).join(', ');
     const inUseText = used === '' ? '' : t` Finds or the mapping use ${used}.`;
     const flag = cmd`--accept-losses`;

@@ -54,7 +54,7 @@ describe.each([
     using scene = await harvested(count);
     forgetFirst(scene.repository, lost);
     const { records, terms } = await scene.run(flags);
-    const unconfirmed = { kind: 'losses', lost, held: count, inUse: [] };
+    const unconfirmed = { lost, held: count, inUse: [] };
     expect([records, terms]).toMatchObject([
       { unconfirmed, vanished: 0 },
       { unconfirmed, vanished: 0 },
@@ -125,7 +125,7 @@ test('an entry used by finds is not marked at once', async () => {
   scene.repository.forget(ident(7));
   const { terms } = await scene.run({ inUse: [ident(7), ident(8)] });
   expect(terms).toMatchObject({
-    unconfirmed: { kind: 'losses', lost: 1, held: 40, inUse: [ident(7)] },
+    unconfirmed: { lost: 1, held: 40, inUse: [ident(7)] },
     vanished: 0,
   });
 });
