@@ -95,21 +95,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
       '--drop',
     ],
   ],
-  [
-    msg`Selection:`,
-    [
-      '--state',
-      '--project',
-      '--from <date>',
-      '--until',
-      '--since',
-      '--text',
-      '--where',
-      '--limit',
-      '--only',
-      '--set <set>',
-    ],
-  ],
+  [msg`Selection:`, ['--from <date>', '--until', '--where', '--limit', '--only', '--set <set>']],
   [msg`Output:`, ['--out', '--format', '--codes', '--for', '--issues-to', '--xml', '--force']],
 ];
 
@@ -145,6 +131,15 @@ export function collect(value: string, before: readonly string[] = []): readonly
 export function parseWholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
   return Number(text);
+}
+
+/** Adds the selection of finds. */
+export function addWhereOption(command: Command): Command {
+  return command.option(
+    '--where <name=value>',
+    t`only finds that match: element=value, state=draft,refused, since=DAY or until=DAY of the find, or text=anywhere; may be repeated`,
+    collect,
+  );
 }
 
 export function addSheetOption(command: Command): Command {

@@ -70,7 +70,7 @@ test('a table of finds that the service has creates no second record', async () 
 
 test('only the requested finds are written, and no file is replaced without --force', async () => {
   const out = join(home.folder, 'queued.csv');
-  expect(await home.json('export', '--state', 'queued', '--out', out)).toMatchObject({
+  expect(await home.json('export', '--where', 'state=queued', '--out', out)).toMatchObject({
     format: 'csv',
     finds: 1,
   });
@@ -86,7 +86,7 @@ test('only the requested finds are written, and no file is replaced without --fo
   await expectEnded(home.pas('export', '--out', 'finds.doc'), 2);
   await expectEnded(home.pas('export', 'finds.csv', '--format', 'xlsx'), 2);
   expect(existsSync(join(home.folder, 'finds.doc'))).toBe(false);
-  expect((await home.do('export', '--format', 'geojson', '--project', 'C-1')).stdout).toBe(
+  expect((await home.do('export', '--format', 'geojson', '--where', 'project=C-1')).stdout).toBe(
     '{"type":"FeatureCollection","features":[\n]}\n',
   );
 });

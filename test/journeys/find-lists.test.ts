@@ -30,29 +30,30 @@ const listed = async (...flags: string[]): Promise<string[]> =>
 
 describe('the list of finds shows', () => {
   test.each([
-    [['--state', 'accepted'], ['K-2']],
+    [['--where', 'state=accepted'], ['K-2']],
     [
-      ['--state', 'queued', 'draft'],
+      ['--where', 'state=queued,draft'],
       ['K-1', 'K-3', 'DR 1'],
     ],
     [
-      ['--project', 'C-202400101', '--limit', '2'],
+      ['--where', 'project=C-202400101', '--limit', '2'],
       ['K-1', 'K-2'],
     ],
-    [['--until', '2023-12-31'], ['DR 1']],
-    [['--since', '2023-05-02', '--text', 'nalez 3'], ['K-3']],
-    [['--text', 'stribrna SPONA'], ['DR 1']],
-    [['--text', 'zlatá'], []],
+    [['--where', 'until=2023-12-31'], ['DR 1']],
+    [['--where', 'since=2023-05-02', '--where', 'text=nalez 3'], ['K-3']],
+    [['--where', 'state=queued', '--where', 'state=draft'], []],
+    [['--where', 'text=stribrna SPONA'], ['DR 1']],
+    [['--where', 'text=zlatá'], []],
   ])('with %j those that are asked for', async (flags, finds) => {
     expect(await listed(...flags)).toEqual(finds);
   });
 
   test('the name of a find quoted for the shell', async () => {
-    expect((await home.pas('list', '--state', 'draft')).stdout).toMatch(/^'DR 1' /m);
+    expect((await home.pas('list', '--where', 'state=draft')).stdout).toMatch(/^'DR 1' /m);
   });
 
   test('nothing for a day that is not a date', async () => {
-    await expectEnded(home.pas('list', '--since', 'May'), 2, 'YYYY-MM-DD');
+    await expectEnded(home.pas('list', '--where', 'since=May'), 2, 'YYYY-MM-DD');
   });
 });
 

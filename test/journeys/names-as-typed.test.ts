@@ -80,7 +80,7 @@ test('of two finds that differ in the hyphen each is found by its own name, and 
 });
 
 test('a project in small letters lists its finds', async () => {
-  expect(await home.json('list', '--project', 'c-202400101')).toHaveLength(2);
+  expect(await home.json('list', '--where', 'project=c-202400101')).toHaveLength(2);
 });
 
 test('a table and --set name a project with dashes and blanks of a word processor', async () => {

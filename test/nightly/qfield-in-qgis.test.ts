@@ -232,7 +232,7 @@ describe.skipIf(!hasQgis)(
 
     test('is exported with a style that QGIS applies by itself, and reimported without a change', async () => {
       const out = join(home.folder, 'season.gpkg');
-      await home.do('export', '--for', 'qgis', '--state', 'queued', '--out', out);
+      await home.do('export', '--for', 'qgis', '--where', 'state=queued', '--out', out);
       const styled = await qgis<{ shown: string[][]; files: boolean[] }>('styled', out);
       expect(styled).toMatchObject({
         valid: true,

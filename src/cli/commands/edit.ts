@@ -9,7 +9,7 @@ import { checkChangedFinds } from '../../outbox/unite.ts';
 import { formatFindLine, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseUnchecked } from '../../tables/collapse-issues.ts';
-import { collect, defineCommand, type Runner } from '../command.ts';
+import { addWhereOption, collect, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { editFile } from '../context/user-files.ts';
 import {
@@ -18,13 +18,13 @@ import {
   offerSources,
   openValidationContext,
 } from '../context/validation.ts';
+import { parseFilters } from '../find-filters.ts';
 import { makeInterview, openEntrySession } from '../interview/add-find.ts';
 import {
   type CellChange,
   type FindEdit,
   openEdit,
   type PlannedEdit,
-  parseChoice,
   planEdits,
 } from '../interview/edit-find.ts';
 import { askChanges, type InterviewResult } from '../interview/interview.ts';
@@ -33,7 +33,7 @@ import { formatFindCount } from '../result-texts.ts';
 import { printIssues, requireConfirmation, toIssuesJson } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
+  const command = defineCommand(program, {
     name: 'edit [find...]',
     summary: t`Edit a find that was not sent or was refused: answer questions, in your editor or with flags. If it is complete, it is queued again.`,
     examples: [
@@ -41,15 +41,11 @@ export function register(program: Command, run: Runner): void {
       "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
       "pas edit --where project=C-202400101 --where finder='Novák, Jan' --set accessibility=archeolog",
     ],
-  })
+  });
+  addWhereOption(command)
     .option(
       '--set <element=value>',
       t`set an element; an empty value removes it; may be repeated`,
-      collect,
-    )
-    .option(
-      '--where <element=value>',
-      t`all finds that match: element=value, or state=, since=, until= or text= as in ${cmd`pas list`}; may be repeated`,
       collect,
     )
     .option('--point <position>', t`as in ${cmd`pas add`}`)
@@ -211,7 +207,7 @@ async function editMany(
   outbox.command.words = 'edit';
   const ruleContext = await openValidationContext(context);
   const chosen =
-    where.length === 0 ? undefined : listFinds(outbox, parseChoice(where)).map(({ find }) => find);
+    where.length === 0 ? undefined : listFinds(outbox, parseFilters(where)).map(({ find }) => find);
   const named = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const requested =
     named?.filter((find) => chosen?.some(({ uuid }) => uuid === find.uuid) ?? true) ?? chosen ?? [];

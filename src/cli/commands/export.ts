@@ -2,8 +2,6 @@ import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
-import { ENTRY_STATES } from '../../outbox/entry.ts';
-import type { FindScope } from '../../outbox/views/records-at-service.ts';
 import {
   EXPORT_FORMATS,
   EXPORTER_NAMES,
@@ -13,30 +11,32 @@ import {
   exportFinds,
   findFormatOfExtension,
 } from '../../tables/exports/exporters.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { addWhereOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { getDocumentProfile, openLabels, openReferenceWords } from '../context/validation.ts';
+import { parseFilters } from '../find-filters.ts';
 import { formatFindCount } from '../result-texts.ts';
 
-type ExportOptions = GlobalOptions &
-  FindScope & {
-    readonly format?: ExportFormat;
-    readonly out?: string;
-    readonly codes?: boolean;
-    readonly for?: ExporterName;
-    readonly force?: boolean;
-  };
+type ExportOptions = GlobalOptions & {
+  readonly where?: readonly string[];
+  readonly format?: ExportFormat;
+  readonly out?: string;
+  readonly codes?: boolean;
+  readonly for?: ExporterName;
+  readonly force?: boolean;
+};
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
+  const command = defineCommand(program, {
     name: 'export [find-or-file...]',
     summary: t`Export finds to a table, a map layer or XML. Importing that file again changes nothing.`,
     examples: [
       'pas export season.xlsx',
-      'pas export --state draft refused --out to-mend.xlsx',
+      'pas export --where state=draft,refused --out to-mend.xlsx',
       'pas export --format geojson > finds.geojson',
     ],
-  })
+  });
+  addWhereOption(command)
     .addOption(
       new Option(
         '--format <format>',
@@ -44,13 +44,6 @@ export function register(program: Command, run: Runner): void {
       ).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
-    .addOption(
-      new Option(
-        '--state <state...>',
-        t`only finds whose import is in one of these states`,
-      ).choices(ENTRY_STATES),
-    )
-    .option('--project <id>', t`only finds of this project`)
     .option('--codes', t`identifiers of vocabulary entries in place of their labels`)
     .addOption(
       new Option(
@@ -86,7 +79,7 @@ async function exportCommand(
   const formatReference =
     options.codes === true ? undefined : await openReferenceWords(context, getLabels);
   const request = {
-    ...options,
+    filters: parseFilters(options.where),
     exporter: options.for,
     getLabels,
     formatReference,

@@ -1,47 +1,36 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, quoteShellWord } from '../../base/message.ts';
-import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
+import type { Entry } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import {
-  type FindChoice,
-  formatRemoteStatus,
-  listFinds,
-} from '../../outbox/views/records-at-service.ts';
-import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { formatRemoteStatus, listFinds } from '../../outbox/views/records-at-service.ts';
+import { addWhereOption, defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { toHeldJson } from '../result-texts.ts';
 
-type ListOptions = GlobalOptions & FindChoice & { readonly limit?: number };
+type ListOptions = GlobalOptions & {
+  readonly where?: readonly string[];
+  readonly limit?: number;
+};
 
 export function register(program: Command, run: Runner): void {
-  defineCommand(program, {
+  const command = defineCommand(program, {
     name: 'list',
     summary: t`List the finds of the outbox with their states.`,
-    examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
-  })
-    .addOption(
-      new Option(
-        '--state <state...>',
-        t`only finds whose import is in one of these states`,
-      ).choices(ENTRY_STATES),
-    )
-    .option('--project <id>', t`only finds of this project`)
-    .option('--since <date>', t`found on or after this day`, parseDayOption)
-    .option('--until <date>', t`found on or before this day`, parseDayOption)
-    .option('--text <text>', t`only finds that contain this text`)
+    examples: ['pas list', 'pas list --where state=draft,refused --where since=2024-06-01'],
+  });
+  addWhereOption(command)
     .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
     .action(run(list));
 }
 
-function parseDayOption(text: string): string {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) throw new InvalidArgumentError(t`Write it as YYYY-MM-DD.`);
-  return text;
-}
-
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
-  const finds = listFinds(await context.openOutboxToRead(), options, options.limit);
+  const { where, limit } = options;
+  // Loaded where it is used, since it reads values like tables.
+  const filters =
+    where === undefined ? [] : (await import('../find-filters.ts')).parseFilters(where);
+  const finds = listFinds(await context.openOutboxToRead(), filters, limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
     formatState(entry),

@@ -10,14 +10,14 @@ import {
   parseEditText,
   withChanges,
 } from '../../finds/edit-text.ts';
-import { type ElementName, findColumnMeant, isElementName } from '../../finds/fields.ts';
+import { findColumnMeant } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import { rememberReferences } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { asFind, makePrepared } from '../../outbox/changes/enqueue-finds.ts';
 import { openNumberLookup } from '../../outbox/changes/number-owners.ts';
-import { ENTRY_STATES, type EntryState } from '../../outbox/entry.ts';
+import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
@@ -26,13 +26,11 @@ import {
   type StoredFind,
   serializeBase,
 } from '../../outbox/stored-finds.ts';
-import type { FindChoice } from '../../outbox/views/records-at-service.ts';
 import { wantFind } from '../../outbox/wishes.ts';
 import { OF_ONE_FIND } from '../../tables/columns/columns.ts';
 import {
   isOfPoint,
   parseColumnSetting,
-  parseSetting,
   parseSettings,
   parseSettingsOrThrow,
 } from '../../tables/columns/settings.ts';
@@ -260,49 +258,6 @@ function replaceCells(
   );
   const names = settings.map(({ name }) => name);
   return { find: replaceElements(find, names, parsed.elements), issues };
-}
-
-/**
- * Parses filters `element=value`, `state=…`, `since=…`, `until=…` and `text=…`.
- * @throws UsageError for an invalid one
- */
-export function parseChoice(filters: readonly string[]): FindChoice {
-  const named: { [name: string]: string | undefined } = {};
-  const elements: (readonly [ElementName, string])[] = [];
-  for (const filter of filters) {
-    const [, name, value = ''] = /^\s*(state|since|until|text)\s*=(.*)$/s.exec(filter) ?? [];
-    if (name === undefined) elements.push(parseElementFilter(filter));
-    else named[name] = value.trim();
-  }
-  const { state, since, until, text } = named;
-  for (const day of [since, until]) {
-    if (day !== undefined && !/^\d{4}-\d\d-\d\d$/.test(day))
-      throw new UsageError(t`"${day}" is not a date. Write it as YYYY-MM-DD.`);
-  }
-  return {
-    state: state === undefined ? undefined : parseStates(state),
-    since,
-    until,
-    text,
-    elements,
-  };
-}
-
-function parseStates(text: string) {
-  const words = text.split(/[\s,]+/);
-  const unknown = words.find((word) => !ENTRY_STATES.some((state) => state === word));
-  const all = ENTRY_STATES.join(', ');
-  if (unknown !== undefined)
-    throw new UsageError(t`There is no state ${unknown}. The states are: ${all}.`);
-  return ENTRY_STATES.filter((state) => words.includes(state));
-}
-
-function parseElementFilter(filter: string) {
-  const setting = parseSetting(filter);
-  if ('rule' in setting) throw new UsageError(setting.message);
-  if (!isElementName(setting.name))
-    throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
-  return [setting.name, setting.value] as const;
 }
 
 /** @throws UsageError where another process changed the find since it was read */

@@ -1,4 +1,3 @@
-import { makeIdKey } from '../../base/characters.ts';
 import {
   createRowParser,
   isNumber,
@@ -7,13 +6,7 @@ import {
   orNull,
 } from '../../base/disk/database.ts';
 import { t } from '../../base/language.ts';
-import { foldName } from '../../base/names.ts';
-import {
-  type ElementName,
-  type FindElements,
-  getElementLabel,
-  getField,
-} from '../../finds/fields.ts';
+import { type FindElements, getElementLabel, getField } from '../../finds/fields.ts';
 import {
   type Change,
   formatState,
@@ -23,12 +16,11 @@ import {
   withChanges,
 } from '../../finds/harvested-find.ts';
 import { listAttempts, listEvidence } from '../attempts.ts';
-import type { Entry, EntryState, ImportEntry, PhotoEntry } from '../entry.ts';
+import type { Entry, ImportEntry, PhotoEntry } from '../entry.ts';
 import { findImportOfFind, getLatestNumber, listEntriesOfSubject } from '../entry-queries.ts';
 import { type Photograph, readStored } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../stored-finds.ts';
-import { formatLabelledElements } from './entry-words.ts';
 
 /** Visibility of a sent record in the service's harvest, for one account. */
 export type RemoteStatus = (typeof STANDINGS)[number];
@@ -203,31 +195,24 @@ export function deleteUnexplained(outbox: Outbox, identCely: string): void {
   outbox.sql('delete from unexplained where ident_cely = ?').run(identCely);
 }
 
-/** Filter of an export; absent conditions match all. */
-export type FindScope = {
-  /** States of the import; a find that is not queued for the service has none. */
-  readonly state?: readonly EntryState[];
-  readonly project?: string;
-};
+/** @param imported the find's import, where it has one */
+export type FindFilter = (find: StoredFind, imported: Entry | undefined) => boolean;
 
-export type FindChoice = FindScope & {
-  /** Found on this day (YYYY-MM-DD) or later. */
-  readonly since?: string;
-  readonly until?: string;
-  /** Text anywhere in the find, without regard to case and accents. */
-  readonly text?: string;
-  /** Elements with an identifier, a label or a text, without regard to case and accents. */
-  readonly elements?: readonly (readonly [name: ElementName, value: string])[];
-};
-
-/** Returns finds with their imports, and with the last pulled records; in the order of entry. */
-export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POSITIVE_INFINITY) {
+/**
+ * Returns the finds that match all filters with their imports, and with the last pulled records; in
+ * the order of entry.
+ */
+export function listFinds(
+  outbox: Outbox,
+  filters: readonly FindFilter[],
+  limit = Number.POSITIVE_INFINITY,
+) {
   const listed: { find: StoredFind; entry: Entry | undefined; pulled: PulledRecord | undefined }[] =
     [];
   for (const find of iterateFinds(outbox)) {
     if (listed.length >= limit) break;
     const entry = findImportOfFind(outbox, find.uuid);
-    if (!isChosen(choice, find, entry)) continue;
+    if (!filters.every((matches) => matches(find, entry))) continue;
     listed.push({
       find,
       entry,
@@ -235,38 +220,6 @@ export function listFinds(outbox: Outbox, choice: FindChoice, limit = Number.POS
     });
   }
   return listed;
-}
-
-/** @param imported the find's import, where it has one */
-export function isChosen(
-  choice: FindChoice,
-  find: StoredFind,
-  imported: Entry | undefined,
-): boolean {
-  const elements = find.elements as FindElements;
-  const { state, project, since, until, text, elements: values = [] } = choice;
-  const day = elements.datum_nalezu;
-  if (state !== undefined && (imported === undefined || !state.includes(imported.state)))
-    return false;
-  if (project !== undefined && makeIdKey(elements.projekt?.id ?? '') !== makeIdKey(project))
-    return false;
-  if (since !== undefined && (day === undefined || day < since)) return false;
-  if (until !== undefined && (day === undefined || day > until)) return false;
-  if (!values.every(([name, value]) => hasText(elements, name, value))) return false;
-  if (text === undefined) return true;
-  const texts = [
-    find.localId,
-    imported?.identCely ?? '',
-    ...formatLabelledElements(elements).map(([, value]) => value),
-  ].join(' ');
-  return foldName(texts).includes(foldName(text));
-}
-
-function hasText(elements: FindElements, name: ElementName, value: string): boolean {
-  const ownValue = elements[name];
-  const texts =
-    typeof ownValue === 'object' ? [ownValue.id, ownValue.text] : [ownValue?.toString() ?? ''];
-  return texts.some((text) => foldName(text) === foldName(value));
 }
 
 /** A find that the service has accepted, as it was sent. */

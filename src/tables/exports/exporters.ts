@@ -8,11 +8,7 @@ import type { Entry } from '../../outbox/entry.ts';
 import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import {
-  type FindScope,
-  isChosen,
-  makeFindAtService,
-} from '../../outbox/views/records-at-service.ts';
+import { type FindFilter, makeFindAtService } from '../../outbox/views/records-at-service.ts';
 import type { ExportedFind, FormatReference, LabelsOf } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
@@ -142,18 +138,18 @@ export function getRenderer(exporter: ExporterName | undefined, format: ExportFo
   return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
 }
 
-type ExportRequest = FindScope &
-  ExportSettings & {
-    /** Purpose of the file; undefined for one that `pas import` reads again. */
-    readonly exporter: ExporterName | undefined;
-    readonly finds: readonly StoredFind[] | undefined;
-    readonly getLabels: LabelsOf;
-    /** Words for references; undefined where identifiers are wanted. */
-    readonly formatReference: FormatReference | undefined;
-    readonly photosFolder: string;
-    readonly nowMs: number;
-    readonly onProgress: (doneCount: number, total: number) => void;
-  };
+type ExportRequest = ExportSettings & {
+  readonly filters: readonly FindFilter[];
+  /** Purpose of the file; undefined for one that `pas import` reads again. */
+  readonly exporter: ExporterName | undefined;
+  readonly finds: readonly StoredFind[] | undefined;
+  readonly getLabels: LabelsOf;
+  /** Words for references; undefined where identifiers are wanted. */
+  readonly formatReference: FormatReference | undefined;
+  readonly photosFolder: string;
+  readonly nowMs: number;
+  readonly onProgress: (doneCount: number, total: number) => void;
+};
 
 /** `changed`: number of finds whose record differs from what was sent. */
 type ExportResult = { readonly finds: number; readonly changed: number };
@@ -192,7 +188,7 @@ export async function exportFinds(
 
 function* makeExportedFinds(
   outbox: Outbox,
-  { finds, getLabels, formatReference, exporter, photosFolder, ...choice }: ExportRequest,
+  { finds, getLabels, formatReference, exporter, photosFolder, filters }: ExportRequest,
 ): Generator<ExportedFind> {
   const isAtService = exporter !== undefined && EXPORTERS[exporter].isAtService;
   const store = openContentStore(photosFolder);
@@ -206,7 +202,7 @@ function* makeExportedFinds(
           elements: withNumber(find.elements as FindElements, getLatestNumber(entries)),
           changes: [],
         };
-    if (!isChosen(choice, find, sent)) continue;
+    if (!filters.every((matches) => matches(find, sent))) continue;
     yield {
       localId: find.localId,
       state: sent?.state,

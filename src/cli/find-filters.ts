@@ -1,0 +1,77 @@
+import { makeIdKey } from '../base/characters.ts';
+import { UsageError } from '../base/errors.ts';
+import { t } from '../base/language.ts';
+import { foldName } from '../base/names.ts';
+import { type FindElements, isElementName } from '../finds/fields.ts';
+import { ENTRY_STATES } from '../outbox/entry.ts';
+import { formatLabelledElements } from '../outbox/views/entry-words.ts';
+import type { FindFilter } from '../outbox/views/records-at-service.ts';
+import { parseSetting } from '../tables/columns/settings.ts';
+
+/** What selects finds, beside their elements. */
+const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
+  state(value) {
+    const states = parseStates(value);
+    return (_, imported) => imported !== undefined && states.includes(imported.state);
+  },
+  since(value) {
+    const day = parseDay(value);
+    return ({ elements }) => String(elements['datum_nalezu'] ?? '') >= day;
+  },
+  until(value) {
+    const day = parseDay(value);
+    return ({ elements: { datum_nalezu: found } }) => found !== undefined && String(found) <= day;
+  },
+  text(value) {
+    const sought = foldName(value);
+    return ({ localId, elements }, imported) => {
+      const labelled = formatLabelledElements(elements as FindElements);
+      const texts = [localId, imported?.identCely ?? '', ...labelled.map(([, text]) => text)];
+      return foldName(texts.join(' ')).includes(sought);
+    };
+  },
+};
+
+/**
+ * Parses the texts of `--where`.
+ * @throws UsageError for an invalid one
+ */
+export function parseFilters(texts: readonly string[] = []): readonly FindFilter[] {
+  return texts.map(parseFilter);
+}
+
+function parseFilter(text: string): FindFilter {
+  const [, name = '', value = ''] = /^\s*(\w+)\s*=(.*)$/s.exec(text) ?? [];
+  return Object.hasOwn(FILTERS, name)
+    ? (FILTERS[name]?.(value.trim()) ?? parseElementFilter(text))
+    : parseElementFilter(text);
+}
+
+/** Matches an identifier, a label or a text, without regard to case and accents. */
+function parseElementFilter(text: string): FindFilter {
+  const setting = parseSetting(text);
+  if ('rule' in setting) throw new UsageError(setting.message);
+  const { name, value } = setting;
+  if (!isElementName(name))
+    throw new UsageError(t`Finds cannot be selected by ${setting.givenName}.`);
+  return ({ elements }) => {
+    const found = (elements as FindElements)[name];
+    if (typeof found !== 'object') return foldName(found?.toString() ?? '') === foldName(value);
+    return makeIdKey(found.id) === makeIdKey(value) || foldName(found.text) === foldName(value);
+  };
+}
+
+function parseStates(text: string) {
+  const words = text.split(/[\s,]+/);
+  const unknown = words.find((word) => !ENTRY_STATES.some((state) => state === word));
+  const all = ENTRY_STATES.join(', ');
+  if (unknown !== undefined)
+    throw new UsageError(t`There is no state ${unknown}. The states are: ${all}.`);
+  return ENTRY_STATES.filter((state) => words.includes(state));
+}
+
+function parseDay(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text))
+    throw new UsageError(t`"${text}" is not a date. Write it as YYYY-MM-DD.`);
+  return text;
+}
