@@ -7,7 +7,6 @@ import {
 import { request as overHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import {
@@ -21,6 +20,7 @@ import { getErrorMessage } from '../../base/errors.ts';
 import { getLanguage } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { getPackageVersion } from '../../base/own-files.ts';
+import { Deadline } from './deadline.ts';
 import {
   type AnswerHead,
   type Certificate,
@@ -53,13 +53,6 @@ const LARGE_BYTES = 8 * 1024 * 1024;
 const MAX_ANNOUNCED_BYTES = 1024 * 1024;
 /** Time limit of a request body without progress. */
 const STALLED_BODY_MS = 60_000;
-/**
- * Rate at which the bytes of an answer extend its time limit: a slow network is allowed, a dripping
- * answer ends.
- */
-const MIN_BYTES_PER_MS = 4;
-/** Maximum time of an answer, in multiples of its limit. */
-const MAX_TIMES = 10;
 
 export type Connections = { readonly send: Exchange; close(): Promise<void> };
 
@@ -125,27 +118,34 @@ type SendingOptions = {
   readonly route: Route;
 };
 
-/** One request; without a whole answer it tells if the request may have arrived. */
+/**
+ * One request: it connects, departs, waits for the answer and reads it. Without a whole answer it
+ * tells if the request may have arrived.
+ */
 class RequestTask {
   readonly #request: HttpRequest;
   readonly #body: Readable | Buffer | undefined;
   readonly #options: SendingOptions;
+  readonly #answer: AnswerBody;
+  readonly #deadline: Deadline;
   readonly #onAbort = () => this.#fail('aborted', msg`stopped while it was in progress`);
   #outgoing: ClientRequest | undefined;
   #socket: Socket | undefined;
-  #deadline: Deadline | undefined;
   #departed = false;
-  #awaited = false;
+  #waits = false;
   #settled = false;
   #head: AnswerHead | undefined;
-  /** Body so far, in one growing buffer: many small chunks would take a multiple of their size. */
-  #answer = Buffer.alloc(0);
-  #sizeBytes = 0;
 
   constructor(request: HttpRequest, options: SendingOptions) {
     this.#request = request;
     this.#body = request.body?.open();
     this.#options = options;
+    this.#answer = new AnswerBody(request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES);
+    this.#deadline = new Deadline({
+      clock: options.clock,
+      getProgress: () => (this.#socket?.bytesRead ?? 0) + this.#answer.sizeBytes,
+      getAnsweredBytes: () => this.#answer.sizeBytes,
+    });
   }
 
   start(): void {
@@ -170,10 +170,6 @@ class RequestTask {
       .on('close', () => this.#head ?? this.#breakOff(msg`the connection was lost`));
   }
 
-  #breakOff(message: Message, cause?: unknown): void {
-    this.#fail(this.#departed ? 'reset' : 'connect', message, cause);
-  }
-
   #connect(socket: Socket): void {
     this.#socket = socket;
     const secure = socket instanceof TLSSocket;
@@ -182,7 +178,7 @@ class RequestTask {
       this.#depart(socket);
       return;
     }
-    this.#failAfter(CONNECT_TIMEOUT_MS, 'connect', msg`the connection timed out`);
+    this.#limit(CONNECT_TIMEOUT_MS, 'connect', msg`the connection timed out`);
     socket.once(secure ? 'secureConnect' : 'connect', () => this.#depart(socket));
   }
 
@@ -198,20 +194,20 @@ class RequestTask {
       else outgoing.write(body);
       if (!this.#leave(socket)) return;
       outgoing.end();
-      this.#awaitAnswer();
+      this.#wait();
       return;
     }
     outgoing.flushHeaders();
     const seconds = STALLED_BODY_MS / 1000;
-    this.#failAfter(
+    this.#limit(
       STALLED_BODY_MS,
       'timeout',
       msg`nothing could be sent to the network for ${seconds} seconds`,
     );
     body.once('data', () => this.#leave(socket));
-    body.on('data', () => this.#awaited || this.#deadline?.restart());
+    body.on('data', () => this.#waits || this.#deadline.restart());
     body.on('error', (error) => this.#fail('body', getErrorMessage(error), error));
-    body.once('end', () => this.#awaitAnswer());
+    body.once('end', () => this.#wait());
     body.pipe(outgoing);
   }
 
@@ -223,12 +219,12 @@ class RequestTask {
     return this.#departed;
   }
 
-  #awaitAnswer(): void {
-    if (this.#settled || this.#awaited) return;
-    this.#awaited = true;
+  #wait(): void {
+    if (this.#settled || this.#waits) return;
+    this.#waits = true;
     const limitMs = this.#request.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS;
     const seconds = Math.round(limitMs / 100) / 10;
-    this.#failAfter(limitMs, 'timeout', msg`the answer took longer than ${seconds} seconds`);
+    this.#limit(limitMs, 'timeout', msg`the answer took longer than ${seconds} seconds`);
   }
 
   #read(incoming: IncomingMessage): void {
@@ -239,15 +235,15 @@ class RequestTask {
       this.#fail('connect', makeProxyError(proxy, describeRefusal(407)).says);
       return;
     }
-    this.#head = { status: incoming.statusCode ?? 0, headers: flatten(incoming.headers) };
+    const headers = flatten(incoming.headers);
+    this.#head = { status: incoming.statusCode ?? 0, headers };
     // An answer may arrive before the last byte of the request has left.
-    this.#awaitAnswer();
+    this.#wait();
     // Older versions of Node use a connection until the moment at which the server closes it.
-    const keptSeconds = /\btimeout=(\d+)/i.exec(this.#head.headers['keep-alive'] ?? '')?.[1];
+    const keptSeconds = /\btimeout=(\d+)/i.exec(headers['keep-alive'] ?? '')?.[1];
     if (this.#outgoing !== undefined && Number(keptSeconds) * 1000 <= IDLE_MS)
       this.#outgoing.shouldKeepAlive = false;
-    const announcedBytes = Number(this.#head.headers['content-length'] ?? 0);
-    if (announcedBytes <= MAX_ANNOUNCED_BYTES) this.#answer = Buffer.allocUnsafe(announcedBytes);
+    this.#answer.reserve(Number(headers['content-length'] ?? 0));
     incoming
       .on('data', (chunk: Buffer) => this.#take(chunk))
       .on('end', () => this.#finish())
@@ -255,21 +251,9 @@ class RequestTask {
   }
 
   #take(chunk: Buffer): void {
-    const sizeBytes = this.#sizeBytes + chunk.length;
-    const maxBytes = this.#request.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES;
-    if (sizeBytes > maxBytes) {
-      this.#fail('too-large', msg`the answer is larger than ${maxBytes} bytes`);
-      return;
-    }
-    if (sizeBytes > this.#answer.length) {
-      const grownBytes =
-        sizeBytes > LARGE_BYTES ? maxBytes : Math.max(sizeBytes, 2 * this.#sizeBytes);
-      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, maxBytes));
-      this.#answer.copy(roomier, 0, 0, this.#sizeBytes);
-      this.#answer = roomier;
-    }
-    chunk.copy(this.#answer, this.#sizeBytes);
-    this.#sizeBytes = sizeBytes;
+    const { maxBytes } = this.#answer;
+    if (this.#answer.sizeBytes + chunk.length <= maxBytes) this.#answer.append(chunk);
+    else this.#fail('too-large', msg`the answer is larger than ${maxBytes} bytes`);
   }
 
   #finish(): void {
@@ -277,29 +261,15 @@ class RequestTask {
     this.#settle();
     if (this.#socket !== undefined) this.#options.idle.recordUse(this.#socket);
     if (this.#outgoing?.writableFinished === false) this.#abort();
-    this.#options.resolve({ ...this.#head, body: this.#answer.subarray(0, this.#sizeBytes) });
+    this.#options.resolve({ ...this.#head, body: this.#answer.getBytes() });
   }
 
-  /** Fails after `limitMs`, which each byte of the answer extends, up to MAX_TIMES. */
-  #failAfter(limitMs: number, reason: TransportErrorReason, message: Message): void {
-    this.#deadline?.cancel();
-    let knownBytes = 0;
-    let leftMs = limitMs * (MAX_TIMES - 1);
-    this.#deadline = startDeadline({
-      clock: this.#options.clock,
-      limitMs,
-      progress: () => (this.#socket?.bytesRead ?? 0) + this.#sizeBytes,
-      judge: () => {
-        const moreMs = Math.min((this.#sizeBytes - knownBytes) / MIN_BYTES_PER_MS, leftMs);
-        if (moreMs < 1) {
-          this.#fail(reason, message);
-          return undefined;
-        }
-        knownBytes = this.#sizeBytes;
-        leftMs = leftMs - moreMs;
-        return moreMs;
-      },
-    });
+  #limit(limitMs: number, reason: TransportErrorReason, message: Message): void {
+    this.#deadline.begin(limitMs, () => this.#fail(reason, message));
+  }
+
+  #breakOff(message: Message, cause?: unknown): void {
+    this.#fail(this.#departed ? 'reset' : 'connect', message, cause);
   }
 
   #fail(reason: TransportErrorReason, message: Message, cause?: unknown): void {
@@ -323,8 +293,41 @@ class RequestTask {
 
   #settle(): void {
     this.#settled = true;
-    this.#deadline?.cancel();
+    this.#deadline.cancel();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
+  }
+}
+
+/** A body in one growing buffer: many small chunks would take a multiple of their size. */
+class AnswerBody {
+  readonly maxBytes: number;
+  sizeBytes = 0;
+  #buffer = Buffer.alloc(0);
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** Takes memory for the announced size, unless it is large. */
+  reserve(announcedBytes: number): void {
+    if (announcedBytes <= MAX_ANNOUNCED_BYTES) this.#buffer = Buffer.allocUnsafe(announcedBytes);
+  }
+
+  append(chunk: Buffer): void {
+    const sizeBytes = this.sizeBytes + chunk.length;
+    if (sizeBytes > this.#buffer.length) {
+      const grownBytes =
+        sizeBytes > LARGE_BYTES ? this.maxBytes : Math.max(sizeBytes, 2 * this.sizeBytes);
+      const roomier = Buffer.allocUnsafe(Math.min(grownBytes, this.maxBytes));
+      this.#buffer.copy(roomier, 0, 0, this.sizeBytes);
+      this.#buffer = roomier;
+    }
+    chunk.copy(this.#buffer, this.sizeBytes);
+    this.sizeBytes = sizeBytes;
+  }
+
+  getBytes(): Buffer {
+    return this.#buffer.subarray(0, this.sizeBytes);
   }
 }
 
@@ -392,91 +395,5 @@ class IdleConnections {
   #isStale(socket: Socket): boolean {
     const since = this.#lastUsed.get(socket);
     return since !== undefined && measureElapsedMs(this.#clock, since) > IDLE_MS;
-  }
-}
-
-type DeadlineOptions = {
-  readonly clock: Clock;
-  readonly limitMs: number;
-  /** Returns a count that grows with every byte read. */
-  readonly progress: () => number;
-  /**
-   * Called when the limit has passed and the sockets were read. Returns the extension in
-   * milliseconds; undefined ends the deadline.
-   */
-  readonly judge: () => number | undefined;
-};
-
-type Deadline = {
-  restart(): void;
-  /** Ends the deadline; `judge` is not called. */
-  cancel(): void;
-};
-
-/** Minimum delay of a timer that counts as a pause of the process. */
-const PAUSED_MS = 250;
-/** Extension after a pause, for bytes that are still in transit. */
-const GRACE_MS = 1000;
-const MAX_GRACES = 3;
-const MAX_READING_MS = 1000;
-/** Event loop turns without progress before `judge` is called; each turn polls all sockets once. */
-const QUIET_TURNS = 2;
-/** Reason of each cancelled deadline: without one, Node makes an error with its stack. */
-const CANCELLED = 'cancelled';
-
-/**
- * Starts a deadline of `limitMs` that is judged only after the sockets were read: the timers of a
- * process that was paused (SIGSTOP, sleep of the machine) expire before it reads the bytes that
- * arrived meanwhile. A pause also extends the deadline by a second.
- */
-export function startDeadline({ clock, limitMs, progress, judge }: DeadlineOptions): Deadline {
-  const cancelled = new AbortController();
-  const { signal } = cancelled;
-  let begun = readClock(clock);
-  let givenMs = limitMs;
-  const give = (ms: number): void => {
-    begun = readClock(clock);
-    givenMs = ms;
-  };
-  const run = async (): Promise<void> => {
-    for (let graces = 0; ; ) {
-      const awaited = begun;
-      await clock.sleep(begun.monotonicMs + givenMs - clock.monotonicMs(), signal);
-      // Restarted during the sleep.
-      if (awaited !== begun) continue;
-      const wasPaused = measureElapsedMs(clock, begun) - givenMs > PAUSED_MS;
-      await waitUntilRead(clock, progress);
-      if (signal.aborted) return;
-      if (awaited !== begun) continue;
-      if (wasPaused && graces < MAX_GRACES) {
-        graces += 1;
-        give(GRACE_MS);
-        continue;
-      }
-      const moreMs = judge();
-      if (moreMs === undefined || signal.aborted) return;
-      give(moreMs);
-    }
-  };
-  run().catch((thrown: unknown) => {
-    if (!signal.aborted) throw thrown;
-  });
-  return { restart: () => give(limitMs), cancel: () => cancelled.abort(CANCELLED) };
-}
-
-/** Resolves after consecutive event loop turns without progress, or after MAX_READING_MS. */
-async function waitUntilRead(clock: Clock, progress: () => number): Promise<void> {
-  const begunMs = clock.monotonicMs();
-  let before = progress();
-  for (
-    let quiet = 0;
-    quiet < QUIET_TURNS && clock.monotonicMs() - begunMs < MAX_READING_MS;
-    quiet += 1
-  ) {
-    await turn();
-    const read = progress();
-    if (read === before) continue;
-    before = read;
-    quiet = -1;
   }
 }
