@@ -167,16 +167,11 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|base\/disk)\//, /^SQLite format 3/],
   ['SQL, and what a table is made of', /^src\/tables\/exports\/gpkg-layers\.ts$/, /^fid integer /],
-  [
-    'what the GeoPackage standard calls them',
-    /^src\/tables\/exports\/gpkg-layers\.ts$/,
-    / SRS$|^undefined .* coordinate|^longitude\/latitude /,
-  ],
   ['expressions of QGIS', /^src\/tables\/forms\/(make-)?qfield-\w+\.ts$/, /"[\w…]+"|current_value/],
-  ['what QGIS calls them', /^src\/tables\/exports\/styled-geopackage\.ts$/, /^No geometry$/],
+  ['what QGIS calls them', /^src\/tables\/exports\/gpkg-layers\.ts$/, /^No geometry$/],
   [
     'what EPSG calls them',
-    /^src\/tables\/exports\/museum-rows\.ts$/,
+    /^src\/tables\/exports\/exported-find\.ts$/,
     /^S-JTSK [XY] \(EPSG:5514\)$/,
   ],
   ['HTML', /^src\/report\/page\.ts$/, /^<!doctype html>/],
@@ -199,7 +194,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/synonyms\.ts$/, /./],
   [
     'names of columns, to be recognised',
-    /^src\/(finds\/fields|tables\/columns\/column-names)\.ts$/,
+    /^src\/(finds\/fields|tables\/columns\/column-rule)\.ts$/,
     /^[a-z0-9 ,]+$/,
   ],
   [

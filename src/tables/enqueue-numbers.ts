@@ -23,7 +23,7 @@ import { isDropped } from '../outbox/entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { findNamedColumns } from './columns/column-names.ts';
+import { findNamedColumns } from './columns/column-rule.ts';
 import type { Table } from './table.ts';
 import { type NumberRow, type NumberTable, parseNumbers } from './table-columns.ts';
 

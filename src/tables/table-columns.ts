@@ -14,8 +14,12 @@ import { findNumberProblem, type RuleContext } from '../finds/value-rules.ts';
 import { asIdent, createFindLookup } from '../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { makePhotoResolver } from '../photos/photograph.ts';
-import { findNamedColumns } from './columns/column-names.ts';
-import { type ColumnMap, IGNORED, NUMBER_COLUMNS } from './columns/column-rule.ts';
+import {
+  type ColumnMap,
+  findNamedColumns,
+  IGNORED,
+  NUMBER_COLUMNS,
+} from './columns/column-rule.ts';
 import {
   type ColumnProfile,
   isOfFinds,
@@ -47,8 +51,9 @@ import {
   type ColumnMapReading,
   formatColumnMap,
   parseColumnMap,
-} from './columns/read-column-map.ts';
-import { parseConstants, parseSettings } from './columns/settings.ts';
+  parseConstants,
+  parseSettings,
+} from './columns/settings.ts';
 import { requireUtf8 } from './input-file.ts';
 import { getHeaderPlace, getRowPlace, type Table } from './table.ts';
 

@@ -155,7 +155,7 @@ async function ask(
   previewed: PreviewedTable,
   say: (lines: readonly string[]) => void,
 ) {
-  const { makeOfferTerms } = await import('../interview/offer-terms.ts');
+  const { makeOfferTerms } = await import('../interview/answer.ts');
   const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
   return askAboutTable({
     ...previewed,

@@ -278,7 +278,7 @@ export async function admitNewPeople(
     return true;
   }
   if (mayAsk) {
-    const { askAboutNewPerson } = await import('../interview/offer-terms.ts');
+    const { askAboutNewPerson } = await import('../interview/answer.ts');
     const { replaceFinder } = await import('../interview/edit-find.ts');
     const { openValidationContext } = await import('../context/validation.ts');
     const ruleContext = await openValidationContext(context);

@@ -17,7 +17,7 @@ import {
   searchVocabulary,
   type TermInPlace,
   toTermJson,
-} from '../../tables/own-terms/browse-vocabulary.ts';
+} from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvested } from '../context/open-service.ts';

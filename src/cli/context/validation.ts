@@ -33,7 +33,7 @@ import {
 } from '../../tables/exports/exported-find.ts';
 import { withMapping } from '../../tables/own-terms/mapping.ts';
 import type { AddingSources } from '../interview/add-find.ts';
-import type { FinderSource } from '../interview/offer-terms.ts';
+import type { FinderSource } from '../interview/answer.ts';
 import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { openLookups } from './open-service.ts';
@@ -61,7 +61,7 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   named: FinderSource,
 ): Promise<Known> {
   if (!context.terminal.interactive || context.terminal.json) return ruleContext;
-  const { chooseFinders, collectFinders: findersIn } = await import('../interview/offer-terms.ts');
+  const { chooseFinders, collectFinders: findersIn } = await import('../interview/answer.ts');
   const lookupTerm = await chooseFinders(
     await findersIn(named),
     ruleContext.lookupTerm,

@@ -39,9 +39,14 @@ import {
   parseSettings,
 } from '../../tables/columns/settings.ts';
 import type { Prompt } from '../prompt.ts';
-import { parseAnswer, replaceElements, withPosition } from './answer.ts';
+import {
+  makeOfferTerms,
+  type OfferSources,
+  parseAnswer,
+  replaceElements,
+  withPosition,
+} from './answer.ts';
 import { type InterviewContext, runInterview, type SuggestedValues } from './interview.ts';
-import { makeOfferTerms, type OfferSources } from './offer-terms.ts';
 
 export type AddingSources = {
   readonly outbox: Outbox;

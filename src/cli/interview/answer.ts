@@ -1,26 +1,58 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { normalizeId } from '../../base/characters.ts';
+import { cutTo, normalizeId } from '../../base/characters.ts';
 import { splitNames } from '../../base/csv.ts';
 import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
-import { t } from '../../base/language.ts';
+import { getLanguage, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
+import { fold } from '../../base/names.ts';
+import { formatReferenceCell, type Reference } from '../../finds/field.ts';
 import {
   type ColumnName,
+  type ElementName,
+  type Field,
   type FindElements,
+  getField,
   getPointElement,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
-import type { Find } from '../../finds/find.ts';
+import type { Find, LookupTerm, TermCandidate } from '../../finds/find.ts';
 import { formatPoint, toWgs84 } from '../../finds/place/geometry.ts';
 import { formatPosition, type Position, parsePosition } from '../../finds/place/read-position.ts';
 import { getElementNames, type Question, type QuestionName } from '../../finds/questions.ts';
+import {
+  findNameDoubt,
+  findNameProblem,
+  resolveFinder,
+  resolveProject,
+} from '../../finds/resolve-references.ts';
 import { checkRules } from '../../finds/rules.ts';
 import { NOT_HARVESTED, type RuleContext } from '../../finds/value-rules.ts';
+import { searchTerms } from '../../finds/vocabulary/search.ts';
+import { describeProject, type Term, type Vocabulary } from '../../finds/vocabulary/term.ts';
+import {
+  findTermByIdent,
+  getPath,
+  isHarvested,
+  listTermsOfSet,
+} from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
-import { applyColumnRule } from '../../tables/columns/column-rule.ts';
+import type { NewPerson } from '../../outbox/views/outbox-status.ts';
+import { applyColumnRule, type ColumnMap } from '../../tables/columns/column-rule.ts';
+import { parseColumns } from '../../tables/columns/columns.ts';
+import { convertFormRows } from '../../tables/columns/form-return.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
 import { findKeyProblem } from '../../tables/columns/map-table.ts';
-import { isOfPoint, orderElements, parseSettings } from '../../tables/columns/settings.ts';
+import {
+  isOfPoint,
+  orderElements,
+  parseSetting,
+  parseSettings,
+  TABLE_OF_ONE,
+} from '../../tables/columns/settings.ts';
+import { type Mapping, type MappingRow, withMapping } from '../../tables/own-terms/mapping.ts';
+import type { Table } from '../../tables/table.ts';
+import { type Annotation, choose, type Prompt, type PromptOffer } from '../prompt.ts';
 
 export type AnswerContext = RowContext &
   RuleContext & {
@@ -195,4 +227,262 @@ function joinIssueMessages(issues: readonly Issue[]): string {
 function withoutQuotes(name: string): string {
   const text = name.trim();
   return /^'.*'$|^".*"$/.test(text) ? text.slice(1, -1) : text.replace(/\\ /g, ' ');
+}
+
+/**
+ * Returns choices for an element by the typed text. The value of a choice is that of a table's
+ * cell.
+ */
+export type OfferTerms = (
+  element: ElementName,
+  typed: string,
+) => readonly (PromptOffer<string> | Annotation)[];
+
+export type OfferSources = {
+  readonly vocabulary: Vocabulary;
+  readonly mapping: Mapping;
+  readonly columns: number;
+};
+
+type OfferContext = OfferSources & {
+  /** The newest finds, whose entries are suggested before typing. */
+  readonly latest: readonly FindElements[];
+};
+
+/** One screen of choices. */
+const MAX_FOUND = 30;
+/**
+ * Size up to which a set is listed completely; of a larger one only recent entries are shown before
+ * typing.
+ */
+const SMALL_SET = 25;
+const MAX_RECENT = 6;
+/** Cursor before a choice, and a final blank. */
+const MARGIN = 3;
+const IDENTIFIER = /^[A-Z]+-\d+$/;
+
+/**
+ * Makes the offers for a typed text, without duplicates; where none match, the text itself and a
+ * remark.
+ */
+export function makeOfferTerms(context: OfferContext): OfferTerms {
+  return (element, typed) => {
+    const field = getField(element);
+    const set = field.set ?? 'projekt';
+    const offers =
+      typed.trim() === ''
+        ? offerBeforeTyping(context, field, set)
+        : offerFound(context, field, set, typed.trim());
+    const seen = new Set<string>();
+    const different = offers.filter(
+      (offer) => 'remark' in offer || (!seen.has(offer.value) && seen.add(offer.value)),
+    );
+    if (different.length > 0) return different;
+    const text = typed.trim();
+    const remark = { remark: makeRemark(context, set, text) };
+    // Enter on an unmatched text submits it, and its check explains the remedy.
+    return text === '' ? [remark] : [{ value: text, name: text }, remark];
+  };
+}
+
+type Offers = (PromptOffer<string> | Annotation)[];
+
+function offerBeforeTyping(
+  { vocabulary, latest, columns }: OfferContext,
+  { name }: Field,
+  set: string,
+): Offers {
+  const recent = new Map<string, Reference>();
+  for (const elements of latest) {
+    const value = elements[name];
+    if (typeof value !== 'object' || value.id === '' || recent.size === MAX_RECENT) continue;
+    recent.set(formatReferenceCell(value), value);
+  }
+  const offers: Offers = [...recent.values()].map((reference) =>
+    toReferenceOffer(vocabulary, reference, columns),
+  );
+  const all = listTermsOfSet(vocabulary, set);
+  return all.length > SMALL_SET
+    ? [...offers, { remark: t`Type a few letters, in Czech or English.` }]
+    : [...offers, ...all.map((term) => makeTermOffer(vocabulary, term, columns))];
+}
+
+function offerFound(context: OfferContext, field: Field, set: string, typed: string): Offers {
+  const { vocabulary, columns } = context;
+  const terms = searchTerms(vocabulary, typed, { setSpec: set, limit: MAX_FOUND })
+    .map(({ term }) => term)
+    .filter((term) => term.setSpec === set || term.setSpec.startsWith(`${set}:`));
+  const offers: Offers = [
+    ...offerOwnTerms(context, set, typed),
+    ...terms.map((term) => makeTermOffer(vocabulary, term, columns)),
+  ];
+  const isFullName =
+    typed.includes(',') && (findNameProblem(typed) ?? findNameDoubt(typed)) === undefined;
+  if (field.name === 'nalezce' && isFullName)
+    offers.push({
+      value: typed,
+      name: t`${typed} (by name)`,
+      short: typed,
+      description: t`The service uses a person of this name, or creates one.`,
+    });
+  const isProject = field.name === 'projekt';
+  if (isProject && isReadable(resolveProject(typed)) && /\d/.test(typed))
+    offers.push({ value: typed, name: typed });
+  const id = typed.toUpperCase();
+  if (!isProject && terms.length === 0 && IDENTIFIER.test(id) && !isHarvested(vocabulary, set))
+    offers.push({
+      value: id,
+      name: t`${id} (unchecked)`,
+      short: id,
+      description: t`${set} was not harvested. Run ${cmd`pas harvest-vocab`}.`,
+    });
+  return offers;
+}
+
+/** Returns the museum's own terms, from `pas vocab map`. */
+function offerOwnTerms(
+  { vocabulary, mapping, columns }: OfferContext,
+  set: string,
+  typed: string,
+): Offers {
+  const query = fold(typed);
+  return mapping.rows
+    .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(query))
+    .slice(0, MAX_FOUND)
+    .map(({ term: ownTerm, id, label }) => {
+      const term = id === '' ? undefined : findTermByIdent(vocabulary, id);
+      const meaning = term === undefined ? label || id : getTermName(term);
+      return {
+        value: ownTerm,
+        name: cutTo(`${ownTerm} = ${meaning}`, columns - MARGIN),
+        short: meaning,
+        description: t`your own term`,
+      };
+    });
+}
+
+function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): PromptOffer<string> {
+  const path = getPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
+  return {
+    value: term.ident,
+    name: cutTo(`${getTermName(term)} ${describeProject(term.details)}`.trim(), columns - MARGIN),
+    short: cutTo(getTermName(term), columns / 2),
+    description: cutTo(
+      [term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '),
+      columns - 1,
+    ),
+  };
+}
+
+function toReferenceOffer(
+  vocabulary: Vocabulary,
+  reference: Reference,
+  columns: number,
+): PromptOffer<string> {
+  const term = findTermByIdent(vocabulary, reference.id);
+  if (term !== undefined && term.gone === null) return makeTermOffer(vocabulary, term, columns);
+  const cell = formatReferenceCell(reference);
+  return { value: cell, name: reference.text || cell };
+}
+
+/**
+ * Returns the label in the user's language, with the Czech one beside the English, since the
+ * service shows only that.
+ */
+function getTermName({ label, labelEn }: Term): string {
+  return getLanguage() === 'cs' || labelEn === null || labelEn === label
+    ? label
+    : `${labelEn} (${label})`;
+}
+
+function makeRemark({ vocabulary }: OfferContext, set: string, typed: string): string {
+  if (set === 'projekt') return t`Type the project's identifier, such as C-202400101.`;
+  if (set === 'osoba' && !typed.includes(','))
+    return t`Type a few letters, or the whole name: Surname, Given name.`;
+  if (!isHarvested(vocabulary, set))
+    return t`${set} was not harvested. Type the identifier, such as HES-000312.`;
+  return typed === ''
+    ? t`Type a few letters, in Czech or English.`
+    : t`Nothing resembles "${typed}". Try other letters.`;
+}
+
+/** Sources of finders' names: `element=value`, and a table to which these settings apply. */
+export type FinderSource = {
+  readonly set?: readonly string[] | undefined;
+  readonly table?: Table;
+  readonly map?: ColumnMap | undefined;
+};
+
+/** Returns each distinct finder in the form in which it is resolved. */
+export async function collectFinders({
+  set = [],
+  table = TABLE_OF_ONE,
+  map,
+}: FinderSource): Promise<Set<string>> {
+  const constants = set.map(parseSetting).filter((setting) => 'value' in setting);
+  const findTable = await convertFormRows(table, map !== undefined);
+  const { columns } = parseColumns(findTable, map, constants);
+  const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
+  return new Set(finders.filter((finder) => finder !== ''));
+}
+
+/**
+ * Asks which person is meant wherever several match.
+ * @returns the lookup with the answers, which apply to this command
+ */
+export async function chooseFinders(
+  finders: Iterable<string>,
+  lookupTerm: LookupTerm,
+  prompt: Prompt,
+): Promise<LookupTerm> {
+  const chosen: MappingRow[] = [];
+  for (const finder of finders) {
+    const read = resolveFinder(finder, lookupTerm);
+    if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule))
+      continue;
+    const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${finder}"?`, [
+      ...read.candidates.map((each) => ({ value: each, name: formatFinder(each) })),
+      { value: 'none', name: t`none of them; leave it as an error` },
+    ]);
+    if (person === 'none') continue;
+    chosen.push({
+      row: 0,
+      set: person.setSpec,
+      term: finder,
+      id: person.id,
+      label: person.label,
+      note: '',
+      confirmed: true,
+    });
+  }
+  return withMapping(lookupTerm, { file: '', rows: chosen, issues: [] });
+}
+
+/**
+ * Asks if an unknown finder is a known person.
+ * @returns that person, `new` for a new one, or `stop` to send nothing
+ */
+export function askAboutNewPerson(
+  { name, finds, nearest, similar }: NewPerson,
+  prompt: Prompt,
+): Promise<TermCandidate | 'new' | 'stop'> {
+  const count = finds.length;
+  const others = similar.join('; ');
+  return choose<TermCandidate | 'new' | 'stop'>(
+    prompt,
+    others === ''
+      ? t`The service does not know the finder "${name}" (finds: ${count}). Who is it?`
+      : t`The service does not know the finder "${name}" (finds: ${count}), perhaps the same person as ${others}. Who is it?`,
+    [
+      ...nearest.map((person) => ({ value: person, name: formatFinder(person) })),
+      { value: 'new', name: t`a new person; let the service create one` },
+      { value: 'stop', name: t`send nothing now` },
+    ],
+  );
+}
+
+const ASKED: readonly string[] = ['term-ambiguous', 'finder-unsure'];
+
+function formatFinder({ id, label, about }: TermCandidate): string {
+  return [label, about ?? '', id].filter((part) => part !== '').join(', ');
 }

@@ -14,7 +14,6 @@ import type { Find } from '../../finds/find.ts';
 import { formatMergeValue } from '../../finds/merge-row.ts';
 import { isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
-import { NAMED_COLUMNS } from '../../tables/columns/column-names.ts';
 import {
   type ColumnRule,
   DEPTH_UNITS,
@@ -22,6 +21,7 @@ import {
   IGNORED,
   JOINED,
   LABELLED,
+  NAMED_COLUMNS,
   type ReadColumn,
 } from '../../tables/columns/column-rule.ts';
 import type { Preview, UnmappedTerm } from '../../tables/columns/map-table.ts';
@@ -37,7 +37,7 @@ import {
   type PreviewedTable,
 } from '../../tables/table-columns.ts';
 import { choose, type Prompt, type PromptOffer } from '../prompt.ts';
-import type { OfferTerms } from './offer-terms.ts';
+import type { OfferTerms } from './answer.ts';
 
 type AskingWorld = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | 'answers'> & {
   readonly prompt: Prompt;

@@ -17,8 +17,7 @@ import {
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
 import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/views/entry-words.ts';
 import { type Annotation, choose, type Prompt, type PromptOffer } from '../prompt.ts';
-import { ABOUT_ABSENCE, type Answer, withoutAnswer } from './answer.ts';
-import type { OfferTerms } from './offer-terms.ts';
+import { ABOUT_ABSENCE, type Answer, type OfferTerms, withoutAnswer } from './answer.ts';
 
 /** Questions about a find, and its errors and warnings in its target state. */
 type AskingContext = {

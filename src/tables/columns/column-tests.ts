@@ -17,11 +17,12 @@ import { detectNameOrder, parseName } from '../../finds/person-name.ts';
 import { parseDecimal } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
-import { findNamedUnit, type NameMatch } from './column-names.ts';
 import {
   type DepthUnit,
+  findNamedUnit,
   isWholeDepth,
   makeColumnKeys,
+  type NameMatch,
   normalizeKey,
   OPEN_UNIT,
   type ReadColumn,

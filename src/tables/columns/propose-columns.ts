@@ -6,13 +6,14 @@ import type { ColumnName } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { parseCoordinate, parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
-import { findNamedColumns, NAMED_COLUMNS } from './column-names.ts';
 import {
   type ColumnMap,
   type ColumnRule,
+  findNamedColumns,
   IGNORED,
   JOINED,
   LABELLED,
+  NAMED_COLUMNS,
   NUMBER_COLUMNS,
   OPEN_UNIT,
   type ReadColumn,

@@ -1,9 +1,11 @@
+import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../../base/disk/toml.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
-import { type Issue, makeErrorIssue } from '../../base/issue.ts';
-import { joinMessages, type Message, msg } from '../../base/message.ts';
-import { findNearestNames, foldName } from '../../base/names.ts';
+import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
+import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
+import { findNearestNames, foldName, joinAlternatives } from '../../base/names.ts';
 import {
   COLUMN_NAMES,
+  type ColumnName,
   FIELDS,
   type FindElements,
   findColumnMeant,
@@ -12,9 +14,21 @@ import {
   isPointColumn,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
+import { isDateForm } from '../../finds/parse-cell.ts';
+import { NAME_ORDERS } from '../../finds/person-name.ts';
 import { rememberReferences } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
-import type { Setting } from './column-rule.ts';
+import {
+  type ColumnMap,
+  type ColumnRule,
+  DEPTH_UNITS,
+  IGNORED,
+  JOINED,
+  LABELLED,
+  normalizeKey,
+  type ReadColumn,
+  type Setting,
+} from './column-rule.ts';
 import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
@@ -29,10 +43,7 @@ export function parseSetting(text: string): Setting | Issue {
   return parseColumnSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
-/**
- * @throws UsageError where a text does not have this form, names no element, or an element is named
- * twice
- */
+/** @throws UsageError for another form, an unknown element, or one that is named twice */
 export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting[] {
   const settings = texts.map((text) => {
     const parsed = parseSetting(text);
@@ -221,3 +232,266 @@ const WITHOUT_LOOKUPS = {
   resolveReference: rememberReferences(),
   resolvePhoto: () => ({ value: '' }),
 };
+
+/** Options of a column beside its element, and the elements that have them. */
+const OPTIONS: Readonly<
+  Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>
+> = {
+  unit: { of: ['hloubka'], choices: DEPTH_UNITS },
+  date: { of: ['datum_nalezu'] },
+  year_only: { of: ['datum_nalezu'], choices: ['note'] },
+  name: { of: ['nalezce'], choices: NAME_ORDERS },
+  sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
+  form: { of: ['wkt'], choices: ['position'] },
+  label: { of: LABELLED },
+  separator: { of: ['photos'] },
+};
+
+const KEYS = ['version', 'local_id', 'fixed', 'columns'];
+const NOT_FIXED = [...OF_ONE_FIND, 'photos'];
+const MAP_VERSION = 1;
+
+export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
+
+/** Parses a column map; on a fault it returns only issues, with their positions in the file. */
+export function parseColumnMap(file: string, text: string): ColumnMapReading {
+  const toml = tryParseToml(text.replace(/^\uFEFF/, ''));
+  if (toml.kind === 'fault') {
+    const message = msg`The file is not valid TOML: ${toml.message}. Put column names and texts in quotation marks, and each setting on its own line.`;
+    return { issues: [makeErrorIssue('map-toml', message, { file, line: toml.line })] };
+  }
+  const issues: Issue[] = [];
+  const report: ReportMapIssue = (rule, message, column) =>
+    void issues.push(makeErrorIssue(rule, message, { file, column }));
+  const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
+  for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
+    const keyNames = KEYS.join(', ');
+    report('map-key', msg`"${key}" is unknown here. Known keys: ${keyNames}.`);
+  }
+  if (version !== MAP_VERSION)
+    report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
+  if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
+    report(
+      'map-local-id',
+      msg`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`,
+    );
+  const map: ColumnMap = {
+    file,
+    columns: parseColumnRules(parseTomlTable(columns, 'columns', report), report),
+    fixed: parseFixed(parseTomlTable(fixed, 'fixed', report), report),
+    localId: typeof localId === 'string' ? localId : undefined,
+  };
+  checkRepeats(map, report);
+  return hasErrors(issues) ? { issues } : { map, issues };
+}
+
+type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
+
+function parseTomlTable(value: unknown, key: string, report: ReportMapIssue): TomlTable {
+  if (isTable(value)) return value;
+  report('map-key', msg`${key} must be a section of its own, which begins with [${key}].`);
+  return {};
+}
+
+function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<string, ColumnRule> {
+  const rules = new Map<string, ColumnRule>();
+  const forms = new Set<string>();
+  for (const [key, value] of Object.entries(columns)) {
+    if (forms.has(normalizeKey(key)))
+      report('map-column-twice', msg`The column appears twice. Keep one.`, key);
+    forms.add(normalizeKey(key));
+    const rule = parseRule(key, value, report);
+    if (rule !== undefined) rules.set(key, rule);
+  }
+  return rules;
+}
+
+function parseRule(
+  key: string,
+  value: TomlTable[string],
+  report: ReportMapIssue,
+): ColumnRule | undefined {
+  const settings: TomlTable = isTable(value) ? value : { element: value };
+  const { element: named, values, ...options } = settings;
+  if (named === 'ignore') return IGNORED;
+  if (typeof named !== 'string') {
+    report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
+    return undefined;
+  }
+  const element = findElementName(named, key, report);
+  if (element === undefined) return undefined;
+  const read = parseOptions(element, options, key, report);
+  return { element, ...read, values: parseReplacements(values, key, report) };
+}
+
+function findElementName(
+  name: string,
+  key: string,
+  report: ReportMapIssue,
+): ColumnName | undefined {
+  const element = findColumnMeant(name);
+  if (element === undefined) report('map-element', explainUnknownElement(name), key);
+  return element;
+}
+
+function parseOptions(
+  element: ColumnName,
+  options: TomlTable,
+  key: string,
+  report: ReportMapIssue,
+): Partial<ReadColumn> {
+  const read: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options)) {
+    const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
+    const of = option?.of.join(', ') ?? '';
+    const optionNames = Object.keys(OPTIONS).join(', ');
+    const choices = joinAlternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
+    if (option === undefined)
+      report(
+        'map-option',
+        msg`"${name}" is unknown here. Known keys: element, values, ${optionNames}.`,
+        key,
+      );
+    else if (!option.of.includes(element))
+      report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
+    else if (typeof value !== 'string' || value === '')
+      report('map-option', msg`${name} must be a text in quotation marks.`, key);
+    else if (option.choices?.includes(value) === false)
+      report('map-option', msg`${name} is "${value}". Write ${choices}.`, key);
+    else if (name === 'date' && !isDateForm(value)) {
+      report(
+        'map-date',
+        msg`"${value}" is not a date format. Write d, m and yyyy as they are in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
+        key,
+      );
+    } else read[name === 'year_only' ? 'yearOnly' : name] = value;
+  }
+  return read;
+}
+
+function parseReplacements(
+  values: unknown,
+  key: string,
+  report: ReportMapIssue,
+): Record<string, string> | undefined {
+  if (values === undefined) return undefined;
+  const entries = Object.entries(isTable(values) ? values : { values });
+  const replacements = entries.flatMap(([ownText, meant]) => {
+    const text = isTable(values) ? toTomlText(meant) : undefined;
+    return text === undefined ? [] : [[ownText, text] as const];
+  });
+  if (replacements.length === entries.length) return Object.fromEntries(replacements);
+  report(
+    'map-values',
+    msg`values must be of the form { "text in the table" = "its meaning" }.`,
+    key,
+  );
+  return undefined;
+}
+
+function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
+  return Object.entries(fixed).flatMap(([key, value]) => {
+    const element = findElementName(key, key, report);
+    const text = toTomlText(value)?.trim();
+    if (element === undefined) return [];
+    if (NOT_FIXED.includes(element))
+      report(
+        'map-fixed',
+        msg`${element} belongs to a single find, so all finds cannot share one value.`,
+        key,
+      );
+    else if (text === undefined || text === '')
+      report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
+    else return [{ name: element, givenName: key, value: text }];
+    return [];
+  });
+}
+
+/** Reports two columns with one meaning, of which one would be lost. */
+function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapIssue): void {
+  const first = new Map<string, string>(localId === undefined ? [] : [['local_id', 'local_id']]);
+  const joined = JOINED.join(', ');
+  for (const [key, rule] of columns) {
+    const { element } = rule;
+    if (element === undefined || JOINED.includes(element)) continue;
+    const other = first.get(element);
+    first.set(element, other ?? key);
+    if (other === undefined) continue;
+    const message = msg`"${other}" and "${key}" both mean ${element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
+    report('map-element-twice', message, key);
+  }
+  for (const { name } of findRepeated(fixed))
+    report('map-element-twice', msg`${name} has two fixed values. Keep one.`, name);
+}
+
+function isTable(value: unknown): value is TomlTable {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
+}
+
+/** Comments above the lines of a column map, for the person who edits it. */
+type MapRemarks = {
+  readonly table: string;
+  /** By the key of the column. */
+  readonly columns: ReadonlyMap<string, readonly Message[]>;
+  /** Elements that still need a value for all finds. */
+  readonly undecided: readonly string[];
+};
+
+/** Writes a column map as a file to edit. Reading it gives the same map. */
+export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
+  const { table } = remarks;
+  const lines = [
+    formatComment(
+      msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`,
+    ),
+    formatComment(
+      msg`Made by ${cmd`pas import --wizard`}. Correct what is wrong; pas ignores lines that start with #.`,
+    ),
+    `version = ${MAP_VERSION}`,
+    ...(map.localId === undefined ? [] : [`local_id = ${quoteTomlString(map.localId)}`]),
+    '',
+    formatComment(msg`Values for finds whose own cell is empty.`),
+    '[fixed]',
+  ];
+  lines.push(
+    ...remarks.undecided.map((element) => `# ${element} = ""`),
+    ...map.fixed.map(({ name, value }) => `${name} = ${quoteTomlString(value)}`),
+  );
+  lines.push(
+    '',
+    formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`),
+    '[columns]',
+  );
+  for (const [key, rule] of map.columns) {
+    lines.push(
+      ...(remarks.columns.get(key) ?? []).map(formatComment),
+      `${quoteTomlString(key)} = ${formatRule(rule)}`,
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function formatRule(rule: ColumnRule): string {
+  const { element = 'ignore', yearOnly, values, ...rest } = rule;
+  const parts = Object.entries({ ...rest, year_only: yearOnly }).flatMap(([name, text]) =>
+    text === undefined ? [] : [`${name} = ${quoteTomlString(text)}`],
+  );
+  if (values !== undefined) {
+    const pairs = Object.entries(values).map(
+      ([ownText, meant]) => `${quoteTomlString(ownText)} = ${quoteTomlString(meant)}`,
+    );
+    parts.push(`values = { ${pairs.join(', ')} }`);
+  }
+  return parts.length === 0
+    ? quoteTomlString(element)
+    : `{ element = ${quoteTomlString(element)}, ${parts.join(', ')} }`;
+}
+
+/** Formats a comment as one line without control characters, whatever a cell contains. */
+function formatComment(text: Message): string {
+  return `# ${String(text)
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ')
+    .trim()}`;
+}

@@ -92,21 +92,21 @@ const ROWS = {
     formats: ['csv', 'xlsx'],
     isAtService: true,
     render: async (finds, source) =>
-      renderRows((await import('./museum-rows.ts')).makeReaderRows(finds), source),
+      renderRows((await import('./exported-find.ts')).makeReaderRows(finds), source),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,
     formats: ['csv', 'xlsx'],
     isAtService: true,
     render: async (finds, source) =>
-      renderRows(await (await import('./museum-rows.ts')).makeMuseumRows(finds), source),
+      renderRows(await (await import('./exported-find.ts')).makeMuseumRows(finds), source),
   },
   qgis: {
     summary: msg`a GeoPackage with its style`,
     formats: ['gpkg'],
     isAtService: false,
     render: async (finds, { nowIso }) => {
-      const { exportStyledGeoPackage } = await import('./styled-geopackage.ts');
+      const { exportStyledGeoPackage } = await import('./gpkg-layers.ts');
       return [makeDatabaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
     },
   },

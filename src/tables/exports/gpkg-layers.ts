@@ -1,6 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { withMarkKept } from '../../base/csv.ts';
 import type { Database } from '../../base/disk/database.ts';
+import { t } from '../../base/language.ts';
+import { packageRoot } from '../../base/own-files.ts';
+import { renderAttribute } from '../../base/xml/element.ts';
 import { getField, getPoint, isElementName } from '../../finds/fields.ts';
+import type { EntryState } from '../../outbox/entry.ts';
+import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   collectValues,
   type ExportedFind,
@@ -19,8 +26,6 @@ export function beginGeoPackage(database: Database): void {
   database.pragma(`application_id = ${APPLICATION_ID}`);
   database.pragma(`user_version = ${USER_VERSION}`);
   database.exec(GPKG_TABLES);
-  const addSystem = database.prepare('insert into gpkg_spatial_ref_sys values (?, ?, ?, ?, ?, ?)');
-  for (const system of SPATIAL_REFERENCES) addSystem.run(...system);
 }
 
 export type GpkgColumn = {
@@ -122,7 +127,12 @@ export function addStyles(database: Database, nowIso: string, styles: readonly L
   for (const style of styles) insert.run({ ...style, nowIso });
 }
 
-/** Tables that every GeoPackage has (OGC 12-128r17, annex C). */
+const WGS84 =
+  'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],' +
+  'PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],' +
+  'AXIS["Latitude",NORTH],AXIS["Longitude",EAST],AUTHORITY["EPSG","4326"]]';
+
+/** Tables that every GeoPackage has (OGC 12-128r17, annex C), with its three systems. */
 const GPKG_TABLES = `
   create table gpkg_spatial_ref_sys (
     srs_name text not null, srs_id integer primary key, organization text not null,
@@ -141,40 +151,11 @@ const GPKG_TABLES = `
     constraint fk_gc_tn foreign key (table_name) references gpkg_contents (table_name),
     constraint fk_gc_srs foreign key (srs_id) references gpkg_spatial_ref_sys (srs_id)
   );
+  insert into gpkg_spatial_ref_sys values
+    ('Undefined Cartesian SRS', -1, 'NONE', -1, 'undefined', 'undefined Cartesian coordinate reference system'),
+    ('Undefined geographic SRS', 0, 'NONE', 0, 'undefined', 'undefined geographic coordinate reference system'),
+    ('WGS 84 geodetic', 4326, 'EPSG', 4326, '${WGS84}', 'longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid');
 `;
-
-const WGS84 =
-  'GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],' +
-  'PRIMEM["Greenwich",0,AUTHORITY["EPSG","8901"]],UNIT["degree",0.0174532925199433,AUTHORITY["EPSG","9122"]],' +
-  'AXIS["Latitude",NORTH],AXIS["Longitude",EAST],AUTHORITY["EPSG","4326"]]';
-
-/** Name, id, organization, its id, definition, description of the three required systems. */
-const SPATIAL_REFERENCES: readonly (readonly [string, number, string, number, string, string])[] = [
-  [
-    'Undefined Cartesian SRS',
-    -1,
-    'NONE',
-    -1,
-    'undefined',
-    'undefined Cartesian coordinate reference system',
-  ],
-  [
-    'Undefined geographic SRS',
-    0,
-    'NONE',
-    0,
-    'undefined',
-    'undefined geographic coordinate reference system',
-  ],
-  [
-    'WGS 84 geodetic',
-    4326,
-    'EPSG',
-    4326,
-    WGS84,
-    'longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid',
-  ],
-];
 
 export const LAYER = 'finds';
 
@@ -229,4 +210,282 @@ function toStoredValue(value: ExportValue | undefined): string | number | null {
   if (value === undefined) return null;
   if (typeof value === 'string') return withMarkKept(value);
   return typeof value === 'boolean' ? Number(value) : value;
+}
+
+type Value = string | number | boolean | undefined | View | readonly View[];
+
+/** Values of a template by their names. */
+export type View = { readonly [name: string]: Value };
+
+const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
+
+/**
+ * Fills a file of `schemas/qgis`. `{name}` is a value, `{&name}` is XML, and `{#name}…{/name}` is
+ * repeated for each item of a list, with the item's values; it is left out for a value that is
+ * absent or false.
+ */
+export function fillTemplate(file: string, view: View): string {
+  return fill(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);
+}
+
+function fill(template: string, view: View): string {
+  return template.replace(PLACEHOLDER, (_, section, inner, mark, name) => {
+    if (section !== undefined) {
+      const items = listItems(view[section]);
+      return items.map((item) => fill(inner, { ...view, ...item })).join('');
+    }
+    const value = view[name];
+    if (typeof value === 'boolean') return value ? '1' : '0';
+    const text = String(value ?? '');
+    return mark === '&' ? text : renderAttribute(name, text);
+  });
+}
+
+function listItems(value: Value): readonly View[] {
+  if (value === undefined || value === false) return [];
+  if (typeof value !== 'object') return [{}];
+  return Array.isArray(value) ? value : [value as View];
+}
+
+/** A value of QGIS settings. */
+export type OptionValue =
+  | string
+  | number
+  | boolean
+  | readonly OptionValue[]
+  | { readonly [name: string]: OptionValue };
+
+/**
+ * Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member.
+ */
+export function renderOption(value: OptionValue, name?: string): string {
+  const named = name === undefined ? '' : ` name="${renderAttribute('Option', name)}"`;
+  if (typeof value !== 'object') {
+    const text = renderAttribute('Option', String(value));
+    return `<Option${named} value="${text}" type="${getQgisType(value)}"/>`;
+  }
+  const isList = Array.isArray(value);
+  const members = Object.entries(value).map(([key, each]) =>
+    renderOption(each, isList ? undefined : key),
+  );
+  return `<Option${named} type="${isList ? 'List' : 'Map'}">${members.join('')}</Option>`;
+}
+
+function getQgisType(value: string | number | boolean): string {
+  if (typeof value === 'number') return 'int';
+  return typeof value === 'boolean' ? 'bool' : 'QString';
+}
+
+/** Type of a column in a GeoPackage, and its editor in QGIS and QField. */
+export type LayerColumn = GpkgColumn & {
+  readonly label?: string;
+  readonly widget?: Widget;
+  /** QGIS expression of the default value. */
+  readonly initially?: string;
+  readonly mustBeFilled?: boolean;
+  readonly mustBeUnique?: boolean;
+  readonly constraint?: Constraint;
+  /** QField suggests the value of the previous feature. */
+  readonly staysForNext?: boolean;
+  readonly isFixed?: boolean;
+};
+
+/** Editor widget, by its name in QGIS, and its settings. */
+export type Widget = {
+  readonly kind: string;
+  readonly settings: Readonly<Record<string, OptionValue>>;
+};
+
+/** A QGIS expression that must hold, and the message where it does not. */
+export type Constraint = { readonly expression: string; readonly description: string };
+
+/** Virtual column: QGIS computes it for display, and no file has it. */
+type ComputedColumn = {
+  readonly name: string;
+  readonly label: string;
+  readonly expression: string;
+};
+
+/** Tab of a form: columns, the features of a relation, and a group for measured coordinates. */
+export type FormTab = {
+  readonly tab: string;
+  readonly columns: readonly string[];
+  readonly relation?: string;
+  readonly measured?: string;
+  /** QGIS expression. */
+  readonly shownIf?: string;
+};
+
+export type QgisLayer = {
+  /** More than ten characters: QGIS replaces a shorter id. */
+  readonly id: string;
+  readonly title: string;
+  /** File beside the project, and its table. */
+  readonly file: string;
+  readonly table: string;
+  readonly geometry?: 'Point' | 'MultiPolygon';
+  readonly columns: readonly LayerColumn[];
+  readonly computed?: readonly ComputedColumn[];
+  /** Tabs of the form; generated by QGIS if absent. */
+  readonly form?: readonly FormTab[];
+  /** QGIS expression of a feature's display name. */
+  readonly called: string;
+  /** Hidden in the legend, and not editable. */
+  readonly isList?: boolean;
+  readonly isReadOnly?: boolean;
+  /** XML of its symbols and labels. */
+  readonly style?: string;
+  /** Settings of QFieldSync and QField. */
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+const SHAPES = { Point: 'Point', MultiPolygon: 'Polygon' };
+
+/** Makes the values of a layer in the template of a project. */
+export function makeLayerView(layer: QgisLayer): View {
+  const { id, file, table, geometry, called, form } = layer;
+  const { isList = false, isReadOnly = false, computed = [], style = '', settings = {} } = layer;
+  const key = makeColumnView(
+    {
+      name: 'fid',
+      widget: { kind: 'Hidden', settings: {} },
+      mustBeFilled: true,
+      mustBeUnique: true,
+    },
+    0,
+  );
+  return {
+    id,
+    file,
+    table,
+    geometry,
+    called,
+    isList,
+    isReadOnly,
+    computed,
+    style,
+    layer: layer.title,
+    shape: geometry === undefined ? 'No geometry' : SHAPES[geometry],
+    wkbType: geometry ?? 'NoGeometry',
+    isLabelled: style.includes('<labeling'),
+    isVisible: !isList,
+    settings: renderOption(settings),
+    columns: [
+      key,
+      ...layer.columns.map((column, index) => makeColumnView(column, index + 1)),
+      ...computed.map(({ name, label }, index) =>
+        makeColumnView({ name, label, isFixed: true }, layer.columns.length + index + 1),
+      ),
+    ],
+    editor: form === undefined ? 'generatedlayout' : 'tablayout',
+    tabs: form?.map(({ columns, ...tab }) => ({
+      ...tab,
+      fields: columns.map((field) => ({ field })),
+      isConditional: tab.shownIf !== undefined,
+    })),
+  };
+}
+
+function makeColumnView(column: Omit<LayerColumn, 'type'>, index: number): View {
+  const { name, label, widget, initially, constraint } = column;
+  const { mustBeFilled = false, mustBeUnique = false } = column;
+  const isConstrained = constraint !== undefined;
+  return {
+    name,
+    index,
+    label,
+    initially,
+    mustBeFilled,
+    mustBeUnique,
+    isConstrained,
+    widget: widget?.kind ?? 'TextEdit',
+    config: renderOption(widget?.settings ?? {}),
+    constraints: Number(mustBeFilled) + 2 * Number(mustBeUnique) + 4 * Number(isConstrained),
+    expression: constraint?.expression,
+    description: constraint?.description,
+    isEditable: column.isFixed !== true,
+    staysForNext: column.staysForNext === true,
+  };
+}
+
+/** Red, green, blue and opacity, in QGIS's notation. */
+type Colour = `${number},${number},${number},${number}`;
+
+export const STATE_COLOURS = {
+  1: '255,255,255,255',
+  2: '253,191,111,255',
+  3: '51,160,44,255',
+} as const;
+
+type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
+
+/** Styles points with a colour for each value of a column; an empty value is all others. */
+export function renderPoints(column: string, categories: readonly Category[]): string {
+  return fillTemplate('points.xml', {
+    column,
+    categories: categories.map((category, index) => ({ ...category, index })),
+  });
+}
+
+/**
+ * Adds a label to each feature.
+ * @param called expression of QGIS
+ */
+export function renderLabels(called: string): string {
+  return fillTemplate('labels.xml', { called });
+}
+
+const PHOTOGRAPHS = 'photographs';
+const PHOTO_COLUMNS = ['local_id', 'name', 'path'].map((name) => ({ name, type: 'text' as const }));
+
+const COLOURS = {
+  draft: '190,190,190,255',
+  queued: '253,191,111,255',
+  sending: '166,206,227,255',
+  accepted: '51,160,44,255',
+  refused: '227,26,28,255',
+  uncertain: '106,61,154,255',
+  dropped: '90,90,90,255',
+} as const satisfies Readonly<Record<EntryState, string>>;
+
+/**
+ * Fills an empty database with a GeoPackage that QGIS displays with a default style: finds in a
+ * colour per sending state with their object type as label, and a table of the paths of their
+ * photographs on this machine.
+ */
+export function exportStyledGeoPackage(
+  database: Database,
+  finds: Iterable<ExportedFind>,
+  nowIso: string,
+): void {
+  const photographs: GpkgFeature[] = [];
+  const noted = function* (): Generator<ExportedFind> {
+    for (const find of finds) {
+      for (const { name, path } of find.photoFiles ?? [])
+        photographs.push({ values: [find.localId, name, path] });
+      yield find;
+    }
+  };
+  exportGeoPackage(database, noted(), nowIso, { states: true });
+  addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
+  const called = 'coalesce("druh_nalezu", "local_id")';
+  const categories = Object.entries(COLOURS).map(([state, colour]) => ({
+    value: state,
+    label: String(STATE_WORDS[state as EntryState]),
+    colour,
+  }));
+  const others = { value: '', label: t`not queued`, colour: '255,255,255,255' } as const;
+  const style = renderPoints(STATE_COLUMN, [...categories, others]) + renderLabels(called);
+  addStyles(database, nowIso, [
+    {
+      table: LAYER,
+      geometry: 'geom',
+      qml: fillTemplate('layer.qml', { style, called, isLabelled: true }),
+    },
+    {
+      table: PHOTOGRAPHS,
+      geometry: '',
+      qml: fillTemplate('layer.qml', { called: '"name"', picture: 'path', isLabelled: false }),
+    },
+  ]);
 }

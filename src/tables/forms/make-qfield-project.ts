@@ -24,9 +24,11 @@ import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { type BoundedArea, listAreasBelow } from '../../finds/vocabulary/term-lookup.ts';
 import { findTermsByName } from '../../finds/vocabulary/terms.ts';
 import { formatTargetState } from '../../outbox/views/entry-words.ts';
-import { addLayer, beginGeoPackage, type GpkgColumn } from '../exports/gpkg-layers.ts';
 import {
+  addLayer,
+  beginGeoPackage,
   fillTemplate,
+  type GpkgColumn,
   type LayerColumn,
   makeLayerView,
   type QgisLayer,
@@ -34,7 +36,7 @@ import {
   renderPoints,
   STATE_COLOURS,
   type View,
-} from '../exports/styled-geopackage.ts';
+} from '../exports/gpkg-layers.ts';
 import { countCollected } from '../formats/gpkg-table.ts';
 import {
   type FieldMade,

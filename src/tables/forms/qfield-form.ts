@@ -15,8 +15,13 @@ import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
 import { formatTargetState } from '../../outbox/views/entry-words.ts';
-import { getColumnType } from '../exports/gpkg-layers.ts';
-import type { Constraint, FormTab, LayerColumn, Widget } from '../exports/styled-geopackage.ts';
+import {
+  type Constraint,
+  type FormTab,
+  getColumnType,
+  type LayerColumn,
+  type Widget,
+} from '../exports/gpkg-layers.ts';
 import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-lists.ts';
 
 /** The layer of an element's choices, and the layer that filters it. */

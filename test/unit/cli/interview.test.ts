@@ -2,9 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../src/base/errors.ts';
-import { type AnswerContext, parseAnswer } from '../../../src/cli/interview/answer.ts';
+import {
+  type AnswerContext,
+  makeOfferTerms,
+  parseAnswer,
+} from '../../../src/cli/interview/answer.ts';
 import { runInterview } from '../../../src/cli/interview/interview.ts';
-import { makeOfferTerms } from '../../../src/cli/interview/offer-terms.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { rememberReferences } from '../../../src/finds/resolve-references.ts';

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseAnswer } from '../../../src/cli/interview/answer.ts';
+import { makeOfferTerms, parseAnswer } from '../../../src/cli/interview/answer.ts';
 import { askChanges } from '../../../src/cli/interview/interview.ts';
-import { makeOfferTerms } from '../../../src/cli/interview/offer-terms.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { rememberReferences } from '../../../src/finds/resolve-references.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ColumnMap } from '../../../src/tables/columns/column-rule.ts';
 import { parseColumns } from '../../../src/tables/columns/columns.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
-import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/read-column-map.ts';
+import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/settings.ts';
 import { parseTable } from '../../../src/tables/formats/csv-table.ts';
 
 const table = (text: string) => parseTable('museum.csv', Buffer.from(text));

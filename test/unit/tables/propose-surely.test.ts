@@ -10,7 +10,7 @@ import {
   makeMapOfProposal,
   type TableProposal,
 } from '../../../src/tables/columns/propose-columns.ts';
-import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/read-column-map.ts';
+import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/settings.ts';
 import { parseTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
