@@ -77,7 +77,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
     msg`Table:`,
     ['--sheet', '--encoding', '--header-row', '--map', '--wizard', '--keep-rows', '--id-prefix'],
   ],
-  [msg`Photographs:`, ['--photo', '--photos', '--no-photos', '--strip-gps']],
+  [msg`Photographs:`, ['--photo', '--photos', '--strip-gps']],
   [
     msg`Conflicts and questions:`,
     [

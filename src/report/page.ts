@@ -126,7 +126,7 @@ function levels(byAccessibility: readonly Count[]): Html {
   )}</p>`;
 }
 
-function figures({ finds, photographs, withProblems, byState, pictures }: Report): Html {
+function figures({ finds, photographs, withProblems, byState }: Report): Html {
   const countIn = (...states: readonly string[]): number =>
     byState.filter(({ key }) => states.includes(key)).reduce((sum, { count }) => sum + count, 0);
   const tiles: readonly (readonly [number, string])[] = [
@@ -134,7 +134,7 @@ function figures({ finds, photographs, withProblems, byState, pictures }: Report
     [countIn('registered', 'submitted', 'confirmed', 'archived'), t`in the service`],
     [countIn('queued'), t`waiting to be sent`],
     [withProblems, t`need attention`],
-    ...(pictures === 'shown' ? ([[photographs, t`photographs in all`]] as const) : []),
+    [photographs, t`photographs in all`],
   ];
   return html`<ul class="figures-row">${tiles.map(([number, label]) => html`<li><b>${formatWholeNumber(number)}</b> ${label}</li>`)}</ul>`;
 }

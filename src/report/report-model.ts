@@ -127,7 +127,6 @@ export type ReportSettings = {
    * of them.
    */
   readonly places: 'shown' | 'left-out';
-  readonly pictures: 'shown' | 'left-out';
 };
 
 export type Report = ReportSettings & {

@@ -86,13 +86,7 @@ function assertReplaceable({
 
 type PictureOf = (photograph: Photograph) => Promise<Picture>;
 
-/** Returns undefined where no pictures are requested. */
-async function openPictures({
-  pictures,
-  photoPx,
-  photosFolder,
-}: PageRequest): Promise<PictureOf | undefined> {
-  if (pictures === 'left-out') return undefined;
+async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
   const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
   const { getPath: getContentPath } = openContentStore(photosFolder);
   return async ({ link, sha512, sizeBytes }) => {
@@ -117,11 +111,10 @@ const AHEAD = 6;
 async function* addPictures(
   finds: readonly GatheredFind[],
   { places, onFind }: PageRequest,
-  getPicture: PictureOf | undefined,
+  getPicture: PictureOf,
   onMissing: () => void,
 ): AsyncGenerator<FindWithPictures> {
   const withPictures = async ({ find, photographs }: GatheredFind): Promise<FindWithPictures> => {
-    if (getPicture === undefined) return { find, photographs: [] };
     const pictures: FindWithPictures['photographs'][number][] = [];
     for (const photograph of photographs) {
       const picture = await getPicture(photograph);
@@ -172,13 +165,12 @@ function gatherReport(request: ReportRequest): GatheredReport {
   const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
     place === undefined ? [] : [{ number, localId, state, place }],
   );
-  const { madeMs, profile, places, pictures, vocabulary } = request;
+  const { madeMs, profile, places, vocabulary } = request;
   const account = findKnownAccount(request.outbox);
   const report: Report = {
     madeMs,
     profile,
     places,
-    pictures,
     subject: formatSubject(subjects),
     version: getPackageVersion(),
     account:

@@ -13,7 +13,6 @@ import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
 
 type ReportOptions = GlobalOptions & {
   readonly force?: boolean;
-  readonly photos?: boolean;
   readonly withoutPlaces?: boolean;
 };
 
@@ -27,7 +26,6 @@ export function register(program: Command, run: Runner): void {
       '--without-places',
       t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`,
     )
-    .option('--no-photos', t`leave out photographs`)
     .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
@@ -65,7 +63,7 @@ async function report(
     write({ file: target, overwrite: options.force === true, signal }),
   );
   const size = formatSize(sizeBytes);
-  const shown = options.photos === false ? 0 : result.photographs - missing;
+  const shown = result.photographs - missing;
   const counted = formatFindCount(result.finds);
   const photographs = formatPhotographCount(shown);
   terminal.printLine(t`${target}: ${counted}, ${photographs}, ${size}.`);
@@ -75,8 +73,7 @@ async function report(
     terminal.note(
       t`The page reveals exact findspots. To make a page to share, use --without-places.`,
     );
-  if (sizeBytes > LARGE_BYTES)
-    terminal.note(t`The page is large for a phone: select fewer finds, or use --no-photos.`);
+  if (sizeBytes > LARGE_BYTES) terminal.note(t`The page is large for a phone: select fewer finds.`);
   terminal.printValue({
     file: target,
     size_bytes: sizeBytes,
@@ -108,7 +105,6 @@ async function makeReportRequest(
     ownTerms: getConfirmedTerms(await readMappingFile(context)),
     finds: names.length === 0 ? undefined : resolveFindNames(outbox, [...new Set(names)]),
     places: options.withoutPlaces === true ? 'left-out' : 'shown',
-    pictures: options.photos === false ? 'left-out' : 'shown',
     photosFolder: context.getOutboxPlaces().photosFolder,
     photoPx: PHOTO_PX,
     madeMs: context.clock.now(),
