@@ -49,7 +49,10 @@ export function listAnswers(entry: Entry): Command[] {
   const ofRow = findRowAnswers(entry.held);
   if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, `--${answer}`));
   const drop = makeResolve(entry, '--drop');
-  if (!isAnswerable(entry)) return [cmd`pas edit ${entry.localId ?? ''}`, drop];
+  const find = entry.localId ?? entry.identCely ?? '';
+  if (!isAnswerable(entry) && entry.kind === 'number')
+    return [cmd`pas number set ${find} ${entry.value} --replace`, drop];
+  if (!isAnswerable(entry)) return [cmd`pas edit ${find}`, drop];
   const created = listRecordsMeant(entry).map((ident) => makeResolve(entry, '--created', ident));
   return [...created, makeResolve(entry, '--resend'), drop];
 }

@@ -305,7 +305,7 @@ function findLatestWish(facts: readonly Fact[], intent: string): FactOf<'current
 const EDITED_TWICE = JSON.stringify({
   basis: 'edited-twice',
   question: serializeValue(
-    msg`two copies of this outbox changed it in different ways: edit it once more, and that version is sent`,
+    msg`two copies of this outbox changed it in different ways: change it once more, and that version is sent`,
   ),
   candidates: [],
   near: [],
@@ -342,8 +342,8 @@ function summarize(
       const kind = verdicts.get(id)?.kind;
       if (ids.has(id) && (kind === 'unknown' || kind === 'open')) unknownAttempts += 1;
     }
-  // A find that the service has cannot be edited once more.
-  const isDisputed = wanted.kind === 'disputed' && records.length === 0;
+  // A find that the service has cannot be edited once more; a number can be set again.
+  const isDisputed = wanted.kind === 'disputed' && (intent !== undefined || records.length === 0);
   const rowQuestion = intent === undefined ? makeRowQuestion(wish) : null;
   const held = isDisputed ? EDITED_TWICE : rowQuestion;
   const inForce = facts.filter(

@@ -106,7 +106,14 @@ function findEffective(decided: readonly Decided[], attempts: readonly Attempted
   return decided.filter(isEffective);
 }
 
+/**
+ * Returns wishes and attempts that nothing replaces. What replaces a wish replaces its attempts too,
+ * which it need not know: an older copy of an outbox lacks those that were made after it.
+ */
 function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
+  const replacedWishes = new Set(
+    facts.flatMap((fact) => (fact.kind === 'current' ? fact.body.replaces : [])),
+  );
   const replaced = new Set(
     facts.flatMap((fact) => {
       if (fact.kind === 'current') return fact.body.replaces;
@@ -115,7 +122,9 @@ function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
   );
   return facts.filter(
     (fact): fact is Current | Attempted =>
-      (fact.kind === 'current' || fact.kind === 'attempted') && !replaced.has(fact.id),
+      (fact.kind === 'current' || fact.kind === 'attempted') &&
+      !replaced.has(fact.id) &&
+      !(fact.kind === 'attempted' && replacedWishes.has(fact.body.current)),
   );
 }
 

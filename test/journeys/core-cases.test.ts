@@ -1,10 +1,19 @@
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { atHost, type Home, settledAfter, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import {
+  accountFlags,
+  atHost,
+  type Home,
+  initArgs,
+  makeHome,
+  settledAfter,
+  signedIn,
+  WITHOUT_PAUSES,
+} from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -118,6 +127,37 @@ test('a restored backup shows the number that was sent, not the one that was que
   await home.do('push');
   await home.do('restore', copy, '--replace');
   expect(await changesOf('K-1')).toStrictEqual([['number', 'Y', 'accepted']]);
+});
+
+describe('an older copy of before the first sign-in', () => {
+  beforeEach(async () => {
+    home = makeHome({ PAS_PASSWORD: 'archaeologist' });
+    await home.do(...initArgs(mock.service), ...accountFlags(), ...WITHOUT_PAUSES);
+    await importSeason(home, 1);
+  });
+
+  test('sends the number that replaces in it the one that was sent', async () => {
+    await home.do('number', 'set', 'K-1', 'X');
+    const putBack = keepCopy();
+    await home.do('push');
+    putBack();
+    await home.do('number', 'set', 'K-1', 'Y');
+    await home.do('push');
+    expect(await changesOf('K-1')).toContainEqual(['number', 'Y', 'accepted']);
+  });
+
+  test('asks about a number beside one that it never had', async () => {
+    const putBack = keepCopy();
+    await home.do('number', 'set', 'K-1', 'X');
+    await home.do('push');
+    putBack();
+    await home.do('number', 'set', 'K-1', 'Y');
+    await expectEnded(home.pas('push'), 6);
+    expect((await home.pas('status')).stdout).toContain('pas number set K-1');
+    await home.do('number', 'set', 'K-1', 'Z', '--replace');
+    await home.do('push');
+    expect(await changesOf('K-1')).toContainEqual(['number', 'Z', 'accepted']);
+  });
 });
 
 test('an older copy with an edited find shows the sent version, and sends nothing again', async () => {
