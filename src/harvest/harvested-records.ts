@@ -7,6 +7,7 @@ import {
   type Database,
   isNumber,
   isText,
+  makeMemberGuard,
   migrate,
   openDatabase,
   orNull,
@@ -168,7 +169,7 @@ const parseSubject = createRowParser({
   untilBound: isText,
   /** Empty for anonymous. The content of a record depends on it. */
   account: isText,
-  form: isText,
+  form: makeMemberGuard(['jsonl', 'xml'] as const),
 });
 
 const LABELS: Readonly<Record<keyof Subject, Message>> = {

@@ -37,34 +37,67 @@ export type Opening = {
   readonly onNote: (text: string) => void;
 };
 
-/** A text file or stream to which pages are appended. */
-export type AppendTarget = {
-  append(content: string | Buffer): Promise<void>;
-  /** Marks the end of the written page; runs in the transaction that commits the page. */
-  markEnd(): void;
+/** An output file or stream of a harvest. */
+export type RecordOutput = Required<RecordSink> & {
   /**
-   * Flushes the committed text to disk, and saves the length of the file; runs after {@link
+   * Flushes the committed pages to disk, and saves the length of the file; runs after {@link
    * HarvestStore.beginGroup}.
    */
   flush(): Promise<void>;
-  isEmpty(): boolean;
   /**
-   * Truncates what was not committed, and appends `tail`. A second call does nothing.
-   * @throws FileError where another program changed the file meanwhile
+   * Removes what was not committed, and closes the output, also after a failure. A second call does
+   * nothing.
+   * @throws FileError where another program changed the output meanwhile
    */
-  close(tail: string): Promise<void>;
+  close(): Promise<void>;
 };
+
+export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
 
 /**
  * Opens a file whose committed length and digest are in the store: text that a killed process left
  * after them is truncated, and changes by another program are detected.
  * @throws FileError where the file differs from its stored length or digest
  */
-export async function openAppendingFile(
+export async function openFileOutput(
+  path: string,
+  store: HarvestStore,
+  subject: Subject,
+  opening: Opening,
+): Promise<RecordOutput> {
+  const form = subject.form === 'xml' ? XML_FORM : makeJsonlForm(subject);
+  const file = await openContent(path, store, opening);
+  const getHead = (): string => (file.isEmpty() ? form.head : '');
+  const flush = async (): Promise<void> => {
+    const extent = await file.flush();
+    store.change(() => saveExtent(store, extent));
+  };
+  await flush();
+  deleteClosedBytes(store);
+  let isClosed = false;
+  return {
+    write: async (page) => {
+      if (page.records.length === 0) return;
+      const head = getHead();
+      if (head !== '') file.append(Buffer.from(head));
+      for (const piece of form.render(page)) file.append(piece);
+    },
+    notePage: () => file.markEnd(),
+    flush,
+    close: async () => {
+      if (isClosed) return;
+      isClosed = true;
+      const closedBytes = await file.close(readExtent(store), getHead() + form.tail);
+      store.change(() => saveClosedBytes(store, closedBytes));
+    },
+  };
+}
+
+async function openContent(
   path: string,
   store: HarvestStore,
   { verify, onNote }: Opening,
-): Promise<AppendTarget> {
+): Promise<AppendFile> {
   const open = (): Promise<AppendFile> =>
     openAppendFile(path, readExtent(store), readClosedBytes(store));
   const startAnew = (): Promise<AppendFile> => {
@@ -79,63 +112,29 @@ export async function openAppendingFile(
   const isGone =
     readExtent(store).lengthBytes > 0 &&
     (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
-  const file = isGone
-    ? await startAnew()
-    : await open().catch((thrown: unknown) => {
-        if (verify && thrown instanceof FileError) return startAnew();
-        throw thrown;
-      });
-  const flush = async (): Promise<void> => {
-    const extent = await file.flush();
-    store.change(() => saveExtent(store, extent));
-  };
-  await flush();
-  deleteClosedBytes(store);
-  let isClosed = false;
-  return {
-    append: async (content) =>
-      file.append(typeof content === 'string' ? Buffer.from(content) : content),
-    markEnd: () => file.markEnd(),
-    flush,
-    isEmpty: () => file.isEmpty(),
-    close: async (tail) => {
-      if (isClosed) return;
-      isClosed = true;
-      const closedBytes = await file.close(readExtent(store), tail);
-      store.change(() => saveClosedBytes(store, closedBytes));
-    },
-  };
+  if (isGone) return startAnew();
+  return open().catch((thrown: unknown) => {
+    if (verify && thrown instanceof FileError) return startAnew();
+    throw thrown;
+  });
 }
 
-/** Opens a target for lines on standard output, which cannot be truncated. */
-export function openAppendingStream(append: AppendTarget['append']): AppendTarget {
+/** Opens standard output for lines: it cannot be truncated. */
+export function openStreamOutput(
+  write: (content: Buffer) => Promise<void>,
+  subject: Subject,
+): RecordOutput {
+  const { render } = makeJsonlForm(subject);
   return {
-    append,
-    markEnd: () => {},
+    write: async (page) => {
+      if (page.records.length === 0) return;
+      for (const piece of render(page)) await write(piece);
+    },
+    notePage: () => {},
     flush: async () => {},
-    isEmpty: () => false,
     close: async () => {},
   };
 }
-
-/** An output file or stream of a harvest. */
-export type RecordOutput = Required<RecordSink> & {
-  /** Flushes written pages to disk, after {@link HarvestStore.beginGroup}. */
-  flush(): Promise<void>;
-  /**
-   * Removes what was not committed, and closes the output, also after a failure. A second call does
-   * nothing.
-   * @throws FileError where another program changed the output meanwhile
-   */
-  close(): Promise<void>;
-};
-
-export type OpenedOutput = { readonly store: HarvestStore; readonly output: RecordOutput };
-
-export type OutputName = 'jsonl' | 'xml';
-
-/** Subject of a harvest into an output of a known form. */
-export type OutputSubject = Subject & { readonly form: OutputName };
 
 /** How records are written. A changed record occurs once per version: the last one counts. */
 type OutputForm = {
@@ -145,22 +144,6 @@ type OutputForm = {
   readonly head: string;
   readonly tail: string;
 };
-
-export function openRecordOutput(target: AppendTarget, subject: OutputSubject): RecordOutput {
-  const form = subject.form === 'xml' ? XML_FORM : makeJsonlForm(subject);
-  const getHead = (): string => (target.isEmpty() ? form.head : '');
-  return {
-    write: async (page) => {
-      if (page.records.length === 0) return;
-      const head = getHead();
-      if (head !== '') await target.append(head);
-      for (const piece of form.render(page)) await target.append(piece);
-    },
-    notePage: () => target.markEnd(),
-    flush: () => target.flush(),
-    close: () => target.close(getHead() + form.tail),
-  };
-}
 
 /** A page of large records is written in pieces, which take less memory. */
 const MAX_PIECE_BYTES = 1024 * 1024;

@@ -8,11 +8,7 @@ import { type OaiClient, openOaiClient } from '../../src/harvest/client.ts';
 import { harvestRecords } from '../../src/harvest/harvest-records.ts';
 import { harvestVocabulary } from '../../src/harvest/harvest-vocabulary.ts';
 import { assertSubject, openHarvestStore } from '../../src/harvest/harvested-records.ts';
-import {
-  openAppendingFile,
-  openRecordOutput,
-  type RecordOutput,
-} from '../../src/harvest/outputs.ts';
+import { openFileOutput, type RecordOutput } from '../../src/harvest/outputs.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
 import { type JsonLine, unseal } from '../support/record-harvest.ts';
 import { OAI_BASE } from '../support/scripted-oai.ts';
@@ -85,7 +81,7 @@ export function recordsClient(): HarvestClient {
           client: makeClient(exchange),
           clock,
           openOutput: async (opening) => {
-            output = openRecordOutput(await openAppendingFile(path, store, opening), subject);
+            output = await openFileOutput(path, store, subject, opening);
             return { store, output };
           },
           sets: [SET],

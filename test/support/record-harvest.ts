@@ -11,13 +11,12 @@ import {
   assertSubject,
   deleteClosedBytes,
   openHarvestStore,
+  type Subject,
 } from '../../src/harvest/harvested-records.ts';
 import {
   type OpenedOutput,
   type Opening,
-  type OutputName,
-  openAppendingFile,
-  openRecordOutput,
+  openFileOutput,
   type RecordOutput,
 } from '../../src/harvest/outputs.ts';
 import type { SetProgress } from '../../src/harvest/service-lists.ts';
@@ -29,7 +28,7 @@ import { tempFolder } from './temp-outbox.ts';
 export const SET = 'heslo:predmet_druh';
 
 export type RunOptions = {
-  readonly form?: OutputName;
+  readonly form?: Subject['form'];
   readonly from?: string;
   readonly until?: string;
   readonly skipBroken?: boolean;
@@ -146,7 +145,7 @@ async function runOnce(
 
 async function open(
   path: string,
-  form: OutputName,
+  form: Subject['form'],
   options: RunOptions,
   opening: Opening,
 ): Promise<OpenedOutput> {
@@ -164,8 +163,7 @@ async function open(
   };
   store.change(() => assertSubject(store, subject, path));
   try {
-    const target = await openAppendingFile(path, store, opening);
-    return { store, output: openRecordOutput(target, subject) };
+    return { store, output: await openFileOutput(path, store, subject, opening) };
   } catch (thrown) {
     store.close();
     throw thrown;

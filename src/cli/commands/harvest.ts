@@ -11,7 +11,7 @@ import {
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
 import { isNeededByImports } from '../../harvest/harvest-vocabulary.ts';
-import type { OutputName, OutputSubject } from '../../harvest/outputs.ts';
+import type { Subject } from '../../harvest/harvested-records.ts';
 import {
   formatSetName,
   type HarvestRequest,
@@ -220,11 +220,7 @@ function parseSets(sets: readonly string[], all: boolean): string[] {
   return [...new Set(sets)].sort();
 }
 
-function parseSubject(
-  context: Context,
-  sets: readonly string[],
-  options: HarvestOptions,
-): OutputSubject {
+function parseSubject(context: Context, sets: readonly string[], options: HarvestOptions): Subject {
   const profile = context.getProfile();
   return {
     oaiBase: getHarvestBase(profile),
@@ -238,7 +234,7 @@ function parseSubject(
   };
 }
 
-function parseForm(out: string): OutputName {
+function parseForm(out: string): Subject['form'] {
   if (out === '-') return 'jsonl';
   const ending = extname(out).toLowerCase();
   if (ending === '.jsonl') return 'jsonl';
@@ -251,7 +247,7 @@ function parseForm(out: string): OutputName {
 /** Prints the result to stdout, unless that has the records. */
 function report(
   { terminal }: Context,
-  subject: OutputSubject,
+  subject: Subject,
   { out, verify }: HarvestOptions,
   result: RecordHarvest,
 ): ExitReason {

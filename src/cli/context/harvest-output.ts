@@ -7,15 +7,12 @@ import { makeFolder } from '../../base/disk/folder.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../../base/message.ts';
-import { assertSubject, openHarvestStore } from '../../harvest/harvested-records.ts';
+import { assertSubject, openHarvestStore, type Subject } from '../../harvest/harvested-records.ts';
 import {
   type OpenedOutput,
   type Opening,
-  type OutputName,
-  type OutputSubject,
-  openAppendingFile,
-  openAppendingStream,
-  openRecordOutput,
+  openFileOutput,
+  openStreamOutput,
   type RecordOutput,
 } from '../../harvest/outputs.ts';
 import { MAX_KEPT_BYTES, MalformedAnswerError } from '../../harvest/protocol.ts';
@@ -31,7 +28,7 @@ import { getPassword } from './open-service.ts';
 export async function openOutput(
   context: Context,
   out: string,
-  subject: OutputSubject,
+  subject: Subject,
   opening: Opening,
 ): Promise<OpenedOutput> {
   const place =
@@ -49,11 +46,10 @@ export async function openOutput(
   });
   store.change(() => assertSubject(store, subject, out));
   const { content } = place;
-  const target =
+  output =
     content === undefined
-      ? openAppendingStream(createWriter(context.streams.stdout))
-      : await openAppendingFile(content, store, opening);
-  output = openRecordOutput(target, subject);
+      ? openStreamOutput(createWriter(context.streams.stdout), subject)
+      : await openFileOutput(content, store, subject, opening);
   return { store, output };
 }
 
@@ -68,7 +64,7 @@ function makeTemporaryPlace(context: Context): Place {
   return { store: join(folder, 'harvest.sqlite'), content: undefined };
 }
 
-function makeLastingPlace(content: string, form: OutputName): Place {
+function makeLastingPlace(content: string, form: Subject['form']): Place {
   const folder = dirname(content);
   try {
     assertOutputFits(content, form);
@@ -99,7 +95,7 @@ const UNFIT: Readonly<Record<string, Message>> = {
 const MAX_NAME_BYTES = 230;
 
 /** @throws UsageError where something else stands in the place of the output */
-function assertOutputFits(content: string, form: OutputName): void {
+function assertOutputFits(content: string, form: Subject['form']): void {
   const hint = t`Use another --out.`;
   const stats = statSync(content, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) {
@@ -132,7 +128,7 @@ function makeForeignFileError(path: string): UsageError {
  * Waits until the content is read.
  * @throws InterruptedError when the pipe is closed; DatabaseError on a full disk
  */
-function createWriter(stream: NodeJS.WriteStream): (content: string | Buffer) => Promise<void> {
+function createWriter(stream: NodeJS.WriteStream): (content: Buffer) => Promise<void> {
   return (content) =>
     new Promise((done, fail) => {
       stream.write(content, (error) => {

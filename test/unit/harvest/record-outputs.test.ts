@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import {
   getChild,
@@ -9,7 +11,12 @@ import {
   walkDescendants,
 } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
-import { openAppendingStream, openRecordOutput } from '../../../src/harvest/outputs.ts';
+import {
+  assertSubject,
+  openHarvestStore,
+  type Subject,
+} from '../../../src/harvest/harvested-records.ts';
+import { openFileOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
@@ -170,14 +177,9 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
     ),
   );
   const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
-  const pieces: (string | Buffer)[] = [];
-  const append = async (piece: string | Buffer): Promise<void> => void pieces.push(piece);
-  const file = {
-    ...openAppendingStream(append),
-    isEmpty: () => pieces.length === 0,
-    close: append,
-  };
-  const output = openRecordOutput(file, {
+  const path = join(mkdtempSync(join(tmpdir(), 'pas-output-')), 'out.xml');
+  const store = openHarvestStore(`${path}.harvest`);
+  const subject: Subject = {
     oaiBase: OAI_BASE,
     version: '2.2',
     sets: SET,
@@ -186,10 +188,14 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
     untilBound: '',
     account: '',
     form: 'xml',
-  });
+  };
+  store.change(() => assertSubject(store, subject, path));
+  const output = await openFileOutput(path, store, subject, { verify: false, onNote: () => {} });
   const page = records.filter((record) => record !== undefined);
   await output.write({ document, records: page, seenRecords: page });
+  output.notePage({ document, records: page, seenRecords: page });
+  await output.flush();
   await output.close();
-  const { root } = parseXml(Buffer.from(pieces.join('')));
+  const { root } = parseXml(readFileSync(path));
   expect([...walkDescendants(root, 'x', 'urn:s')]).toHaveLength(1);
 });
