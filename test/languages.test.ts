@@ -157,7 +157,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   [
     'SQL',
     /^src\//,
-    /\b(select|insert|update|delete|create|pragma|alter|attach|detach|vacuum|order by|limit 1|collate|excluded)\b|= [:?]|_at as /i,
+    /\b(select|insert|update|delete|create|pragma|alter|attach|detach|vacuum|order by|cross join|limit 1|collate|excluded)\b|= [:?]|_at as /i,
   ],
   [
     'SQL',

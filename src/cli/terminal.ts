@@ -140,18 +140,18 @@ type Confirming = {
 
 /**
  * Asks a person to confirm, unless that was said beforehand (`--yes`).
- * @param unasked message and hint of the error without a terminal
  * @throws UsageError without a terminal, or when the answer is no
  */
 export async function requireConfirmation(
   { terminal, isConfirmed, prompt }: Confirming,
   question: string,
-  [unasked, hint]: readonly [message: string, hint: string],
-  refused: string,
 ): Promise<void> {
   if (isConfirmed) return;
-  if (!terminal.interactive) throw new UsageError(unasked, { hint });
-  if (!(await (await prompt()).confirm(question))) throw new UsageError(refused);
+  if (!terminal.interactive)
+    throw new UsageError(t`pas cannot ask without a terminal: ${question}`, {
+      hint: t`If so, add --yes. Nothing was changed.`,
+    });
+  if (!(await (await prompt()).confirm(question))) throw new UsageError(t`Nothing was changed.`);
 }
 
 const GAP = '  ';

@@ -266,7 +266,7 @@ test('a profile with unsent entries is removed only with confirmation', async ()
   await expectEnded(
     home.pas('profile', 'remove', 'mock'),
     2,
-    /2 entries of profile mock are not sent.*\n.*--yes/,
+    /2 entries of profile mock are not sent.*--yes/s,
   );
   const file = outboxFile(home);
   await home.do('profile', 'remove', 'mock', '--yes');

@@ -71,7 +71,7 @@ describe('a record that a person names for a find', () => {
   test('is shown beside the find, with what speaks against it', async () => {
     const ident = await anothers();
     const run = await home.pas('resolve', 'K-2', '--created', ident);
-    await expectEnded(run, 2, 'Add --yes if it is.');
+    await expectEnded(run, 2, 'If so, add --yes.');
     expect(run.stderr).toMatch(/created by the account U-\d+, which did not send this find/);
     expect(run.stderr).toMatch(/It differs in .*poznamka, lokalizace/);
     expect(run.stdout).toMatch(new RegExp(`ELEMENT +K-2 +${ident}`));

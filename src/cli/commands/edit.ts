@@ -239,11 +239,7 @@ async function confirm(context: Context, finds: number): Promise<void> {
     `Change ${finds} finds like this?`,
     finds,
   );
-  const unasked = [
-    t`pas cannot ask for confirmation without a terminal. Nothing was changed.`,
-    t`To change them as shown, add --yes.`,
-  ] as const;
-  await requireConfirmation(context, question, unasked, t`Nothing was changed.`);
+  await requireConfirmation(context, question);
 }
 
 function printChanges(

@@ -165,14 +165,11 @@ async function confirmUnsent(context: Context, name: string, unsent: number): Pr
     `${unsent} entries of profile ${name} are not sent, and cannot be sent without it.`,
     unsent,
   );
-  const hint = t`Send them first: ${cmd`pas push --profile ${name}`}. To remove it anyway, add --yes; the entries stay in its outbox.`;
-  if (context.terminal.interactive && !context.isConfirmed) context.terminal.warn(what);
-  await requireConfirmation(
-    context,
-    t`Remove the profile ${name} anyway?`,
-    [what, hint],
-    t`Nothing was removed.`,
-  );
+  if (!context.isConfirmed)
+    context.terminal.warn(
+      `${what} ${t`Send them first: ${cmd`pas push --profile ${name}`}. If it is removed, they stay in its outbox.`}`,
+    );
+  await requireConfirmation(context, t`Remove the profile ${name} anyway?`);
 }
 
 function makeUnknownProfileError(name: string, config: ConfigFile): ConfigError {

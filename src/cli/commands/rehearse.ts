@@ -114,11 +114,7 @@ async function confirm(context: Context, count: number, address: string): Promis
     count,
   );
   context.terminal.note(what);
-  const unasked = [
-    t`pas cannot ask for confirmation without a terminal. Nothing was sent.`,
-    t`Add --yes to create training records.`,
-  ] as const;
-  await requireConfirmation(context, t`Create them?`, unasked, t`Nothing was sent.`);
+  await requireConfirmation(context, t`Create them?`);
 }
 
 /**

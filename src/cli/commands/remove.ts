@@ -84,13 +84,7 @@ async function confirm(context: Context, planned: readonly PlannedRemoval[]): Pr
     `Remove ${finds} finds: ${names} (${what})?`,
     finds,
   );
-  const unasked = t`Without a terminal, pas removes finds only with --yes: ${names} (${what}).`;
-  await requireConfirmation(
-    context,
-    question,
-    [unasked, t`Add --yes to remove it.`],
-    t`Nothing was removed.`,
-  );
+  await requireConfirmation(context, question);
 }
 
 function formatParts(entries: readonly Entry[]): string {

@@ -391,17 +391,9 @@ async function checkRecord(
   if (entry.kind !== 'import') return;
   const looked = await look(context, outbox, entry, identCely);
   if (!isSure) {
-    await requireConfirmation(
-      context,
-      t`Is ${identCely} the record of ${name}?`,
-      [
-        t`Without a terminal, pas cannot ask whether ${identCely} is the record of ${name}.`,
-        t`Add --yes if it is.`,
-      ],
-      t`Nothing was decided.`,
-    );
+    await requireConfirmation(context, t`Is ${identCely} the record of ${name}?`);
   } else if (looked === 'unseen') {
-    throw new UsageError(t`Nothing was decided.`, {
+    throw new UsageError(t`Nothing was changed.`, {
       hint: t`Check the identifier again; without --yes pas asks you.`,
     });
   }

@@ -153,12 +153,7 @@ export async function confirmProduction(context: Context): Promise<void> {
   const account = profile.username ?? t`this account`;
   await requireConfirmation(
     context,
-    t`Write real records to ${profile.baseUrl} as ${account}?`,
-    [
-      t`Profile ${profile.name} writes to the production service ${profile.baseUrl}.`,
-      t`Add --yes to write real records.`,
-    ],
-    t`Nothing was sent.`,
+    t`Write real records to the production service ${profile.baseUrl} as ${account}?`,
   );
 }
 
