@@ -73,7 +73,7 @@ export type HarvestOptions = LossOptions & {
    * Called after each page with the records of the list so far; `total` is undefined where the
    * service does not count.
    */
-  readonly onProgress?: (doneCount: number, total: number | undefined) => void;
+  readonly onProgress?: ((doneCount: number, total: number | undefined) => void) | undefined;
 };
 
 export type HarvestResult = {

@@ -10,12 +10,12 @@ import {
   updateRights,
 } from './harvested-records.ts';
 import { type OpenedOutput, type Opening, writeTombstones } from './outputs.ts';
+import { formatSetName } from './pass.ts';
 import { checkArguments, parseBoundMs } from './protocol.ts';
 import {
   assertKnownSets,
   fetchServiceClock,
   type HarvestRequest,
-  makeProgressReport,
   makeSetResult,
   type ServiceClock,
   type SetResult,
@@ -123,7 +123,7 @@ async function harvestSet(
         if (header.datestampMs < settledMs) tally.mended++;
       }
     },
-    onProgress: makeProgressReport(setSpec, options),
+    onProgress: options.startProgress?.(formatSetName(setSpec)),
     holdings: {
       findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
       deleteLost: async (lost, pass) => {

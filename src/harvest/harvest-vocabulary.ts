@@ -17,12 +17,12 @@ import {
 } from '../finds/vocabulary/terms.ts';
 import { harvest } from './harvest-list.ts';
 import { type HarvestState, makeStoredState } from './harvest-state.ts';
+import { formatSetName } from './pass.ts';
 import { findEntity, type OaiRecord, toIdent } from './protocol.ts';
 import {
   assertKnownSets,
   fetchServiceClock,
   type HarvestRequest,
-  makeProgressReport,
   makeSetResult,
   type ServiceClock,
   type SetResult,
@@ -126,7 +126,7 @@ async function harvestSet(
         return lost.length;
       },
     },
-    onProgress: makeProgressReport(setSpec, options),
+    onProgress: options.startProgress?.(formatSetName(setSpec)),
   });
   return {
     ...makeSetResult(setSpec, result),

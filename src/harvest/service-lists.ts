@@ -4,20 +4,10 @@ import { t } from '../base/language.ts';
 import { findNearestSet } from '../base/names.ts';
 import { listPages, type OaiClient, type OaiSet } from './client.ts';
 import type { HarvestOptions, HarvestResult } from './harvest-list.ts';
-import { formatSetName } from './pass.ts';
 
-export { formatSetName };
-
-/** Sets and clock of a harvesting service, and the progress of a set. */
+/** Sets and clock of a harvesting service. */
 
 const MAX_SETS = 10_000;
-
-/** Progress of one set: the records that were met, of how many where the service counts them. */
-export type SetProgress = {
-  readonly setSpec: string;
-  readonly done: number;
-  readonly total: number | undefined;
-};
 
 export type ListedService = {
   readonly client: OaiClient;
@@ -28,7 +18,8 @@ export type ListedService = {
 /** Options of a harvest of sets that hold for records and vocabularies. */
 export type HarvestRequest = ListedService &
   Pick<HarvestOptions, 'full' | 'skipBroken' | 'acceptLosses' | 'onNote'> & {
-    readonly onProgress?: (progress: SetProgress) => void;
+    /** Called at the beginning of a set, for a function that gets its progress. */
+    readonly startProgress?: (list: string) => HarvestOptions['onProgress'];
     /**
      * Any text that changes with the rights of the account, which causes a full pass; undefined
      * where they are unknown.
@@ -49,12 +40,6 @@ export function makeSetResult(setSpec: string, { pass, ...figures }: HarvestResu
     records: pass.seen,
     ...figures,
   };
-}
-
-/** Makes a function that reports the progress of a set. */
-export function makeProgressReport(setSpec: string, { onProgress }: HarvestRequest) {
-  return (doneCount: number, total: number | undefined): void =>
-    onProgress?.({ setSpec: formatSetName(setSpec), done: doneCount, total });
 }
 
 /** Minimum overlap of two passes, since clocks and indexes are not exact. */

@@ -19,7 +19,7 @@ import {
   openFileOutput,
   type RecordOutput,
 } from '../../src/harvest/outputs.ts';
-import type { SetProgress } from '../../src/harvest/service-lists.ts';
+import type { HarvestRequest } from '../../src/harvest/service-lists.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -41,7 +41,7 @@ export type RunOptions = {
   readonly notes?: string[];
   /** Leaves half a page behind the end, as a process that was killed may. */
   readonly killed?: boolean;
-  readonly onProgress?: (progress: SetProgress) => void;
+  readonly startProgress?: HarvestRequest['startProgress'];
   /** Stands before the output. */
   readonly wrap?: (output: RecordOutput) => RecordOutput;
 };
@@ -101,7 +101,7 @@ async function runOnce(
   exchange: Exchange,
   options: RunOptions,
 ): Promise<RecordHarvest> {
-  const { form = 'jsonl', from, until, killed = false, onProgress } = options;
+  const { form = 'jsonl', from, until, killed = false } = options;
   const clock = manualClock();
   let opened: OpenedOutput | undefined;
   const running = harvestRecords({
@@ -120,7 +120,7 @@ async function runOnce(
     metadataPrefix: 'oai_svc',
     from,
     until,
-    onProgress,
+    startProgress: options.startProgress,
     skipBroken: options.skipBroken === true,
     full: options.full === true,
     acceptLosses: options.acceptLosses ?? true,

@@ -2,7 +2,6 @@ import type { Vocabulary } from '../../src/finds/vocabulary/term.ts';
 import { listTermsOfSet } from '../../src/finds/vocabulary/terms.ts';
 import { openOaiClient } from '../../src/harvest/client.ts';
 import { harvestVocabulary, type SetHarvest } from '../../src/harvest/harvest-vocabulary.ts';
-import type { SetProgress } from '../../src/harvest/service-lists.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
 import type { FakeRepository } from './fake-repository.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
@@ -23,7 +22,6 @@ type Options = {
   readonly account?: string;
   /** Takes what a person is told. */
   readonly notes?: string[];
-  readonly onProgress?: (progress: SetProgress) => void;
 };
 
 /** Runs a harvest, and time with it wherever it waits. */
@@ -53,7 +51,6 @@ export async function harvest(
     subject: `2.2 ${options.account ?? ''}`,
     indexAllowanceMs: 0,
     onNote: (text) => options.notes?.push(text),
-    onProgress: options.onProgress,
   }).finally(() => {
     over = true;
   });

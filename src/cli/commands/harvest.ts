@@ -12,12 +12,8 @@ import {
 } from '../../harvest/harvest-records.ts';
 import { isNeededByImports } from '../../harvest/harvest-vocabulary.ts';
 import type { Subject } from '../../harvest/harvested-records.ts';
-import {
-  formatSetName,
-  type HarvestRequest,
-  type SetProgress,
-  type SetResult,
-} from '../../harvest/service-lists.ts';
+import { formatSetName } from '../../harvest/pass.ts';
+import type { HarvestRequest, SetResult } from '../../harvest/service-lists.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
@@ -107,7 +103,7 @@ export async function runHarvest<Result>(
 ): Promise<Result> {
   const { terminal, clock } = context;
   const interrupts = installSignalHandlers(context, t`Stopping. The harvested records are kept.`);
-  const show = makeProgressPerSet(terminal);
+  let bar: Progress | undefined;
   const { account, waitedMs } = await fetchHarvestingAccount(context);
   return harvest({
     client: await openHarvestClient(context, waitedMs),
@@ -118,29 +114,15 @@ export async function runHarvest<Result>(
     rights: account === undefined ? undefined : `${account.role}, ${account.organisation}`,
     indexAllowanceMs: context.getProfile().indexAllowanceMs,
     onNote: terminal.note,
-    onProgress: show.update,
+    startProgress: (list) => {
+      bar?.end();
+      bar = terminal.startProgress(list);
+      return bar.update;
+    },
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
     .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
-    .finally(show.end);
-}
-
-/** Shows one bar per set. */
-function makeProgressPerSet(terminal: Terminal): {
-  update(progress: SetProgress): void;
-  end(): void;
-} {
-  let current: { readonly setSpec: string; readonly bar: Progress } | undefined;
-  return {
-    update: ({ setSpec, done: doneCount, total }) => {
-      if (current?.setSpec !== setSpec) {
-        current?.bar.end();
-        current = { setSpec, bar: terminal.startProgress(setSpec) };
-      }
-      current.bar.update(doneCount, total);
-    },
-    end: () => current?.bar.end(),
-  };
+    .finally(() => bar?.end());
 }
 
 type HarvestOptions = GlobalOptions &

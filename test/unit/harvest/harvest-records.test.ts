@@ -152,7 +152,7 @@ test('progress counts the records read against the whole', async () => {
   const place = harvestPlace();
   const seen: (readonly [number, number | undefined])[] = [];
   await place.run(aRepository(7).exchange, {
-    onProgress: ({ done, total }) => seen.push([done, total]),
+    startProgress: () => (doneCount, total) => seen.push([doneCount, total]),
   });
   expect(seen.slice(0, 3)).toEqual([
     [3, 7],
