@@ -143,21 +143,8 @@ function foldAlike(issues: readonly Issue[]): Issue[] {
     if (count === 1) return [issue];
     alike.set(key, 0);
     const named = nmsg(msgid`${count} find uses it.`, msgid`${count} finds use it.`, count);
-    const finders = nmsg(
-      msgid`${count} find has this finder.`,
-      msgid`${count} finds have this finder.`,
-      count,
-    );
     const where = { element, written: text, file: text === undefined ? undefined : file };
-    return count === 0
-      ? []
-      : [
-          makeWarningIssue(
-            rule,
-            joinMessages([says, element === 'projekt' ? named : finders], ' '),
-            where,
-          ),
-        ];
+    return count === 0 ? [] : [makeWarningIssue(rule, joinMessages([says, named], ' '), where)];
   });
 }
 

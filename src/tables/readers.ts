@@ -254,7 +254,7 @@ function makeOldFormatError(file: string, bytes: Buffer): FileError {
     file,
     msg`${file} is a workbook in the old Excel format (.xls), which pas does not read.`,
     {
-      hint: msg`Save it as .xlsx or as CSV UTF-8.`,
+      hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
     },
   );
 }

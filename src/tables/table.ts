@@ -147,6 +147,11 @@ export function makeDamagedFileError(file: string, problem: Message, cause?: unk
   return new FileError(file, problem, { cause, hint });
 }
 
+/** Makes the error of a file, or one of its parts, that ends too early or has other bytes. */
+export function makeCutShortError(file: string, cause?: unknown): FileError {
+  return makeDamagedFileError(file, msg`${file} is damaged or cut short.`, cause);
+}
+
 export function makePasswordError(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
@@ -159,11 +164,13 @@ export function makePasswordError(file: string): FileError {
  */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
+export const SPLIT_IT = msg`Split the table, or remove what is not part of it.`;
+
 /** @throws FileError where it is more than the format's limit */
 export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT_BYTES): void {
   if (size <= maxBytes) return;
   throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${maxBytes}.`, {
-    hint: msg`Split the table, or remove what is not part of it.`,
+    hint: SPLIT_IT,
   });
 }
 
@@ -196,7 +203,7 @@ export function assertTableSize(
       throw new FileError(
         file,
         msg`${file} has more than ${most} ${called}, which is too many to read.`,
-        { hint: msg`Split the table, or remove what is not part of it.` },
+        { hint: SPLIT_IT },
       );
   }
 }
@@ -268,7 +275,7 @@ export function makeTableOfRecords(
   place: TablePlace,
   readRecords: () => Iterable<ReadRecord>,
   issues: readonly Issue[] = [],
-  none: Issue | FileError = makeNoFeaturesIssue(place),
+  none: Issue | FileError = makeNoRowsIssue(place),
 ): Table {
   // Complete once the records were read, which `makeTable` does before it returns.
   const header: string[] = [];
@@ -303,17 +310,9 @@ export function makeTableOfRecords(
   });
 }
 
-function makeNoFeaturesIssue(place: TablePlace): Issue {
-  const message =
-    place.sheet === undefined
-      ? msg`There are no features in the file. Nothing was read.`
-      : msg`There are no features in the layer. Nothing was read.`;
-  return makeErrorIssue('table-no-rows', message, place);
-}
-
-/** The issue of a table with names but without rows. */
+/** The issue of a table, layer or sheet without rows. */
 export function makeNoRowsIssue(place: TablePlace): Issue {
-  const message = msg`There are no rows below the header. Nothing was read.`;
+  const message = msg`There are no rows or features. Nothing was read.`;
   return makeErrorIssue('table-no-rows', message, place);
 }
 

@@ -23,6 +23,12 @@ export function tryParseToml(text: string): TomlReading {
   }
 }
 
+export function isTomlTable(value: unknown): value is TomlTable {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+  );
+}
+
 /** Returns a text, number, day or truth value as text; undefined for lists and tables. */
 export function toTomlText(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();

@@ -1,6 +1,6 @@
 import { normalizeId, normalizeNumber, normalizeText } from '../../base/characters.ts';
 import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
 import { findNearestNames, foldName, joinAlternatives } from '../../base/names.ts';
 import {
   COLUMN_NAMES,
@@ -108,7 +108,7 @@ export function parseColumns(table: Table, map?: ColumnMap, constants: readonly 
       if (standIn !== undefined) return standIn;
       const date = sources.get(name)?.find((source) => isMisplacedDate(row, source));
       if (date === undefined) return findCellDoubt(text, name);
-      return makeDateCellDoubt(row, date.index, isStoredColumn(name));
+      return makeDateCellDoubt(row, date.index);
     },
     covered: listCovered(names, hasPoint),
     /** Covered where the format has a point beside the columns. */
@@ -287,7 +287,7 @@ function checkMissingColumns(table: Table, map: ColumnMap, keys: readonly string
     .map((key) => {
       const nearest = joinAlternatives(findNearestNames(key, names));
       const all = names.join(', ');
-      const advice = nearest === '' ? msg`Its columns are: ${all}.` : msg`Did you mean ${nearest}?`;
+      const advice = nearest === '' ? msg`It has: ${all}.` : msg`Did you mean ${nearest}?`;
       const message = msg`${map.file} names the column "${key}", which the table does not have. ${advice}`;
       return makeErrorIssue('map-column-missing', message, getHeaderPlace(table));
     });
@@ -301,12 +301,9 @@ function isEmptyColumn({ rows }: Table, index: number): boolean {
 function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at: number): Issue {
   const first = table.header[firstAt] ?? '';
   const header = table.header[at] ?? '';
-  const both =
-    first === header
-      ? msg`The column "${header}" appears twice in the header.`
-      : msg`"${first}" and "${header}" both mean ${name}.`;
   const where = { ...getHeaderPlace(table), column: header };
-  return makeErrorIssue('column-twice', msg`${both} Keep one.`, where);
+  const message = msg`"${first}" and "${header}" both mean ${name}. Keep one.`;
+  return makeErrorIssue('column-twice', message, where);
 }
 
 /** Columns that differ for each find. */
@@ -375,14 +372,17 @@ function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
 /** Formula with a cell or a function: `=B2&"x"`, `=CONCAT(A1;"-")`. */
 const FORMULA = /^=[-+(]*(?:\$?[A-Z]{1,3}\$?\d|\p{Lu}[\p{Lu}\d.]*\()/u;
 
-function makeDateCellDoubt(row: RowCells, index: number, isNumber: boolean): Doubt {
+function makeDateCellDoubt(row: RowCells, index: number): Doubt {
   const stored = row.cells[index] ?? '';
   const shown = getDisplayedText(row, index);
   const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
-  const problem = isNumber
-    ? msg`The cell contains a date, ${value}, where a number belongs: the spreadsheet changed what was typed. Format the column as a number, and write it again.`
-    : msg`The cell contains a date, ${value}, where a text belongs: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+  const problem = makeDateMessage(value);
   return { severity: 'error', rule: 'cell-date', problem };
+}
+
+/** Explains that a typed text became a date, which `value` shows. */
+export function makeDateMessage(value: Message): Message {
+  return msg`The cell contains a date, ${value}: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
 }
 
 /** Short month names of spreadsheets in Czech, English and German, folded. */

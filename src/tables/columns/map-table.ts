@@ -114,22 +114,17 @@ function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKey
     else {
       shared.add(key);
       issues.push(
-        makeErrorIssue('local-id-twice', makeSharedIdMessage(table, first, row.row, key), {
-          ...where,
-          find: key,
-        }),
+        makeErrorIssue(
+          'local-id-twice',
+          msg`Rows ${first} and ${row.row} have the same local_id "${key}". Give each find its own; neither was read.`,
+          { ...where, find: key },
+        ),
       );
     }
     return key;
   });
   const isCertain = (key: string): boolean => firstRows.has(key) && !shared.has(key);
   return { keys: written.map((key) => (isCertain(key) ? key : undefined)), all: firstRows };
-}
-
-function makeSharedIdMessage({ unit }: Table, firstRow: number, row: number, key: string): Message {
-  return unit === undefined
-    ? msg`Rows ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither row was read.`
-    : msg`Numbers ${firstRow} and ${row} have the same local_id "${key}". Give each find its own; neither was read.`;
 }
 
 /** Explains why a text cannot be a local id. */

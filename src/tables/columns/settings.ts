@@ -1,4 +1,10 @@
-import { quoteTomlString, type TomlTable, toTomlText, tryParseToml } from '../../base/disk/toml.ts';
+import {
+  isTomlTable,
+  quoteTomlString,
+  type TomlTable,
+  toTomlText,
+  tryParseToml,
+} from '../../base/disk/toml.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
@@ -114,9 +120,15 @@ export function findRepeated(settings: readonly Setting[]): Setting[] {
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
 
+function makeTwiceMessage(name: string): Message {
+  return msg`${name} is given twice. Keep one.`;
+}
+
 function makeRepeatIssue({ name, givenName }: Setting): Issue {
-  const message = msg`${name} is given twice. Keep one.`;
-  return makeErrorIssue('setting-twice', message, { element: name, column: givenName });
+  return makeErrorIssue('setting-twice', makeTwiceMessage(name), {
+    element: name,
+    column: givenName,
+  });
 }
 
 /**
@@ -124,10 +136,11 @@ function makeRepeatIssue({ name, givenName }: Setting): Issue {
  * source.
  */
 export function orderElements(elements: FindElements): FindElements {
-  const names = FIELDS.map(({ name }) => name);
-  const ordered = [...names.filter((name) => !isOfPoint(name)), ...POINT_ELEMENTS];
+  const names = FIELDS.map(({ name }) => name).filter((name) => !isOfPoint(name));
   return Object.fromEntries(
-    ordered.flatMap((name) => (elements[name] === undefined ? [] : [[name, elements[name]]])),
+    [...names, ...POINT_ELEMENTS].flatMap((name) =>
+      elements[name] === undefined ? [] : [[name, elements[name]]],
+    ),
   );
 }
 
@@ -138,9 +151,12 @@ export function orderElements(elements: FindElements): FindElements {
 export function parseConstants(texts: readonly string[]): readonly Setting[] {
   const constants = parseSettingsOrThrow(texts);
   const single = constants.find(({ name }) => OF_ONE_FIND.includes(name));
-  if (single !== undefined)
-    throw new UsageError(msg`"${single.givenName}" cannot be set for all finds of a table.`);
+  if (single !== undefined) throw new UsageError(makeOfOneFindMessage(single.givenName));
   return constants;
+}
+
+function makeOfOneFindMessage(name: string): Message {
+  return msg`${name} belongs to a single find, so all finds cannot share one value.`;
 }
 
 /** Defaults of config.toml for new finds of a profile or a project. */
@@ -160,23 +176,18 @@ export type DefaultsFile = {
  * @throws ConfigError for an unknown element, one that cannot have a default, or an invalid value
  */
 export function checkDefaults(where: Message, value: unknown): FindDefaults {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ConfigError(msg`${where}: must be a table.`);
+  if (!isTomlTable(value)) throw new ConfigError(msg`${where}: must be a table.`);
   return Object.entries(value).map(([key, value]) => {
-    if (!['string', 'number', 'bigint', 'boolean'].includes(typeof value)) {
+    const text = toTomlText(value);
+    if (text === undefined)
       throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
-    }
-    const setting = parseColumnSetting(key, String(value).trim());
+    const setting = parseColumnSetting(key, text.trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
-    if (!mayBeDefault(setting)) {
-      throw new ConfigError(
-        msg`${where}: ${key} belongs to a single find and cannot be a default.`,
-      );
-    }
+    if (!mayBeDefault(setting))
+      throw new ConfigError(joinMessages([where, makeOfOneFindMessage(key)], ': '));
     const [issue] = parseSettings([setting], '', WITHOUT_LOOKUPS).issues;
-    if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule)) {
+    if (issue !== undefined && !OF_LOOKUPS.includes(issue.rule))
       throw new ConfigError(joinMessages([where, key, issue.says], ': '));
-    }
     return setting;
   });
 }
@@ -212,7 +223,7 @@ export function mergeDefaults(
   profile: string,
   project: string | undefined,
 ): FindDefaults {
-  const ofProject = project === undefined ? [] : (file.projects.get(project) ?? []);
+  const ofProject = file.projects.get(project ?? '') ?? [];
   const ofProfile = file.profiles.get(profile) ?? [];
   return [
     ...ofProject,
@@ -248,7 +259,6 @@ const OPTIONS: Readonly<
 };
 
 const KEYS = ['version', 'local_id', 'fixed', 'columns'];
-const NOT_FIXED = [...OF_ONE_FIND, 'photos'];
 const MAP_VERSION = 1;
 
 export type ColumnMapReading = { readonly map?: ColumnMap; readonly issues: readonly Issue[] };
@@ -264,10 +274,8 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const report: ReportMapIssue = (rule, message, column) =>
     void issues.push(makeErrorIssue(rule, message, { file, column }));
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
-  for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name))) {
-    const keyNames = KEYS.join(', ');
-    report('map-key', msg`"${key}" is unknown here. Known keys: ${keyNames}.`);
-  }
+  for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name)))
+    report('map-key', makeUnknownKeyMessage(key, KEYS));
   if (version !== MAP_VERSION)
     report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
   if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
@@ -285,10 +293,15 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   return hasErrors(issues) ? { issues } : { map, issues };
 }
 
+function makeUnknownKeyMessage(key: string, known: readonly string[]): Message {
+  const keyNames = known.join(', ');
+  return msg`"${key}" is unknown here. Known keys: ${keyNames}.`;
+}
+
 type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
 
 function parseTomlTable(value: unknown, key: string, report: ReportMapIssue): TomlTable {
-  if (isTable(value)) return value;
+  if (isTomlTable(value)) return value;
   report('map-key', msg`${key} must be a section of its own, which begins with [${key}].`);
   return {};
 }
@@ -297,8 +310,7 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(normalizeKey(key)))
-      report('map-column-twice', msg`The column appears twice. Keep one.`, key);
+    if (forms.has(normalizeKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
     forms.add(normalizeKey(key));
     const rule = parseRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
@@ -311,7 +323,7 @@ function parseRule(
   value: TomlTable[string],
   report: ReportMapIssue,
 ): ColumnRule | undefined {
-  const settings: TomlTable = isTable(value) ? value : { element: value };
+  const settings: TomlTable = isTomlTable(value) ? value : { element: value };
   const { element: named, values, ...options } = settings;
   if (named === 'ignore') return IGNORED;
   if (typeof named !== 'string') {
@@ -344,18 +356,17 @@ function parseOptions(
   for (const [name, value] of Object.entries(options)) {
     const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     const of = option?.of.join(', ') ?? '';
-    const optionNames = Object.keys(OPTIONS).join(', ');
     const choices = joinAlternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
     if (option === undefined)
       report(
         'map-option',
-        msg`"${name}" is unknown here. Known keys: element, values, ${optionNames}.`,
+        makeUnknownKeyMessage(name, ['element', 'values', ...Object.keys(OPTIONS)]),
         key,
       );
     else if (!option.of.includes(element))
       report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
     else if (typeof value !== 'string' || value === '')
-      report('map-option', msg`${name} must be a text in quotation marks.`, key);
+      report('map-option', makeTextMessage(name), key);
     else if (option.choices?.includes(value) === false)
       report('map-option', msg`${name} is "${value}". Write ${choices}.`, key);
     else if (name === 'date' && !isDateForm(value)) {
@@ -375,9 +386,9 @@ function parseReplacements(
   report: ReportMapIssue,
 ): Record<string, string> | undefined {
   if (values === undefined) return undefined;
-  const entries = Object.entries(isTable(values) ? values : { values });
+  const entries = Object.entries(isTomlTable(values) ? values : { values });
   const replacements = entries.flatMap(([ownText, meant]) => {
-    const text = isTable(values) ? toTomlText(meant) : undefined;
+    const text = isTomlTable(values) ? toTomlText(meant) : undefined;
     return text === undefined ? [] : [[ownText, text] as const];
   });
   if (replacements.length === entries.length) return Object.fromEntries(replacements);
@@ -389,19 +400,18 @@ function parseReplacements(
   return undefined;
 }
 
+function makeTextMessage(name: string): Message {
+  return msg`${name} must be a text in quotation marks.`;
+}
+
 function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
   return Object.entries(fixed).flatMap(([key, value]) => {
     const element = findElementName(key, key, report);
     const text = toTomlText(value)?.trim();
     if (element === undefined) return [];
-    if (NOT_FIXED.includes(element))
-      report(
-        'map-fixed',
-        msg`${element} belongs to a single find, so all finds cannot share one value.`,
-        key,
-      );
-    else if (text === undefined || text === '')
-      report('map-fixed', msg`${key} needs a text between quotation marks.`, key);
+    if ([...OF_ONE_FIND, 'photos'].includes(element))
+      report('map-fixed', makeOfOneFindMessage(element), key);
+    else if (text === undefined || text === '') report('map-fixed', makeTextMessage(key), key);
     else return [{ name: element, givenName: key, value: text }];
     return [];
   });
@@ -421,13 +431,7 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
     report('map-element-twice', message, key);
   }
   for (const { name } of findRepeated(fixed))
-    report('map-element-twice', msg`${name} has two fixed values. Keep one.`, name);
-}
-
-function isTable(value: unknown): value is TomlTable {
-  return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
-  );
+    report('map-element-twice', makeTwiceMessage(name), name);
 }
 
 /** Comments above the lines of a column map, for the person who edits it. */

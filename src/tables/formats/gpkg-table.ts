@@ -28,6 +28,7 @@ import {
   getNamedPart,
   listParts,
   listUnreadParts,
+  makeCutShortError,
   makeDamagedFileError,
   makeTableOfRecords,
   type NamedValues,
@@ -62,11 +63,7 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   } catch (thrown) {
     const code = getErrorCode(thrown);
     if (!(thrown instanceof DatabaseError) && !code.startsWith('SQLITE_')) throw thrown;
-    throw makeDamagedFileError(
-      file,
-      msg`${file} is an SQLite database that cannot be read: it is damaged or cut short.`,
-      thrown,
-    );
+    throw makeCutShortError(file, thrown);
   }
 }
 

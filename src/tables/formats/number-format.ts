@@ -133,14 +133,9 @@ function raise(text: string, position: 'superscript' | 'subscript'): string {
   );
 }
 
-function makeStruckFault(struck: string, kept: string): Doubt {
+/** Reports a struck text of a row that counts. */
+export function makeStruckFault(struck: string, kept: string): Doubt {
   const problem = msg`"${struck}" is struck through and does not count. The cell is read as "${kept}".`;
-  return { severity: 'warning', rule: 'cell-struck', problem };
-}
-
-/** Reports a struck cell of a row that counts. */
-export function makeStruckCellFault(struck: string): Doubt {
-  const problem = msg`"${struck}" is struck through and does not count. The cell is read as empty.`;
   return { severity: 'warning', rule: 'cell-struck', problem };
 }
 

@@ -274,7 +274,7 @@ function parseContent(
 
 function makeNoSpreadsheetError(file: string): FileError {
   return new FileError(file, msg`${file} is an OpenDocument file, but not a spreadsheet.`, {
-    hint: msg`Save the table as .ods, .xlsx or CSV UTF-8.`,
+    hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
   });
 }
 

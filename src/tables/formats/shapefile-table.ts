@@ -26,7 +26,7 @@ import {
   getTablePlace,
   isOverlong,
   listUnreadParts,
-  makeDamagedFileError,
+  makeCutShortError,
   makeOverlongFault,
   makeTableOfRecords,
   type ReadRecord,
@@ -206,10 +206,6 @@ function parseDbfNumber(text: string): Reading<DbfValue> {
     'table-number',
     msg`"${text}" is not a number, where one is expected. It did not fit into its column, or is damaged.`,
   );
-}
-
-function makeCutShortError(file: string): FileError {
-  return makeDamagedFileError(file, msg`The table of ${file} (.dbf) is damaged or cut short.`);
 }
 
 /** Bytes by extension: `.shp`, `.dbf`, `.prj`, `.cpg`. */
@@ -421,10 +417,7 @@ const NO_DATA = -1e38;
  * @throws FileError where the file is no shapefile, or ends within a shape
  */
 function parseShapes(file: string, bytes: Buffer): Buffer[] {
-  const damaged = makeDamagedFileError(
-    file,
-    msg`${file} is a shapefile (.shp) that is damaged or cut short.`,
-  );
+  const damaged = makeCutShortError(file);
   if (bytes.length < HEADER_BYTES || bytes.readUInt32BE(0) !== FILE_CODE) throw damaged;
   const shapes: Buffer[] = [];
   // Lengths are in 16-bit words.

@@ -18,7 +18,7 @@ import {
   type Table,
   type TableRow,
 } from '../table.ts';
-import { makeStruckCellFault } from './number-format.ts';
+import { makeStruckFault } from './number-format.ts';
 import type { ZipEntry } from './zip-entries.ts';
 
 /** Rows and columns from 1, both ends included. */
@@ -98,7 +98,7 @@ export class SheetContents {
       assertTableSize(place.file, { columns: column });
       while (cells.length < column - 1) cells.push(NO_VALUE);
       if (cell.isStruck === true && !isStruck)
-        cells.push({ text: '', fault: makeStruckCellFault(text) });
+        cells.push({ text: '', fault: makeStruckFault(text, '') });
       // A sheet may have millions of cells: most have nothing but their text.
       else if (shown === undefined && fault === undefined) cells.push({ text });
       else cells.push({ text, shown, fault });
@@ -176,8 +176,7 @@ export function makeTableOfSheet(
   const header = withoutEmptyEnd(foundHeader?.names ?? []);
   assertTableSize(file, { columns: header.length });
   if (header.length === 0) {
-    const message = msg`The sheet is empty. Nothing was read.`;
-    const issues = [makeErrorIssue('table-no-rows', message, place), ...unread];
+    const issues = [makeNoRowsIssue(place), ...unread];
     return { ...place, header, rows: [], rowCount: 0, issues };
   }
   const headerRow = foundHeader?.last ?? 0;

@@ -145,10 +145,13 @@ export function parseKml(file: string, parts: readonly XmlPart[]): Table {
     listParts: (placemark) => [placemark],
     collectValues: ({ element }, folder) => collectPlacemarkValues(element, folder, unread),
   };
-  const none = new FileError(file, msg`${file} has no placemarks.`, {
-    hint: msg`Mark each find as a point, and export the points with their descriptions.`,
+  return withUnreadNames(readXmlRecords(file, parts, dialect, makeNoPointsError(file)), unread);
+}
+
+function makeNoPointsError(file: string): FileError {
+  return new FileError(file, msg`${file} has no placemarks or waypoints. Lines are not finds.`, {
+    hint: msg`Mark each find as a point, and export the points.`,
   });
-  return withUnreadNames(readXmlRecords(file, parts, dialect, none), unread);
 }
 
 function collectPlacemarkValues(
@@ -301,14 +304,10 @@ function parseGpx(file: string, document: XmlWalk): Table {
     listParts: (waypoint) => [waypoint],
     collectValues: ({ element }) => collectWaypointValues(element, unread),
   };
-  const none = new FileError(
-    file,
-    msg`${file} has no waypoints. Tracks and routes are not finds.`,
-    {
-      hint: msg`Mark each find as a waypoint, and export the waypoints.`,
-    },
+  return withUnreadNames(
+    readXmlRecords(file, [{ document }], dialect, makeNoPointsError(file)),
+    unread,
   );
-  return withUnreadNames(readXmlRecords(file, [{ document }], dialect, none), unread);
 }
 
 function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {

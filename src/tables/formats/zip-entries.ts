@@ -9,8 +9,9 @@ import {
   type Attachments,
   assertInputSize,
   MAX_INPUT_BYTES,
-  makeDamagedFileError,
+  makeCutShortError,
   makePasswordError,
+  SPLIT_IT,
 } from '../table.ts';
 
 /** Limit for all parts read of one archive; a single part may have no more than a table. */
@@ -32,7 +33,7 @@ function asFileError(file: string, thrown: unknown): FileError {
   if (thrown instanceof FileError) return thrown;
   const climbing = thrown instanceof Error ? CLIMBING.exec(thrown.message)?.[1] : undefined;
   return climbing === undefined
-    ? makeDamagedError(file, thrown)
+    ? makeCutShortError(file, thrown)
     : makeLeadsOutError(file, climbing);
 }
 
@@ -44,6 +45,8 @@ function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
 }
 
+const UNPACK_IT = msg`Unpack it, and import what is in it.`;
+
 const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 
 /** @throws FileError where an archive contains another archive */
@@ -51,7 +54,7 @@ export function assertNotNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
   throw new FileError(file, msg`${file} contains another archive, ${nested}, which is not read.`, {
-    hint: msg`Unpack it, and import what is in it.`,
+    hint: UNPACK_IT,
   });
 }
 
@@ -97,7 +100,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   const opening =
     bytes === undefined ? openPromise(file, { autoClose: false }) : fromBufferPromise(bytes);
   const archive = await opening.catch((thrown: unknown) => {
-    throw makeDamagedError(file, thrown);
+    throw makeCutShortError(file, thrown);
   });
   const packedBytes = bytes?.length ?? statSync(file).size;
   const countRead = makeQuota(
@@ -106,12 +109,12 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   );
   const countUnpacked = makeQuota(
     Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS),
-    (mostBytes) => makeBombError(file, mostBytes),
+    (mostBytes) => makeTooLargeError(file, mostBytes, UNPACK_IT),
   );
   const readPieces = async function* (path: string, maxBytes: number, count: Quota) {
     try {
       const entry = entries.get(path);
-      if (entry === undefined) throw makeDamagedError(file);
+      if (entry === undefined) throw makeCutShortError(file);
       if (entry.isEncrypted()) throw makePasswordError(file);
       if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
       count(entry.uncompressedSize);
@@ -121,7 +124,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
         sum = crc32(piece, sum);
         yield piece;
       }
-      if (sum !== entry.crc32) throw makeDamagedError(file);
+      if (sum !== entry.crc32) throw makeCutShortError(file);
     } catch (thrown) {
       throw asFileError(file, thrown);
     }
@@ -170,14 +173,6 @@ function makeQuota(mostBytes: number, makeError: (mostBytes: number) => FileErro
   };
 }
 
-function makeDamagedError(file: string, cause?: unknown): FileError {
-  return makeDamagedFileError(
-    file,
-    msg`${file} is damaged or cut short: it cannot be unpacked.`,
-    cause,
-  );
-}
-
 function makeLeadsOutError(file: string, name: string): FileError {
   return new FileError(
     file,
@@ -188,30 +183,14 @@ function makeLeadsOutError(file: string, name: string): FileError {
   );
 }
 
-function makeBombError(file: string, maxBytes: number): FileError {
-  return new FileError(
-    file,
-    msg`The photographs in ${file} unpack to more than ${maxBytes} bytes.`,
-    {
-      hint: msg`If they are yours, unpack the archive and import its folder.`,
-    },
-  );
-}
-
 function makeTooManyPartsError(file: string, parts: number): FileError {
   return new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, {
-    hint: msg`Unpack the archive, and import what is in it.`,
+    hint: UNPACK_IT,
   });
 }
 
-function makeTooLargeError(file: string, maxBytes: number): FileError {
-  return new FileError(
-    file,
-    msg`${file} unpacks to more than ${maxBytes} bytes; no table of finds is that large.`,
-    {
-      hint: msg`If it is your table, split it or save it as CSV UTF-8.`,
-    },
-  );
+function makeTooLargeError(file: string, maxBytes: number, hint = SPLIT_IT): FileError {
+  return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes.`, { hint });
 }
 
 /** Makes the attachments of an archive, which is opened on first use. */

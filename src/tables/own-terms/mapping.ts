@@ -6,7 +6,7 @@ import { foldName, makePersonKey } from '../../base/names.ts';
 import { FIELDS, findColumnMeant } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookup } from '../../finds/find.ts';
 import { explainLookup, type MappingConflict } from '../../finds/resolve-references.ts';
-import { makeMissingColumnIssue } from '../columns/columns.ts';
+import { makeDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /** A museum's own term for a vocabulary entry. */
@@ -94,7 +94,7 @@ function parseRow(
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
-    return msg`The term "${term}" is a date: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
+    return makeDateMessage(msg`"${term}"`);
   }
   const named = getCell('set');
   const answer = getCell('confirmed').toLowerCase();

@@ -56,7 +56,7 @@ describe('column names', () => {
 
   test('the same column twice, or an element under two names, is an error', () => {
     expect(parseColumns(makeTable(['hloubka', 'hloubka'])).issues[0]?.message).toBe(
-      'The column "hloubka" appears twice in the header. Keep one.',
+      '"hloubka" and "hloubka" both mean hloubka. Keep one.',
     );
     expect(parseColumns(makeTable(['hloubka', 'depth_cm'])).issues[0]?.message).toBe(
       '"hloubka" and "depth_cm" both mean hloubka. Keep one.',

@@ -75,9 +75,9 @@ describe('defaults of config.toml', () => {
     [{ depht_cm: 3 }, 'Did you mean depth_cm'],
     [{ depth_cm: 'deep' }, 'not a whole number'],
     [{ target_state: 4 }, 'no state that an import can reach'],
-    [{ local_id: 'K-1' }, 'cannot be a default'],
-    [{ wkt: 'POINT (14 50)' }, 'cannot be a default'],
-    [{ registration_number: 'A 1' }, 'cannot be a default'],
+    [{ local_id: 'K-1' }, 'belongs to a single find'],
+    [{ wkt: 'POINT (14 50)' }, 'belongs to a single find'],
+    [{ registration_number: 'A 1' }, 'belongs to a single find'],
     [{ note: ['a'] }, 'must be a text'],
     ['spona', 'must be a table'],
   ])('%j are refused', (table, message) => {

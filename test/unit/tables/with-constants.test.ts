@@ -21,8 +21,8 @@ test.each([
   ['stav', /"stav" is not element=value/],
   ['=1', /"=1" is not element=value/],
   ['hlubka=1', /no element hlubka.*Did you mean hloubka/],
-  ['local_id=K-1', /"local_id" cannot be set for all finds/],
-  ['IDENT_CELY=C-1', /"IDENT_CELY" cannot be set for all finds/],
+  ['local_id=K-1', /local_id belongs to a single find/],
+  ['IDENT_CELY=C-1', /IDENT_CELY belongs to a single find/],
 ])('"%s" is not a constant', (text, message) => {
   expect(() => parseConstants([text])).toThrow(message);
 });
