@@ -29,6 +29,7 @@ import {
   TransportError,
 } from '../service/http/exchange.ts';
 import { createRedactor, redactAnswers } from '../service/http/redaction.ts';
+import { isRedirect, MAX_REDIRECTS, parseRedirect } from '../service/http/redirect.ts';
 import {
   buildQuery,
   checkArguments,
@@ -386,9 +387,6 @@ async function yieldToIo(): Promise<void> {
 
 const TURNS_OF_A_REQUEST = 3;
 
-const MAX_REDIRECTS = 5;
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-
 /** Sends a GET with a query string. The credential goes only to the endpoint's own origin. */
 type Get = (
   query: string,
@@ -428,7 +426,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
         },
         ...limits,
       });
-      if (!REDIRECTS.includes(response.status)) {
+      if (!isRedirect(response)) {
         const [base = '', targetQuery] = url.split('?', 2);
         // A page that announces an outage is no target to remember.
         const isXml =
@@ -452,15 +450,9 @@ function makeRedirectError(problem: string, hint = t`Check oai_base in the profi
 }
 
 function resolveRedirect(from: string, response: HttpResponse, query: string): string {
-  const location = response.headers['location'];
-  if (location === undefined || !URL.canParse(location, from))
-    throw makeRedirectError(t`${from} redirects without an address.`);
-  const target = new URL(location, from);
+  const target = parseRedirect(from, response);
+  if (!(target instanceof URL)) throw makeRedirectError(`${from}: ${target}.`);
   const { protocol, origin } = target;
-  if (!/^https?:$/.test(protocol))
-    throw makeRedirectError(
-      t`${from} redirects to an address with ${protocol}, which pas does not follow.`,
-    );
   if (protocol === 'http:' && from.startsWith('https:'))
     throw makeRedirectError(
       t`${from} redirects to ${origin}, which is not protected by TLS.`,

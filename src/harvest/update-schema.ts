@@ -19,6 +19,7 @@ import {
   TransportError,
   withRetry,
 } from '../service/http/exchange.ts';
+import { isRedirect, MAX_REDIRECTS, parseRedirect } from '../service/http/redirect.ts';
 
 export type SchemaInUse = {
   readonly url: string;
@@ -77,8 +78,6 @@ type UpdateSchemaOptions = {
 };
 
 const MAX_ATTEMPTS = 3;
-const MAX_REDIRECTS = 5;
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const KEPT = msg`The current schema stays in use.`;
 
 /**
@@ -119,17 +118,9 @@ async function fetchFollowing(options: UpdateSchemaOptions, start: string): Prom
   }
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
     const response = await get(options, url);
-    if (!REDIRECTS.includes(response.status)) return response;
-    const location = response.headers['location'];
-    if (location === undefined || !URL.canParse(location, url))
-      throw makeUnusableError(url, t`the service redirects without an address`);
-    const target = new URL(location, url);
-    const { protocol } = target;
-    if (!/^https?:$/.test(protocol))
-      throw makeUnusableError(
-        url,
-        t`it redirects to an address with ${protocol}, which pas does not follow`,
-      );
+    if (!isRedirect(response)) return response;
+    const target = parseRedirect(url, response);
+    if (!(target instanceof URL)) throw makeUnusableError(url, target);
     if (target.origin !== new URL(start).origin)
       throw makeUnusableError(
         url,

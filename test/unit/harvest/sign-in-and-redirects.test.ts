@@ -211,19 +211,19 @@ describe('redirects', () => {
     [
       'no address',
       answer('', { status: 302 }),
-      `${HERE}?verb=Identify redirects without an address.`,
+      `${HERE}?verb=Identify: it redirects without an address.`,
       CHECK,
     ],
     [
       'what is no address',
       to('https://'),
-      `${HERE}?verb=Identify redirects without an address.`,
+      `${HERE}?verb=Identify: it redirects without an address.`,
       CHECK,
     ],
     [
       'a file',
       to('file:///etc/passwd'),
-      `${HERE}?verb=Identify redirects to an address with file:, which pas does not follow.`,
+      `${HERE}?verb=Identify: it redirects to an address with file:, which pas does not follow.`,
       CHECK,
     ],
     [
