@@ -444,8 +444,7 @@ type MapRemarks = {
 };
 
 /** Writes a column map as a file to edit. Reading it gives the same map. */
-export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
-  const { table } = remarks;
+export function formatColumnMap(map: ColumnMap, { table, columns, undecided }: MapRemarks): string {
   const lines = [
     formatComment(
       msg`How pas reads the columns of ${table}: ${cmd`pas import`} FILE --map THIS-FILE`,
@@ -458,19 +457,15 @@ export function formatColumnMap(map: ColumnMap, remarks: MapRemarks): string {
     '',
     formatComment(msg`Values for finds whose own cell is empty.`),
     '[fixed]',
-  ];
-  lines.push(
-    ...remarks.undecided.map((element) => `# ${element} = ""`),
+    ...undecided.map((element) => `# ${element} = ""`),
     ...map.fixed.map(({ name, value }) => `${name} = ${quoteTomlString(value)}`),
-  );
-  lines.push(
     '',
     formatComment(msg`Columns of the table and their elements; "ignore" skips a column.`),
     '[columns]',
-  );
+  ];
   for (const [key, rule] of map.columns) {
     lines.push(
-      ...(remarks.columns.get(key) ?? []).map(formatComment),
+      ...(columns.get(key) ?? []).map(formatComment),
       `${quoteTomlString(key)} = ${formatRule(rule)}`,
     );
   }
