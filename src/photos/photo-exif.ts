@@ -134,3 +134,301 @@ export async function readPhotoPosition(path: string): Promise<Reading<Position>
     value: { system: '4326', point: { x: formatDegrees(longitude), y: formatDegrees(latitude) } },
   };
 }
+
+/** TIFF 6.0 and EXIF 2.32: an EXIF block is a TIFF file without a picture. */
+const GPS_POINTER = 0x8825;
+const EXIF_POINTER = 0x8769;
+const SUB_DIRECTORIES = 0x014a;
+const XMP = 0x02bc;
+/** Tags of latitude and longitude, and those of the destination. */
+const TELLING: readonly number[] = [0x02, 0x04, 0x14, 0x16];
+const LAST_GPS_TAG = 0x1f;
+const BIG_TIFF = 43;
+const ENTRY_BYTES = 12;
+/** Bytes of one value, by type number. */
+const TYPE_BYTES: readonly number[] = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
+/** A file of many pages has a directory each; a damaged one may claim any number. */
+const MAX_DIRECTORIES = 20_000;
+/** Limit for a value of a GPS directory; a larger one is skipped as damaged. */
+const MAX_VALUE_BYTES = 65_536;
+
+type Tiff = {
+  readonly bytes: Buffer;
+  readonly u16: (at: number) => number;
+  readonly u32: (at: number) => number;
+  readonly setU16: (value: number, at: number) => void;
+};
+
+/** An entry of a directory. `value` is the value itself where it has four bytes, else its offset. */
+type Entry = {
+  readonly at: number;
+  readonly tag: number;
+  readonly type: number;
+  readonly count: number;
+  readonly value: number;
+};
+
+/**
+ * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its
+ * XMP. All other bytes stay, and so does the length.
+ * @param bytes changed in place
+ */
+export function removeTiffGps(bytes: Buffer): GpsFinding {
+  const tiff = openTiff(bytes);
+  if (tiff === undefined) return 'none';
+  let finding: GpsFinding = 'none';
+  const waiting = [tiff.u32(4)];
+  const seen = new Set<number>();
+  for (
+    let at = waiting.pop();
+    at !== undefined && seen.size < MAX_DIRECTORIES;
+    at = waiting.pop()
+  ) {
+    if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
+    seen.add(at);
+    finding = getMostTelling(finding, removeFromDirectory(tiff, at, waiting));
+  }
+  return finding;
+}
+
+export function isTiff(bytes: Buffer): boolean {
+  return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
+}
+
+/** Tags that locate the data of a picture: strips or tiles, and their lengths. */
+const PICTURE_TAGS: readonly (readonly [offsets: number, lengths: number])[] = [
+  [0x0111, 0x0117],
+  [0x0144, 0x0145],
+  [0x0201, 0x0202],
+];
+
+/** Tells if a directory or data of a picture are missing in a TIFF. */
+export function isTiffDamaged(bytes: Buffer): boolean {
+  const tiff = openTiff(bytes);
+  if (tiff === undefined) return false;
+  const seen = new Set<number>();
+  let at = tiff.u32(4);
+  let hasPicture = false;
+  while (at !== 0 && !seen.has(at) && seen.size < MAX_DIRECTORIES) {
+    seen.add(at);
+    const next = findNextDirectory(tiff, at);
+    if (next === undefined) return true;
+    const entries = listEntries(tiff, at);
+    for (const [offsetTag, lengthTag] of PICTURE_TAGS) {
+      const offsets = readNumbers(tiff, entries, offsetTag);
+      const lengths = readNumbers(tiff, entries, lengthTag);
+      if (offsets === undefined || lengths === undefined) return true;
+      if (offsets.some((offset, index) => offset + (lengths[index] ?? 0) > bytes.length))
+        return true;
+      hasPicture ||= offsets.length > 0;
+    }
+    at = next;
+  }
+  return !hasPicture;
+}
+
+/** Returns the numbers of a tag; undefined where they lie outside the file. */
+function readNumbers(
+  { bytes, u16, u32 }: Tiff,
+  entries: readonly Entry[],
+  wanted: number,
+): number[] | undefined {
+  const entry = entries.find(({ tag }) => tag === wanted);
+  if (entry === undefined) return [];
+  const { at, type, count, value } = entry;
+  const isShort = type === 3;
+  const size = isShort ? 2 : 4;
+  const from = count * size <= 4 ? at + 8 : value;
+  if (from + count * size > bytes.length) return undefined;
+  return Array.from({ length: count }, (_, each) => (isShort ? u16 : u32)(from + each * size));
+}
+
+function openTiff(bytes: Buffer): Tiff | undefined {
+  if (bytes.length < 8) return undefined;
+  const order = bytes.toString('latin1', 0, 2);
+  if (order !== 'II' && order !== 'MM') return undefined;
+  const little = order === 'II';
+  const tiff: Tiff = {
+    bytes,
+    u16: (at) => (little ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)),
+    u32: (at) => (little ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
+    setU16: (value, at) =>
+      void (little ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
+  };
+  // Readers do not insist on the version number. BigTIFF has another layout.
+  return tiff.u16(2) === BIG_TIFF ? undefined : tiff;
+}
+
+/** Lists the entries of a directory; fewer than stated where the file is truncated. */
+function listEntries({ bytes, u16, u32 }: Tiff, directory: number): Entry[] {
+  const count = Math.min(u16(directory), Math.floor((bytes.length - directory - 2) / ENTRY_BYTES));
+  return Array.from({ length: count }, (_, index) => {
+    const at = directory + 2 + index * ENTRY_BYTES;
+    return { at, tag: u16(at), type: u16(at + 2), count: u32(at + 4), value: u32(at + 8) };
+  });
+}
+
+/** Returns the offset of the next directory, 0 behind the last; undefined where it is truncated. */
+function findNextDirectory({ bytes, u16, u32 }: Tiff, directory: number): number | undefined {
+  if (directory + 2 > bytes.length) return undefined;
+  const end = directory + 2 + u16(directory) * ENTRY_BYTES;
+  return end + 4 > bytes.length ? undefined : u32(end);
+}
+
+/** @param waiting receives the directories to which this one leads */
+function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): GpsFinding {
+  // In a damaged file this directory may overlap the GPS directory. So all of it is read before
+  // anything is cleared, and all is cleared before entries move.
+  const count = tiff.u16(directory);
+  const entries = listEntries(tiff, directory);
+  const next = findNextDirectory(tiff, directory);
+  const pointers = entries.filter(({ tag }) => tag === GPS_POINTER);
+  const findings = [
+    ...pointers.map(({ value }) => clearGpsDirectory(tiff, value)),
+    ...entries.filter(({ tag }) => tag === XMP).map((entry) => removeFromXmp(tiff, entry)),
+  ];
+  if (pointers.length > 0) removeEntries(tiff, directory, count, pointers);
+  for (const entry of entries) {
+    if (entry.tag === EXIF_POINTER) waiting.push(entry.value);
+    if (entry.tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
+  }
+  if (next !== undefined) waiting.push(next);
+  return getMostTelling(...findings);
+}
+
+/** Removes entries, the last first, and moves up what follows with the offset of the next directory. */
+function removeEntries(
+  { bytes, setU16 }: Tiff,
+  directory: number,
+  count: number,
+  entries: readonly Entry[],
+): void {
+  let remaining = count;
+  for (const { at } of entries.toReversed()) {
+    const end = Math.min(bytes.length, directory + 2 + remaining * ENTRY_BYTES + 4);
+    bytes.copyWithin(at, at + ENTRY_BYTES, end);
+    bytes.fill(0, end - ENTRY_BYTES, end);
+    remaining -= 1;
+  }
+  setU16(remaining, directory);
+}
+
+/**
+ * Overwrites a GPS directory, so that its data cannot be recovered. Values are overwritten only
+ * where the directory is certainly one of GPS: in a damaged file the pointer may lead into the
+ * picture.
+ */
+function clearGpsDirectory(tiff: Tiff, directory: number): 'other' | 'place' {
+  const { bytes } = tiff;
+  if (directory < 8 || directory + 2 > bytes.length) return 'other';
+  const entries = listEntries(tiff, directory);
+  const isGps = ({ tag, type }: Entry): boolean =>
+    tag <= LAST_GPS_TAG && (TYPE_BYTES[type] ?? 0) > 0;
+  if (entries.length === 0 || entries.length > LAST_GPS_TAG + 1 || !entries.every(isGps))
+    return 'other';
+  for (const { type, count, value } of entries) {
+    const lengthBytes = (TYPE_BYTES[type] ?? 0) * count;
+    if (lengthBytes > 4 && lengthBytes <= MAX_VALUE_BYTES && value >= 8 && value < bytes.length)
+      bytes.fill(0, value, Math.min(bytes.length, value + lengthBytes));
+  }
+  bytes.fill(0, directory, directory + 2 + entries.length * ENTRY_BYTES);
+  return entries.some(({ tag }) => TELLING.includes(tag)) ? 'place' : 'other';
+}
+
+function listSubDirectories({ bytes, u32 }: Tiff, { count, value }: Entry): number[] {
+  if (count === 1) return [value];
+  const there = Math.max(0, Math.min(count, 64, Math.floor((bytes.length - value) / 4)));
+  return Array.from({ length: there }, (_, index) => u32(value + index * 4));
+}
+
+function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
+  return value < 8 || value >= bytes.length
+    ? 'none'
+    : removeXmpGps(bytes.subarray(value, value + count));
+}
+
+/**
+ * GPS data that were found in a photograph and removed, the most telling last: `other` without a
+ * position, such as only the version, and a position that the service, which reads only EXIF, does
+ * not see.
+ */
+const FINDINGS = ['none', 'other', 'place', 'place-outside-exif'] as const;
+export type GpsFinding = (typeof FINDINGS)[number];
+
+export function getMostTelling(...findings: readonly GpsFinding[]): GpsFinding {
+  return FINDINGS.findLast((each) => findings.includes(each)) ?? 'none';
+}
+
+/**
+ * Names of position properties in XMP with any prefix: those of EXIF and of drone makers, one of
+ * whom misspells it.
+ */
+const NAME = String.raw`[\w.-]+:(?:gps\w*|latitude|longitude|longtitude)`;
+const ATTRIBUTE = new RegExp(
+  String.raw`[ \t\r\n]${NAME}[ \t\r\n]*=[ \t\r\n]*(?:"[^"]*"|'[^']*')`,
+  'gi',
+);
+const ELEMENT = new RegExp(`<(${NAME})(?=[ \\t\\r\\n/>])`, 'gi');
+const XMP_TELLING = /l(?:at|ong)i?t/i;
+/** "GPS" in UTF-16 of either byte order. */
+const WIDE = /G\0P\0S\0/i;
+
+/**
+ * Overwrites the GPS properties of an XMP packet with blanks.
+ * @param packet changed in place; its length stays
+ */
+export function removeXmpGps(packet: Buffer): GpsFinding {
+  // Latin-1 maps each byte to one character, so offsets in the text are offsets in the packet.
+  const text = packet.toString('latin1');
+  if (WIDE.test(text)) {
+    packet.fill(0x20);
+    return 'place-outside-exif';
+  }
+  if (!/gps|titude/i.test(text)) return 'none';
+  const spans = [...findAttributeSpans(text), ...findElementSpans(text)];
+  for (const [start, end] of spans) packet.fill(0x20, start, end);
+  if (spans.some(([start]) => XMP_TELLING.test(text.slice(start, start + 60))))
+    return 'place-outside-exif';
+  return spans.length > 0 ? 'other' : 'none';
+}
+
+const PACKET_START = '<x:xmpmeta';
+const PACKET_END = '</x:xmpmeta>';
+
+/** Tells if an XMP packet anywhere in a file has a position. */
+export function hasXmpPlace(file: Buffer): boolean {
+  for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
+    const end = file.indexOf(PACKET_END, at);
+    const packet = Buffer.from(file.subarray(at, end === -1 ? undefined : end));
+    if (removeXmpGps(packet) === 'place-outside-exif') return true;
+  }
+  return false;
+}
+
+type Span = readonly [start: number, end: number];
+
+function findAttributeSpans(text: string): Span[] {
+  return [...text.matchAll(ATTRIBUTE)].map((match) => [match.index, match.index + match[0].length]);
+}
+
+function findElementSpans(text: string): Span[] {
+  const spans: Span[] = [];
+  ELEMENT.lastIndex = 0;
+  for (let match = ELEMENT.exec(text); match !== null; match = ELEMENT.exec(text)) {
+    const end = findEndOfElement(text, match.index, match[1] ?? '');
+    spans.push([match.index, end ?? text.length]);
+    // The element is truncated, so the rest of the packet belongs to it.
+    if (end === undefined) break;
+    ELEMENT.lastIndex = end;
+  }
+  return spans;
+}
+
+function findEndOfElement(text: string, start: number, name: string): number | undefined {
+  const opened = text.indexOf('>', start);
+  if (opened === -1) return undefined;
+  if (text[opened - 1] === '/') return opened + 1;
+  const closing = text.indexOf(`</${name}`, opened);
+  const closed = closing === -1 ? -1 : text.indexOf('>', closing);
+  return closed === -1 ? undefined : closed + 1;
+}

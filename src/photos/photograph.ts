@@ -14,7 +14,7 @@ import {
 } from '../base/issue.ts';
 import { type Message, msg, quoteShellWord } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
-import { isTiff, isTiffDamaged } from './gps-tags.ts';
+import { isTiff, isTiffDamaged } from './photo-exif.ts';
 import {
   describeJpeg,
   detectGps,

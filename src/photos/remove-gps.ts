@@ -5,10 +5,10 @@ import {
   getMostTelling,
   hasXmpPlace,
   isTiff,
+  parsePhotoExif,
   removeTiffGps,
   removeXmpGps,
-} from './gps-tags.ts';
-import { parsePhotoExif } from './photo-exif.ts';
+} from './photo-exif.ts';
 
 /** Chunks of a PNG file (W3C PNG, third edition). */
 

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { makeSuggestions, splitCommandLine } from '../../src/cli/commands/complete.ts';
+import { makeSuggestions, splitCommandLine } from '../../src/cli/commands/completion.ts';
 import { makeOutboxName } from '../../src/cli/context/places.ts';
 import type { CommandOutline, Outline } from '../../src/cli/outline.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';

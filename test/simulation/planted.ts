@@ -513,7 +513,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'an undo says that it took back what it left',
     themes: ['people undo what they did'],
-    file: 'src/cli/commands/undo.ts',
+    file: 'src/cli/commands/remove.ts',
     from: `return kept.length > 0 ? 'dataRefused' : 'done';`,
     to: `return 'done';`,
   },

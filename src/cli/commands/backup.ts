@@ -1,15 +1,26 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { backUp, backUpPhotographs } from '../../outbox/restore-outbox.ts';
+import {
+  backUp,
+  backUpPhotographs,
+  type RestoreResult,
+  restoreOutbox,
+} from '../../outbox/restore-outbox.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
+import { openStoredOutbox } from '../context/profile-outbox.ts';
 
 type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos?: boolean };
 
 export function register(program: Command, run: Runner): void {
+  registerBackup(program, run);
+  registerRestore(program, run);
+}
+
+function registerBackup(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'backup <file>',
     summary: t`Back up the outbox, even during a push, and check the copy.`,
@@ -80,4 +91,143 @@ async function runBackup(
     photos_left_out: remainingCount,
   });
   return 'done';
+}
+
+type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
+
+const MAX_NAMED = 20;
+
+function registerRestore(program: Command, run: Runner): void {
+  defineCommand(program, {
+    name: 'restore <file>',
+    summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
+    examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
+  })
+    .option(
+      '--replace',
+      t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
+    )
+    .action(run(restore));
+}
+
+async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
+  const { clock, places, terminal } = context;
+  // Checked first: a restored outbox is of no use without a profile.
+  const { name, baseUrl, outbox } = context.getProfile();
+  if (file === '-')
+    throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
+  const progress = terminal.startProgress(t`Reading the photographs`);
+  const restored = await restoreOutbox({
+    clock,
+    place: {
+      ...context.getOutboxPlaces(),
+      lock: context.pushLock(),
+      open: () => openStoredOutbox(context, outbox),
+    },
+    backup: resolve(context.cwd, file),
+    outboxesFolder: places.outboxesFolder,
+    service: { address: baseUrl, profile: name },
+    replace: options.replace === true || context.isConfirmed,
+    onPhotograph: progress.update,
+  }).finally(progress.end);
+  print(context, restored);
+  terminal.printValue({
+    made_at: new Date(restored.madeMs).toISOString(),
+    outbox: restored.id,
+    finds: restored.finds,
+    uncertain: restored.uncertain,
+    ledger_facts: restored.united.facts,
+    ledger_finds: restored.united.arrived.size,
+    put_aside: restored.aside ?? null,
+    lost: restored.lost,
+    photos_copied: restored.photosCopied,
+    photos_missing: restored.missing.map(({ localId, identCely, photograph }) => ({
+      find: localId ?? identCely,
+      name: photograph.name,
+      sha512: photograph.sha512,
+      link: photograph.link ?? null,
+    })),
+  });
+  return 'done';
+}
+
+function print(context: Context, restored: RestoreResult): void {
+  const { terminal } = context;
+  const { aside, finds, photosCopied, uncertain } = restored;
+  const madeAt = formatMoment(restored.madeMs);
+  terminal.printLine(
+    ngettext(
+      msgid`The outbox was restored from the backup of ${madeAt}, with ${finds} find.`,
+      `The outbox was restored from the backup of ${madeAt}, with ${finds} finds.`,
+      finds,
+    ),
+  );
+  printUnited(context, restored);
+  if (aside !== undefined) {
+    terminal.printLine(t`The previous outbox is in ${aside}.`);
+  }
+  if (restored.lost.length > 0) {
+    const names = restored.lost.slice(0, MAX_NAMED).join(', ');
+    terminal.warn(
+      t`The backup does not have what was changed since for these finds and not sent: ${names}. It is only in the previous outbox.`,
+    );
+  }
+  if (photosCopied > 0)
+    terminal.printLine(
+      ngettext(
+        msgid`${photosCopied} photograph was copied back.`,
+        `${photosCopied} photographs were copied back.`,
+        photosCopied,
+      ),
+    );
+  printMissing(context, restored);
+  if (uncertain > 0)
+    terminal.printLine(
+      ngettext(
+        msgid`${uncertain} entry is uncertain: look it up in the service with ${cmd`pas reconcile`}.`,
+        `${uncertain} entries are uncertain: look them up in the service with ${cmd`pas reconcile`}.`,
+        uncertain,
+      ),
+    );
+  terminal.note(
+    t`Finds and photographs that were added after ${madeAt} and not sent are not in it.`,
+  );
+}
+
+function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreResult): void {
+  const { facts } = united;
+  const foundCount = united.arrived.size;
+  if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
+  if (facts === 0) return;
+  const added = ngettext(msgid`${facts} fact`, `${facts} facts`, facts);
+  const finds = ngettext(msgid`${foundCount} find`, `${foundCount} finds`, foundCount);
+  terminal.printLine(
+    t`The ledger added what was sent since: ${added}, with ${finds} that the backup did not have.`,
+  );
+}
+
+function printMissing({ terminal }: Context, { missing }: RestoreResult): void {
+  const count = missing.length;
+  if (count === 0) return;
+  terminal.warn(
+    ngettext(
+      msgid`${count} photograph that was not sent yet is not here:`,
+      `${count} photographs that were not sent yet are not here:`,
+      count,
+    ),
+  );
+  for (const { localId, identCely, photograph } of missing.slice(0, MAX_NAMED)) {
+    const find = localId ?? identCely ?? '';
+    const digest = photograph.sha512.slice(0, 16);
+    const { name, link } = photograph;
+    terminal.warn(
+      link === undefined
+        ? t`  ${name} of ${find} (SHA-512 ${digest}…). Add it again: ${cmd`pas photo add ${find}`} FILE`
+        : t`  ${name} of ${find} (SHA-512 ${digest}…), which was at ${link}. Copy it there again.`,
+    );
+  }
+  if (count > MAX_NAMED) {
+    const more = count - MAX_NAMED;
+    terminal.warn(t`  … and ${more} more (--json lists them all)`);
+  }
 }

@@ -2,17 +2,340 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
-import { msgid, ngettext, t } from '../../base/language.ts';
+import { formatDecimal, msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, type Message, msg } from '../../base/message.ts';
+import { foldName } from '../../base/names.ts';
+import type { FindElements } from '../../finds/fields.ts';
 import { addPhotograph, type QueuedPhoto } from '../../outbox/changes/enqueue-change.ts';
+import {
+  type Answer,
+  type FileStatus,
+  getFindName,
+  type MatchedFile,
+  type MatchedFolder,
+  matchFolder,
+  type Questions,
+  type QueueResult,
+  queueMatches,
+} from '../../outbox/changes/match-folder.ts';
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { iterateFinds } from '../../outbox/stored-finds.ts';
+import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import type { Confidence, Match, Reason } from '../../photos/match-photographs.ts';
 import { collapseGpsWarnings } from '../../tables/collapse-issues.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/open-service.ts';
 import { type KeepingFlags, makeContextKeeping } from '../context/validation.ts';
-import { formatStrippedCount } from '../result-texts.ts';
+import type { Prompt, PromptOffer } from '../prompt.ts';
+import { formatStrippedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-import type { MatchFlags } from './photo-match.ts';
+
+export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
+  const offers = new Map<string, PromptOffer<Answer>>();
+  for (const { localId, elements } of iterateFinds(outbox)) {
+    const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
+    const about = [object?.text ?? '', foundOn ?? ''].filter((part) => part !== '').join(', ');
+    const name = about === '' ? localId : `${localId}  ${about}`;
+    offers.set(localId, { value: { kind: 'find', localId }, name, short: localId });
+  }
+  const skip: PromptOffer<Answer> = {
+    value: { kind: 'skip' },
+    name: t`skip this photograph`,
+    short: t`skipped`,
+  };
+  const stop: PromptOffer<Answer> = {
+    value: { kind: 'stop' },
+    name: t`skip all remaining`,
+    short: t`all remaining are skipped`,
+  };
+  return {
+    confirmLikely: (count) =>
+      prompt.confirm(
+        ngettext(
+          msgid`Queue the ${count} likely match as well? Otherwise pas asks about it.`,
+          `Queue the ${count} likely matches as well? Otherwise pas asks about each.`,
+          count,
+        ),
+        true,
+      ),
+    askWhichFind: (match, number, all) => {
+      const why = formatReasons(match);
+      return prompt.search<Answer>({
+        message: t`(${number}/${all}) ${match.file}, ${why}. Which find?`,
+        listOffers(typed) {
+          const query = foldName(typed);
+          const finds = [...offers.values()];
+          if (query !== '')
+            return [...finds.filter(({ name }) => foldName(name).includes(query)), skip];
+          const likely = match.candidates.flatMap((localId) => offers.get(localId) ?? []);
+          return [skip, ...likely, stop, ...finds.filter((find) => !likely.includes(find))];
+        },
+      });
+    },
+  };
+}
+
+/** Texts of matches for people; programs read the codes. */
+
+const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
+  sure: msg`certain`,
+  likely: msg`likely`,
+  doubtful: msg`doubtful`,
+  none: '–',
+};
+
+function formatReasons({ reasons }: Match): string {
+  return reasons.map(formatReason).join(', ');
+}
+
+const KILOMETRE_M = 1000;
+
+function formatReason(reason: Reason): string {
+  switch (reason.kind) {
+    case 'name':
+      return t`named ${reason.id}`;
+    case 'folder':
+      return t`in the folder ${reason.id}`;
+    case 'like-name':
+      return t`named like ${reason.id}`;
+    case 'several-names': {
+      const ids = reason.ids.join(', ');
+      return t`named after several: ${ids}`;
+    }
+    case 'distance': {
+      const metres = Math.round(reason.metres);
+      return t`${metres} m from it`;
+    }
+    case 'far': {
+      const away =
+        reason.metres < KILOMETRE_M
+          ? `${Math.round(reason.metres)} m`
+          : `${formatDecimal(reason.metres / KILOMETRE_M, 1)} km`;
+      return t`but ${away} from it`;
+    }
+    case 'entered': {
+      const minutes = formatSigned(reason.minutes);
+      return t`${minutes} min from its entry`;
+    }
+    case 'same-day':
+      return t`on its day`;
+    case 'other-day': {
+      const days = formatSigned(reason.days);
+      return t`but ${days} d from its day`;
+    }
+    case 'next-to': {
+      const seconds = reason.seconds;
+      return t`${seconds} s from ${reason.file}`;
+    }
+  }
+}
+
+function formatSigned(number: number): string {
+  return number > 0 ? `+${number}` : String(number);
+}
+
+/** Returns file, find, confidence and reasons. */
+export function formatMatchRow(fate: FileStatus): readonly string[] {
+  switch (fate.kind) {
+    case 'matched': {
+      const { find, confidence } = fate.match;
+      return [
+        fate.file,
+        find ?? '',
+        String(CONFIDENCE_WORDS[confidence]),
+        formatReasons(fate.match),
+      ];
+    }
+    case 'known': {
+      const names = new Set(fate.entries.map(getFindName));
+      const finds = [...names].join(', ');
+      const states = [...new Set(fate.entries.map(({ state }) => STATE_WORDS[state]))].join(', ');
+      const count = names.size;
+      return count > 1
+        ? [fate.file, finds, t`several`, t`already here for ${count} finds: ${states}`]
+        : [fate.file, finds, t`known`, t`already here: ${states}`];
+    }
+    case 'copy':
+      return [fate.file, '', t`copy`, t`the same picture as ${fate.of}`];
+    case 'refused':
+      return [fate.file, '', t`skipped`, t`cannot be sent, see below`];
+  }
+}
+
+type MatchFlags = GlobalOptions &
+  KeepingFlags & {
+    readonly within?: number;
+    readonly dryRun?: boolean;
+  };
+
+/** Accuracy of a phone's GPS, and a few steps. */
+const WITHIN_M = 25;
+
+/**
+ * Queues the certain matches of a folder; other matches after a question on a terminal.
+ */
+async function matchPhotos(
+  context: Context,
+  folder: string,
+  options: MatchFlags,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const outbox = await context.openOutbox();
+  outbox.command.words = 'photo-match';
+  const { inspectPhotograph, storePhotograph } = makeContextKeeping(context, options);
+  const progress = terminal.startProgress(t`Reading the photographs`);
+  const matches = await matchFolder(folder, {
+    outbox,
+    inspectPhotograph,
+    withinM: options.within ?? WITHIN_M,
+    onProgress: progress.update,
+  }).finally(progress.end);
+  await printFound(context, matches);
+  const dryRun = options.dryRun === true;
+  const asks = terminal.interactive && !terminal.json && !context.isConfirmed && !dryRun;
+  const questions = asks ? makeMatchQuestions(outbox, await context.prompt()) : undefined;
+  const queued = await queueMatches(matches.fates, {
+    outbox,
+    storePhotograph,
+    dryRun,
+    questions,
+  });
+  printEnd(context, matches, queued, options);
+  return hasErrors(matches.issues) ? 'dataRefused' : 'done';
+}
+
+async function printFound({ terminal }: Context, { fates, issues }: MatchedFolder): Promise<void> {
+  if (fates.length === 0) terminal.printLine(t`There are no files in this folder.`);
+  else await terminal.printTable([t`FILE`, t`FIND`, t`MATCH`, t`WHY`], fates.map(formatMatchRow));
+  printIssues(terminal, collapseGpsWarnings(issues));
+}
+
+function printEnd(
+  context: Context,
+  { fates, issues }: MatchedFolder,
+  { queued, stripped }: QueueResult,
+  options: MatchFlags,
+): void {
+  const { terminal } = context;
+  const isDry = options.dryRun === true;
+  const doneCount = queued.size;
+  terminal.printLine(formatEnd(fates, queued, isDry));
+  if (stripped > 0) terminal.printLine(formatStrippedCount(stripped));
+  printLeft(context, fates, queued);
+  if (doneCount > 0 && !isDry) printNextStep(context);
+  terminal.printValue({
+    dry_run: isDry,
+    queued: doneCount,
+    gps_stripped: stripped,
+    files: fates.map((fate) => toStatusValue(fate, queued.get(fate.file))),
+    issues: toIssuesJson(issues),
+  });
+}
+
+function formatEnd(
+  fates: readonly FileStatus[],
+  queued: ReadonlyMap<string, string>,
+  isDry: boolean,
+): string {
+  const doneCount = queued.size;
+  const all = fates.length;
+  const finds = new Set(queued.values()).size;
+  const knownCount = fates.filter(({ kind }) => kind === 'known').length;
+  if (knownCount > 0 && !fates.some(({ kind }) => kind === 'matched')) {
+    return ngettext(
+      msgid`Nothing to queue: ${knownCount} photograph was queued before; the list shows what happened to it.`,
+      `Nothing to queue: ${knownCount} photographs were queued before; the list shows what happened to them.`,
+      knownCount,
+    );
+  }
+  return isDry
+    ? ngettext(
+        msgid`Would queue ${doneCount} of ${all} files, for ${finds} find.`,
+        `Would queue ${doneCount} of ${all} files, for ${finds} finds.`,
+        finds,
+      )
+    : ngettext(
+        msgid`Queued ${doneCount} of ${all} files, for ${finds} find.`,
+        `Queued ${doneCount} of ${all} files, for ${finds} finds.`,
+        finds,
+      );
+}
+
+function printLeft(
+  { terminal }: Context,
+  fates: readonly FileStatus[],
+  queued: ReadonlyMap<string, string>,
+): void {
+  const left = fates.filter(
+    (fate) => fate.kind === 'matched' && !queued.has(fate.file),
+  ) as MatchedFile[];
+  const count = (confidence: Confidence): number =>
+    left.filter(({ match }) => match.confidence === confidence).length;
+  const unsure = count('likely') + count('doubtful');
+  const none = count('none');
+  if (unsure > 0) {
+    terminal.printLine(
+      ngettext(
+        msgid`${unsure} likely or doubtful match was not queued. Queue it with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
+        `${unsure} likely or doubtful matches were not queued. Queue each with ${cmd`pas photo add`} FIND FILE, or run this on a terminal and answer.`,
+        unsure,
+      ),
+    );
+  }
+  if (none > 0) {
+    terminal.printLine(
+      ngettext(
+        msgid`${none} photograph matches no find. To queue it: ${cmd`pas photo add`} FIND FILE`,
+        `${none} photographs match no find. To queue them: ${cmd`pas photo add`} FIND FILE`,
+        none,
+      ),
+    );
+  }
+}
+
+function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<string, unknown> {
+  const nothing = {
+    find: null,
+    confidence: null,
+    reasons: [],
+    candidates: [],
+    known: [],
+    copy_of: null,
+  };
+  switch (fate.kind) {
+    case 'matched': {
+      const { find = null, confidence, reasons, candidates } = fate.match;
+      const action = queuedFor === undefined ? 'left' : 'queued';
+      return {
+        file: fate.file,
+        action,
+        ...nothing,
+        find: queuedFor ?? find,
+        confidence,
+        reasons,
+        candidates,
+      };
+    }
+    case 'known': {
+      const knownEntries = fate.entries.map((entry) => ({
+        find: getFindName(entry),
+        state: entry.state,
+      }));
+      return { file: fate.file, action: 'known', ...nothing, known: knownEntries };
+    }
+    case 'copy':
+      return { file: fate.file, action: 'copy', ...nothing, copy_of: fate.of };
+    case 'refused':
+      return {
+        file: fate.file,
+        action: 'refused',
+        ...nothing,
+        reasons: fate.rules.map((kind) => ({ kind })),
+      };
+  }
+}
 
 type AddOptions = GlobalOptions & KeepingFlags;
 
@@ -50,12 +373,7 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
-    .action(
-      run(async (context, folder: string, options: MatchFlags) => {
-        const { matchPhotos } = await import('./photo-match.ts');
-        return matchPhotos(context, folder, options);
-      }),
-    );
+    .action(run(matchPhotos));
 }
 
 async function add(

@@ -11,8 +11,7 @@ import {
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import type { Find, LookupTerm } from '../../finds/find.ts';
-import { isMadeByProgram, makeNextLocalId } from '../../finds/local-ids.ts';
+import { type Find, isMadeByProgram, type LookupTerm, makeNextLocalId } from '../../finds/find.ts';
 import { type Position, parsePosition, writePosition } from '../../finds/place/read-position.ts';
 import { pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { rememberReferences } from '../../finds/resolve-references.ts';

@@ -2,8 +2,7 @@ import { makeIdKey } from '../../base/characters.ts';
 import { groupBy } from '../../base/collections.ts';
 import { NEW_PERSON } from '../../finds/field.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import type { Find } from '../../finds/find.ts';
-import { isContentKey } from '../../finds/local-ids.ts';
+import { type Find, isContentKey } from '../../finds/find.ts';
 import {
   createFindIndex,
   type FindIndex,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { makeNextLocalId } from '../../../src/finds/local-ids.ts';
+import { makeNextLocalId } from '../../../src/finds/find.ts';
 
 test.each([
   [['K-017', 'K-016'], 'K-018'],
