@@ -7,6 +7,7 @@ import { findEntryById, listEntriesInState } from './entry-queries.ts';
 import {
   type AnsweredBody,
   type AttemptedBody,
+  type Candidate,
   type DecidedBody,
   type Fact,
   type FactOf,
@@ -16,7 +17,6 @@ import {
   type NewFact,
   packContent,
   parseFact,
-  type Rejected,
   readMessage,
   serializeFact,
   serializeIssues,
@@ -86,8 +86,7 @@ export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
       case 'decided': {
         const { at, by, answer, identCely, rejects, reason, intent } = fact.body;
         if (by !== 'person' || (entry.kind !== 'import' && intent !== entry.intent)) return [];
-        const candidates =
-          identCely === null ? rejects.map(({ candidate }) => candidate) : [identCely];
+        const candidates = identCely === null ? rejects.map(({ name }) => name) : [identCely];
         const text = readMessage(reason);
         return [{ at, serverAt: null, verdict: 'person', basis: answer, candidates, reason: text }];
       }
@@ -101,7 +100,7 @@ export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
 
 type Answer =
   | { readonly kind: 'created'; readonly identCely: string }
-  | { readonly kind: 'resend'; readonly rejects: readonly Rejected[] }
+  | { readonly kind: 'resend'; readonly rejects: readonly Candidate[] }
   | { readonly kind: 'abandon' };
 
 /**
@@ -216,7 +215,7 @@ export function isRejectedOfAny(outbox: Outbox, candidate: string): boolean {
   const rows = outbox
     .sql(
       `select * from facts where kind = 'decided' and exists (
-         select 1 from json_each(body, '$.rejects') where value ->> 'candidate' = ?)`,
+         select 1 from json_each(body, '$.rejects') where value ->> 'name' = ?)`,
     )
     .all(candidate);
   return rows.some((row) => {

@@ -195,7 +195,7 @@ function listTargets(facts: readonly Fact[]): Set<string> {
 }
 
 function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
-  return body.rejects.some(({ candidate }) => candidate === '');
+  return body.rejects.some(({ name }) => name === '');
 }
 
 type Earlier = CurrentBody & { readonly restores: string };

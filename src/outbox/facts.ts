@@ -207,8 +207,8 @@ export type EvidenceBody = {
   readonly account: string | null;
 };
 
-/** A candidate that a person says is another thing, as strong as it matched then. */
-export type Rejected = { readonly candidate: string; readonly matched: RejectedMatch };
+/** Something that an entry may be already, and how strongly it matches. */
+export type Candidate = { readonly name: string; readonly matched: RejectedMatch };
 export type RejectedMatch = 'same' | 'near';
 
 /**
@@ -224,7 +224,8 @@ export type DecidedBody = {
   readonly by: 'person' | 'service';
   readonly attempts: readonly string[];
   readonly identCely: string | null;
-  readonly rejects: readonly Rejected[];
+  /** Candidates that a person says are other things, as strong as they matched then. */
+  readonly rejects: readonly Candidate[];
   readonly replaces: readonly string[];
   readonly command: string | null;
   readonly at: number;

@@ -234,8 +234,8 @@ function listSaid(decisions: readonly Decided[]): Decided[] {
 function collectRejected(decisions: readonly Decided[]): ReadonlyMap<string, RejectedMatch> {
   const rejected = new Map<string, RejectedMatch>();
   for (const { body } of decisions)
-    for (const { candidate, matched } of body.rejects)
-      if (rejected.get(candidate) !== 'same') rejected.set(candidate, matched);
+    for (const { name, matched } of body.rejects)
+      if (rejected.get(name) !== 'same') rejected.set(name, matched);
   return rejected;
 }
 

@@ -1,9 +1,6 @@
 import { type Message, msg } from '../base/message.ts';
 import type { Entry, HeldBasis, HeldQuestion } from './entry.ts';
-import type { RejectedMatch } from './facts.ts';
-
-/** Something that an entry may be already, and how strongly it matches. */
-export type Candidate = { readonly name: string; readonly matched: RejectedMatch };
+import type { Candidate, RejectedMatch } from './facts.ts';
 
 /** Knowledge about an entry right before it is sent. */
 export type Knowledge = {

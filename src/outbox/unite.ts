@@ -20,8 +20,15 @@ import {
   listEntriesOfSubject,
   storeQuestion,
 } from './entry-queries.ts';
-import { type Fact, makeDamagedError, makeFact, parseFact, unpackAttempt } from './facts.ts';
-import { type Candidate, mayLeave, NOTHING_KNOWN } from './gate.ts';
+import {
+  type Candidate,
+  type Fact,
+  makeDamagedError,
+  makeFact,
+  parseFact,
+  unpackAttempt,
+} from './facts.ts';
+import { mayLeave, NOTHING_KNOWN } from './gate.ts';
 import {
   getImport,
   getKindOfSlot,

@@ -14,6 +14,7 @@ import {
   explainTooEarly,
   getAttemptWindow,
   isWithinWindow,
+  makeAbsent,
   makeIndexBehindVerdict,
   makeInFlightVerdict,
   makeTimeUnknownVerdict,
@@ -44,12 +45,7 @@ export function judgeNumber(
   view: ViewTime,
 ): Verdict {
   const { identCely, value, knownNumbers, window } = judged;
-  if (listed?.kind !== 'shown')
-    return makeUndecided(
-      'record-not-shown',
-      msg`the harvest does not show ${identCely} to this account`,
-      [],
-    );
+  if (listed?.kind !== 'shown') return makeNotShownVerdict(identCely);
   const current = getNumber(listed.record);
   if (current === value) {
     if (window.bounds === undefined) return makeTimeUnknownVerdict([current]);
@@ -75,13 +71,14 @@ export function judgeNumber(
     return makeUndecided('other-number', reason, [current]);
   }
   return (
-    explainTooEarly(window, view, listed.datestampMs) ?? {
-      kind: 'absent',
-      basis: 'number-as-before',
-      reason: msg`${identCely} still has its previous number`,
-      candidates: [],
-    }
+    explainTooEarly(window, view, listed.datestampMs) ??
+    makeAbsent('number-as-before', msg`${identCely} still has its previous number`)
   );
+}
+
+function makeNotShownVerdict(identCely: string): Verdict {
+  const reason = msg`the harvest does not show ${identCely} to this account`;
+  return makeUndecided('record-not-shown', reason);
 }
 
 /** Requests the current record; one that cannot be read counts as withheld. */
@@ -188,12 +185,7 @@ export function judgePhoto(
   listed: ListedFind | undefined,
   view: ViewTime,
 ): Verdict {
-  if (listed?.kind !== 'shown')
-    return makeUndecided(
-      'record-not-shown',
-      msg`the harvest does not show ${judged.identCely} to this account`,
-      [],
-    );
+  if (listed?.kind !== 'shown') return makeNotShownVerdict(judged.identCely);
   const { files } = listed.record;
   const byDigest = files.find((file) => file.sha512Hex === judged.sha512Hex);
   const isTaken =
@@ -233,13 +225,10 @@ export function judgePhoto(
         (judged.window.bounds?.fromMs ?? 0) - CLOCK_MARGIN_MS && !shown.has(other),
   );
   if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
+  const reason = msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`;
   return (
-    explainTooEarly(judged.window, view, listed.datestampMs) ?? {
-      kind: 'absent',
-      basis: 'not-among-those-shown',
-      reason: msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`,
-      candidates: [],
-    }
+    explainTooEarly(judged.window, view, listed.datestampMs) ??
+    makeAbsent('not-among-those-shown', reason)
   );
 }
 

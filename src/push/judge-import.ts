@@ -114,9 +114,13 @@ export const CLOCK_MARGIN_MS = 5000;
 export function makeUndecided(
   basis: Basis,
   reason: Message,
-  candidates: readonly string[],
+  candidates: readonly string[] = [],
 ): Verdict {
   return { kind: 'undecided', basis, reason, candidates };
+}
+
+export function makeAbsent(basis: Basis, reason: Message): Verdict {
+  return { kind: 'absent', basis, reason, candidates: [] };
 }
 
 /** Tells if one of the accounts made it within the bounds, where there are any. */
@@ -210,16 +214,10 @@ export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]
 export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
   if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no other record that this account created in this project and state, so that this one is missing proves nothing`;
-    return makeUndecided('no-like-record-shown', reason, []);
+    return makeUndecided('no-like-record-shown', reason);
   }
-  return (
-    explainTooEarly(window, view) ?? {
-      kind: 'absent',
-      basis: 'not-among-those-shown',
-      reason: msg`the harvest shows this account's records in the same state, but not this one`,
-      candidates: [],
-    }
-  );
+  const reason = msg`the harvest shows this account's records in the same state, but not this one`;
+  return explainTooEarly(window, view) ?? makeAbsent('not-among-those-shown', reason);
 }
 
 /**
@@ -246,7 +244,7 @@ export function explainTooEarly(
   { nowMs, index }: ViewTime,
   shownMs = Number.NEGATIVE_INFINITY,
 ): Verdict | undefined {
-  if (bounds === undefined) return makeTimeUnknownVerdict([]);
+  if (bounds === undefined) return makeTimeUnknownVerdict();
   const { fromMs, settledMs } = bounds;
   if (nowMs <= settledMs) return makeInFlightVerdict(settledMs, nowMs);
   const behind = [...index.unlisted].find(
@@ -257,7 +255,7 @@ export function explainTooEarly(
   if (shownMs >= settledMs || waitMs <= 0) return undefined;
   const seconds = Math.ceil(waitMs / 1000);
   const reason = msg`the service may show new records late; ask again in ${seconds} s`;
-  return makeUndecided('index-may-lag', reason, []);
+  return makeUndecided('index-may-lag', reason);
 }
 
 /** Makes the verdict for a write that the service, or a proxy, may not have finished. */
@@ -266,12 +264,11 @@ export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   return makeUndecided(
     'maybe-under-way',
     msg`the service may still be working on it; ask again in ${seconds} s`,
-    [],
   );
 }
 
 /** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
-export function makeTimeUnknownVerdict(candidates: readonly string[]): Verdict {
+export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verdict {
   return makeUndecided(
     'time-unknown',
     msg`the service did not state its time before the attempt, so a person decides`,
@@ -284,7 +281,7 @@ export function makeTimeUnknownVerdict(candidates: readonly string[]): Verdict {
  */
 export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
-  return makeUndecided('index-behind', reason, []);
+  return makeUndecided('index-behind', reason);
 }
 
 export type UncertainImport = {

@@ -26,14 +26,8 @@ import {
   listQueuedHeads,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { getOriginalDigest, unpackAttempt } from '../outbox/facts.ts';
-import {
-  type Candidate,
-  getSourceOfQuestion,
-  type Knowledge,
-  mayLeave,
-  NOTHING_KNOWN,
-} from '../outbox/gate.ts';
+import { type Candidate, getOriginalDigest, unpackAttempt } from '../outbox/facts.ts';
+import { getSourceOfQuestion, type Knowledge, mayLeave, NOTHING_KNOWN } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';

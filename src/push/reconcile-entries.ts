@@ -39,6 +39,7 @@ import {
   getAttemptWindow,
   getShownKind,
   judgeImports,
+  makeAbsent,
   mayBeCreation,
   parseSentElements,
   type ReconciledEntry,
@@ -126,12 +127,10 @@ async function judgeChanges(
 
 function judgeWithoutRecord({ outbox }: Lookup, { subject }: Entry): Verdict | undefined {
   if (findImportOfFind(outbox, subject)?.state !== 'queued') return undefined;
-  return {
-    kind: 'absent',
-    basis: 'find-absent',
-    reason: msg`its find is not in the service, so it cannot have been sent`,
-    candidates: [],
-  };
+  return makeAbsent(
+    'find-absent',
+    msg`its find is not in the service, so it cannot have been sent`,
+  );
 }
 
 function judgePhotos(

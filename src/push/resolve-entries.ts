@@ -22,7 +22,7 @@ import {
   listHeldEntries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import type { Rejected } from '../outbox/facts.ts';
+import type { Candidate } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, rewant, unwant } from '../outbox/wishes.ts';
@@ -130,10 +130,9 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
       const { candidates = [], near = [], basis } = entry.held ?? {};
       const project = basis === 'hidden-records' && entry.kind === 'import' ? entry.project : null;
       const excluded = project === null ? candidates : [...candidates, project];
-      const rejects = excluded.map((candidate): Rejected => {
-        const matched = near.includes(candidate) ? 'near' : 'same';
-        return { candidate, matched };
-      });
+      const rejects = excluded.map(
+        (name): Candidate => ({ name, matched: near.includes(name) ? 'near' : 'same' }),
+      );
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
       if (entry.state === 'dropped') rewant(outbox, entry);
       const now = findEntryById(outbox, entry.id);

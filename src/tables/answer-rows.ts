@@ -218,7 +218,7 @@ function makePlan(
   answer: RowAnswer,
 ): RowPlan {
   if (answer === 'new')
-    return { kind: 'new', localId: asked.localId, others: [{ candidate: localId, matched }] };
+    return { kind: 'new', localId: asked.localId, others: [{ name: localId, matched }] };
   const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);
   return { kind: 'same', find: localId, isRenamed };
 }

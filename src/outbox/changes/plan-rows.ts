@@ -12,7 +12,7 @@ import {
   matchFinds,
 } from '../../finds/match-finds.ts';
 import { isSameFind, listDifferingTraits, overlayRow } from '../../finds/merge-row.ts';
-import type { Rejected, RejectedMatch } from '../facts.ts';
+import type { Candidate, RejectedMatch } from '../facts.ts';
 
 /** A find that is here before the import. */
 export type FindHere = {
@@ -30,7 +30,7 @@ export type FindHere = {
 
 /** Says what a row is. `others`: finds like it, which it is not, as a person said. */
 export type RowPlan =
-  | { readonly kind: 'new'; readonly localId: string; readonly others: readonly Rejected[] }
+  | { readonly kind: 'new'; readonly localId: string; readonly others: readonly Candidate[] }
   | { readonly kind: 'same'; readonly find: string; readonly isRenamed?: boolean }
   | {
       readonly kind: 'question';
@@ -155,7 +155,7 @@ function openPlanner(
       const isOther = ({ known: find }: Compared): boolean =>
         isPrefixed(row) && hasNumber(find, row) && hasOtherTraits(row, find);
       const [best] = alike.filter((each) => !isOther(each)).toSorted(compareMatches);
-      if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toRejected));
+      if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toCandidate));
       return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
         ? take(best.known, { kind: 'same', find: best.known.localId })
         : ask(row, best, 'row-near');
@@ -172,12 +172,12 @@ function hasNumber({ key }: FindHere, { localId }: Find): boolean {
   return makeIdKey(key) === makeIdKey(localId);
 }
 
-function makeNew(localId: string, others: readonly Rejected[] = []): RowPlan {
+function makeNew(localId: string, others: readonly Candidate[] = []): RowPlan {
   return { kind: 'new', localId, others };
 }
 
-function toRejected({ known: { localId }, matched }: Compared): Rejected {
-  return { candidate: localId, matched: getRejectedMatch(matched) };
+function toCandidate({ known: { localId }, matched }: Compared): Candidate {
+  return { name: localId, matched: getRejectedMatch(matched) };
 }
 
 /** Finds with one number that are not alike are rejected like those that differ a little. */

@@ -1,13 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import type { RejectedMatch } from '../../../src/outbox/facts.ts';
-import {
-  type Candidate,
-  type Knowledge,
-  mayLeave,
-  NOTHING_KNOWN,
-} from '../../../src/outbox/gate.ts';
+import type { Candidate, RejectedMatch } from '../../../src/outbox/facts.ts';
+import { type Knowledge, mayLeave, NOTHING_KNOWN } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import {
