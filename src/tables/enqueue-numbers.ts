@@ -9,9 +9,9 @@ import {
   assertMayNumber,
   enqueueNumber,
   type NumberChange,
+  openNumberLookup,
   planNumber,
 } from '../outbox/changes/enqueue-change.ts';
-import { openNumberLookup } from '../outbox/changes/number-owners.ts';
 import {
   asIdent,
   createFindLookup,

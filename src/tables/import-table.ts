@@ -11,6 +11,7 @@ import type { Find } from '../finds/find.ts';
 import type { PositionChange } from '../finds/place/geometry.ts';
 import { FINDER_MATCHED } from '../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import {
   type EnqueuedFind,
   type EnqueueOptions,
@@ -18,7 +19,6 @@ import {
   enqueueFinds,
 } from '../outbox/changes/enqueue-finds.ts';
 import { withoutAsked } from '../outbox/changes/merge-find.ts';
-import { openNumberLookup } from '../outbox/changes/number-owners.ts';
 import {
   type FindHere,
   getNameHere,

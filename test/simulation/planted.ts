@@ -142,8 +142,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a photograph is called absent at once',
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/push/judge-change.ts',
-    from: 'explainTooEarly(judged.window, view, listed.datestampMs) ?? {',
-    to: '{',
+    from: 'explainTooEarly(judged.window, view, listed.datestampMs) ??',
+    to: '',
   },
   {
     name: 'a photograph that is there is not recognised',
@@ -161,12 +161,8 @@ export const PLANTED: readonly Planted[] = [
     themes: ['a push dies at a number, and a curator sets another'],
     anonymous: true,
     file: 'src/push/judge-change.ts',
-    from: `return makeUndecided(
-      'record-not-shown',
-      msg\`the harvest does not show \${identCely}`,
-    to: `return ((basis, reason, candidates) => ({ kind: 'absent', basis, reason, candidates }) as Verdict)(
-      'record-not-shown',
-      msg\`the harvest does not show \${identCely}`,
+    from: 'return makeNotShownVerdict(identCely);',
+    to: `return makeAbsent('record-not-shown', identCely);`,
   },
   {
     name: 'a number that is shown is settled, though it may come once more',

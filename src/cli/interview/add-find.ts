@@ -16,9 +16,9 @@ import { type Position, parsePosition, writePosition } from '../../finds/place/r
 import { pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
 import { rememberReferences } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../finds/rules.ts';
+import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
-import { openNumberLookup } from '../../outbox/changes/number-owners.ts';
 import { createFindLookup, resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';

@@ -3,25 +3,37 @@ import { normalizeNumber } from '../../base/characters.ts';
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, msg } from '../../base/message.ts';
-import type { Find } from '../../finds/find.ts';
+import type { Find, LookupNumber } from '../../finds/find.ts';
 import { findNumberProblem } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
 import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
   findLastNumber,
   findRecord,
+  isDropped,
+  listEffectiveNumbers,
   listEntriesOfSubject,
   listNumbers,
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
 import { getOriginalDigest } from '../facts.ts';
+import { makeRecordSubject } from '../intents.ts';
 import { findKnownAccount, type Outbox } from '../open-outbox.ts';
-import { findByUuid, type ImportedRow, isRemoved, type StoredFind } from '../stored-finds.ts';
+import {
+  findByIdentCely,
+  findByLocalId,
+  findByUuid,
+  type ImportedRow,
+  isRemoved,
+  iterateFinds,
+  type StoredFind,
+} from '../stored-finds.ts';
 import {
   findPulledRecord,
   isGoneAtService,
   isPulledSince,
+  listPulledNumbers,
   type PulledRecord,
 } from '../views/records-at-service.ts';
 import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../wishes.ts';
@@ -88,26 +100,17 @@ function classifyNumberChange(
   }
 }
 
-/** Tells if a number that the record has, or may have got, may be overwritten. */
-type MayReplace = (replaces: string) => boolean;
-
 /**
  * Queues a registration number, or replaces an unsent one of the same find.
+ * @param mayReplace tells if a number that the record has, or may have got, may be overwritten
  * @returns undefined where it would overwrite a number that must stay
  * @throws UsageError when the service would refuse the value (A-NUMBER-2)
  */
-export function enqueueNumber(outbox: Outbox, subject: string, rawValue: string): NumberChange;
 export function enqueueNumber(
   outbox: Outbox,
   subject: string,
   rawValue: string,
-  mayReplace: MayReplace,
-): NumberChange | undefined;
-export function enqueueNumber(
-  outbox: Outbox,
-  subject: string,
-  rawValue: string,
-  mayReplace: MayReplace = () => true,
+  mayReplace: (replaces: string) => boolean = () => true,
 ): NumberChange | undefined {
   assertMayNumber(outbox);
   const value = normalizeNumber(rawValue);
@@ -209,7 +212,7 @@ function addOrReplacePhoto(
   photograph: Sendable,
   isWanted: IsWanted,
 ): QueuedPhoto {
-  const otherPhotos = findPhotographsFrom(outbox, subject, photograph).filter(
+  const otherPhotos = listPhotographsBySource(outbox, subject, photograph.source).filter(
     (entry) => !isWanted(entry),
   );
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
@@ -222,11 +225,6 @@ function addOrReplacePhoto(
   const entryId = wantPhoto(outbox, subject, photograph);
   const sameFile = otherPhotos.length > unsent.length ? 'sent' : undefined;
   return { change: 'queued', entryId, sameFile };
-}
-
-/** Returns photographs of a record that were read from the same file with other content. */
-function findPhotographsFrom(outbox: Outbox, subject: string, { source }: Sendable): PhotoEntry[] {
-  return listPhotographsBySource(outbox, subject, source);
 }
 
 /** Queues a dropped or refused photograph again. One that may have been sent stays uncertain. */
@@ -443,4 +441,58 @@ function removePhotographs(
     .filter((entry) => !unsent.includes(entry))
     .map(({ photograph }) => photograph.name);
   return { photosRemoved: unsent.length, sent };
+}
+
+/**
+ * Opens the registration numbers of all finds and records here. They are read with the first
+ * number that is looked up, since most finds have none.
+ * @param listComing returns the numbers that finds, by name, are about to get
+ */
+export function openNumberLookup(
+  outbox: Outbox,
+  listComing: () => ReadonlyMap<string, string> = () => new Map(),
+): LookupNumber {
+  let coming: ReadonlyMap<string, string> | undefined;
+  let namesByNumber: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  return (number, find) => {
+    coming ??= listComing();
+    namesByNumber ??= groupNames([...listNumbersEver(outbox), ...coming]);
+    for (const name of namesByNumber.get(number) ?? []) {
+      if (name === find) continue;
+      const current = coming.get(name) ?? findCurrentNumber(outbox, name);
+      if (current !== undefined && normalizeNumber(current) === number) return name;
+    }
+    return undefined;
+  };
+}
+
+type NamedNumber = readonly [name: string, number: string];
+
+/** Lists the numbers that finds and records have, had or were to get. */
+function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
+  for (const { localId, identCely, value } of listEffectiveNumbers(outbox))
+    yield [localId ?? identCely ?? '', value];
+  for (const find of iterateFinds(outbox)) yield [find.localId, getNumberOfFind(find) ?? ''];
+  for (const [identCely, value] of listPulledNumbers(outbox))
+    yield [findByIdentCely(outbox, identCely)?.localId ?? identCely, value];
+}
+
+function groupNames(numbers: readonly NamedNumber[]): Map<string, Set<string>> {
+  const namesByNumber = new Map<string, Set<string>>();
+  for (const [name, value] of numbers) {
+    const number = normalizeNumber(value);
+    const names = namesByNumber.get(number);
+    if (names === undefined) namesByNumber.set(number, new Set([name]));
+    else names.add(name);
+  }
+  return namesByNumber;
+}
+
+/** Returns the number that is queued, or else that of the record; undefined for one that is gone. */
+function findCurrentNumber(outbox: Outbox, name: string): string | undefined {
+  const find = findByLocalId(outbox, name);
+  if (find !== undefined && (find.isHidden || isDropped(outbox, find.uuid))) return undefined;
+  const subject = find?.uuid ?? makeRecordSubject(name);
+  const queued = findLastNumber(outbox, subject, ['dropped', 'refused', 'accepted']);
+  return queued?.value ?? findKnownNumber(outbox, subject) ?? undefined;
 }

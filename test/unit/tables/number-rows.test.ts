@@ -49,7 +49,7 @@ function inFind(value: string): readonly string[] {
 }
 
 function queue(outbox: Outbox, value: string): string {
-  return enqueueNumber(outbox, makeRecordSubject('C-202400101-N00001'), value);
+  return enqueueNumber(outbox, makeRecordSubject('C-202400101-N00001'), value) ?? '';
 }
 
 test('a number with an invisible character is accepted nowhere', () => {
