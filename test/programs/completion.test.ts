@@ -87,6 +87,7 @@ const FREE_TEXT = [
   'identifier',
   'token',
   'element=value',
+  'name=value',
   'key=value',
   'position',
   'metres',
