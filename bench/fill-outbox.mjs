@@ -10,14 +10,8 @@ import {
   findNextClaimable,
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
-import { openOutbox } from '../dist/src/outbox/open-outbox.js';
-import {
-  bindAccount,
-  getPlace,
-  rememberAccount,
-  takePlace,
-  uniteWithLedger,
-} from '../dist/src/outbox/unite.js';
+import { openOutbox, rememberAccount } from '../dist/src/outbox/open-outbox.js';
+import { bindAccount, getPlace, takePlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
 import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 

@@ -95,7 +95,21 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
       '--drop',
     ],
   ],
-  [msg`Selection:`, ['--from <date>', '--until', '--where', '--limit', '--only', '--set <set>']],
+  [
+    msg`Selection:`,
+    [
+      '--state',
+      '--project',
+      '--from <date>',
+      '--until',
+      '--since',
+      '--text',
+      '--where',
+      '--limit',
+      '--only',
+      '--set <set>',
+    ],
+  ],
   [msg`Output:`, ['--out', '--format', '--codes', '--for', '--issues-to', '--xml', '--force']],
 ];
 

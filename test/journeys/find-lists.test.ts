@@ -30,17 +30,17 @@ const listed = async (...flags: string[]): Promise<string[]> =>
 
 describe('the list of finds shows', () => {
   test.each([
-    [['--where', 'state=accepted'], ['K-2']],
+    [['--state', 'accepted'], ['K-2']],
     [
-      ['--where', 'state=queued,draft'],
+      ['--state', 'queued', 'draft'],
       ['K-1', 'K-3', 'DR 1'],
     ],
     [
-      ['--where', 'project=C-202400101', '--limit', '2'],
+      ['--project', 'C-202400101', '--limit', '2'],
       ['K-1', 'K-2'],
     ],
-    [['--where', 'until=2023-12-31'], ['DR 1']],
-    [['--where', 'since=2023-05-02', '--where', 'text=nalez 3'], ['K-3']],
+    [['--until', '2023-12-31'], ['DR 1']],
+    [['--since', '2023-05-02', '--text', 'nalez 3'], ['K-3']],
     [['--where', 'state=queued', '--where', 'state=draft'], []],
     [['--where', 'text=stribrna SPONA'], ['DR 1']],
     [['--where', 'text=zlatá'], []],

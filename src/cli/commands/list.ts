@@ -9,7 +9,20 @@ import { addWhereOption, defineCommand, parseWholeNumber, type Runner } from '..
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { toHeldJson } from '../result-texts.ts';
 
+/** Filters of `--where` that have an option of their own. */
+const NAMED_FILTERS = {
+  state: '<state...>',
+  project: '<id>',
+  since: '<date>',
+  until: '<date>',
+  text: '<text>',
+} as const;
+
+type NamedFilter = keyof typeof NAMED_FILTERS;
+
 type ListOptions = GlobalOptions & {
+  readonly [name in NamedFilter]?: string | readonly string[];
+} & {
   readonly where?: readonly string[];
   readonly limit?: number;
 };
@@ -18,19 +31,21 @@ export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'list',
     summary: t`List the finds of the outbox with their states.`,
-    examples: ['pas list', 'pas list --where state=draft,refused --where since=2024-06-01'],
+    examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
   });
+  for (const [name, value] of Object.entries(NAMED_FILTERS))
+    command.option(`--${name} ${value}`, t`short for --where ${name}=…`);
   addWhereOption(command)
     .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
     .action(run(list));
 }
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
-  const { where, limit } = options;
+  const where = [...(options.where ?? []), ...listNamedFilters(options)];
   // Loaded where it is used, since it reads values like tables.
   const filters =
-    where === undefined ? [] : (await import('../find-filters.ts')).parseFilters(where);
-  const finds = listFinds(await context.openOutboxToRead(), filters, limit);
+    where.length === 0 ? [] : (await import('../find-filters.ts')).parseFilters(where);
+  const finds = listFinds(await context.openOutboxToRead(), filters, options.limit);
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
     formatState(entry),
@@ -55,6 +70,13 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
     })),
   );
   return 'done';
+}
+
+function listNamedFilters(options: ListOptions): string[] {
+  return (Object.keys(NAMED_FILTERS) as NamedFilter[]).flatMap((name) => {
+    const value = options[name];
+    return value === undefined ? [] : [`${name}=${[value].flat().join(',')}`];
+  });
 }
 
 function getLabelText(value: unknown): string {
