@@ -19,6 +19,7 @@ import {
   findNamedColumns,
   IGNORED,
   NUMBER_COLUMNS,
+  OF_ONE_FIND,
 } from './columns/column-rule.ts';
 import {
   type ColumnProfile,
@@ -91,7 +92,7 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
       profiles,
       meanings,
       rules,
-      areFindsNamed ? NAMES : [],
+      areFindsNamed ? OF_ONE_FIND : [],
       () => IGNORED,
     );
     const read = columns.flatMap(({ rule }) => rule.element ?? []);
@@ -100,14 +101,11 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
     if (questions.length === 0 && !isNumbered && others.length > 0)
       questions.push(makeQuestion('evidencni_cislo', others));
     const missing: ColumnName[] = isNumbered ? [] : ['evidencni_cislo'];
-    if (!areFindsNamed && !read.some((element) => NAMES.includes(element)))
+    if (!areFindsNamed && !read.some((element) => OF_ONE_FIND.includes(element)))
       missing.unshift('local_id');
     return { columns, fixed: [], undecided: questions.length > 0 ? [] : missing, questions };
   };
 }
-
-/** Columns that name a find. */
-const NAMES: readonly ColumnName[] = ['local_id', 'ident_cely'];
 
 /** A column called as the find's number may be the registration number beside another of these. */
 function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {

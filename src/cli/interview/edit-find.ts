@@ -27,7 +27,7 @@ import {
   serializeBase,
 } from '../../outbox/stored-finds.ts';
 import { wantFind } from '../../outbox/wishes.ts';
-import { OF_ONE_FIND } from '../../tables/columns/columns.ts';
+import { OF_ONE_FIND } from '../../tables/columns/column-rule.ts';
 import {
   isOfPoint,
   parseColumnSetting,
@@ -164,7 +164,7 @@ function planEdit(
   intent: InterviewResult['intent'],
 ): PlannedEdit {
   const changed = listDifferingCells(before, after);
-  const fixed = changed.filter((name) => OF_ONE_FIND.includes(name));
+  const fixed = changed.filter((name) => OF_ONE_FIND.some((each) => each === name));
   if (fixed.length > 0) {
     const where = { find: stored.localId };
     const refuse = (name: string): Issue =>

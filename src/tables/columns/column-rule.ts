@@ -60,14 +60,17 @@ export type ColumnMap = {
   readonly localId?: string;
 };
 
-/** Elements that may be joined from several columns. */
-export const JOINED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace', 'photos'];
-
-/** Joined elements whose parts may have a label. */
+/** Elements that may be joined from several columns, whose parts may have a label. */
 export const LABELLED: readonly ColumnName[] = ['lokalizace', 'poznamka', 'presna_datace'];
 
+/** Columns that may be joined from several. */
+export const JOINED: readonly ColumnName[] = [...LABELLED, 'photos'];
+
+/** Columns that name a find, and so differ for each. */
+export const OF_ONE_FIND: readonly ColumnName[] = ['local_id', 'ident_cely'];
+
 /** Columns with the number of a find: its own, the service's and the museum's. */
-export const NUMBER_COLUMNS: readonly ColumnName[] = ['local_id', 'ident_cely', 'evidencni_cislo'];
+export const NUMBER_COLUMNS: readonly ColumnName[] = [...OF_ONE_FIND, 'evidencni_cislo'];
 
 /** Column in the template of a local id. */
 export const TEMPLATE_PART = /\{([^{}]+)\}/g;

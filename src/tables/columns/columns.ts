@@ -33,6 +33,7 @@ import {
   makeColumnKeys,
   NUMBER_COLUMNS,
   normalizeKey,
+  OF_ONE_FIND,
   type ReadColumn,
   type Setting,
   TEMPLATE_PART,
@@ -305,9 +306,6 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
   const message = msg`"${first}" and "${header}" both mean ${name}. Keep one.`;
   return makeErrorIssue('column-twice', message, where);
 }
-
-/** Columns that differ for each find. */
-export const OF_ONE_FIND: readonly string[] = ['local_id', 'ident_cely'];
 
 /** Normalises the text of a cell for storage; file names keep the form of the file system. */
 export function normalizeCell(name: ColumnName, text: string): string {

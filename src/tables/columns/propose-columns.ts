@@ -2,7 +2,7 @@ import { groupBy } from '../../base/collections.ts';
 import { isReadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { foldName } from '../../base/names.ts';
-import type { ColumnName } from '../../finds/fields.ts';
+import { type ColumnName, FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import { parseCoordinate, parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
@@ -71,7 +71,7 @@ export type Meaning = Verdict & {
 };
 
 /** Elements that every state requires. */
-const NEEDED: readonly ColumnName[] = ['projekt', 'stav', 'geom_system', 'pristupnost'];
+const NEEDED = FIELDS.filter(({ requiredFrom }) => requiredFrom === 1).map(({ name }) => name);
 
 const OF_POINT: readonly ColumnName[] = ['wkt', 'lon', 'lat', 'geom_x', 'geom_y'];
 

@@ -32,10 +32,11 @@ import {
   JOINED,
   LABELLED,
   normalizeKey,
+  OF_ONE_FIND,
   type ReadColumn,
   type Setting,
 } from './column-rule.ts';
-import { normalizeCell, OF_ONE_FIND, parseColumns } from './columns.ts';
+import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
 /** Parses `element=value`; the value may contain `=`. */
