@@ -203,6 +203,24 @@ test('client and mock server share no code', () => {
   expect(crossing).toEqual([]);
 });
 
+test('no command calls another one', () => {
+  const commands = ours.filter(
+    ({ path, text }) =>
+      path.startsWith('src/cli/commands/') && /^export function register\(/m.test(text),
+  );
+  const names = new Set(commands.map(({ path }) => path));
+  const calls = ours
+    .filter(({ path }) => path.startsWith('src/cli/'))
+    .flatMap(({ path, values }) =>
+      values
+        .map((target) => join(dirname(path), target))
+        .filter((target) => names.has(target))
+        .map((target) => `${path} -> ${target}`),
+    );
+  expect(commands.length).toBeGreaterThan(25);
+  expect(calls).toEqual([]);
+});
+
 test('the tables of this test name existing files', () => {
   expect(DOORS_TO_THE_MOCK.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   const unused = Object.entries(HOME_OF_PACKAGE).filter(

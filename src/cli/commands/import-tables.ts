@@ -33,10 +33,10 @@ import {
   makeContextKeeping,
   openValidationContext,
 } from '../context/validation.ts';
+import { askAboutRow, importAnsweredRow } from '../interview/ask-about-row.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 import { formatPerson } from './push-progress.ts';
-import { askAboutRow, importAnsweredRow } from './resolve.ts';
 
 /** Options of an import that its next command repeats. */
 type RepeatedOptions = TableOptions & {

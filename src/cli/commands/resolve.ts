@@ -1,14 +1,11 @@
 import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
-import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
 import { asIdent } from '../../outbox/changes/resolve-finds.ts';
 import { planRemoval, removeFinds } from '../../outbox/changes/undo-command.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
-import type { AskedRow } from '../../outbox/facts.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { StoredFind } from '../../outbox/stored-finds.ts';
 import {
   type Decision,
   findRecordProblem,
@@ -20,9 +17,7 @@ import {
 import {
   ANSWER_WORDS,
   ANSWERS_OF_ROWS,
-  answerRow,
   findAskedFind,
-  getRowQuestion,
   listAskedFinds,
   ROW_ANSWERS,
   type RowAnswer,
@@ -35,61 +30,9 @@ import {
   openHarvestClient,
   withoutHarvesting,
 } from '../context/open-service.ts';
-import { makeContextKeeping, openValidationContext } from '../context/validation.ts';
-import { choose } from '../prompt.ts';
+import { askAboutRow, chooseOrLater, importAnsweredRow } from '../interview/ask-about-row.ts';
 import { listOfAnswers } from '../result-texts.ts';
-import { printIssues, requireConfirmation } from '../terminal.ts';
-
-/** Asks a person what a row is; undefined where they decide later. */
-export async function askAboutRow(
-  context: Context,
-  asked: AskedRow,
-): Promise<RowAnswer | undefined> {
-  const offers = ANSWERS_OF_ROWS[asked.basis].map((value) => ({
-    value,
-    name: String(ANSWER_WORDS[value]),
-  }));
-  return chooseOrLater(context, String(getRowQuestion(asked)), offers);
-}
-
-/** Asks a person to choose; undefined where they decide later. */
-export async function chooseOrLater<Value>(
-  context: Context,
-  question: string,
-  offers: readonly { readonly value: Value; readonly name: string }[],
-): Promise<Value | undefined> {
-  return choose<Value | undefined>(await context.prompt(), question, [
-    ...offers,
-    { value: undefined, name: t`decide later` },
-  ]);
-}
-
-/** Imports a row as a person said, and says what became of it. */
-export async function importAnsweredRow(
-  context: Context,
-  stored: StoredFind,
-  asked: AskedRow,
-  answer: RowAnswer,
-): Promise<'done' | 'differs'> {
-  const { terminal } = context;
-  const outbox = await context.openOutbox();
-  const ruleContext = await openValidationContext(context);
-  const { finds, issues } = await answerRow(stored, asked, answer, {
-    ...makeContextKeeping(context, {}),
-    outbox,
-    ruleContext,
-  });
-  printIssues(terminal, issues);
-  const name = finds[0]?.find ?? stored.localId;
-  terminal.printLine(
-    answer === 'new'
-      ? t`${name} is another find and was added.`
-      : t`The question about ${name} is answered.`,
-  );
-  return hasErrors(issues) || finds.some(({ change }) => change === 'sent' || change === 'question')
-    ? 'differs'
-    : 'done';
-}
+import { requireConfirmation } from '../terminal.ts';
 
 type ResolveOptions = GlobalOptions & {
   readonly created?: string;

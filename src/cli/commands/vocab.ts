@@ -35,7 +35,7 @@ import {
   runHarvest,
   toSetJson,
   warnOfUnconfirmedLosses,
-} from './harvest.ts';
+} from '../run-harvest.ts';
 import { registerMap } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };

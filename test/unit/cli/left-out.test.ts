@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatLeftOut } from '../../../src/cli/commands/harvest.ts';
+import { formatLeftOut } from '../../../src/cli/run-harvest.ts';
 
 test.each([
   ['the service sent it without content', 'Skipped A: the service sent it without content.'],
