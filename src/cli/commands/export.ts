@@ -40,7 +40,7 @@ export function register(program: Command, run: Runner): void {
     .addOption(
       new Option(
         '--format <format>',
-        t`format for standard output (default: csv); the name of a file decides its own`,
+        t`file format (default: from the file name, otherwise csv)`,
       ).choices(EXPORT_FORMATS),
     )
     .option('--out <file>', t`file to write, or - for standard output (default)`)
@@ -70,7 +70,7 @@ async function exportCommand(
       hint: t`Name a file with --out.`,
     });
   }
-  const format = formatFor(options, toStdout);
+  const format = formatFor(options);
   const outbox = await context.openOutboxToRead();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
@@ -121,14 +121,11 @@ function isNameOfExport(word: string): boolean {
   return findFormatOfExtension(getExtension(word)) !== undefined;
 }
 
-function formatFor({ format, out, for: reader }: ExportOptions, toStdout: boolean): ExportFormat {
-  if (!toStdout && format !== undefined)
-    throw new UsageError(
-      t`--format is for standard output; the name of a file decides its format.`,
-    );
+function formatFor({ format, out = '', for: reader }: ExportOptions): ExportFormat {
   const formats = reader === undefined ? EXPORT_FORMATS : EXPORTERS[reader].formats;
   const [first = 'csv'] = formats;
-  const chosen = toStdout ? (format ?? first) : findFormatOfExtension(getExtension(out ?? ''));
+  const extension = getExtension(out);
+  const chosen = format ?? (extension === '' ? first : findFormatOfExtension(extension));
   if (chosen !== undefined && formats.includes(chosen)) return chosen;
   const names = formats.map((each) => `.${each}`).join(', ');
   const use = t`Use a file name that ends with one of these: ${names}`;
