@@ -3,15 +3,20 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asServerMs, systemClock } from '../dist/src/base/clock.js';
 import { hashSha512 } from '../dist/src/base/digest.js';
-import { claim, recordAnswer } from '../dist/src/outbox/attempts.js';
+import { claimQueuedEntry, recordAnswer } from '../dist/src/outbox/attempts.js';
 import {
   findEntryById,
   findImportOfFind,
-  findNextClaimable,
+  findNextDueEntry,
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
-import { openOutbox, rememberAccount } from '../dist/src/outbox/open-outbox.js';
-import { bindAccount, getPlace, takePlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
+import { openOutbox, storeKnownAccount } from '../dist/src/outbox/open-outbox.js';
+import {
+  bindAccount,
+  getPushPlace,
+  storePushPlace,
+  uniteWithLedger,
+} from '../dist/src/outbox/unite.js';
 import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 
@@ -65,9 +70,9 @@ export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => 
     },
     ledger: () => wrapped(openLedger(ledgerFile, { machine: () => '' })),
   });
-  rememberAccount(outbox, ACCOUNT.email, ACCOUNT);
+  storeKnownAccount(outbox, ACCOUNT.email, ACCOUNT);
   bindAccount(outbox, ACCOUNT.identCely);
-  takePlace(outbox, '', getPlace(outbox, ''));
+  storePushPlace(outbox, '', getPushPlace(outbox, ''));
   return outbox;
 }
 
@@ -140,7 +145,7 @@ export function claimAndSettle(outbox, most) {
     closed: [],
   };
   for (let done = 0; done < most; done++) {
-    const due = findNextClaimable(outbox, query);
+    const due = findNextDueEntry(outbox, query);
     if (due === undefined) return done;
     accept(outbox, due.id);
   }
@@ -168,7 +173,11 @@ function accept(outbox, id, identCely = `C-${id}`) {
     account: ACCOUNT.identCely,
     settleMs: 600_000,
   };
-  const claimed = claim(outbox, id, () => ({ ...departure, fromMs: now, sentByMs: now }));
+  const claimed = claimQueuedEntry(outbox, id, () => ({
+    ...departure,
+    fromMs: now,
+    sentByMs: now,
+  }));
   recordAnswer(
     outbox,
     claimed,

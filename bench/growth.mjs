@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { openSqlite } from '../dist/src/base/disk/database.js';
 import { openOaiClient } from '../dist/src/harvest/client.js';
-import { listNeedingPerson } from '../dist/src/outbox/entry-queries.js';
+import { listEntriesNeedingPerson } from '../dist/src/outbox/entry-queries.js';
 import { readHeader } from '../dist/src/outbox/open-outbox.js';
 import { countFinds } from '../dist/src/outbox/stored-finds.js';
 import { uniteWithLedger } from '../dist/src/outbox/unite.js';
@@ -149,7 +149,7 @@ async function measuredAt(bench, size) {
         countFinds(outbox);
         countEntries(outbox);
         countWaiting(outbox);
-        listNeedingPerson(outbox, 20);
+        listEntriesNeedingPerson(outbox, 20);
       }),
     );
   }

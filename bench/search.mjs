@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { openSqlite } from '../dist/src/base/disk/database.js';
 import { searchTerms } from '../dist/src/finds/vocabulary/search.js';
-import { saveTerm } from '../dist/src/finds/vocabulary/terms.js';
+import { storeTerm } from '../dist/src/finds/vocabulary/terms.js';
 import { openVocabulary } from '../dist/src/finds/vocabulary/vocabulary-store.js';
 import { median } from './measure.mjs';
 
@@ -104,7 +104,7 @@ function fill(vocabulary) {
   };
   const labels = [];
   const put = (added) => {
-    saveTerm(vocabulary, added, 1);
+    storeTerm(vocabulary, added, 1);
     labels.push(`${added.label} ${added.labelEn}`);
   };
   const word = () =>

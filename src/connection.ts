@@ -1,7 +1,7 @@
 import { systemClock } from './base/clock.ts';
 import { ConfigError } from './base/errors.ts';
-import { isProtected, normalizeAddress } from './cli/context/config.ts';
-import { makePlaces } from './cli/context/places.ts';
+import { isProtectedAddress, normalizeAddress } from './cli/context/config.ts';
+import { makeDataPaths } from './cli/context/places.ts';
 import { withTimeout } from './service/http/exchange.ts';
 import { openPaceStore } from './service/http/pace-store.ts';
 import { makePace } from './service/http/pacer.ts';
@@ -43,7 +43,7 @@ export function openConnection(options: ServiceOptions) {
     network: { environment: process.env },
   });
   const send = withTimeout(answerTimeoutMs, connections.send);
-  const store = openPaceStore(options.paceFile ?? makePlaces(process.env).paceFile, systemClock);
+  const store = openPaceStore(options.paceFile ?? makeDataPaths(process.env).paceFile, systemClock);
   const { origin } = new URL(baseUrl);
   const keeper = { read: () => options.token, write: (token: string) => onToken?.(token) };
   return {
@@ -75,7 +75,7 @@ export function checkAddress(name: string, address: string, allowHttp: boolean):
       `${name} must be an address such as https://finds.example.org, without a user name, a query or a #.`,
     );
   }
-  if (!isProtected(normal, allowHttp)) {
+  if (!isProtectedAddress(normal, allowHttp)) {
     throw new ConfigError(`${name}: ${address} would send the password unencrypted.`, {
       hint: 'Use the https:// address, or set allowHttp if the network is your own.',
     });

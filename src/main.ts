@@ -11,7 +11,7 @@ import {
   UsageError,
 } from './base/errors.ts';
 import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from './base/language.ts';
-import { addToCommands } from './base/message.ts';
+import { setProfileFlagSource } from './base/message.ts';
 import { getPackageVersion } from './base/own-files.ts';
 import type { Runner } from './cli/command.ts';
 import { makeUsageError } from './cli/commander-texts.ts';
@@ -19,10 +19,10 @@ import type { GlobalOptions, Runtime } from './cli/context/context.ts';
 import { readOutline } from './cli/outline.ts';
 import {
   buildProgram,
+  convertHelpWord,
   indentText,
   moveGlobalFlags,
   resolveAlias,
-  withoutHelpWord,
 } from './cli/program.ts';
 
 /**
@@ -31,7 +31,7 @@ import {
  */
 export async function runMain(args: readonly string[], world: Runtime): Promise<number> {
   const ended: { reason: ExitReason } = { reason: 'done' };
-  addToCommands(() => '');
+  setProfileFlagSource(() => '');
   const run: Runner =
     (work) =>
     async (...given) => {
@@ -64,7 +64,7 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
     }
     const ordered = resolveAlias(moveGlobalFlags(args));
     const program = await buildProgram(run, world.streams, getLanguage(), ordered);
-    const words = withoutHelpWord(program, ordered);
+    const words = convertHelpWord(program, ordered);
     await program.parseAsync([...words], { from: 'user' }).catch((thrown: unknown) => {
       const isRefused = thrown instanceof CommanderError && thrown.code !== 'commander.help';
       if (!isRefused || thrown.exitCode === 0) throw thrown;

@@ -12,8 +12,8 @@ import {
 import type { OaiHeader, OaiRecord } from './harvest/protocol.ts';
 import {
   type Json,
-  listRepeatedElements,
   type RepeatedElements,
+  readRepeatedElements,
   toRecordJson,
 } from './harvest/record-json.ts';
 import type { OaiCredentials } from './harvest/send-request.ts';
@@ -122,7 +122,7 @@ export function openHarvester(options: HarvesterOptions): Harvester {
     record: async (identifier, metadataPrefix) =>
       (await client.getRecord(identifier, metadataPrefix)).record,
     json: (record) => {
-      repeated ??= listRepeatedElements(version);
+      repeated ??= readRepeatedElements(version);
       return toRecordJson(record, repeated);
     },
     close,

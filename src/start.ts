@@ -3,7 +3,7 @@ import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { chooseLanguage, setLanguage } from './base/language.ts';
 import type { Runtime } from './cli/context/context.ts';
-import { type Environment, makePlaces, readStoredLanguage } from './cli/context/places.ts';
+import { type Environment, makeDataPaths, readStoredLanguage } from './cli/context/places.ts';
 
 export { t } from './base/language.ts';
 
@@ -28,6 +28,6 @@ function cacheCompiledCode(environment: Environment): void {
   const { enableCompileCache } = module as {
     readonly enableCompileCache?: (folder: string) => unknown;
   };
-  const state = dirname(makePlaces(environment).paceFile);
+  const state = dirname(makeDataPaths(environment).paceFile);
   if (existsSync(state)) enableCompileCache?.(join(state, 'compiled'));
 }

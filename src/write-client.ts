@@ -4,7 +4,7 @@ import { FileError, UsageError } from './base/errors.ts';
 import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 import { inspectPhotograph } from './photos/photograph.ts';
 import { fetchAccount } from './push/account.ts';
-import { openKeptPhotograph, sendOnce } from './push/departure.ts';
+import { openKeptPhotograph, sendEntryRequest } from './push/departure.ts';
 import type { Exchange, HttpRequest } from './service/http/exchange.ts';
 import type { Outcome } from './service/outcome.ts';
 import {
@@ -106,7 +106,7 @@ export function openWriteClient(options: ServiceOptions): WriteClient {
   };
 }
 
-type Target = Parameters<typeof sendOnce>[1];
+type Target = Parameters<typeof sendEntryRequest>[1];
 
 /** Makes the function that sends a request in a slot of the pace, and again with a new token. */
 function makeSend(connection: Connection, abort: AbortSignal) {
@@ -118,7 +118,7 @@ function makeSend(connection: Connection, abort: AbortSignal) {
     token: string,
   ): Promise<Outcome> => {
     const slot = await pace.acquire(abort);
-    const { outcome, departedAt } = await sendOnce(context, target, request, token, slot);
+    const { outcome, departedAt } = await sendEntryRequest(context, target, request, token, slot);
     if (outcome.kind === 'throttled') pace.backOff(departedAt, outcome.waitMs);
     return outcome;
   };

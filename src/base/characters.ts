@@ -172,6 +172,7 @@ function escapeCharacter(character: string): string {
   return units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('');
 }
 
+/** Formats the code point of the first character as `U+00A0`. */
 export function formatCodePoint(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
@@ -193,7 +194,7 @@ const CELL = /^\/?t[dh]\b/i;
 /** Elements whose content is not visible text. */
 const HIDDEN = /^(?:script|style|head|title)\b/i;
 
-/** Extracts the visible text; a text without HTML stays as it is. */
+/** Extracts the visible text and the sources of pictures; a text without HTML stays as it is. */
 export function parseHtml(source: string): HtmlText {
   if (!LOOKS_LIKE_HTML.test(source)) return { text: source, pictures: [] };
   const pieces: string[] = [];
@@ -304,29 +305,29 @@ let countCells = (text: string): number => text.length;
  * cell.
  * @param texts that will be measured; without them the library is loaded
  */
-export async function learnWidths(texts?: readonly string[]): Promise<void> {
+export async function loadWidthLibrary(texts?: readonly string[]): Promise<void> {
   if (texts?.every((text) => ONE_CELL_EACH.test(text)) !== true)
     countCells = (await import('string-width')).default;
 }
 
 /** Returns the width of a line in terminal cells; colour codes take none. */
-export function displayWidth(line: string): number {
+export function measureDisplayWidth(line: string): number {
   const text = line.replace(COLOURS, '');
   return ONE_CELL_EACH.test(text) ? text.length : countCells(text);
 }
 
 /** Pads a text with blanks to a width in terminal cells. */
 export function padText(text: string, cells: number): string {
-  return text + ' '.repeat(Math.max(0, cells - displayWidth(text)));
+  return text + ' '.repeat(Math.max(0, cells - measureDisplayWidth(text)));
 }
 
 /** Cuts a text that is wider than so many cells and ends it with `…`. For texts without colours. */
-export function cutTo(text: string, cells: number): string {
-  if (displayWidth(text) <= cells) return text;
+export function cutText(text: string, cells: number): string {
+  if (measureDisplayWidth(text) <= cells) return text;
   if (ONE_CELL_EACH.test(text)) return `${text.slice(0, Math.max(0, cells - 1)).trimEnd()}…`;
   let shortened = '';
   for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
-    if (displayWidth(shortened + segment) > cells - 1) break;
+    if (measureDisplayWidth(shortened + segment) > cells - 1) break;
     shortened += segment;
   }
   return `${shortened.trimEnd()}…`;
@@ -345,15 +346,15 @@ export function wrapText(text: string, columns: number): string {
 }
 
 function wrapLine(line: string, columns: number): string {
-  if (displayWidth(line) <= columns || COMMAND.test(line)) return line;
+  if (measureDisplayWidth(line) <= columns || COMMAND.test(line)) return line;
   const head = HEAD.exec(line)?.[0] ?? '';
   const blanks = head.length - head.trimStart().length;
-  const indent = [displayWidth(head), blanks].find((cells) => cells <= columns / 2) ?? 4;
+  const indent = [measureDisplayWidth(head), blanks].find((cells) => cells <= columns / 2) ?? 4;
   const lines: string[] = [];
   let current = head;
   let isEmpty = true;
   for (const [, gap = '', word = ''] of line.slice(head.length).matchAll(WORD)) {
-    if (!isEmpty && displayWidth(`${current}${gap}${word}`) > columns) {
+    if (!isEmpty && measureDisplayWidth(`${current}${gap}${word}`) > columns) {
       lines.push(current);
       current = ' '.repeat(indent) + word;
     } else current += isEmpty ? word : gap + word;

@@ -44,7 +44,7 @@ export function withoutFormulaMark(cell: string): string {
  * Adds the mark to a text that looks like a marked one, for formats without marks: the reader
  * removes one.
  */
-export function withMarkKept(text: string): string {
+export function protectFormulaMark(text: string): string {
   const marked = text.replace(MARKED_INNER_FORMULA, "$1''$2");
   return text.startsWith("'") && FORMULA_START.test(text) ? `'${marked}` : marked;
 }
@@ -59,14 +59,14 @@ export function formatCsvTable(rows: readonly (readonly CsvValue[])[]): string {
 }
 
 /** Joins file names with `;`. A name that contains a `;` stands in double quotes, as in CSV. */
-export function joinNames(names: readonly string[], between: ';' | '; ' = ';'): string {
+export function joinFileNames(names: readonly string[], between: ';' | '; ' = ';'): string {
   return names
     .map((name) => (/[;"]|^\s|\s$/.test(name) ? `"${name.replaceAll('"', '""')}"` : name))
     .join(between);
 }
 
 /** Splits a text that `joinNames` made; a quotation mark inside a name is a part of it. */
-export function splitNames(text: string): string[] {
+export function splitFileNames(text: string): string[] {
   return [...text.matchAll(/\s*"((?:[^"]|"")*)"\s*(?=;|$)|[^;]+/g)]
     .map(([plain, quoted]) => quoted?.replaceAll('""', '"') ?? plain.trim())
     .filter((name) => name !== '');

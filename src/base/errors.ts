@@ -128,7 +128,10 @@ export class DatabaseError extends PasError {
   }
 }
 
-/** Tells if a check finds a database sound; one that ends with damage does not. */
+/**
+ * Runs a check of a database. False where it returns false, or throws an error about damage;
+ * other errors are thrown.
+ */
 export function isSound(check: () => unknown): boolean {
   try {
     return check() !== false;
@@ -138,6 +141,7 @@ export function isSound(check: () => unknown): boolean {
   }
 }
 
+/** Tells if an error is about a database whose content is not what pas wrote. */
 export function isDamaged(thrown: unknown): thrown is DatabaseError {
   return thrown instanceof DatabaseError && thrown.damaged;
 }

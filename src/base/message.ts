@@ -36,6 +36,7 @@ class Phrase {
   }
 }
 
+/** Tells if a value is a message; every string is one. */
 export function isMessage(value: unknown): value is Message {
   return typeof value === 'string' || value instanceof Phrase || value instanceof Command;
 }
@@ -131,7 +132,7 @@ const WITHOUT_PROFILE = new Set([
 let getProfileFlag = (): string => '';
 
 /** Sets the function that returns the ` --profile NAME` (or nothing) that printed commands need. */
-export function addToCommands(flag: () => string): void {
+export function setProfileFlagSource(flag: () => string): void {
   getProfileFlag = flag;
 }
 
@@ -146,6 +147,7 @@ export type StoredMessage =
     }
   | { readonly command: string; readonly values: readonly string[] };
 
+/** Makes the stored form of a message or a number, which {@link deserializeValue} restores. */
 export function serializeValue(value: Value): StoredMessage {
   if (value instanceof Phrase) return { ...value, values: value.values.map(serializeValue) };
   return value instanceof Command ? { ...value } : value;

@@ -65,7 +65,7 @@ export function isPictureName(name: string): boolean {
 export function findNearestNames(name: string, names: readonly string[]): string[] {
   const allowed = Math.max(1, Math.floor(name.length / 3));
   return names
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate, allowed) }))
+    .map((candidate) => ({ candidate, distance: computeEditDistance(name, candidate, allowed) }))
     .filter(({ distance }) => distance <= allowed)
     .sort((a, b) => a.distance - b.distance)
     .slice(0, 3)
@@ -76,7 +76,7 @@ export function findNearestNames(name: string, names: readonly string[]): string
  * Returns the optimal string alignment distance (letters changed, added, left out, or swapped with
  * their neighbour), or `limit + 1` when it is larger than `limit`.
  */
-export function editDistance(a: string, b: string, limit: number): number {
+export function computeEditDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);
@@ -116,11 +116,13 @@ export function compareTexts(one: string, other: string): number {
 /** Created on first use, since that takes longer than sorting a short list. */
 let compare: Intl.Collator['compare'] | undefined;
 
-export function joinAlternatives(names: readonly Message[]): Message {
+/** Joins names as in `a or b or c`; '' for none. */
+export function joinWithOr(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} or ${name}`);
 }
 
-export function enumerate(names: readonly Message[]): Message {
+/** Joins names as in `a and b and c`; '' for none. */
+export function joinWithAnd(names: readonly Message[]): Message {
   return names.length === 0 ? '' : names.reduce((all, name) => msg`${all} and ${name}`);
 }
 
@@ -128,7 +130,7 @@ export function enumerate(names: readonly Message[]): Message {
  * Normalises a text for comparison: no accents, lower case, single blanks. `SPÓNA ` and `spona`
  * fold to the same.
  */
-export function fold(text: string): string {
+export function foldForSearch(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -148,13 +150,13 @@ export function splitWords(folded: string): string[] {
  * Marks the edges of a word, so that its first and last letters occur in as many grams as the
  * others.
  */
-export function markWord(word: string): string {
+export function markWordEdges(word: string): string {
   return `^^${word}$`;
 }
 
 /** Returns the trigrams of a marked word, some of which `spna` and `spona` share. */
 export function splitTrigrams(word: string): string[] {
-  const letters = [...markWord(word)];
+  const letters = [...markWordEdges(word)];
   return [
     ...new Set(
       letters.slice(2).map((letter, index) => `${letters[index]}${letters[index + 1]}${letter}`),
@@ -169,7 +171,10 @@ export function findNearestSet(sets: readonly string[], typed: string): string |
   const getOwnPart = (set: string): string => set.slice(set.indexOf(':') + 1);
   const ownText = getOwnPart(typed).toLowerCase();
   return sets
-    .map((set) => ({ set, errors: editDistance(ownText, getOwnPart(set), MAX_TYPING_ERRORS) }))
+    .map((set) => ({
+      set,
+      errors: computeEditDistance(ownText, getOwnPart(set), MAX_TYPING_ERRORS),
+    }))
     .filter(({ errors }) => errors <= MAX_TYPING_ERRORS)
     .sort((one, other) => one.errors - other.errors)[0]?.set;
 }

@@ -105,11 +105,11 @@ export function computeEntryBackoffMs(failures: number): number {
   const { minMs, maxMs, slowAfter } = RETRY_POLICY.entry;
   return failures < slowAfter
     ? Math.min(minMs * 2 ** (failures - 1), maxMs)
-    : slowBackoffMs(failures - slowAfter + 1);
+    : computeSlowBackoffMs(failures - slowAfter + 1);
 }
 
 /** Returns the backoff in milliseconds of an entry that a quick repeat would not help. */
-export function slowBackoffMs(failures: number): number {
+export function computeSlowBackoffMs(failures: number): number {
   const { slowMinMs, slowMaxMs } = RETRY_POLICY.entry;
   return Math.min(slowMinMs * 2 ** (failures - 1), slowMaxMs);
 }

@@ -14,8 +14,8 @@ export function getPackageVersion(): string {
 }
 
 /**
- * Runs a script in a process that is killed after a time limit, since native code
- * may wait without end.
+ * Runs a built script in a process that is killed after a time limit, since native code may wait
+ * without end; this process is blocked until then.
  * @param script below `src`, without its ending
  * @param env undefined: that of this process
  */

@@ -5,14 +5,22 @@ import { type Message, msg } from '../base/message.ts';
 import type { Context } from './context/context.ts';
 
 /**
- * Makes the action of a command, which opens a context, calls `work` with the arguments and the
- * flags of the command line, closes the context, and uses the returned exit reason.
+ * Makes the action of a command from its work: it opens a context, calls `work` with the context,
+ * the arguments (undefined for a missing one) and last the flags as one object, closes the
+ * context, also after an error, and keeps the exit reason. Errors pass through; the main program
+ * reports them. A module of `commands` exports `register(program, run)`, which adds its commands
+ * by {@link defineCommand} and sets `run(work)` as their action. It runs nothing and opens
+ * nothing.
  */
 export type Runner = (
   work: (context: Context, ...given: never[]) => Promise<ExitReason>,
 ) => (...given: unknown[]) => Promise<void>;
 
-export function withGlobalOptions(command: Command): Command {
+/**
+ * Adds the flags that every command takes, as a group of its own in the help; returns the
+ * command.
+ */
+export function addGlobalOptions(command: Command): Command {
   return command
     .optionsGroup(formatCommonHeading())
     .addOption(new Option('--profile <name>', t`use this profile`))
@@ -26,11 +34,16 @@ export function withGlobalOptions(command: Command): Command {
 
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
+/** Returns the examples of a command that {@link defineCommand} added; empty for any other. */
 export function getExamples(command: Command): readonly string[] {
   return EXAMPLES.get(command) ?? [];
 }
 
-/** Defines a command with its examples. {@link completeCommands} adds the global flags. */
+/**
+ * Adds a command with its summary and examples to the program or a group, and returns it for its
+ * arguments, flags and action. {@link addCommonOptions} adds the global flags later.
+ * @param definition.name with its arguments, such as `import [file...]`
+ */
 export function defineCommand(
   program: Command,
   definition: {
@@ -49,7 +62,7 @@ export function formatExamples(examples: readonly string[]): string {
   return `${t`Examples:`}\n${examples.map((example) => `  $ ${example}`).join('\n')}`;
 }
 
-/** Adds an example of the first subcommand to the help of a command group. */
+/** Adds the first examples of the subcommands, at most three, to the help of each command group. */
 export function addExamplesOfGroups(program: Command): void {
   for (const command of program.commands) {
     if (command.commands.length === 0) continue;
@@ -118,8 +131,11 @@ export function formatCommonHeading(): string {
   return t`Common:`;
 }
 
-/** Adds to each command what all have in common: short forms, groups in the help, global flags. */
-export function completeCommands(program: Command): void {
+/**
+ * Adds to each command, also in groups, what all have in common: short forms, groups in the help,
+ * global flags. To be called once, after all commands are defined.
+ */
+export function addCommonOptions(program: Command): void {
   for (const command of program.commands) {
     for (const option of command.options) {
       const group = FLAG_GROUPS.find(([, flags]) =>
@@ -131,17 +147,20 @@ export function completeCommands(program: Command): void {
       option.short = short;
       option.flags = `${short}, ${option.flags}`;
     }
-    if (command.commands.length === 0) withGlobalOptions(command);
-    completeCommands(command);
+    if (command.commands.length === 0) addGlobalOptions(command);
+    addCommonOptions(command);
   }
 }
 
-/** Collects the values of a flag that may be repeated. */
-export function collect(value: string, before: readonly string[] = []): readonly string[] {
+/** Parses a flag that may be repeated: returns the earlier values with this one behind them. */
+export function appendValue(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
-/** @throws InvalidArgumentError for any other text */
+/**
+ * Parses the value of a flag as a whole number of at most 9 digits, also 0.
+ * @throws InvalidArgumentError for any other text
+ */
 export function parseWholeNumber(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError(t`Enter a whole number.`);
   return Number(text);
@@ -152,10 +171,11 @@ export function addWhereOption(command: Command): Command {
   return command.option(
     '--where <name=value>',
     t`only finds that match: element=value, state=draft,refused, since=DAY or until=DAY of the find, or text=anywhere; may be repeated`,
-    collect,
+    appendValue,
   );
 }
 
+/** Adds the flag that chooses a sheet or layer; returns the command. */
 export function addSheetOption(command: Command): Command {
   return command.option(
     '--sheet <name>',
@@ -163,7 +183,10 @@ export function addSheetOption(command: Command): Command {
   );
 }
 
-/** Options that replace the detection of a table's form. */
+/**
+ * Adds the flags that replace the detection of a table's form: sheet, encoding, rows of the
+ * header. Returns the command.
+ */
 export function addReadingOptions(command: Command): Command {
   return addSheetOption(command)
     .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)

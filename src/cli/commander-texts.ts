@@ -2,7 +2,7 @@ import type { CommanderError, HelpConfiguration, Option } from 'commander';
 import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
-import { findNearestNames, joinAlternatives } from '../base/names.ts';
+import { findNearestNames, joinWithOr } from '../base/names.ts';
 import { type CommandOutline, type OptionOutline, type Outline, walkOutline } from './outline.ts';
 
 const HEADINGS: Readonly<Record<string, Message>> = {
@@ -150,7 +150,10 @@ function translateReason(why: string): string {
   return choices === undefined ? why : t`Allowed choices are ${choices}.`;
 }
 
-/** Returns an error of commander as a sentence: `error: unknown option '--jsn'` */
+/**
+ * Returns an error message of commander in the current language, without `error: `; one that is
+ * not known stays in English.
+ */
 export function translateCommanderError(text: string): string {
   const message = text.replace(/^error: /, '');
   for (const [pattern, say] of MESSAGES) {
@@ -181,8 +184,10 @@ const SYNONYMS: Readonly<Record<string, string>> = {
 const MOST = 3;
 
 /**
- * Makes an error of a command line that commander refused.
- * @param outline all commands, among which the intended one is searched
+ * Makes the error of a command line that commander refused, with the most similar commands or
+ * flags as hint, else how to get help.
+ * @param outline all commands, among which the intended one is searched; without it there is no
+ * hint
  */
 export function makeUsageError(
   { message }: CommanderError,
@@ -225,7 +230,7 @@ function proposeCommands(
 }
 
 function proposeAll(commands: readonly CommandPath[]): string {
-  const alternatives = joinAlternatives(commands.map(formatPath));
+  const alternatives = joinWithOr(commands.map(formatPath));
   return t`Write ${alternatives}.`;
 }
 

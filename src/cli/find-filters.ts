@@ -6,7 +6,7 @@ import { type FindElements, isElementName } from '../finds/fields.ts';
 import { ENTRY_STATES } from '../outbox/entry.ts';
 import { formatLabelledElements } from '../outbox/views/entry-words.ts';
 import type { FindFilter } from '../outbox/views/records-at-service.ts';
-import { parseSetting } from '../tables/columns/settings.ts';
+import { parseSettingText } from '../tables/columns/settings.ts';
 
 /** What selects finds, beside their elements. */
 const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
@@ -49,7 +49,7 @@ function parseFilter(text: string): FindFilter {
 
 /** Matches an identifier, a label or a text, without regard to case and accents. */
 function parseElementFilter(text: string): FindFilter {
-  const setting = parseSetting(text);
+  const setting = parseSettingText(text);
   if ('rule' in setting) throw new UsageError(setting.message);
   const { name, value } = setting;
   if (!isElementName(name))

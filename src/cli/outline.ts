@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Argument, Command, type Option } from 'commander';
 import type { Language } from '../base/language.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { getExamples, withGlobalOptions } from './command.ts';
+import { addGlobalOptions, getExamples } from './command.ts';
 
 /**
  * Structure of the command line as data: help, completion and reference then need not load the
@@ -42,7 +42,7 @@ export type Outline = {
 };
 
 export function buildOutline(program: Command): Outline {
-  const globalOptions = withGlobalOptions(new Command()).options.map(makeOptionOutline);
+  const globalOptions = addGlobalOptions(new Command()).options.map(makeOptionOutline);
   const isGlobal = (long: string): boolean => globalOptions.some((option) => option.long === long);
   return { program: makeCommandOutline(program, isGlobal), globalOptions };
 }
@@ -121,7 +121,11 @@ type WalkedCommand = {
   readonly flagsAreOver: boolean;
 };
 
-/** Follows the words of a command line to the command that they name. */
+/**
+ * Follows the words of a command line to the command that they name. `position` is the number of
+ * arguments so far, `pending` the flag whose value comes next, `options` all flags of the
+ * command; `flagsAreOver` after `--`. Unknown words count as arguments.
+ */
 export function walkOutline(
   program: CommandOutline,
   globalOptions: readonly OptionOutline[],
@@ -151,12 +155,15 @@ export function walkOutline(
   return { command, path, options: listOptions(), position, pending, flagsAreOver };
 }
 
-/** Registers the commands by name and summary: enough for the help, and for an unknown word. */
+/**
+ * Adds the commands by name and summary, without their actions and own flags: enough for the
+ * help, and for the error of an unknown word.
+ */
 export function registerOutline(program: Command, outline: Outline): void {
   for (const command of outline.program.commands) {
     const words = [command.name, ...command.arguments.map(formatArgument)];
     const stub = program.command(words.join(' ')).description(command.summary);
-    if (command.commands.length === 0) withGlobalOptions(stub);
+    if (command.commands.length === 0) addGlobalOptions(stub);
   }
 }
 

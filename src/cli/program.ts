@@ -1,16 +1,16 @@
 import { Command, CommanderError, type Help, Option } from 'commander';
-import { displayWidth, padText, toPrintable, wrapText } from '../base/characters.ts';
+import { measureDisplayWidth, padText, toPrintable, wrapText } from '../base/characters.ts';
 import { EXIT_CODES } from '../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
+  addCommonOptions,
   addExamplesOfGroups,
-  completeCommands,
+  addGlobalOptions,
   formatCommonHeading,
   formatExamples,
   type Runner,
-  withGlobalOptions,
 } from './command.ts';
 import { HELP_TEXTS } from './commander-texts.ts';
 import { readOutline, registerOutline } from './outline.ts';
@@ -19,7 +19,12 @@ import type { TextOutput } from './terminal.ts';
 /** Streams of the help and of its errors. */
 type Outputs = { readonly stdout: TextOutput; readonly stderr: TextOutput };
 
-/** Builds the program for this command line: one command, or an outline of all. */
+/**
+ * Builds the program for this command line: the named command alone, else the outline of all,
+ * which is fast; where the build has none, all commands.
+ * @param args words after `pas`, with aliases resolved
+ * @param run makes the actions
+ */
 export async function buildProgram(
   run: Runner,
   outputs: Outputs,
@@ -124,7 +129,7 @@ function formatHelpItem(
   const columns = helper.helpWidth ?? 80;
   if (description === '') return `  ${term}`;
   const beside = columns - termWidth - 4;
-  if (beside >= NARROWEST && displayWidth(term) <= termWidth) {
+  if (beside >= NARROWEST && measureDisplayWidth(term) <= termWidth) {
     return indentText(
       wrapText(description, beside),
       `  ${padText(term, termWidth)}  `,
@@ -197,7 +202,10 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   version: ['--version'],
 };
 
-/** Replaces a first word by what it means; without any argument, by the request for help. */
+/**
+ * Replaces a first word that is an alias by its words; without any argument, returns the request
+ * for help.
+ */
 export function resolveAlias(args: readonly string[]): readonly string[] {
   const [first, ...rest] = args;
   if (first === undefined) return ['--help'];
@@ -213,7 +221,7 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
   addExamplesOfGroups(program);
-  completeCommands(program);
+  addCommonOptions(program);
 }
 
 /**
@@ -222,7 +230,7 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
  * arguments are returned unchanged.
  * @param args as typed
  */
-export function withoutHelpWord(program: Command, args: readonly string[]): readonly string[] {
+export function convertHelpWord(program: Command, args: readonly string[]): readonly string[] {
   const languageAt = args.indexOf('--lang');
   const isWord = (arg: string, index: number): boolean =>
     !arg.startsWith('-') && (languageAt < 0 || index !== languageAt + 1);
@@ -245,11 +253,12 @@ export function withoutHelpWord(program: Command, args: readonly string[]): read
 }
 
 /**
- * Moves global flags to the position after the words of the command, where commander reads them.
+ * Moves global flags from before the command to behind its words, where commander reads them.
+ * Arguments that begin otherwise are returned unchanged.
  */
 export function moveGlobalFlags(args: readonly string[]): readonly string[] {
   if (!args[0]?.startsWith('-')) return args;
-  const { options } = withGlobalOptions(new Command());
+  const { options } = addGlobalOptions(new Command());
   const findOption = (arg = '') =>
     options.find(
       ({ long, short, required }) =>

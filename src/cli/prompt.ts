@@ -35,8 +35,9 @@ type SearchQuestion<T> = {
 };
 
 /**
- * Questions on the terminal, written to stderr, so that a redirected stdout contains only results.
- * Texts are escaped here, so foreign ones may be passed as they are.
+ * Questions on the terminal, written to stderr, so that a redirected stdout contains only
+ * results. Texts are escaped here, so foreign ones may be passed as they are. Each question
+ * rejects with InterruptedError on Ctrl-C and when the terminal is closed.
  */
 export type Prompt = {
   ask(question: string, fallback?: string): Promise<string>;
@@ -50,7 +51,10 @@ const LINES_OF_OFFERS = 9;
 /** Width of the library's prefix of a line. */
 const MARGIN = 3;
 
-/** @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed */
+/**
+ * Makes the questions on a terminal. The library is loaded here, since few commands ask.
+ * @throws InterruptedError, from every question, on Ctrl-C and when the terminal is closed
+ */
 export async function makePrompt(
   input: NodeJS.ReadStream,
   output: NodeJS.WriteStream,
@@ -127,7 +131,7 @@ export async function makePrompt(
 }
 
 /** Asks for a choice: Enter takes the first, typing searches. */
-export function choose<T>(
+export function askChoice<T>(
   prompt: Prompt,
   message: string,
   all: readonly PromptOffer<T>[],

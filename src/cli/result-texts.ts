@@ -8,16 +8,16 @@ import type { StopCause } from '../push/departure.ts';
 import { findRowAnswers, type RowAnswer } from '../tables/answer-rows.ts';
 import type { Context } from './context/context.ts';
 
-/** Prints the next commands after entries were queued. */
+/** Prints the next commands after entries were queued; nothing under `--quiet`. */
 export function printNextStep({ terminal }: Context): void {
   terminal.note(t`Next: \`${cmd`pas status`}\`, then \`${cmd`pas push`}\` when you are online.`);
 }
 
 /**
- * Returns the command that settles an entry which waits for a person. Each photograph is decided
- * separately.
+ * Returns the command that settles an entry which waits for a person: edit, resolve, or at least
+ * show. Each photograph is decided separately.
  */
-export function findCommandFor(entry: Entry): Command {
+export function getSettlingCommand(entry: Entry): Command {
   const { kind, state, held, localId, identCely } = entry;
   const find = localId ?? identCely ?? '';
   if (held !== null) return isAnswerable(entry) ? makeResolve(entry) : cmd`pas edit ${find}`;
@@ -42,10 +42,10 @@ function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', ident?:
 }
 
 /**
- * Returns the answers about a held entry: it is one of the candidates, it is another one, or it is
- * not to be sent.
+ * Returns the commands that answer the question about a held entry: it is one of the candidates,
+ * it is another one, or it is not to be sent.
  */
-export function listAnswers(entry: Entry): Command[] {
+export function listAnswerCommands(entry: Entry): Command[] {
   const ofRow = findRowAnswers(entry.held);
   if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, `--${answer}`));
   const drop = makeResolve(entry, '--drop');
@@ -57,8 +57,11 @@ export function listAnswers(entry: Entry): Command[] {
   return [...created, makeResolve(entry, '--resend'), drop];
 }
 
-/** Returns the answers of `pas resolve` to a question. */
-export function listOfAnswers(held: HeldQuestion | null): readonly RowAnswer[] {
+/**
+ * Returns the words that `pas resolve` accepts as answer to a question; empty without a question,
+ * or where it cannot be answered so.
+ */
+export function listAnswerWords(held: HeldQuestion | null): readonly RowAnswer[] {
   if (held === null || !isAnswerable({ held })) return [];
   const isOneFind = held.basis === 'alike-here' || held.candidates.filter(isLikeIdent).length === 1;
   return findRowAnswers(held) ?? (isOneFind ? ['same', 'new'] : ['new']);
@@ -71,14 +74,15 @@ function listRecordsMeant({ kind, held, identCely }: Entry): string[] {
   return held.candidates.filter(isLikeIdent);
 }
 
-/** Returns the question of a held entry for programs. */
+/** Converts the question of a held entry to JSON; an object without keys where there is none. */
 export function toHeldJson({ held }: Entry): { readonly held?: Record<string, unknown> } {
   if (held === null) return {};
   const { question, basis, candidates } = held;
-  const answers = listOfAnswers(held);
+  const answers = listAnswerWords(held);
   return { held: { question: String(question), basis, candidates, answers } };
 }
 
+/** Formats why a push stopped, without a full stop, and until when it waits. */
 export function formatStopCause(cause: StopCause): string {
   const reason =
     cause.kind === 'interrupted' ? t`interrupted` : withoutFullStop(String(cause.reason));

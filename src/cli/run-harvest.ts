@@ -16,7 +16,10 @@ export function formatLeftOut(identifier: string | null | undefined, sentence: s
   return t`Skipped ${record}: ${reason}.`;
 }
 
-/** Makes the JSON of a set's result. */
+/**
+ * Converts a set's result to JSON: `set` is null for a harvest without a set, `kept_in_doubt` the
+ * kind of losses that nobody confirmed, null without any.
+ */
 export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
   const kind = unconfirmed?.held === 0 ? 'empty' : 'losses';
   return {
@@ -71,8 +74,9 @@ export type RequestOptions = {
 };
 
 /**
- * Runs a harvest of sets until done, Ctrl-C or `--deadline`; the bytes of a malformed answer are
- * saved.
+ * Runs a harvest of sets until done, Ctrl-C or `--deadline`, with progress on the terminal. The
+ * bytes of a malformed answer are saved, and its error is thrown on.
+ * @param harvest makes the harvest from the common part of the request
  */
 export async function runHarvest<Result>(
   context: Context,

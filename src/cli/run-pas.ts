@@ -12,7 +12,12 @@ type ProcessOptions = {
   readonly isOnTerminal: boolean;
 };
 
-/** Runs a command line of pas in a process of its own, as a person would type it. */
+/**
+ * Runs a command line of pas in a process of its own, as a person would type it, and waits for
+ * its end. On a terminal it uses that, and `output` and `errors` are empty. An unknown exit code
+ * counts as `interrupted`.
+ * @throws Error where the process cannot be started
+ */
 export async function runPas(
   args: readonly string[],
   { environment, cwd, isOnTerminal }: ProcessOptions,

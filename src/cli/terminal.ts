@@ -1,8 +1,8 @@
 import { Chalk } from 'chalk';
 import {
-  cutTo,
-  displayWidth,
-  learnWidths,
+  cutText,
+  loadWidthLibrary,
+  measureDisplayWidth,
   padText,
   toPrintable,
   wrapText,
@@ -140,6 +140,8 @@ type Confirming = {
 
 /**
  * Asks a person to confirm, unless that was said beforehand (`--yes`).
+ * @param unasked message and hint of the error without a terminal
+ * @param refused message of the error after the answer no
  * @throws UsageError without a terminal, or when the answer is no
  */
 export async function requireConfirmation(
@@ -158,9 +160,9 @@ const GAP = '  ';
 const NARROWEST = 10;
 
 /**
- * Formats aligned columns; the last one may wrap.
- * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is not
- * enough, each row becomes several lines. Without it nothing is cut.
+ * Formats aligned columns as lines, the header first; the last column may wrap.
+ * @param columns width in cells: words are cut to fit, codes and numbers are not; where that is
+ * not enough, each row becomes several lines without a header. By default nothing is cut.
  */
 export async function formatTable(
   header: readonly string[],
@@ -168,9 +170,9 @@ export async function formatTable(
   columns = Number.POSITIVE_INFINITY,
 ): Promise<string[]> {
   const all = [header, ...rows];
-  await learnWidths(all.flat());
+  await loadWidthLibrary(all.flat());
   const natural = header.map((_, column) =>
-    Math.max(...all.map((row) => displayWidth(row[column] ?? ''))),
+    Math.max(...all.map((row) => measureDisplayWidth(row[column] ?? ''))),
   );
   const widths = fitColumns(
     natural,
@@ -188,7 +190,7 @@ export async function formatTable(
         const cell = row[column] ?? '';
         const cells = widths[column] ?? 0;
         const isLast = column === header.length - 1;
-        const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutTo(cell, cells);
+        const shown = isLast && columns === Number.POSITIVE_INFINITY ? cell : cutText(cell, cells);
         return isLast ? shown : padText(shown, cells);
       })
       .join(GAP)
@@ -228,13 +230,14 @@ function fitColumns(
 }
 
 function formatParagraph(header: readonly string[], row: readonly string[]): string[] {
-  const width = Math.max(...header.map(displayWidth));
+  const width = Math.max(...header.map(measureDisplayWidth));
   return header.flatMap((name, column) => {
     const cell = row[column] ?? '';
     return cell === '' ? [] : [`${padText(name, width)}${GAP}${cell}`];
   });
 }
 
+/** A bar of progress; `end` removes it. */
 export type Progress = {
   /** @param total undefined while it is unknown */
   update(doneCount: number, total: number | undefined): void;
@@ -248,6 +251,7 @@ const REDRAW_MS = 80;
 /** Shorter work needs no bar, and gives no reliable rate. */
 const FIRST_AFTER_MS = 500;
 
+/** A stream for text; `columns` is the width of a terminal. */
 export type TextOutput = { readonly columns?: number; write(text: string): unknown };
 
 /**
@@ -261,14 +265,18 @@ function getWidth({ columns }: TextOutput): number | undefined {
 /** A bar that is hidden while other output is written, and redrawn below it. */
 type Bar = Progress & { hide(): void };
 
-/** Makes a bar in the terminal's last line, with the rate and the remaining time. */
+/**
+ * Makes a bar in the last line of the terminal, with the rate and the remaining time. It appears
+ * only after a while, and is redrawn at most every {@link REDRAW_MS}.
+ * @param now milliseconds, of any clock
+ */
 export function makeBar(stream: TextOutput, label: string, now: () => number): Bar {
   const startedAt = now();
   // An earlier run may have done the part that is there at the beginning.
   let base = { at: startedAt, doneCount: 0 };
   let drawnAt: number | undefined;
   const draw = (text: string) =>
-    stream.write(`\r\u001b[2K${cutTo(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
+    stream.write(`\r\u001b[2K${cutText(toPrintable(text), (getWidth(stream) ?? 80) - 1)}`);
   const clear = (): void => {
     if (drawnAt !== undefined) draw('');
     drawnAt = undefined;
@@ -413,7 +421,10 @@ export function toIssuesJson(issues: readonly Issue[]): Record<string, unknown>[
   return issues.map(toIssueJson);
 }
 
-/** Converts an issue to JSON with stable keys; an unknown place is null. */
+/**
+ * Converts an issue to JSON with stable keys; an unknown place is null. The values of a conflict
+ * are keys of their own.
+ */
 export function toIssueJson(issue: Issue): Record<string, unknown> {
   return {
     find: issue.find ?? null,

@@ -12,12 +12,12 @@ import {
   type XmlElement,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
-import { listStrayTexts, makeStrayTextMessage } from '../base/xml/source-text.ts';
+import { makeStrayTextMessage, walkStrayTexts } from '../base/xml/source-text.ts';
 import { type DocumentProfile, getNamespace, getSchemaLocation } from './document.ts';
 import { NEW_PERSON } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';
-import { toElementValue } from './harvested-find.ts';
+import { parseRecordValue } from './harvested-find.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -118,7 +118,7 @@ function checkRoot(document: XmlDocument, find: XmlElement | undefined): Issue[]
 function listIgnoredTexts(document: XmlDocument, find: XmlElement | undefined): Issue[] {
   const guarded = find && getChild(find, 'chranene_udaje');
   const strays = [document.root, guarded].flatMap((element) =>
-    element === undefined ? [] : [...listStrayTexts(document, element)],
+    element === undefined ? [] : [...walkStrayTexts(document, element)],
   );
   return strays.map((stray) =>
     makeWarningIssue('stray-text', makeStrayTextMessage(stray), {
@@ -274,5 +274,5 @@ function parseField(field: Field, element: XmlElement | undefined): [string, unk
   const text = getElementText(element);
   if (kind === 'term' || kind === 'reference')
     return [[name, { id: getAttribute(element, 'id')?.trim() ?? '', text }]];
-  return LITERALS[kind]?.test(text) === false ? [] : [[name, toElementValue(field, text)]];
+  return LITERALS[kind]?.test(text) === false ? [] : [[name, parseRecordValue(field, text)]];
 }

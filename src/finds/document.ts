@@ -24,7 +24,7 @@ import {
   type XmlNode,
 } from '../base/xml/element.ts';
 import { parseXml, XmlSyntaxError } from '../base/xml/parse.ts';
-import { listStrayTextsWithin, makeStrayTextMessage } from '../base/xml/source-text.ts';
+import { makeStrayTextMessage, walkStrayTextsWithin } from '../base/xml/source-text.ts';
 import type { SchemaViolation, Validator } from '../base/xml/xsd.ts';
 import type { Reference } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
@@ -57,11 +57,11 @@ type NamesProblem = {
 };
 
 /**
- * Compares the names in documents with those in the service's own documents.
- * @param told prefix and namespace from an answer of the service; undefined is returned for a
- * namespace of no schema
+ * Compares the prefix and the namespace of the profile with those in an answer of the service.
+ * Undefined where they agree, or where the namespace is not that of a schema (`base/x.y/`).
+ * `isCertain`: every import would be refused; another schema version alone only may be refused.
  */
-export function findNamesProblem(
+export function findSchemaNamesProblem(
   profile: DocumentProfile,
   { prefix, namespace }: { readonly prefix: string; readonly namespace: string },
 ): NamesProblem | undefined {
@@ -165,13 +165,17 @@ function normalizeXmlText(text: string): string {
   return trimText(replaceIllegalCharacters(lines));
 }
 
+/**
+ * A compiled schema of a profile, which is used for many documents. `check` returns no issue for
+ * a valid document.
+ */
 export type FindSchema = {
   readonly profile: DocumentProfile;
   /** Returns issues with `line`, `element` and a message for people. */
   check(document: Buffer): readonly Issue[];
 };
 
-/** Reads the deployment's own schema, where it was fetched. */
+/** Reads the schema that was fetched from the profile's own service; undefined where none was. */
 export type ReadOwnSchema = (profile: DocumentProfile) => Promise<SchemaSource | undefined>;
 
 /**
@@ -210,7 +214,11 @@ export async function openFindSchema(
   };
 }
 
-/** @throws ConfigError where pas has no schema of the profile's version */
+/**
+ * Reads the schema that pas brings for the profile's version, with the profile's `schema_base`
+ * and prefix in place of its placeholders.
+ * @throws ConfigError where pas has no schema of that version
+ */
 export async function readBundledSchema(profile: DocumentProfile): Promise<SchemaSource> {
   const template = await readSchema(profile.schemaVersion);
   const { fillPlaceholders } = await import('../base/xml/xsd.ts');
@@ -295,7 +303,7 @@ function isAboutText({ message }: SchemaViolation): boolean {
 function listRefusedTexts(document: Buffer, violations: readonly SchemaViolation[]): Issue[] {
   const refused = new Set(violations.filter(isAboutText).map(({ element }) => element));
   const parsed = parseXml(document);
-  return [...listStrayTextsWithin(parsed, parsed.root)]
+  return [...walkStrayTextsWithin(parsed, parsed.root)]
     .filter(({ element }) => refused.has(element.name))
     .map((stray) =>
       makeErrorIssue('schema', makeStrayTextMessage(stray), {
@@ -372,7 +380,8 @@ function listSchemaImports({
 export const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 /**
- * Explains why a schema is not that of this profile.
+ * Explains why a schema is not usable for this profile: too large, not well-formed, of other
+ * names or another version, or not compilable. Undefined where it is usable. Fetches nothing.
  * @param charset of the `Content-Type` header
  */
 export async function findSchemaProblem(
@@ -410,7 +419,8 @@ function findRootProblem({ root }: XmlDocument, profile: DocumentProfile): Messa
 
 /**
  * Tells if a schema has the content of the bundled one; comments, annotations and locations of
- * imports do not count.
+ * imports do not count. False where pas bundles no schema of the profile's version.
+ * @throws XmlSyntaxError where the bytes are not well-formed
  */
 export async function isSameAsBundled(bytes: Buffer, profile: DocumentProfile): Promise<boolean> {
   try {

@@ -39,9 +39,10 @@ function formatCell(field: Field, elements: FindElements, lookupTerm: LookupTerm
 }
 
 /**
- * Applies changes to cells; '' removes one. A point in other columns replaces the existing point.
+ * Returns the cells with the changes; an empty text removes a cell. If a changed column belongs
+ * to the point, all other columns of the point are removed, so that two points are never mixed.
  */
-export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
+export function applyCellChanges(cells: Cells, changes: Cells): Map<string, string> {
   const changed = new Map(cells);
   if ([...changes.keys()].some(isPointColumn))
     for (const name of POINT_COLUMNS) changed.delete(name);
@@ -49,14 +50,21 @@ export function withChanges(cells: Cells, changes: Cells): Map<string, string> {
   return new Map([...changed].filter(([, text]) => text !== ''));
 }
 
-/** Returns the names of lines that differ. */
+/**
+ * Returns the names of the columns whose texts differ, those of `before` first. An absent cell
+ * equals an empty one.
+ */
 export function listDifferingCells(before: Cells, after: Cells): string[] {
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
 }
 
-/** Writes a find as a text to edit: a line for each element, with its issues above. */
-export function editText(localId: string, cells: Cells, issues: readonly Issue[]): string {
+/**
+ * Formats a find as a text to edit: for each element its meaning as a comment, its issues, and a
+ * line `name = value`; issues of no element come first. Cells of unknown columns are at the end.
+ * {@link parseEditText} reads it.
+ */
+export function formatEditText(localId: string, cells: Cells, issues: readonly Issue[]): string {
   const glosses = new Map<string, Message>(
     FIELDS.map((field) => [
       getLineName(field),
@@ -103,7 +111,11 @@ function decodeLine(text: string): string {
   return text.replaceAll(/\\([n\\])/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
 }
 
-/** Parses the edited text; undefined where it is empty, which means no change. */
+/**
+ * Parses the edited text: empty values are left out of `cells`. A line that is not
+ * `name = value`, or whose name appeared before, gives an error with its line. Undefined where no
+ * line has a value or a fault, which means no change.
+ */
 export function parseEditText(
   text: string,
 ): { readonly cells: Map<string, string>; readonly issues: readonly Issue[] } | undefined {

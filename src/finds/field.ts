@@ -2,7 +2,7 @@ import type { Message } from '../base/message.ts';
 import type { GeomSystem } from './place/geometry.ts';
 
 /** Type of an element's value, by the kind of the element (S-TYPE-1). */
-export type ValueOf = {
+export type ValueByKind = {
   text: string;
   /** In the field's `unit`. */
   integer: number;
@@ -35,11 +35,16 @@ export function formatReferenceCell({ id, text }: Reference): string {
   return id === NEW_PERSON ? text : id;
 }
 
+/** State that an import requests: 1 registered, 2 submitted, 3 confirmed. */
 export type TargetState = 1 | 2 | 3;
 
+/**
+ * A row of the table of elements: the only description of an element, for documents, table
+ * columns, questions, forms, exports and reports.
+ */
 export type FieldRow = {
   readonly name: string;
-  readonly kind: keyof ValueOf;
+  readonly kind: keyof ValueByKind;
   /** English column name. Points have none: their columns are `lon`, `lat` and others. */
   readonly alias?: string;
   /** Set of the harvesting interface that has the identifiers of the element. */
@@ -77,6 +82,7 @@ export type FieldRow = {
   readonly revealsLocation?: true;
 };
 
+/** How `pas add` and forms for phones ask for an element, and what the next find takes over. */
 export type FieldQuestion = {
   /**
    * `frame`: constant for most finds of a day, confirmed with one key once it is known; `find`:

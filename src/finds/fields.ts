@@ -1,7 +1,7 @@
 import { isReadable } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { foldName } from '../base/names.ts';
-import type { FieldRow, Reference, ValueOf } from './field.ts';
+import type { FieldRow, Reference, ValueByKind } from './field.ts';
 import { type GeomSystem, type PointInSystem, parsePoint } from './place/geometry.ts';
 
 /**
@@ -276,16 +276,17 @@ export type ElementName = (typeof ROWS)[number]['name'];
  * `geom_system` selects.
  */
 export type FindElements = {
-  readonly [R in (typeof ROWS)[number] as R['name']]?: ValueOf[R['kind']];
+  readonly [R in (typeof ROWS)[number] as R['name']]?: ValueByKind[R['kind']];
 };
 
 /** Elements of a record as the service shows them. */
 export type HarvestedElements = { readonly [Name in ElementName]?: string | Reference };
 
+/** Elements of a find (typed values), or of a harvested record (all as texts or references). */
 export type Elements = FindElements | HarvestedElements;
 
 /** Leaves out the elements that are undefined. */
-export function withoutAbsent(
+export function omitAbsentElements(
   elements: {
     readonly [Name in ElementName]?: unknown;
   },
@@ -318,7 +319,10 @@ export function getPointElement(system: GeomSystem): 'geom_wkt' | 'geom_sjtsk_wk
   return system === '4326' ? 'geom_wkt' : 'geom_sjtsk_wkt';
 }
 
-/** Returns the point of a find in its own system; undefined where it has none that can be read. */
+/**
+ * Returns the point of the element that `geom_system` selects, with its digits as written;
+ * undefined where the system or the point is absent, or the point cannot be read.
+ */
 export function getPoint(elements: FindElements): PointInSystem | undefined {
   const { geom_system: system } = elements;
   if (system === undefined) return undefined;
@@ -326,7 +330,10 @@ export function getPoint(elements: FindElements): PointInSystem | undefined {
   return isReadable(reading) ? { system, ...reading.value } : undefined;
 }
 
-/** Tells if an element may reveal where the find was made. */
+/**
+ * Tells if an element may reveal where the find was made: the protected elements, and texts that
+ * may describe the place. False for an unknown name.
+ */
 export function canRevealLocation(name: string): boolean {
   return FIELDS.some(
     (field) =>
@@ -346,6 +353,10 @@ const OWN_COLUMNS = [
   'ident_cely',
 ] as const;
 
+/**
+ * Canonical name of a table column: an element, `local_id`, `photos`, `ident_cely`, or one of the
+ * columns that only hold a point (`lon`, `lat`, `geom_x`, `geom_y`, `wkt`).
+ */
 export type ColumnName = ElementName | (typeof OWN_COLUMNS)[number];
 
 /** Names that GIS programs and devices give to columns of the point. */
@@ -372,7 +383,7 @@ export const COLUMN_NAMES: readonly string[] = [...meanings.keys()];
  * Tells if the stored value of a cell counts (number, day, truth value); for all other columns the
  * displayed text counts.
  */
-export function isStoredColumn(name: ColumnName): boolean {
+export function isReadAsStored(name: ColumnName): boolean {
   return STORED_COLUMNS.has(name);
 }
 
@@ -397,10 +408,12 @@ const STORED_COLUMNS = new Set([
 /** Elements of the point, which change together. */
 export const POINT_ELEMENTS = ['geom_system', 'geom_wkt', 'geom_sjtsk_wkt'] as const;
 
+/** Tells if an element is of the point: `geom_system`, `geom_wkt` or `geom_sjtsk_wkt`. */
 export function isPointElement(name: string): boolean {
   return POINT_ELEMENTS.some((element) => element === name);
 }
 
+/** Tells if a table column is a coordinate or a geometry; `geom_system` is not. */
 export function isPointColumn(name: string): boolean {
   return POINT_COLUMNS.some((column) => column === name);
 }
@@ -409,7 +422,7 @@ export function isPointColumn(name: string): boolean {
  * Finds a column by its name, independent of case, accents and language; undefined for an unknown
  * name.
  */
-export function findColumnMeant(name: string): ColumnName | undefined {
+export function findColumnByName(name: string): ColumnName | undefined {
   return meanings.get(foldName(name));
 }
 
@@ -418,8 +431,11 @@ export function getElementLabel({ gloss, label = gloss }: Field): string {
   return String(label);
 }
 
-/** Formats the label of an element with its name: `Depth (hloubka)`. */
-export function labelAndName(element: string): string {
+/**
+ * Formats the label of an element with its name: `Depth (hloubka)`. The name alone where it is no
+ * element, or one without a question.
+ */
+export function formatLabelAndName(element: string): string {
   const field = isElementName(element) ? getField(element) : undefined;
   return field?.ask === undefined ? element : `${getElementLabel(field)} (${element})`;
 }

@@ -23,6 +23,7 @@ export type RowNumber = {
 /** Position that is merged into the issues of a row. */
 export type RowPlace = TablePlace & RowNumber;
 
+/** A find as it was entered or read from a row, before it is stored. */
 export type Find = {
   /** The user's own key; importing the same key again updates the same find. */
   readonly localId: string;
@@ -40,7 +41,7 @@ export type Find = {
   readonly getColumn?: (element: ElementName) => string | undefined;
 };
 
-/** Interface of the find layer to the vocabularies, independent of their storage. */
+/** A vocabulary entry, organisation, person or area that a text may mean. */
 
 export type TermCandidate = {
   readonly id: string;
@@ -52,7 +53,8 @@ export type TermCandidate = {
   readonly about?: string;
 };
 
-export type TermLookup =
+/** Result of {@link LookupTerm}: one entry, or why there is not exactly one. */
+export type TermLookupResult =
   /** `isOwn`: resolved by a mapping of the user. */
   | { readonly kind: 'found'; readonly term: TermCandidate; readonly isOwn?: true }
   | TermFailure
@@ -85,18 +87,22 @@ export type TermFailure =
  * Looks up a cell (identifier, Czech or English label, the museum's own term) in one set, such as
  * `heslo:obdobi`.
  */
-export type LookupTerm = (setSpec: string, cell: string) => TermLookup;
+export type LookupTerm = (setSpec: string, cell: string) => TermLookupResult;
 
 /** `distanceM`: metres to the nearest harvested cadastral area's boundary. */
-export type AreaLookup =
+export type AreaLookupResult =
   | { readonly kind: 'inside'; readonly area: TermCandidate }
   | { readonly kind: 'outside'; readonly nearest?: TermCandidate; readonly distanceM?: number }
   | { readonly kind: 'not-harvested' };
 
 /** Finds the cadastral area of a WGS 84 point. */
-export type LookupArea = (longitude: number, latitude: number) => AreaLookup;
+export type LookupArea = (longitude: number, latitude: number) => AreaLookupResult;
 
-export type ProjectLookup =
+/**
+ * What the harvest says about a project; `hidden`: its record exists, but its content was not
+ * shown.
+ */
+export type ProjectLookupResult =
   | {
       readonly kind: 'found';
       readonly survey: boolean;
@@ -115,19 +121,24 @@ export type ProjectLookup =
   | { readonly kind: 'hidden'; readonly byAnother: boolean }
   | { readonly kind: 'deleted' | 'not-harvested' };
 
-export type LookupProject = (ident: string) => ProjectLookup;
+/** Looks up a project by its identifier, in exactly this letter case. */
+export type LookupProject = (ident: string) => ProjectLookupResult;
 
-/** Finds another find or record that has the number, by its name. */
+/**
+ * Finds who else has a registration number.
+ * @param find local id or record that is checked, which does not count
+ * @returns the name of the other find or record; undefined where the number is free
+ */
 export type LookupNumber = (number: string, find: string) => string | undefined;
 
 type Run = { readonly start: number; readonly digits: string };
 
 /**
- * Returns the local id after the last one: K-017 → K-018. It increments the run of digits in which
- * the last two differ, else the last run, unless that looks like a year behind another number
- * (`17/2024`).
- * @param latest the last assigned ids, newest first
- * @param isTaken tells if a find has this id already
+ * Returns the local id after the last one: K-017 → K-018; `001` where there is none. It
+ * increments the run of digits in which the last two differ, else the last run, unless that looks
+ * like a year behind another number (`17/2024`); an id without digits gets `-2`. Ids that are
+ * taken are skipped.
+ * @param latest the last assigned ids, newest first; ids made by programs do not count
  */
 export function makeNextLocalId(
   latest: readonly string[],
@@ -179,7 +190,7 @@ function findCountingRun(last: string, before: string): Run | undefined {
   return isYear ? (runs.at(-2) ?? end) : end;
 }
 
-/** Tells if a key is the digest of a row without a number. */
+/** Tells if a key is the digest of a row's content, which a table without a column of keys gets. */
 export function isContentKey(key: string): boolean {
   return /^row-[0-9a-f]{16}(?:-\d+)?$/.test(key);
 }

@@ -22,9 +22,14 @@ export const FORM_PHOTO = 'photo';
 export const FORM_NOT_LISTED = NEW_PERSON;
 export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo' } as const;
 
-export type WrittenElement = keyof typeof FORM_WRITTEN;
+/**
+ * An element that a form for phones asks for twice: by a list, and by a text for what is not
+ * listed.
+ */
+export type TypableElement = keyof typeof FORM_WRITTEN;
 
-export function isWrittenToo(name: string): name is WrittenElement {
+/** Tells if a form also has a text question for this element, for values that its list lacks. */
+export function isTypableElement(name: string): name is TypableElement {
   return name in FORM_WRITTEN;
 }
 
@@ -32,7 +37,7 @@ export function isWrittenToo(name: string): name is WrittenElement {
  * Returns the name of the question that filters a long list; the choice in that list already
  * implies its answer.
  */
-export function getFormGroup(name: string): string {
+export function makeFilterQuestionName(name: string): string {
   return `${name}_skupina`;
 }
 
@@ -53,7 +58,7 @@ const LABELS: Readonly<Record<string, Message>> = {
 export function getFormLabel(name: string): Message {
   const label = LABELS[name] ?? QUESTIONS.find((question) => question.name === name)?.title;
   if (label !== undefined) return label;
-  const narrowed = QUESTIONS.find((question) => getFormGroup(question.name) === name);
+  const narrowed = QUESTIONS.find((question) => makeFilterQuestionName(question.name) === name);
   if (narrowed === undefined) throw new Error(`the form asks for no ${name}`);
   const { title } = narrowed;
   return msg`${title}: group`;
@@ -70,7 +75,7 @@ export const FORM_TABLE = 'pas_form';
  */
 export type FormMeaning =
   | ColumnName
-  | `written_${WrittenElement}`
+  | `written_${TypableElement}`
   | 'narrows_list'
   | 'photo_of'
   | 'photo_file';

@@ -15,8 +15,8 @@ import {
   type Field,
   type FindElements,
   type HarvestedElements,
+  omitAbsentElements,
   POINT_ELEMENTS,
-  withoutAbsent,
 } from './fields.ts';
 import { getCanonicalPoint, isSamePoint, isSameValue } from './match-finds.ts';
 
@@ -35,6 +35,10 @@ export type HarvestedFile = {
   readonly history: readonly HistoryEntry[];
 };
 
+/**
+ * An event in the life of a record or file; all four texts as the service writes them, empty
+ * where absent.
+ */
 export type HistoryEntry = {
   readonly type: string;
   readonly at: string;
@@ -110,9 +114,9 @@ function parseHistory(entry: XmlElement): HistoryEntry {
 }
 
 /**
- * Returns the elements in which a record differs from what was sent, as far as the reader may see
- * them. The state is not compared, since the service changes it. A finder sent by name is compared
- * by name.
+ * Returns the elements in which a record differs from what was sent. Not compared: the state,
+ * which the service changes; protected elements where the reader may not see them; the point that
+ * the service computed. A finder sent by name is compared by name.
  */
 export function listDifferingElements(sent: Elements, harvested: HarvestedFind): ElementName[] {
   const { geom_system: system = sent.geom_system } = harvested.elements;
@@ -141,7 +145,7 @@ export function formatState(stav: number): string {
 }
 
 /** An element that differs from what was sent; null where it is absent. */
-export type Change = {
+export type ChangeAtService = {
   readonly element: ElementName;
   readonly sent: string | null;
   readonly now: string | null;
@@ -151,7 +155,7 @@ export type Change = {
  * Returns the differences between what was sent and the record, including the state, in the order
  * of the schema.
  */
-export function listChangesSince(sent: FindElements, record: HarvestedFind): Change[] {
+export function listChangesSince(sent: FindElements, record: HarvestedFind): ChangeAtService[] {
   const differing = new Set<ElementName>(listDifferingElements(sent, record));
   if (sent.stav !== record.stav) differing.add('stav');
   return FIELDS.filter(({ name }) => differing.has(name)).map(({ name }) => ({
@@ -172,10 +176,13 @@ export function formatValue(value: Elements[ElementName]): string | null {
   return value.text === '' || value.text === value.id ? value.id : `${value.text} (${value.id})`;
 }
 
-/** Copies the changed elements of the record into a find; the point is copied as a whole. */
-export function withChanges(
+/**
+ * Returns the elements of a find with the changed ones taken from the record; one that the record
+ * lacks is removed. If one element of the point changed, all of them are taken.
+ */
+export function takeOverChanges(
   elements: FindElements,
-  changes: readonly Change[],
+  changes: readonly ChangeAtService[],
   record: HarvestedFind,
 ): FindElements {
   const names = new Set(changes.map(({ element }) => element));
@@ -183,13 +190,16 @@ export function withChanges(
     for (const name of POINT_ELEMENTS) names.add(name);
   const elementsNow = { ...record.elements, stav: String(record.stav) };
   const changed = FIELDS.filter(({ name }) => names.has(name)).map(
-    (field) => [field.name, toElementValue(field, elementsNow[field.name])] as const,
+    (field) => [field.name, parseRecordValue(field, elementsNow[field.name])] as const,
   );
-  return withoutAbsent({ ...elements, ...Object.fromEntries(changed) });
+  return omitAbsentElements({ ...elements, ...Object.fromEntries(changed) });
 }
 
-/** Converts the text of a record's element to the type of the element. */
-export function toElementValue(
+/**
+ * Converts the text of a record's element to the type that finds have: a number for integers and
+ * states, true for `true` and `1`. References and undefined stay.
+ */
+export function parseRecordValue(
   { kind }: Field,
   value: string | Reference | undefined,
 ): string | number | boolean | Reference | undefined {

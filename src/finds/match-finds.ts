@@ -13,8 +13,8 @@ import {
 } from './fields.ts';
 import {
   findRangeProblem,
-  isSamePlace,
-  type Place,
+  isNearPoint,
+  type PointInBothSystems,
   type PointInSystem,
   parsePointNumbers,
   toSJtsk,
@@ -40,7 +40,10 @@ export function canonicalizeElements(elements: Elements): (readonly [string, Can
   return values;
 }
 
-/** Only the point that `geom_system` selects has a value. */
+/**
+ * Returns the value in the form in which a find and a record of it are equal. Null where the
+ * element is absent, false, blank, or the point that `geom_system` does not select.
+ */
 export function canonicalizeValue(field: Field, elements: Elements): CanonicalValue {
   const value = elements[field.name];
   switch (field.kind) {
@@ -111,10 +114,10 @@ export function getCanonicalPoint(elements: Elements): PointInSystem | undefined
 }
 
 /**
- * Returns the point in both systems; undefined without a point, or for one that cannot be
- * converted.
+ * Returns the point in both systems, one of them computed; undefined without a readable point in
+ * the range of its system.
  */
-export function findPlace(elements: FindElements): Place | undefined {
+export function findPointInBothSystems(elements: FindElements): PointInBothSystems | undefined {
   const measuredIn = elements.geom_system;
   if (measuredIn === undefined) return undefined;
   const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
@@ -128,17 +131,23 @@ export function findPlace(elements: FindElements): Place | undefined {
 /** A centimetre in degrees; in metres practically zero. */
 const SAME_POINT = 1e-7;
 
-/** Compares exactly in one system; a point in the other one was converted. */
+/**
+ * Tells if two points are equal to 1e-7 in their unit; points in different systems, within the
+ * tolerance of a conversion. Two absent points are the same.
+ */
 export function isSamePoint(a: PointInSystem | undefined, b: PointInSystem | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
-  if (a.system !== b.system) return isSamePlace(a, b);
+  if (a.system !== b.system) return isNearPoint(a, b);
   return (
     Math.abs(Number(a.x) - Number(b.x)) <= SAME_POINT &&
     Math.abs(Number(a.y) - Number(b.y)) <= SAME_POINT
   );
 }
 
-/** Where one of two people is given by name, the names are compared: a record has identifiers. */
+/**
+ * Compares one element in canonical form. Where one of two people is given by name, their names
+ * are compared, although a record has an identifier.
+ */
 export function isSameValue(field: Field, one: Elements, other: Elements): boolean {
   const a = one[field.name];
   const b = other[field.name];
@@ -151,10 +160,14 @@ export function isSameValue(field: Field, one: Elements, other: Elements): boole
   );
 }
 
-export type Matched = 'same' | 'near' | 'other';
+/**
+ * `same`: project, day, finder, place, point and details agree; `near`: few of them differ, or
+ * only the number agrees and other parts do too; `other`: different finds.
+ */
+export type FindLikeness = 'same' | 'near' | 'other';
 
 /** A find or a record, prepared for comparisons. */
-export type Comparable = {
+export type ComparableFind = {
   /** Undefined for a record of the service. */
   readonly localId: string | undefined;
   readonly project: string;
@@ -192,12 +205,16 @@ const NO_DETAILS: ReadonlySet<ElementName> = new Set([
 const DETAILS = FIELDS.map(({ name }) => name).filter((name) => !NO_DETAILS.has(name));
 const OBJECT: readonly ElementName[] = ['obdobi', 'druh_nalezu', 'specifikace'];
 
-/** Prepares a find, or with `isPlaceWithheld` a record that is not shown completely. */
+/**
+ * Prepares a find or a record for {@link matchFinds}.
+ * @param localId of a find; undefined for a record of the service
+ * @param isPlaceWithheld the reader may not see the place of the record, so it is not compared
+ */
 export function makeComparable(
   elements: Elements,
   localId?: string,
   isPlaceWithheld = false,
-): Comparable {
+): ComparableFind {
   const getText = (name: ElementName): string =>
     canonicalizeValue(getField(name), elements)?.toString() ?? '';
   const { nalezce } = elements;
@@ -223,7 +240,7 @@ export function makeComparable(
  * after a find was made, so they do not count.
  * @param isEdition the two are from tables of which one is an edition of the other
  */
-export function matchFinds(a: Comparable, b: Comparable, isEdition = false): Matched {
+export function matchFinds(a: ComparableFind, b: ComparableFind, isEdition = false): FindLikeness {
   if (a.project !== b.project) return 'other';
   const isOneId = a.localId !== undefined && a.localId === b.localId;
   if (!isOneId && !isEdition && areApart(a, b)) return 'other';
@@ -233,14 +250,14 @@ export function matchFinds(a: Comparable, b: Comparable, isEdition = false): Mat
   return a.number !== '' && a.number === b.number && agreeInPart(a, b) ? 'near' : 'other';
 }
 
-function areApart(a: Comparable, b: Comparable): boolean {
+function areApart(a: ComparableFind, b: ComparableFind): boolean {
   return (
     areBothAndDiffer(a.day, b.day) ||
     areBothAndDiffer(a.number, b.number) ||
     (isPlaceReadable(a, b) &&
       a.point !== undefined &&
       b.point !== undefined &&
-      !isSamePlace(a.point, b.point, NEAR_M))
+      !isNearPoint(a.point, b.point, NEAR_M))
   );
 }
 
@@ -248,12 +265,12 @@ function areBothAndDiffer(a: string, b: string): boolean {
   return a !== '' && b !== '' && a !== b;
 }
 
-function isPlaceReadable(a: Comparable, b: Comparable): boolean {
+function isPlaceReadable(a: ComparableFind, b: ComparableFind): boolean {
   return !a.isPlaceWithheld && !b.isPlaceWithheld;
 }
 
 /** Stops at the first difference that is too many. */
-function countDifferent(a: Comparable, b: Comparable): number {
+function countDifferent(a: ComparableFind, b: ComparableFind): number {
   let count = 0;
   if (a.day !== b.day) count += 1;
   if (!isSamePerson(a.finder, b.finder)) count += 1;
@@ -271,11 +288,11 @@ function isSamePerson(a: Person, b: Person): boolean {
   return a.id === b.id;
 }
 
-function agreeInPart(a: Comparable, b: Comparable): boolean {
+function agreeInPart(a: ComparableFind, b: ComparableFind): boolean {
   const isOnePlace =
     isPlaceReadable(a, b) &&
     ((a.place !== '' && a.place === b.place) ||
-      (a.point !== undefined && b.point !== undefined && isSamePlace(a.point, b.point, NEAR_M)));
+      (a.point !== undefined && b.point !== undefined && isNearPoint(a.point, b.point, NEAR_M)));
   return isOnePlace || (a.day !== '' && a.day === b.day) || a.object === b.object;
 }
 
@@ -283,7 +300,7 @@ function agreeInPart(a: Comparable, b: Comparable): boolean {
  * Tells if a find has enough content to be compared with finds of other tables: two of object,
  * place, day and note.
  */
-export function isDistinct(find: Comparable): boolean {
+export function hasDistinctContent(find: ComparableFind): boolean {
   const note = find.details[DETAILS.indexOf('poznamka')] ?? '';
   const given = [find.object !== NO_OBJECT, find.place !== '' || find.point !== undefined];
   return [...given, find.day !== '', note !== ''].filter(Boolean).length >= 2;
@@ -293,22 +310,22 @@ const NO_OBJECT = JSON.stringify(OBJECT.map(() => ''));
 
 /** Finds by their parts, so that each is compared only with those that agree in some of them. */
 export type FindIndex<T> = {
-  add(find: Comparable, item: T): void;
+  add(find: ComparableFind, item: T): void;
   /** Returns all finds that may match, and further ones; each once. */
-  list(find: Comparable): readonly Indexed<T>[];
+  list(find: ComparableFind): readonly IndexedFind<T>[];
 };
 
-export type Indexed<T> = { readonly find: Comparable; readonly item: T };
+export type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
 export function createFindIndex<T>(): FindIndex<T> {
-  const groups = new Map<number, Indexed<T>[]>();
+  const groups = new Map<number, IndexedFind<T>[]>();
   return {
     add(find, item) {
       const indexed = { find, item };
       for (const key of listKeys(find, 'add')) addToGroup(groups, key, indexed);
     },
     list(find) {
-      const listed = new Set<Indexed<T>>();
+      const listed = new Set<IndexedFind<T>>();
       for (const key of listKeys(find, 'list'))
         for (const each of groups.get(key) ?? []) listed.add(each);
       return [...listed];
@@ -321,7 +338,7 @@ export function createFindIndex<T>(): FindIndex<T> {
  * the other two; of a record without its place, at least in day or details. Numbers and local ids
  * have keys of their own.
  */
-function listKeys(find: Comparable, purpose: 'add' | 'list'): number[] {
+function listKeys(find: ComparableFind, purpose: 'add' | 'list'): number[] {
   const { project, day, number, localId, point } = find;
   const details = find.details.join('\0');
   const where = point === undefined ? '' : `${Number(point.x)} ${Number(point.y)}`;
@@ -352,7 +369,7 @@ function hashKey(parts: readonly string[]): number {
  * known there and are not other finds; without numbers, half of them are the same.
  */
 export function findEditions<T>(
-  rows: readonly Comparable[],
+  rows: readonly ComparableFind[],
   index: FindIndex<T>,
   getTable: (item: T) => string | undefined,
 ): ReadonlySet<string> {

@@ -7,11 +7,11 @@ import {
   getPoint,
   getPointElement,
   isPointElement,
+  omitAbsentElements,
   POINT_ELEMENTS,
-  withoutAbsent,
 } from './fields.ts';
 import { isSameValue } from './match-finds.ts';
-import { isSamePlace } from './place/geometry.ts';
+import { isNearPoint } from './place/geometry.ts';
 
 /** Elements for which a table has a column. */
 type CoveredElements = ReadonlySet<ElementName>;
@@ -23,7 +23,7 @@ export type MergeSide = 'mine' | 'table';
  * An element with its texts: as last imported, in the find, and in the row; undefined where it is
  * absent.
  */
-export type Difference = {
+export type RowDifference = {
   readonly element: ElementName;
   readonly base: string | undefined;
   readonly ours: string | undefined;
@@ -37,9 +37,9 @@ export type MergedRow = {
   /**
    * Elements that the row changed since its last import, and whose value differs from the find's.
    */
-  readonly differences: readonly Difference[];
+  readonly differences: readonly RowDifference[];
   /** Differences in elements that the find changed, too. */
-  readonly conflicts: readonly Difference[];
+  readonly conflicts: readonly RowDifference[];
 };
 
 /**
@@ -51,13 +51,13 @@ const PARTS: readonly (readonly ElementName[])[] = [
 ];
 
 /**
- * Merges a row into its find, element by element (three-way merge). An element that the row did not
- * change since its last import keeps the find's value; one that the find did not change takes the
- * row's. One that both changed to different values is a conflict and keeps the find's value unless
- * `side` is given.
+ * Merges a row into its find, element by element (three-way merge); nothing is stored. An element
+ * that the row did not change since its last import keeps the find's value; one that the find did
+ * not change takes the row's. One that both changed differently is a conflict and keeps the
+ * find's value, unless `side` is `table`. The elements of the point are merged as one.
  * @param base the row as last imported
  * @param read elements of the row
- * @param covered undefined for all elements
+ * @param covered elements that have a column; undefined for all
  */
 export function mergeRow(
   base: FindElements,
@@ -71,8 +71,8 @@ export function mergeRow(
   const take = (part: readonly ElementName[]): void => {
     for (const name of part) merged[name] = row[name];
   };
-  const differences: Difference[] = [];
-  const conflicts: Difference[] = [];
+  const differences: RowDifference[] = [];
+  const conflicts: RowDifference[] = [];
   for (const part of PARTS) {
     if (isSamePart(base, row, part) || isSamePart(find, row, part)) {
       if (isHarvestedSince(find, row, part)) take(part);
@@ -84,7 +84,12 @@ export function mergeRow(
     if (isConflict) conflicts.push(difference);
     if (!isConflict || side === 'table') take(part);
   }
-  return { elements: withoutAbsent(merged), base: withoutAbsent(row), differences, conflicts };
+  return {
+    elements: omitAbsentElements(merged),
+    base: omitAbsentElements(row),
+    differences,
+    conflicts,
+  };
 }
 
 /** Returns the row's elements over those without a column; an empty cell is an absent element. */
@@ -100,6 +105,7 @@ function isSamePart(one: FindElements, other: FindElements, part: readonly Eleme
   return part.every((name) => isSameValue(getField(name), one, other));
 }
 
+/** Tells if all elements agree in canonical form; local id and photographs are not compared. */
 export function isSameFind(one: FindElements, other: FindElements): boolean {
   return FIELDS.every((field) => isSameValue(field, one, other));
 }
@@ -122,7 +128,7 @@ function findDifference(
   find: FindElements,
   row: FindElements,
   part: readonly ElementName[],
-): Difference {
+): RowDifference {
   const [first = 'projekt'] = part;
   const getName = (...candidates: readonly FindElements[]): ElementName =>
     part.length === 1 ? first : findPointName(...candidates);
@@ -174,5 +180,5 @@ export function listDifferingTraits(
 function isElsewhere(one: FindElements, other: FindElements): boolean {
   const a = getPoint(one);
   const b = getPoint(other);
-  return a !== undefined && b !== undefined && !isSamePlace(a, b);
+  return a !== undefined && b !== undefined && !isNearPoint(a, b);
 }

@@ -2,7 +2,7 @@ import { formatLocalDate } from '../base/clock.ts';
 import { memoize } from '../base/collections.ts';
 import { makeUnreadable, type Reading } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
-import { foldName, joinAlternatives } from '../base/names.ts';
+import { foldName, joinWithOr } from '../base/names.ts';
 import type { TargetState } from './field.ts';
 import { type GeomSystem, parseSystemCode } from './place/geometry.ts';
 
@@ -21,11 +21,18 @@ const PART = /yyyy|yy|mm|m|dd|d/g;
 export const DAY_ZERO = '1899-12-30';
 const DAY_MS = 86_400_000;
 
-/** Returns the day so many days after another one. */
+/**
+ * Returns the day so many days after a day; both are YYYY-MM-DD, `days` may be negative.
+ * @throws RangeError where the text is no day
+ */
 export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/**
+ * Returns the whole days from one YYYY-MM-DD to another; negative where `to` is earlier, NaN
+ * where a text is no day.
+ */
 export function countDays(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS;
 }
@@ -53,12 +60,16 @@ export function parseDateForm(text: string, form: string): string | undefined {
   if (moment !== undefined) return form === 'yyyy-mm-dd' ? moment : undefined;
   const day = text.trim().replace(/(?:T|(?<!\s) )\s*\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '');
   if (form === DAY_NUMBER) return toDay(day);
-  const iso = matchDateForm(day, form);
+  const iso = readDateOfForm(day, form);
   return iso !== undefined && isRealDate(iso) ? iso : undefined;
 }
 
-/** Reads a text of a form as YYYY-MM-DD, which need not be a day of the calendar. */
-export function matchDateForm(text: string, form: string): string | undefined {
+/**
+ * Reads a text of a form, such as `d.m.yyyy`, as YYYY-MM-DD, which need not be a day of the
+ * calendar. A year of two digits is one of 1940 to 2039. Undefined where the text has another
+ * form.
+ */
+export function readDateOfForm(text: string, form: string): string | undefined {
   const match = getDatePattern(form).exec(text);
   if (match?.groups === undefined) return undefined;
   const { y = '', m = '', d = '' } = match.groups;
@@ -128,13 +139,16 @@ export function parseBothReadings(
 /** Centimetres per unit of depth. */
 export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 
-/** Parses a whole number; `25,0` is one, `25,5` is not. */
+/**
+ * Parses a whole number of at most 15 digits; `25,0` is one. Not readable: a unit behind it,
+ * other decimals, and `1,000`, which may be 1 or 1000.
+ */
 export function parseInteger(cell: string): Reading<number> {
   const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
   const digits = cell.slice(0, unit?.index);
   const readings = parseBothReadings(digits);
   if (readings !== undefined) {
-    const meant = joinAlternatives(readings);
+    const meant = joinWithOr(readings);
     return makeUnreadable(
       'integer',
       msg`"${cell}" is ambiguous: it can mean ${meant}. Write only digits, without a separator.`,
@@ -162,13 +176,17 @@ function getDepthAdvice(digits: string, factor: number): Message | string {
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
   return Number.isInteger(depth)
     ? String(depth)
-    : joinAlternatives([String(Math.floor(depth)), String(Math.ceil(depth))]);
+    : joinWithOr([String(Math.floor(depth)), String(Math.ceil(depth))]);
 }
 
 /** Includes the words of spreadsheets in Czech and German. */
 const YES = ['ano', 'yes', 'true', '1', 'pravda', 'wahr'];
 const NO = ['ne', 'no', 'false', '0', 'nepravda', 'falsch'];
 
+/**
+ * Parses a truth value in any letter case: yes and no in Czech or English, true and false (also
+ * in Slovak and German), 1 and 0.
+ */
 export function parseBoolean(cell: string): Reading<boolean> {
   const word = cell.toLowerCase();
   if (YES.includes(word) || NO.includes(word)) return { value: YES.includes(word) };
@@ -256,12 +274,12 @@ function withMonthNumber(day: string): string {
  * an optional midnight. A moment is read by {@link parseDayOfMoment}. A `!` behind it confirms it.
  */
 export function parseDateCell(written: string): Reading<string> {
-  const cell = isConfirmed(written) ? written.slice(0, -1).trimEnd() : written;
+  const cell = isConfirmedDate(written) ? written.slice(0, -1).trimEnd() : written;
   const moment = parseDayOfMoment(cell);
   if (moment !== undefined) return { value: moment };
   const day = withMonthNumber(cell.replace(MIDNIGHT, '').trim());
   const forms = DAY_OF_DIGITS.test(day) ? ['yyyymmdd'] : FORMS;
-  const text = forms.map((form) => matchDateForm(day, form)).find((iso) => iso !== undefined);
+  const text = forms.map((form) => readDateOfForm(day, form)).find((iso) => iso !== undefined);
   if (text !== undefined && isRealDate(text)) return { value: text };
   if (text !== undefined) {
     return makeUnreadable(
@@ -274,7 +292,7 @@ export function parseDateCell(written: string): Reading<string> {
 }
 
 /** Tells if a person confirms a day that pas would doubt: `1936-05-01!`. */
-export function isConfirmed(cell: string): boolean {
+export function isConfirmedDate(cell: string): boolean {
   return cell.endsWith('!');
 }
 
@@ -283,7 +301,10 @@ const DITTO_MARK = /^[-–—.]*(?:["„“”‟″〃«»]|''|,,|\|\||\/\/)+[-
 const DITTO_WORD =
   /^(?:dt+o|ditt?o|d[eé]to|idem|ibid|ibidem|tot[eé]ž|tamt[eé]ž|stejn[éýě](?:jakovýše)?|(?:viz|jako)(?:výše|nahoře|předchozí)|same(?:asabove)?|(?:as|see)above|desgl|ebenso)\.?$/iu;
 
-/** Tells if a text stands for the value above it. */
+/**
+ * Tells if a text stands for the value above it: `"`, `dtto`, `idem`, `viz výše`,
+ * `same as above`.
+ */
 export function isDitto(text: string): boolean {
   if (text.length > MAX_DITTO_CHARACTERS) return false;
   const plain = text.replace(/\s/g, '');
@@ -296,6 +317,10 @@ const MAX_DITTO_CHARACTERS = 20;
 const FILLER =
   /^(?:[-–—]+|null|nil|nan|undefined|n\/a|\\n|\[object object\]|[(<[](?:prázdn[éýá]|null|blank|empty|none|leer|na)[)>\]])$/i;
 
+/**
+ * Tells if a text is what programs and people write where there is no value: `-`, `null`, `n/a`,
+ * `(blank)`, `<prázdné>`. False for an empty text.
+ */
 export function isFiller(text: string): boolean {
   return text.length <= MAX_DITTO_CHARACTERS && FILLER.test(text.trim());
 }
@@ -322,7 +347,7 @@ const AMBIGUOUS_FORMS = ['d/m/yyyy', 'm/d/yyyy', 'd-m-yyyy', 'm-d-yyyy'];
 /** Explains why a text is no day, with the remedy. */
 function explainNoDate(cell: string): Message {
   const readings = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
-  const days = joinAlternatives([...readings]);
+  const days = joinWithOr([...readings]);
   if (readings.size > 0) return msg`has a form of several meanings. Write ${days}.`;
   const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
   const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
@@ -410,7 +435,11 @@ const CASES: readonly DayCase[] = [
       : undefined,
 ];
 
-/** Explains why a day is hardly the one that was meant, and names that one where it is known. */
+/**
+ * Explains why a day is hardly the one that was meant (in the future, long ago, the zero of a
+ * clock), and names that one where it is known. Undefined for a likely day.
+ * @param day YYYY-MM-DD, a day of the calendar
+ */
 export function findDayDoubt(day: string, context: DayContext): Message | undefined {
   for (const explain of CASES) {
     const doubt = explain(day, context);
@@ -419,6 +448,7 @@ export function findDayDoubt(day: string, context: DayContext): Message | undefi
   return undefined;
 }
 
+/** Tells if a day is before 1950, which is usual only in tables of old finds. */
 export function isOldDay(day: string): boolean {
   return day < EARLIEST_LIKELY_DAY;
 }

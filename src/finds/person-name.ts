@@ -1,6 +1,6 @@
 import {
   canAbbreviate,
-  editDistance,
+  computeEditDistance,
   foldName,
   makePersonKey,
   splitNameWords,
@@ -53,10 +53,10 @@ function withBlanks(text: string): string {
 }
 
 /**
- * Parses a name; it drops everything beside the name except what distinguishes people of the same
- * name.
+ * Parses a person's name as written; it drops titles and forms of address, but keeps what
+ * distinguishes people of the same name: `st.` or `ml.`, and the surname at birth.
  */
-export function parseName(text: string): WrittenName {
+export function parsePersonName(text: string): WrittenName {
   const [, bornAs] = BORN.exec(text) ?? [];
   const spaced = withBlanks(bornAs === undefined ? text : text.replace(BORN, ' '));
   const written = spaced.split(',').map((part) => part.trim());
@@ -134,8 +134,11 @@ export function isOneName(name: string): boolean {
   return lower.length === 0 || lower.length === proper.length;
 }
 
-/** Splits a name of two to four words by its order; undefined for other counts. */
-export function splitByOrder(name: string, order: NameOrder): PersonName | undefined {
+/**
+ * Splits a name without a comma of two to four words by the given order: one word is the surname.
+ * Undefined for other counts, and where the words are not one person's name.
+ */
+export function splitNameByOrder(name: string, order: NameOrder): PersonName | undefined {
   const all = name.split(/\s+/);
   if (all.length > 4 || !isOneName(name)) return undefined;
   return order === 'surname-first'
@@ -149,7 +152,7 @@ export function splitByOrder(name: string, order: NameOrder): PersonName | undef
  */
 export function splitName(name: string): PersonName | undefined {
   const all = name.split(/\s+/);
-  const given = findEnd(all, isGiven);
+  const given = findEnd(all, isGivenName);
   const end = given ?? findEnd(all, isFeminineSurname);
   if (end === undefined) return undefined;
   const front = all.slice(0, end.at);
@@ -157,7 +160,7 @@ export function splitName(name: string): PersonName | undefined {
   const isGivenFirst = end.isFront === (given !== undefined);
   const givenWords = isGivenFirst ? front : back;
   const surnameWords = isGivenFirst ? back : front;
-  if (surnameWords.some(isGiven) || givenWords.some(isFeminineSurname)) return undefined;
+  if (surnameWords.some(isGivenName) || givenWords.some(isFeminineSurname)) return undefined;
   return { surname: surnameWords.join(' '), givenName: givenWords.join(' ') };
 }
 
@@ -182,7 +185,7 @@ export function detectNameOrder(name: string): NameOrder | undefined {
 }
 
 /** Tells if each part of a hyphenated word is a common given name, or an initial. */
-export function isGiven(word: string): boolean {
+export function isGivenName(word: string): boolean {
   const parts = word.split('-');
   return parts.every(
     (part) => GIVEN_NAMES.has(foldName(part)) || /^(?:\p{Lu}|\p{L}\.)\.?$/u.test(part),
@@ -191,7 +194,7 @@ export function isGiven(word: string): boolean {
 
 /** Tells if a word ends in `ová` or `ova` and is no given name. */
 export function isFeminineSurname(word: string): boolean {
-  return /ov[aá]$/i.test(word.normalize('NFC')) && !isGiven(word);
+  return /ov[aá]$/i.test(word.normalize('NFC')) && !isGivenName(word);
 }
 
 /** Folded words that occur beside names, or in place of one, and are no part of them. */
@@ -261,7 +264,10 @@ const GIVEN_NAMES: ReadonlySet<string> = new Set(
 /** More new people are hardly those of one table, and each is compared with each. */
 const MAX_COMPARED = 300;
 
-/** Groups names that may mean one person: shortened, or spelled almost alike; without the others. */
+/**
+ * Groups names that may mean one person: shortened, or spelled almost alike. Names that resemble
+ * no other are left out, and so are those beyond the first {@link MAX_COMPARED}.
+ */
 export function groupSimilarNames(names: readonly string[]): string[][] {
   const groups: string[][] = [];
   for (const name of names.slice(0, MAX_COMPARED)) {
@@ -278,6 +284,6 @@ function isSimilar(name: string, other: string): boolean {
   return (
     canAbbreviate(name, other) ||
     canAbbreviate(other, name) ||
-    editDistance(key, makePersonKey(other), limit) <= limit
+    computeEditDistance(key, makePersonKey(other), limit) <= limit
   );
 }

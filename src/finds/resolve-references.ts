@@ -5,15 +5,15 @@ import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../base/names.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
-import type { LookupTerm, TermCandidate, TermFailure, TermLookup } from './find.ts';
+import type { LookupTerm, TermCandidate, TermFailure, TermLookupResult } from './find.ts';
 import {
   detectNameOrder,
   isFeminineSurname,
-  isGiven,
+  isGivenName,
   isOneName,
   isUnknownPerson,
   type PersonName,
-  parseName,
+  parsePersonName,
   splitName,
   type WrittenName,
 } from './person-name.ts';
@@ -28,7 +28,8 @@ const IDENTIFIER = /^[A-Za-z]+-\d+$/;
 const PROJECT = /^(?:x-)?[a-z]-\d{9}$/i;
 
 /**
- * Resolves a survey project by its identifier; the only check of its form is that it is one word.
+ * Parses a project identifier, alone or in an address of the service, and writes the usual form
+ * in capitals. The only check is that it is one word; the project is looked up by the rules.
  */
 export function resolveProject(cell: string): Reading<Reference> {
   const text = normalizeId(withoutAddress(cell));
@@ -49,13 +50,13 @@ function resolveTerm(set: string, cell: string, lookupTerm: LookupTerm): Reading
   const lookup = lookupTerm(set, id ?? cell);
   if (lookup.kind === 'found') return { value: { id: lookup.term.id, text: lookup.term.label } };
   if (lookup.kind === 'not-harvested' && id !== undefined) return { value: { id, text: '' } };
-  return makeUnreadable(`term-${lookup.kind}`, explainLookup(lookup, set, cell));
+  return makeUnreadable(`term-${lookup.kind}`, explainFailedLookup(lookup, set, cell));
 }
 
-type FailedLookup = Exclude<TermLookup, { kind: 'found' }>;
+type FailedLookup = Exclude<TermLookupResult, { kind: 'found' }>;
 
 /** Explains why a text is no usable entry of a set. */
-export function explainLookup(lookup: FailedLookup, set: string, text: string): Message {
+export function explainFailedLookup(lookup: FailedLookup, set: string, text: string): Message {
   const where = formatSet(set);
   switch (lookup.kind) {
     case 'ambiguous': {
@@ -96,7 +97,7 @@ export function formatSet(set: string): Message {
   return label === undefined ? set : msg`${label} (${set})`;
 }
 
-export type MappingConflict = Extract<TermLookup, { kind: 'mapping-conflict' }>;
+export type MappingConflict = Extract<TermLookupResult, { kind: 'mapping-conflict' }>;
 
 function makeMappingConflictMessage(conflict: MappingConflict, set: string): Message {
   const { ownTerm, target, failure } = conflict;
@@ -119,7 +120,7 @@ function describeFailure(failure: TermFailure, set: string): Message {
   }
 }
 
-type UnknownTerm = Extract<TermLookup, { kind: 'unknown' }>;
+type UnknownTerm = Extract<TermLookupResult, { kind: 'unknown' }>;
 
 function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string): Message {
   const where = formatSet(set);
@@ -186,7 +187,7 @@ export type ResolvedFinder =
 export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFinder {
   if (extractIdentifier(cell) !== undefined) return resolveTerm(PEOPLE, cell, lookupTerm);
   const written = cell.normalize('NFC').replace(/\s+/g, ' ').trim();
-  const name = parseName(written);
+  const name = parsePersonName(written);
   const joined = name.parts.join(', ');
   const plain = name.suffix === undefined ? joined : `${joined} ${name.suffix}`;
   const lookups = [...new Set([written, plain])].map((text) => lookupTerm(PEOPLE, text));
@@ -211,9 +212,9 @@ export function resolveFinder(cell: string, lookupTerm: LookupTerm): ResolvedFin
     : splitUnmarkedName(name, written, lookupTerm);
 }
 
-function chooseKnown(lookup: TermLookup, text: string, name: WrittenName): ResolvedFinder {
+function chooseKnown(lookup: TermLookupResult, text: string, name: WrittenName): ResolvedFinder {
   if (lookup.kind === 'mapping-conflict')
-    return makeUnreadable('term-mapping-conflict', explainLookup(lookup, PEOPLE, text));
+    return makeUnreadable('term-mapping-conflict', explainFailedLookup(lookup, PEOPLE, text));
   if (lookup.kind === 'ambiguous') {
     const bornAs = foldName(name.bornAs ?? '');
     const [only, another] = lookup.candidates.filter(
@@ -251,7 +252,7 @@ function isContrary(
   { parts: [surname = '', givenName] }: WrittenName,
   { label }: TermCandidate,
 ): boolean {
-  if (givenName === undefined || !isGiven(surname) || !isGiven(givenName)) return false;
+  if (givenName === undefined || !isGivenName(surname) || !isGivenName(givenName)) return false;
   return makePersonKey(surname) !== makePersonKey(label.slice(0, label.indexOf(',')));
 }
 
@@ -292,11 +293,11 @@ function findCandidates(
   return [...new Map([...sameNamed, ...shortened].map((term) => [term.id, term])).values()];
 }
 
-function listNearest(lookup: TermLookup): readonly TermCandidate[] {
+function listNearest(lookup: TermLookupResult): readonly TermCandidate[] {
   return lookup.kind === 'unknown' ? lookup.nearest : [];
 }
 
-function listPeople(lookup: TermLookup): readonly TermCandidate[] {
+function listPeople(lookup: TermLookupResult): readonly TermCandidate[] {
   if (lookup.kind === 'found') return [lookup.term];
   return lookup.kind === 'ambiguous' ? lookup.candidates : [];
 }
@@ -354,13 +355,16 @@ function findPartsProblem({ parts, suffix }: WrittenName, text: string): Message
   if (parts.some((part) => part === '')) return makeNameAdvice(text);
   const joined = parts.join(', ');
   const isTwo = [surname, givenName].every(
-    (part) => part.includes(' ') && part.split(' ').some(isGiven),
+    (part) => part.includes(' ') && part.split(' ').some(isGivenName),
   );
   if (parts.length > 2 || isTwo || !isOneName(joined)) return describeSeveral(text);
   return findNameProblem(suffix === undefined ? joined : `${surname} ${suffix}, ${givenName}`);
 }
 
-/** Explains why the service would refuse a text as the name of a new person. */
+/**
+ * Explains why the service would refuse a text as the name of a new person: no comma between
+ * surname and given name, or a part that is too long. Undefined where it would not.
+ */
 export function findNameProblem(text: string): Message | undefined {
   const { surname, givenName } = splitAtComma(text);
   if (surname === '' || givenName === '') return makeNameAdvice(text);
@@ -370,7 +374,10 @@ export function findNameProblem(text: string): Message | undefined {
   return undefined;
 }
 
-/** Explains why the service would create a person with a wrong name. */
+/**
+ * Explains why the service would create a person with a wrong name: several people, or the given
+ * name first. Undefined where nothing speaks against it.
+ */
 export function findNameDoubt(text: string): Message | undefined {
   const { surname, givenName } = splitAtComma(text);
   if (/[;,]/.test(givenName)) return describeSeveral(text);
@@ -396,10 +403,11 @@ function makeNameAdvice(text: string): Message {
 export type ResolveReference = (field: Field, cell: string) => Reading<Reference> | ResolvedFinder;
 
 /**
- * Caches the resolution of each distinct cell: a season has a few dozen in all its rows, and the
- * rows share the references.
+ * Makes a resolver of cells that caches the result for each distinct cell of a field: a season
+ * has a few dozen in all its rows, and the rows share the references.
+ * @param lookupTerm by default one without any harvested vocabulary
  */
-export function rememberReferences(
+export function makeReferenceResolver(
   lookupTerm: LookupTerm = () => ({ kind: 'not-harvested' }),
 ): ResolveReference {
   const getResolutions = memoize((field: Field) =>

@@ -9,7 +9,7 @@ import {
 import { cmd, type Message, msg } from '../base/message.ts';
 import { buildDocument, type FindSchema } from './document.ts';
 import { FIELDS, type Field, type FindElements, getPointElement } from './fields.ts';
-import type { Find, LookupArea, ProjectLookup, TermCandidate } from './find.ts';
+import type { Find, LookupArea, ProjectLookupResult, TermCandidate } from './find.ts';
 import {
   CONVERTED_WITHIN_M,
   findRangeProblem,
@@ -17,7 +17,13 @@ import {
   parsePoint,
   toWgs84,
 } from './place/geometry.ts';
-import { type Finding, getRank, type Rule, type RuleContext, VALUE_RULES } from './value-rules.ts';
+import {
+  type Finding,
+  findRoleRank,
+  type Rule,
+  type RuleContext,
+  VALUE_RULES,
+} from './value-rules.ts';
 
 /** Tells if a project takes finds of this account; `perhaps` where the harvest cannot tell. */
 export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perhaps' | 'no' {
@@ -26,7 +32,7 @@ export function judgeProject(ident: string, context: RuleContext): 'yes' | 'perh
   return findings.length > 0 ? 'perhaps' : 'yes';
 }
 
-type FoundProject = Extract<ProjectLookup, { kind: 'found' }>;
+type FoundProject = Extract<ProjectLookupResult, { kind: 'found' }>;
 
 /**
  * Imports go into survey projects that the account may use (A-PROJECT-1 to A-PROJECT-7). Facts that
@@ -79,7 +85,7 @@ export function checkProject({ projekt }: FindElements, context: RuleContext): F
 
 /** An archaeologist sees every project that accepts finds; a researcher only archived ones. */
 function isWholeList(list: 'whole' | 'as-shown' | undefined, context: RuleContext): boolean {
-  const rank = getRank(context);
+  const rank = findRoleRank(context);
   return list === 'whole' || (list === 'as-shown' && rank !== undefined && rank !== 'researcher');
 }
 
@@ -100,7 +106,7 @@ const STATES: Readonly<Record<number, { readonly name: Message; readonly isOver?
 
 function checkProjectState(id: string, { stav }: FoundProject, context: RuleContext): Finding[] {
   const state = STATES[stav ?? 3];
-  const rank = getRank(context);
+  const rank = findRoleRank(context);
   if (state === undefined || (rank === 'archivist' && stav !== -1)) return [];
   const message = msg`${id} is in the state "${state.name}". The service accepts finds only for projects that have started in the field and are not closed. If its state has changed: ${cmd`pas harvest-vocab`} projekt`;
   const finding =
@@ -116,7 +122,7 @@ function checkOrganisation(
 ): Finding[] {
   const { organisation: ownOrganisation = '' } = context;
   if (
-    getRank(context) !== 'archaeologist' ||
+    findRoleRank(context) !== 'archaeologist' ||
     ownOrganisation === '' ||
     of === '' ||
     of === ownOrganisation
@@ -249,7 +255,7 @@ function checkHandover({ stav, predano }: FindElements): Finding[] {
 
 /** A Researcher imports into state 1 only (A-PROJECT-2). */
 function checkRoleForState({ stav = 1 }: FindElements, context: RuleContext): Finding[] {
-  if (stav === 1 || getRank(context) !== 'researcher') return [];
+  if (stav === 1 || findRoleRank(context) !== 'researcher') return [];
   const message = msg`Your role is Researcher, which may import into state 1 only. Choose state 1, or ask an archaeologist to import it.`;
   return [{ element: 'stav', message }];
 }

@@ -7,7 +7,7 @@ import {
 } from '../base/characters.ts';
 import { makeUnreadable, type Unreadable } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { joinAlternatives } from '../base/names.ts';
+import { joinWithOr } from '../base/names.ts';
 import { findIllegalCharacter } from '../base/xml/element.ts';
 import { NEW_PERSON } from './field.ts';
 import { type ElementName, FIELDS, type Field, type FindElements } from './fields.ts';
@@ -17,10 +17,15 @@ import type {
   LookupProject,
   LookupTerm,
   TermCandidate,
-  TermLookup,
+  TermLookupResult,
 } from './find.ts';
 import { findDayDoubt, isRealDate } from './parse-cell.ts';
-import { explainLookup, findNameDoubt, findNameProblem, formatSet } from './resolve-references.ts';
+import {
+  explainFailedLookup,
+  findNameDoubt,
+  findNameProblem,
+  formatSet,
+} from './resolve-references.ts';
 
 /** PostgreSQL's largest integer, the type of the depth at the service (A-VALUE-3). */
 export const MAX_DEPTH_CM = 2_147_483_647;
@@ -65,7 +70,10 @@ function findElementIllegalCharacter(value: FindElements[Field['name']]): string
 /** Limit for a registration number. */
 export const MAX_CHARACTERS = 255;
 
-/** Explains why a trimmed number cannot be assigned (A-NUMBER-2). */
+/**
+ * Explains why a trimmed registration number cannot be assigned (A-NUMBER-2); undefined where it
+ * can. Another find with the number is not looked for.
+ */
 export function findNumberProblem(value: string): Unreadable | undefined {
   const characters = [...value].length;
   if (characters > MAX_CHARACTERS) {
@@ -82,7 +90,10 @@ function findUnseenCharacter(value: string): Unreadable | undefined {
   return makeUnreadable('number-form', msg`The number contains ${unseen}. Remove it.`);
 }
 
-/** Names a character of a written number that a person may take for another one. */
+/**
+ * Names a character of a written number that a person may take for another one; undefined where
+ * there is none. Says if normalisation replaces it by the plain one.
+ */
 export function findNumberDoubt(written: string): Unreadable | undefined {
   const lookalike = describeLookalike(written);
   if (lookalike === undefined) return undefined;
@@ -93,8 +104,12 @@ export function findNumberDoubt(written: string): Unreadable | undefined {
   return makeUnreadable('number-lookalike', problem);
 }
 
-/** Explains why a number cannot be that of a find: another one has it. */
-export function findNumberUse(
+/**
+ * Explains that another find or record has the number; undefined where it is free, empty, or no
+ * lookup is given.
+ * @param find local id or record that is checked
+ */
+export function findUsedNumberProblem(
   value: string,
   find: string,
   { lookupNumber }: Pick<RuleContext, 'lookupNumber'>,
@@ -123,7 +138,7 @@ function checkNumberUse(
   context: RuleContext,
   find: string,
 ): Finding[] {
-  const used = findNumberUse(number, find, context);
+  const used = findUsedNumberProblem(number, find, context);
   return toFindings('evidencni_cislo', used?.problem);
 }
 
@@ -200,7 +215,7 @@ function checkReferences(elements: FindElements, { lookupTerm }: RuleContext): r
 }
 
 function findMembershipProblem(
-  lookup: Exclude<TermLookup, { kind: 'not-harvested' }>,
+  lookup: Exclude<TermLookupResult, { kind: 'not-harvested' }>,
   name: string,
   set: string,
   id: string,
@@ -213,9 +228,9 @@ function findMembershipProblem(
     case 'wrong-set':
     case 'deleted':
     case 'mapping-conflict':
-      return explainLookup(lookup, set, id);
+      return explainFailedLookup(lookup, set, id);
     case 'unknown': {
-      const problem = explainLookup(lookup, set, id);
+      const problem = explainFailedLookup(lookup, set, id);
       return msg`${problem} If it is new, run ${cmd`pas harvest-vocab`}.`;
     }
   }
@@ -227,7 +242,7 @@ function explainLabelForIdentifier(
   id: string,
   meant: readonly TermCandidate[],
 ): Message {
-  const choice = joinAlternatives(meant.map((term) => `${term.id} (${term.label})`));
+  const choice = joinWithOr(meant.map((term) => `${term.id} (${term.label})`));
   return msg`The id of ${name} is "${id}", which the service does not know. Write ${choice}.`;
 }
 
@@ -256,6 +271,10 @@ export type Finding = {
   readonly rule?: string;
 };
 
+/**
+ * A rule of the service; `judge` returns nothing where the find obeys it, or the data for it are
+ * absent.
+ */
 export type Rule = {
   /** Stable, kebab-case; the `rule` of the issues. */
   readonly name: string;
@@ -281,7 +300,7 @@ const ROLES = {
  * Returns the permissions of a role; administrators have those of archivists. Undefined where the
  * role is not known.
  */
-export function getRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
+export function findRoleRank({ role = '' }: RuleContext): keyof typeof ROLES | undefined {
   const name = role.trim().toLowerCase();
   return (Object.keys(ROLES) as (keyof typeof ROLES)[]).find((rank) =>
     ROLES[rank].some((group) => group === name),

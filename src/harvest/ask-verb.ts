@@ -6,7 +6,7 @@ import { type ListPage, type OaiClient, toFullIdentifier } from './client.ts';
 import type { OaiArguments } from './protocol.ts';
 import {
   type Json,
-  listRepeatedElements,
+  readRepeatedElements,
   toElementJson,
   toHeaderJson,
   toRecordJson,
@@ -78,7 +78,7 @@ export async function askIdentifiers({ client, args, signal }: Asking) {
 /** Requests one page of records, the first one or that of a token (OAI-PMH 2.0, section 4.5). */
 export async function askRecords({ client, version, args, signal }: Asking) {
   const page = await client.listRecords(args, signal);
-  const repeated = listRepeatedElements(version);
+  const repeated = readRepeatedElements(version);
   return {
     records: page.items.map((record) => toRecordJson(record, repeated)),
     ...toPagingJson(page),
@@ -89,10 +89,10 @@ export async function askRecords({ client, version, args, signal }: Asking) {
 export async function askRecord({ client, version, args, signal }: Asking) {
   const { identifier = '', metadataPrefix = '' } = args;
   const { record } = await client.getRecord(identifier, metadataPrefix, signal);
-  return toRecordJson(record, listRepeatedElements(version));
+  return toRecordJson(record, readRepeatedElements(version));
 }
 
-export type Paging = ReturnType<typeof toPagingJson>;
+export type PagingJson = ReturnType<typeof toPagingJson>;
 
 function toPagingJson({
   next,

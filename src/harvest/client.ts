@@ -15,7 +15,7 @@ import {
   type OaiArguments,
   type OaiRecord,
   parseDatestampMs,
-  parseHeaderAlone,
+  parseHeaderAsRecord,
   parseRecord,
   recoverPage,
 } from './protocol.ts';
@@ -23,7 +23,7 @@ import {
   makeRequestSender,
   type OaiAnswer,
   type OnToken,
-  parseDocument,
+  parseOaiDocument,
   type RequestOptions,
   type SendRequest,
 } from './send-request.ts';
@@ -134,14 +134,17 @@ export function openOaiClient(options: OaiClientOptions): OaiClient {
       };
     },
     listHeaders: async (args, signal, onToken) =>
-      parseWholePage(await sendRequest('ListIdentifiers', args, signal, onToken), parseHeaderAlone),
+      parseWholePage(
+        await sendRequest('ListIdentifiers', args, signal, onToken),
+        parseHeaderAsRecord,
+      ),
     listRecords: async (args, signal, onToken) =>
       parseWholePage(await sendRequest('ListRecords', args, signal, onToken), parseRecord),
     salvageRecords: ({ body }) => {
       const salvaged = recoverPage(body);
       if (salvaged === undefined) return undefined;
       const page = parsePage(
-        parseDocument('ListRecords', endpoint, salvaged.document, body),
+        parseOaiDocument('ListRecords', endpoint, salvaged.document, body),
         parseRecord,
       );
       return { ...page, broken: [...salvaged.broken, ...page.broken] };
@@ -320,17 +323,17 @@ export async function* listPages<Item>(
       const { items, next } = page;
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MAX_EMPTY_PAGES)
-        throw new CircleError(t`gave ${emptyPages} empty pages in a row`);
+        throw new LoopError(t`gave ${emptyPages} empty pages in a row`);
       const print = items.length === 0 ? undefined : fingerprint?.(items);
       if (print !== undefined && seenPages.size === seenPages.add(print).size)
-        throw new CircleError(t`gave the same page twice`);
+        throw new LoopError(t`gave the same page twice`);
       const isCircle =
         next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
       if (next === undefined || isCircle) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
       yield page;
-      if (isCircle) throw new CircleError(t`gave a token twice`);
+      if (isCircle) throw new LoopError(t`gave a token twice`);
     }
   } finally {
     stop.abort();
@@ -343,7 +346,7 @@ function copyText(text: string): string {
 }
 
 /** The pages of a list form a loop. */
-export class CircleError extends OaiError {
+export class LoopError extends OaiError {
   constructor(what: string) {
     super('loop', t`The service ${what}: its list loops and would never end.`, {
       hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
@@ -352,7 +355,8 @@ export class CircleError extends OaiError {
 }
 
 /**
- * Fetches the first page of a list.
+ * Fetches the first page of a list, and again where it is malformed or refused as a bad argument.
+ * One that stays malformed is salvaged, where the options allow it.
  * @throws as the client
  */
 export async function fetchFirstPage<Item>(

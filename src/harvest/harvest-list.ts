@@ -2,38 +2,38 @@ import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import {
-  CircleError,
   fetchFirstPage,
   isRefusedToken,
+  LoopError,
   listPages,
   type PageSource,
   type PagesOptions,
 } from './client.ts';
 import type { UnconfirmedLosses } from './harvest-state.ts';
-import { type LossOptions, type Settlement, settleLosses } from './losses.ts';
+import { type LossOptions, type LossSettlement, settleLosses } from './losses.ts';
 import {
   advancePass,
+  computeWatermarkMs,
   continueWithoutToken,
   formatClockWentBack,
   formatSetName,
-  getLatestMs,
-  getWatermark,
+  getEndOfDatestampMs,
   type HarvestPass,
   type HarvestWindow,
   hasListEnded,
+  hasSeenAllRecords,
   isOnePage,
-  isWhole,
   judgeScan,
   makeIncompleteError,
-  noteMove,
+  makeNextScan,
+  makePass,
+  markMovedRecord,
   recountPass,
-  startPass,
-  startScan,
 } from './pass.ts';
 import {
   type BrokenRecord,
   formatDatestamp,
-  formatUpwards,
+  formatDatestampRoundedUp,
   type Granularity,
   MalformedAnswerError,
   type OaiArguments,
@@ -118,7 +118,7 @@ const CLOCK_STEP_MS = 2000;
  * @throws as the client: OaiError, UnavailableError, AuthError; OaiError `incomplete` or `loop`; as
  * the sink
  */
-export async function harvest(options: HarvestOptions): Promise<HarvestResult> {
+export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
   const { state, window } = options;
   const next = choosePass(options);
   const pass = next ?? beginPass(options, 'changes', window);
@@ -139,7 +139,7 @@ export async function harvest(options: HarvestOptions): Promise<HarvestResult> {
 
 function makeResult(
   { pass, state, faults, written, deleted }: Run,
-  { vanished = 0, unconfirmed }: Settlement,
+  { vanished = 0, unconfirmed }: LossSettlement,
 ): HarvestResult {
   const broken = state.listSkipped().map((name) => ({
     identifier: isUnidentified(name) ? undefined : name,
@@ -186,7 +186,7 @@ function beginPass(
 ): HarvestPass {
   const localMs = Math.floor(clock.now());
   const scan = state.getLastScan() + 1;
-  return startPass({ kind, window, beganMs: serverNowMs, localMs, scan });
+  return makePass({ kind, window, beganMs: serverNowMs, localMs, scan });
 }
 
 /** Scans the list until no record can have been skipped, and requests skipped records alone. */
@@ -200,7 +200,7 @@ async function readCompletely(run: Run): Promise<void> {
     const { pass } = run;
     const { verdict, agreed } = judgeScan(pass, run.state.countSeenIn(pass.scan - 1));
     if (verdict === 'complete') break;
-    savePass(run, startScan(pass, agreed));
+    savePass(run, makeNextScan(pass, agreed));
     if (verdict === 'short' || scans === MAX_SCANS) throw makeIncompleteError(run.setSpec, pass);
   }
   await retrySkipped(run);
@@ -221,11 +221,11 @@ async function readList(run: Run): Promise<void> {
       return;
     } catch (thrown) {
       // All counted records were seen, so the token leads to no further record.
-      if (isWhole(run.pass) && isOfToken(thrown))
+      if (hasSeenAllRecords(run.pass) && isOfToken(thrown))
         return savePass(run, { ...run.pass, token: null });
       // The next run does not begin with a token of the loop.
       if (thrown instanceof OaiError && thrown.oaiCode === 'loop')
-        savePass(run, startScan(run.pass, null));
+        savePass(run, makeNextScan(run.pass, null));
       // The service may answer a token of an earlier run, which it no longer knows, with any error.
       const isOld = token !== null && run.pass === begun;
       if (!(isOld ? isOfService(thrown) : isRefusedToken(thrown))) throw thrown;
@@ -247,7 +247,7 @@ function isOfService(thrown: unknown): boolean {
 }
 
 function isOfToken(thrown: unknown): boolean {
-  return isRefusedToken(thrown) || thrown instanceof CircleError;
+  return isRefusedToken(thrown) || thrown instanceof LoopError;
 }
 
 /** Maximum length of a list: a multiple of its count, plus a day's records. */
@@ -298,7 +298,7 @@ async function readChanges(run: Run): Promise<void> {
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
     try {
       if ((await readPages(run, changes, false)) === 0) return;
-      savePass(run, noteMove(run.pass));
+      savePass(run, markMovedRecord(run.pass));
       await recountList(run);
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
@@ -388,7 +388,7 @@ async function isAsCounted(run: Run): Promise<boolean> {
 function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord): boolean {
   const seenRecord = run.state.findSeen(identifier);
   if (seenRecord?.skipped === true || seenRecord?.datestampMs === datestampMs) return false;
-  return getLatestMs(datestampMs) < getWatermark(run.pass) - run.overlapMs;
+  return getEndOfDatestampMs(datestampMs) < computeWatermarkMs(run.pass) - run.overlapMs;
 }
 
 /**
@@ -436,6 +436,6 @@ function makeListArguments(
     metadataPrefix,
     set: setSpec === '' ? undefined : setSpec,
     from: fromMs === null ? undefined : formatDatestamp(fromMs, unit),
-    until: untilMs === null ? undefined : formatUpwards(untilMs, unit),
+    until: untilMs === null ? undefined : formatDatestampRoundedUp(untilMs, unit),
   };
 }

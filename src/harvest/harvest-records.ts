@@ -1,23 +1,23 @@
 import type { Clock } from '../base/clock.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { t } from '../base/language.ts';
-import { type HarvestOptions, harvest } from './harvest-list.ts';
-import { type HarvestState, makeStoredState, type SeenRecord } from './harvest-state.ts';
+import { type HarvestOptions, harvestList } from './harvest-list.ts';
+import { type HarvestState, openStoredState, type SeenRecord } from './harvest-state.ts';
 import {
-  countHeld,
+  countStoredRecords,
   getOrCreateHarvest,
   type HarvestStore,
   updateRights,
 } from './harvested-records.ts';
-import { type OpenedOutput, type Opening, writeTombstones } from './outputs.ts';
+import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
 import { formatSetName } from './pass.ts';
-import { checkArguments, parseBoundMs } from './protocol.ts';
+import { assertArguments, parseBoundMs } from './protocol.ts';
 import {
   assertKnownSets,
-  fetchServiceClock,
+  fetchServiceTraits,
   type HarvestRequest,
   makeSetResult,
-  type ServiceClock,
+  type ServiceTraits,
   type SetResult,
 } from './service-lists.ts';
 
@@ -26,7 +26,7 @@ const ALL_SETS = '';
 
 type HarvestRecordsOptions = HarvestRequest & {
   /** Called once the sets are known to exist, so that a mistyped one creates no file. */
-  readonly openOutput: (opening: Opening) => Promise<OpenedOutput>;
+  readonly openOutput: (opening: OutputOpenOptions) => Promise<OpenedOutput>;
   /** Empty: all records of the service, in one list. */
   readonly sets: readonly string[];
   /** `oai_dc`, or the native format such as `oai_svc`. */
@@ -54,22 +54,22 @@ export type RecordHarvest = ReturnType<typeof sumFigures> & {
 };
 
 /**
- * Updates an output with one or several sets; see {@link harvest}.
- * @throws as {@link harvest}; UsageError for an unknown set or an invalid window; FileError where
+ * Updates an output with one or several sets; see {@link harvestList}.
+ * @throws as {@link harvestList}; UsageError for an unknown set or an invalid window; FileError where
  * another program changed the output; DatabaseError
  */
 export async function harvestRecords(options: HarvestRecordsOptions): Promise<RecordHarvest> {
   const { clock, metadataPrefix, from, until, verify = false, onNote = () => {} } = options;
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
   for (const set of sets)
-    checkArguments('ListRecords', {
+    assertArguments('ListRecords', {
       metadataPrefix,
       set: set === ALL_SETS ? undefined : set,
       from,
       until,
     });
   if (options.sets.length > 0) await assertKnownSets(options, sets);
-  const service = await fetchServiceClock(options);
+  const service = await fetchServiceTraits(options);
   const startedMs = clock.monotonicMs();
   const { store, output } = await options.openOutput({ verify, onNote });
   const hasOtherRights = store.change(() => {
@@ -88,14 +88,14 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   return {
     ...sumFigures(results),
     sets: results,
-    held: countHeld(store),
+    held: countStoredRecords(store),
     elapsedMs: clock.monotonicMs() - startedMs,
   };
 }
 
 async function harvestSet(
   options: HarvestRecordsOptions,
-  service: ServiceClock,
+  service: ServiceTraits,
   { store, output }: OpenedOutput,
   setSpec: string,
 ): Promise<SetFigures> {
@@ -135,7 +135,7 @@ async function harvestSet(
       },
     },
   };
-  const result = await saving.within(() => harvest(settings));
+  const result = await saving.within(() => harvestList(settings));
   return { ...makeSetResult(setSpec, result), ...tally };
 }
 
@@ -215,7 +215,7 @@ type SetState = HarvestState & {
 export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => number): SetState {
   const { sql, change } = store;
   const harvestId = change(() => getOrCreateHarvest(store, setSpec));
-  const stored = makeStoredState(store, harvestId, nowMs);
+  const stored = openStoredState(store, harvestId, nowMs);
   const getSettledMs = (): number => {
     const wasComplete =
       sql('select completed_at is not null from harvests where id = ?').pluck().get(harvestId) ===

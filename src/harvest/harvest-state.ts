@@ -13,7 +13,7 @@ import {
 } from '../base/disk/database.ts';
 import { guardDatabase } from '../base/disk/guarded-database.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { getWatermark, type HarvestPass } from './pass.ts';
+import { computeWatermarkMs, type HarvestPass } from './pass.ts';
 
 /** Last seen version of a record. */
 export type SeenRecord = {
@@ -50,13 +50,13 @@ type HarvestTables = {
 };
 
 /** State of a harvest of one list, between pages and between runs; written inside `change`. */
-export type HarvestState = ReturnType<typeof makeStoredState>;
+export type HarvestState = ReturnType<typeof openStoredState>;
 
 /**
  * Makes a state in one row of `harvests`.
  * @param nowMs this machine's clock
  */
-export function makeStoredState(tables: HarvestTables, harvest: number, nowMs: () => number) {
+export function openStoredState(tables: HarvestTables, harvest: number, nowMs: () => number) {
   const { sql, change } = tables;
   const getColumn = (column: string): unknown =>
     sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
@@ -81,7 +81,7 @@ export function makeStoredState(tables: HarvestTables, harvest: number, nowMs: (
            full_scan = iif(?, scans, full_scan) where id = ?`,
       );
       const isFull = pass.kind === 'full' ? 1 : 0;
-      update.run(getWatermark(pass), Math.floor(nowMs()), isFull, harvest);
+      update.run(computeWatermarkMs(pass), Math.floor(nowMs()), isFull, harvest);
     },
     /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
     getUnconfirmedLosses: (): UnconfirmedLosses | undefined => getJson('observed_losses'),
@@ -167,17 +167,17 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
 }
 
 /** Makes a state that ends with this process. */
-export function makeMemoryState(): HarvestState {
+export function openMemoryState(): HarvestState {
   const database = openDatabase(':memory:', { synchronous: 'normal' });
   migrate(database, join(packageRoot, 'schemas', 'harvest'));
   const { sql } = guardDatabase(database, (thrown) => thrown);
   const id = Number(sql("insert into harvests (set_spec) values ('')").run().lastInsertRowid);
-  return makeStoredState({ sql, change: (work) => database.transaction(work)() }, id, () => 0);
+  return openStoredState({ sql, change: (work) => database.transaction(work)() }, id, () => 0);
 }
 
 const DIGEST_CHARACTERS = 16;
 
-/** Returns the digest that change detection compares. */
+/** Returns the digest that change detection compares: 16 characters of the SHA-256 in base64. */
 export function digestRecord(bytes: Buffer): string {
   return hash('sha256', bytes, 'base64').slice(0, DIGEST_CHARACTERS);
 }

@@ -5,26 +5,26 @@ import { FIELDS } from '../finds/fields.ts';
 import { parseTerm, TERM_KINDS, type Vocabulary } from '../finds/vocabulary/term.ts';
 import {
   assertLatestRun,
-  beginRun,
+  beginHarvestRun,
   getOrCreateVocabularyHarvest,
   isInSet,
   listUnseenTerms,
-  saveHidden,
-  saveTerm,
-  saveTombstone,
-  tombstoneMissingTerms,
-  updateSubject,
+  recordHarvestSubject,
+  storeHiddenTerm,
+  storeTerm,
+  storeTombstone,
+  storeVanishedTerms,
 } from '../finds/vocabulary/terms.ts';
-import { harvest } from './harvest-list.ts';
-import { type HarvestState, makeStoredState } from './harvest-state.ts';
+import { harvestList } from './harvest-list.ts';
+import { type HarvestState, openStoredState } from './harvest-state.ts';
 import { formatSetName } from './pass.ts';
 import { findEntity, type OaiRecord, toIdent } from './protocol.ts';
 import {
   assertKnownSets,
-  fetchServiceClock,
+  fetchServiceTraits,
   type HarvestRequest,
   makeSetResult,
-  type ServiceClock,
+  type ServiceTraits,
   type SetResult,
 } from './service-lists.ts';
 
@@ -60,7 +60,7 @@ export type SetHarvest = SetResult & {
 
 /**
  * Updates the vocabularies, set by set.
- * @throws as {@link harvest}; UsageError for an unknown set; DatabaseError
+ * @throws as {@link harvestList}; UsageError for an unknown set; DatabaseError
  */
 export async function harvestVocabulary(options: HarvestVocabularyOptions): Promise<SetHarvest[]> {
   const sets = options.sets.length === 0 ? TERM_KINDS : options.sets;
@@ -71,7 +71,7 @@ export async function harvestVocabulary(options: HarvestVocabularyOptions): Prom
       hint: t`Harvest it to a file: ${cmd`pas harvest ${stray} --out records.jsonl`}`,
     });
   }
-  const service = await fetchServiceClock(options);
+  const service = await fetchServiceTraits(options);
   const results: SetHarvest[] = [];
   for (const setSpec of sets) results.push(await harvestSet(options, service, setSpec));
   return results;
@@ -85,7 +85,7 @@ const MAX_RETRIED = 100;
 
 async function harvestSet(
   options: HarvestVocabularyOptions,
-  service: ServiceClock,
+  service: ServiceTraits,
   setSpec: string,
 ): Promise<SetHarvest> {
   const { vocabulary, clock } = options;
@@ -93,8 +93,11 @@ async function harvestSet(
   const { id, run, hasOtherRights } = vocabulary.change(() => {
     const harvestId = getOrCreateVocabularyHarvest(vocabulary, setSpec);
     const subject = `${options.subject} ${options.metadataPrefix}`;
-    const differs = updateSubject(vocabulary, harvestId, { subject, rights: options.rights });
-    return { id: harvestId, run: beginRun(vocabulary, harvestId), hasOtherRights: differs };
+    const differs = recordHarvestSubject(vocabulary, harvestId, {
+      subject,
+      rights: options.rights,
+    });
+    return { id: harvestId, run: beginHarvestRun(vocabulary, harvestId), hasOtherRights: differs };
   });
   if (hasOtherRights)
     options.onNote?.(
@@ -104,7 +107,7 @@ async function harvestSet(
   const state = makeVocabularyState(vocabulary, { id, run }, unreadable);
   const listUnseen = (scan: number) =>
     listUnseenTerms(vocabulary, setSpec, new Set([...state.listSeenIn(scan)].map(toIdent)));
-  const result = await harvest({
+  const result = await harvestList({
     ...options,
     ...service,
     state,
@@ -122,7 +125,7 @@ async function harvestSet(
         return { lost, inUse: lost.filter((ident) => used?.has(ident)) };
       },
       deleteLost: async (lost, { scan, beganMs }) => {
-        state.change(() => tombstoneMissingTerms(vocabulary, listUnseen(scan), beganMs));
+        state.change(() => storeVanishedTerms(vocabulary, listUnseen(scan), beganMs));
         return lost.length;
       },
     },
@@ -144,7 +147,7 @@ function makeVocabularyState(
   { id, run }: { readonly id: number; readonly run: number },
   unreadable: ReadonlySet<string>,
 ): HarvestState {
-  const stored = makeStoredState(vocabulary, id, () => vocabulary.clock.now());
+  const stored = openStoredState(vocabulary, id, () => vocabulary.clock.now());
   return {
     ...stored,
     change: (work) =>
@@ -173,9 +176,9 @@ function saveTermRecord(
   const specificSet = chooseMostSpecific(setSpecs);
   const setSpec = specificSet ?? harvestedSet;
   if (deleted) {
-    saveTombstone(vocabulary, { ident, setSpec, goneAtMs: datestampMs, why: 'deleted' });
+    storeTombstone(vocabulary, { ident, setSpec, goneAtMs: datestampMs, why: 'deleted' });
   } else if (record.refused) {
-    saveHidden(vocabulary, ident, setSpec, datestampMs);
+    storeHiddenTerm(vocabulary, ident, setSpec, datestampMs);
   } else {
     const entity = findEntity(record);
     const draft = entity === undefined ? undefined : parseTerm(entity, specificSet);
@@ -183,7 +186,7 @@ function saveTermRecord(
       unreadable.add(ident);
       return;
     }
-    saveTerm(vocabulary, draft, datestampMs);
+    storeTerm(vocabulary, draft, datestampMs);
   }
   unreadable.delete(ident);
 }

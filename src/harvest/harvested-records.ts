@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { assertSameFile, type Extent } from '../base/disk/append-file.ts';
 import {
-  asDatabaseError,
+  convertDatabaseErrors,
   createRowParser,
   type Database,
   isNumber,
@@ -42,12 +42,12 @@ export function openHarvestStore(path: string) {
     exclusive: true,
   });
   try {
-    if (!asDatabaseError(path, () => isOurs(database))) {
+    if (!convertDatabaseErrors(path, () => isOurs(database))) {
       throw new UsageError(t`${path} is a database of another program.`, {
         hint: t`Use another --out.`,
       });
     }
-    asDatabaseError(path, () => {
+    convertDatabaseErrors(path, () => {
       migrate(database, join(packageRoot, 'schemas', 'harvest'));
       // Takes the lock even where no migration was needed.
       database.transaction(() => {}).immediate();
@@ -66,20 +66,20 @@ export function openHarvestStore(path: string) {
      * @throws DatabaseError where the disk fails
      */
     change: <T>(work: () => T): T =>
-      asDatabaseError(path, () => database.transaction(work).immediate()),
+      convertDatabaseErrors(path, () => database.transaction(work).immediate()),
     /**
      * Begins a group, unless one is open: its changes are committed together by `commitGroup`, or
      * lost by `dropGroup`.
      */
     beginGroup: (): void => {
-      if (!database.inTransaction) asDatabaseError(path, () => database.exec('begin'));
+      if (!database.inTransaction) convertDatabaseErrors(path, () => database.exec('begin'));
     },
     isInGroup: (): boolean => database.inTransaction,
     commitGroup: (): void => {
-      asDatabaseError(path, () => database.exec('commit'));
+      convertDatabaseErrors(path, () => database.exec('commit'));
     },
     dropGroup: (): void => {
-      if (database.inTransaction) asDatabaseError(path, () => database.exec('rollback'));
+      if (database.inTransaction) convertDatabaseErrors(path, () => database.exec('rollback'));
     },
     /** @throws FileError where the file was removed or replaced meanwhile */
     assertUnmodified: (): void => assertSameFile(path, opened),
@@ -156,7 +156,7 @@ export function updateRights(store: HarvestStore, rights: string): boolean {
 }
 
 /** Subject of a harvest into one output, and its account. One output has one subject. */
-export type Subject = ReturnType<typeof parseSubject>;
+export type RecordHarvestSubject = ReturnType<typeof parseSubject>;
 const parseSubject = createRowParser({
   oaiBase: isText,
   /** Schema version of the endpoint. */
@@ -172,7 +172,7 @@ const parseSubject = createRowParser({
   form: makeMemberGuard(['jsonl', 'xml'] as const),
 });
 
-const LABELS: Readonly<Record<keyof Subject, Message>> = {
+const LABELS: Readonly<Record<keyof RecordHarvestSubject, Message>> = {
   oaiBase: msg`interface`,
   version: msg`schema version`,
   sets: msg`set`,
@@ -184,7 +184,7 @@ const LABELS: Readonly<Record<keyof Subject, Message>> = {
 };
 
 /** Returns the subject of the output; undefined before its first harvest. */
-export function getSubject(store: HarvestStore): Subject | undefined {
+export function getRecordHarvestSubject(store: HarvestStore): RecordHarvestSubject | undefined {
   const row = store
     .sql(
       `select oai_base as oaiBase, version, sets, format, from_bound as fromBound, until_bound as untilBound, account, form
@@ -199,8 +199,12 @@ export function getSubject(store: HarvestStore): Subject | undefined {
  * {@link HarvestStore.change}.
  * @throws UsageError where the output has another subject
  */
-export function assertSubject(store: HarvestStore, subject: Subject, output: string): void {
-  const stored = isUntouched(store) ? undefined : getSubject(store);
+export function storeOrCompareSubject(
+  store: HarvestStore,
+  subject: RecordHarvestSubject,
+  output: string,
+): void {
+  const stored = isUntouched(store) ? undefined : getRecordHarvestSubject(store);
   if (stored === undefined) {
     store.sql('delete from harvests').run();
     store
@@ -211,7 +215,7 @@ export function assertSubject(store: HarvestStore, subject: Subject, output: str
       .run(subject);
     return;
   }
-  const [differing] = (Object.keys(LABELS) as (keyof Subject)[]).filter(
+  const [differing] = (Object.keys(LABELS) as (keyof RecordHarvestSubject)[]).filter(
     (key) => stored[key] !== subject[key],
   );
   if (differing === undefined) return;
@@ -245,7 +249,7 @@ export function getOrCreateHarvest(store: HarvestStore, setSpec: string): number
 }
 
 /** Counts the seen identifiers with a digest; a record that the output lacks has an empty one. */
-export function countHeld(store: HarvestStore): number {
+export function countStoredRecords(store: HarvestStore): number {
   return Number(
     store
       .sql('select count(distinct identifier) from seen_records where length(digest) > 0')

@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
-import { CircleError, isRefusedToken, type ListPage, listPages, type OaiClient } from './client.ts';
-import { type HarvestOptions, harvest } from './harvest-list.ts';
-import { makeMemoryState } from './harvest-state.ts';
+import { isRefusedToken, type ListPage, LoopError, listPages, type OaiClient } from './client.ts';
+import { type HarvestOptions, harvestList } from './harvest-list.ts';
+import { openMemoryState } from './harvest-state.ts';
 import { findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
-import { fetchServiceClock } from './service-lists.ts';
+import { fetchServiceTraits } from './service-lists.ts';
 
 export type RecordSource = {
   readonly client: OaiClient;
@@ -47,13 +47,13 @@ export async function harvestFinds(
   fromMs: number | null,
 ): Promise<HarvestedFinds> {
   const lookups = new Map<string, ListedFind>();
-  const state = makeMemoryState();
-  const { pass, broken } = await harvest({
+  const state = openMemoryState();
+  const { pass, broken } = await harvestList({
     ...options,
     state,
     setSpec: FIND_SET,
     metadataPrefix: options.format,
-    ...(await fetchServiceClock(options)),
+    ...(await fetchServiceTraits(options)),
     window: { fromMs, untilMs: null },
     sink: {
       notePage: ({ records }) => {
@@ -156,7 +156,7 @@ export async function lookUpUnlisted(
 ): Promise<Map<string, FindLookup>> {
   const { client, clock, format: metadataPrefix, signal } = options;
   const unlisted = new Set(knownMs.keys());
-  const from = formatDatestamp(fromMs, (await fetchServiceClock(options)).granularity);
+  const from = formatDatestamp(fromMs, (await fetchServiceTraits(options)).granularity);
   const pages = listPages({
     fetchPage: client.listHeaders,
     clock,
@@ -173,12 +173,15 @@ export async function lookUpUnlisted(
     }
   } catch (thrown) {
     // Records on the rest of the list are requested one by one.
-    if (!isRefusedToken(thrown) && !(thrown instanceof CircleError)) throw thrown;
+    if (!isRefusedToken(thrown) && !(thrown instanceof LoopError)) throw thrown;
   }
   return lookUpEach(options, unlisted);
 }
 
-/** Looks up each record with one request. */
+/**
+ * Looks up each record with one request; one that is no readable find is left out.
+ * @throws as the client
+ */
 export async function lookUpEach(
   options: FindHarvest,
   idents: Iterable<string>,

@@ -33,7 +33,7 @@ export type LossOptions = {
 };
 
 /** Either the number of records that were deleted, or losses that do not count yet. */
-export type Settlement = {
+export type LossSettlement = {
   readonly vanished?: number;
   readonly unconfirmed?: UnconfirmedLosses;
 };
@@ -48,7 +48,10 @@ const CONFIRM_AFTER_MS = 3_600_000;
  * be empty or short, so many losses count only if a second scan, at least an hour later, lacks the
  * same records, or the caller accepts them.
  */
-export async function settleLosses(options: LossOptions, pass: HarvestPass): Promise<Settlement> {
+export async function settleLosses(
+  options: LossOptions,
+  pass: HarvestPass,
+): Promise<LossSettlement> {
   const { state, holdings, serverNowMs: nowMs, acceptLosses = false } = options;
   if (pass.kind === 'changes' || holdings === undefined) return {};
   const { lost, inUse } = await holdings.findLost(pass.scan);

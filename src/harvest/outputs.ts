@@ -9,25 +9,25 @@ import type { HarvestState } from './harvest-state.ts';
 import {
   deleteClosedBytes,
   type HarvestStore,
+  type RecordHarvestSubject,
   readClosedBytes,
   readExtent,
   resetOutput,
-  type Subject,
   saveClosedBytes,
   saveExtent,
 } from './harvested-records.ts';
 import type { HarvestPass } from './pass.ts';
 import {
-  formatUpwards,
+  formatDatestampRoundedUp,
   type Granularity,
   OAI_NAMESPACE,
   type OaiRecord,
   parseRecord,
 } from './protocol.ts';
-import { listRepeatedElements, type RepeatedElements, toRecordJson } from './record-json.ts';
+import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
 import { type RecordPage, type RecordSink, storePage } from './store-page.ts';
 
-export type Opening = {
+export type OutputOpenOptions = {
   /**
    * Repairs changes by another program; false: they are an error, unless the output is missing or
    * empty.
@@ -62,8 +62,8 @@ export type OpenedOutput = { readonly store: HarvestStore; readonly output: Reco
 export async function openFileOutput(
   path: string,
   store: HarvestStore,
-  subject: Subject,
-  opening: Opening,
+  subject: RecordHarvestSubject,
+  opening: OutputOpenOptions,
 ): Promise<RecordOutput> {
   const form = subject.form === 'xml' ? XML_FORM : makeJsonlForm(subject);
   const file = await openContent(path, store, opening);
@@ -96,7 +96,7 @@ export async function openFileOutput(
 async function openContent(
   path: string,
   store: HarvestStore,
-  { verify, onNote }: Opening,
+  { verify, onNote }: OutputOpenOptions,
 ): Promise<AppendFile> {
   const open = (): Promise<AppendFile> =>
     openAppendFile(path, readExtent(store), readClosedBytes(store));
@@ -122,7 +122,7 @@ async function openContent(
 /** Opens standard output for lines: it cannot be truncated. */
 export function openStreamOutput(
   write: (content: Buffer) => Promise<void>,
-  subject: Subject,
+  subject: RecordHarvestSubject,
 ): RecordOutput {
   const { render } = makeJsonlForm(subject);
   return {
@@ -149,10 +149,10 @@ type OutputForm = {
 const MAX_PIECE_BYTES = 1024 * 1024;
 
 /** One JSON object a line. */
-function makeJsonlForm({ format, version }: Subject): OutputForm {
+function makeJsonlForm({ format, version }: RecordHarvestSubject): OutputForm {
   // The service's schema describes only records of its own format.
   const repeated: RepeatedElements =
-    format === 'oai_dc' ? new Map() : listRepeatedElements(version);
+    format === 'oai_dc' ? new Map() : readRepeatedElements(version);
   return {
     head: '',
     tail: '',
@@ -235,7 +235,7 @@ function makePage(
     const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
     const header = [
       { name: 'identifier', content: identifier },
-      { name: 'datestamp', content: formatUpwards(goneAtMs, granularity) },
+      { name: 'datestamp', content: formatDatestampRoundedUp(goneAtMs, granularity) },
     ];
     if (setSpec !== '') header.push({ name: 'setSpec', content: setSpec });
     const attributes = { status: 'deleted' };

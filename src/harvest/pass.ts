@@ -53,12 +53,13 @@ const NEW_SCAN = {
 
 type Beginning = Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'scan'>;
 
-export function startPass(beginning: Beginning): HarvestPass {
+/** Makes a pass of which no page was read. */
+export function makePass(beginning: Beginning): HarvestPass {
   return { ...beginning, ...NEW_SCAN, listSize: null, agreed: null };
 }
 
 /** @param agreed null where the scan did not reach the end of the list */
-export function startScan(pass: HarvestPass, agreed: number | null): HarvestPass {
+export function makeNextScan(pass: HarvestPass, agreed: number | null): HarvestPass {
   return { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreed };
 }
 
@@ -69,7 +70,7 @@ export function startScan(pass: HarvestPass, agreed: number | null): HarvestPass
 export function continueWithoutToken(pass: HarvestPass): HarvestPass {
   const { edgeMs, window, listSize } = pass;
   const hasRest = edgeMs !== null && edgeMs !== NOTHING_READ_MS && edgeMs >= (window.fromMs ?? 0);
-  if (!hasRest || listSize === null) return startScan(pass, null);
+  if (!hasRest || listSize === null) return makeNextScan(pass, null);
   return { ...pass, token: null, cutMs: Math.min(edgeMs, window.untilMs ?? edgeMs) };
 }
 
@@ -88,7 +89,7 @@ export function advancePass(
   const beganMs = Math.min(pass.beganMs, page.responseDateMs);
   // The first page has no news: its records were there when the list was counted first.
   const hasNews =
-    pass.pages > 0 && datestampsMs.some((ms) => getLatestMs(ms) >= beganMs - overlapMs);
+    pass.pages > 0 && datestampsMs.some((ms) => getEndOfDatestampMs(ms) >= beganMs - overlapMs);
   const hasMoved = againMs.some((ms) => pass.cutMs === null || ms < pass.cutMs);
   // The count of a rest is not that of the window.
   const listSize =
@@ -97,7 +98,7 @@ export function advancePass(
       : pass.listSize;
   const counted = recountPass(pass, listSize, page.next === undefined);
   return {
-    ...(hasNews || hasMoved ? noteMove(counted) : counted),
+    ...(hasNews || hasMoved ? markMovedRecord(counted) : counted),
     beganMs,
     token: page.next ?? null,
     pages: pass.pages + 1,
@@ -106,7 +107,7 @@ export function advancePass(
 }
 
 /** Returns the pass after a record changed or appeared: another one may have been skipped. */
-export function noteMove(pass: HarvestPass): HarvestPass {
+export function markMovedRecord(pass: HarvestPass): HarvestPass {
   return pass.doubt === 0 ? { ...pass, doubt: 1 } : pass;
 }
 
@@ -145,8 +146,8 @@ function countMissing({ listSize, seen }: HarvestPass): number {
   return Math.max(0, (listSize ?? 0) - seen);
 }
 
-/** Tells if all counted records were seen. */
-export function isWhole(pass: HarvestPass): boolean {
+/** Tells if all counted records were seen; false where the service does not count. */
+export function hasSeenAllRecords(pass: HarvestPass): boolean {
   return pass.listSize !== null && countMissing(pass) === 0;
 }
 
@@ -170,7 +171,7 @@ export function judgeScan(pass: HarvestPass, unmet: number): Judgement {
 }
 
 /** Returns the end of the day for a datestamp that is a day. */
-export function getLatestMs(datestampMs: number): number {
+export function getEndOfDatestampMs(datestampMs: number): number {
   return datestampMs % DAY_MS === 0 ? datestampMs + DAY_MS - 1 : datestampMs;
 }
 
@@ -181,14 +182,19 @@ const MAX_BEHIND_MS = 7 * DAY_MS;
  * Returns the beginning of a pass by the earlier of both clocks: a server clock that was ahead
  * would hide changes.
  */
-export function getWatermark({ beganMs, localMs }: HarvestPass): number {
+export function computeWatermarkMs({ beganMs, localMs }: HarvestPass): number {
   return beganMs - localMs > MAX_BEHIND_MS ? beganMs : Math.min(beganMs, localMs);
 }
 
+/** Returns the name of a set for people, also for the empty one, which is everything. */
 export function formatSetName(setSpec: string): string {
   return setSpec === '' ? t`everything` : setSpec;
 }
 
+/**
+ * Makes the error `incomplete`, with the counts of the pass.
+ * @param reason by default the one that follows from the counts
+ */
 export function makeIncompleteError(
   setSpec: string,
   pass: HarvestPass,
@@ -207,6 +213,9 @@ function explainIncomplete(pass: HarvestPass): string {
     : t`its list kept changing while it was read`;
 }
 
+/**
+ * Says in a sentence how many records of the list are missing, as far as the service counts them.
+ */
 export function describeShortfall(pass: HarvestPass): string {
   const { listSize, seen: seenCount } = pass;
   if (listSize === null)

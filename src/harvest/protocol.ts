@@ -43,6 +43,7 @@ const VERBS = {
 
 export type Verb = keyof typeof VERBS;
 
+/** Tells if a verb has the required argument `metadataPrefix`. */
 export function requiresFormat(verb: Verb): boolean {
   const { required }: Rule = VERBS[verb];
   return required.includes('metadataPrefix');
@@ -59,8 +60,11 @@ export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   noSetHierarchy: msg`This service has no sets; harvest without one.`,
 };
 
-/** @throws UsageError for arguments that every service refuses */
-export function checkArguments(verb: Verb, args: OaiArguments): void {
+/**
+ * Asserts that a request has the arguments of its verb, with valid bounds.
+ * @throws UsageError for arguments that every service refuses
+ */
+export function assertArguments(verb: Verb, args: OaiArguments): void {
   const names = (Object.keys(args) as ArgumentName[]).filter((name) => args[name] !== undefined);
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
@@ -157,12 +161,14 @@ export function formatDatestamp(ms: number, granularity: Granularity): string {
 /**
  * Formats an `until`, rounded up so that it excludes nothing; a day already covers all its times.
  */
-export function formatUpwards(ms: number, granularity: Granularity): string {
+export function formatDatestampRoundedUp(ms: number, granularity: Granularity): string {
   return formatDatestamp(granularity === 'day' ? ms : ms + 999, granularity);
 }
 
 /**
- * Parses a bound of the user into milliseconds since 1970 UTC: the last one of its day or second.
+ * Converts a bound of the user into milliseconds since 1970 UTC: the last one of its day or
+ * second.
+ * @param bound for which {@link parseGranularity} returns a granularity
  */
 export function parseBoundMs(bound: string): number {
   const spanMs = isDay(bound) ? DAY_MS : 1000;
@@ -244,7 +250,7 @@ export function parseRecord(element: XmlElement): OaiRecord | undefined {
 const NONE: readonly XmlElement[] = [];
 
 /** Parses a header, bare or of a whole record, into a record without metadata. */
-export function parseHeaderAlone(element: XmlElement): OaiRecord | undefined {
+export function parseHeaderAsRecord(element: XmlElement): OaiRecord | undefined {
   const bare = element.name === 'record' ? getChild(element, 'header', OAI_NAMESPACE) : element;
   const header = parseHeader(element);
   if (header === undefined || bare === undefined) return undefined;

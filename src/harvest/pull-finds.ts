@@ -2,19 +2,19 @@ import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import { listAttempts } from '../outbox/attempts.ts';
-import { thinContents } from '../outbox/command-log.ts';
+import { deleteUnneededContents } from '../outbox/command-log.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
-  completePull,
   findPulledRecord,
+  getPullWatermarkMs,
   getRemoteState,
-  listSentFinds,
+  iterateSentFinds,
   type PulledRecord,
-  pullWatermarkMs,
   type RemoteState,
-  recordUnchanged,
   type SentFind,
-  saveStanding,
+  storePulledRecord,
+  storePullWatermark,
+  storeSeenTime,
 } from '../outbox/views/records-at-service.ts';
 import {
   FIND_SET,
@@ -67,9 +67,9 @@ const CREATION_MARGIN_MS = 30 * 60_000;
  * after the last page, with the server time at which the next pull continues.
  * @throws UsageError on a training instance, which is not harvested; as {@link lookUpChanges}
  */
-export async function pull(context: PullContext): Promise<Pull> {
+export async function pullFinds(context: PullContext): Promise<Pull> {
   const { outbox, only } = context;
-  const sent = [...listSentFinds(outbox)].filter(({ find }) => only?.has(find) ?? true);
+  const sent = [...iterateSentFinds(outbox)].filter(({ find }) => only?.has(find) ?? true);
   if (sent.length === 0) return { finds: [], withoutContent: [], fromMs: undefined };
   const recordsByIdent = new Map(
     sent.map(({ identCely }) => [identCely, findPulledRecord(outbox, identCely)]),
@@ -81,9 +81,9 @@ export async function pull(context: PullContext): Promise<Pull> {
   const ownLookups = context.training ? filterOwn(context, sent, lookups, recordsByIdent) : lookups;
   outbox.change(() => {
     for (const { identCely } of sent) remember(outbox, identCely, ownLookups.get(identCely));
-    if (beganMs !== undefined) completePull(outbox, beganMs);
+    if (beganMs !== undefined) storePullWatermark(outbox, beganMs);
   });
-  thinContents(outbox);
+  deleteUnneededContents(outbox);
   const finds = sent.flatMap((find): PulledFind[] => {
     const now = getRemoteState(outbox, find);
     return now === undefined
@@ -131,7 +131,7 @@ async function lookUpAll(
  */
 async function lookUpSince(context: PullContext, recordsByIdent: PulledRecords, allMs: number) {
   const idents = new Set(recordsByIdent.keys());
-  const watermarkMs = context.full ? undefined : pullWatermarkMs(context.outbox);
+  const watermarkMs = context.full ? undefined : getPullWatermarkMs(context.outbox);
   if (watermarkMs !== undefined) {
     const overlapMs = computeOverlapMs(context.indexAllowanceMs);
     const fromMs = getSinceMs(watermarkMs - overlapMs, recordsByIdent.values());
@@ -213,9 +213,9 @@ function getFirstSentMs(outbox: Outbox, sent: readonly SentFind[]): number {
 }
 
 function remember(outbox: Outbox, identCely: string, lookup: FindLookup | undefined): void {
-  if (lookup === undefined) recordUnchanged(outbox, identCely);
+  if (lookup === undefined) storeSeenTime(outbox, identCely);
   else if (lookup.kind !== 'empty')
-    saveStanding(outbox, {
+    storePulledRecord(outbox, {
       identCely,
       standing: lookup.kind,
       datestampMs: 'datestampMs' in lookup ? lookup.datestampMs : null,

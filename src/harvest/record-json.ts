@@ -133,8 +133,12 @@ export type RepeatedElements = ReadonlyMap<string, ReadonlySet<string>>;
 const XSD = 'http://www.w3.org/2001/XMLSchema';
 const NEWEST_VERSION = '2.2';
 
-/** @param version schema version of the records; the newest is used for an unknown one */
-export function listRepeatedElements(version: string): RepeatedElements {
+/**
+ * Reads from the schema of pas which children may repeat: they are lists in JSON even if there is
+ * one.
+ * @param version schema version of the records; the newest is used for an unknown one
+ */
+export function readRepeatedElements(version: string): RepeatedElements {
   const getPath = (path: string): string => join(packageRoot, 'schemas', 'svc', path, 'svc.xsd');
   const isKnown = /^\d+\.\d+$/.test(version) && existsSync(getPath(version));
   return computeRepeatedElements(

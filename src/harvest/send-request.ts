@@ -28,11 +28,11 @@ import {
   type HttpResponse,
   TransportError,
 } from '../service/http/exchange.ts';
-import { createRedactor, redactAnswers } from '../service/http/redaction.ts';
+import { createRedactor, withRedactedAnswers } from '../service/http/redaction.ts';
 import { isRedirect, MAX_REDIRECTS, parseRedirect } from '../service/http/redirect.ts';
 import {
+  assertArguments,
   buildQuery,
-  checkArguments,
   ERROR_HINTS,
   findRecordAt,
   MalformedAnswerError,
@@ -108,9 +108,9 @@ const UNPACKED_PIECE_BYTES = 512 * 1024;
  */
 export function makeRequestSender(endpoint: string, options: RequestOptions): SendRequest {
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
-  const get = followRedirects(endpoint, exchange);
+  const get = makeRedirectFollower(endpoint, exchange);
   return async (verb, args, signal, onToken) => {
-    checkArguments(verb, args);
+    assertArguments(verb, args);
     const send = async (authorization: string | undefined): Promise<HttpResponse> => {
       const response = await get(buildQuery(verb, args), authorization, {
         maxAnswerBytes,
@@ -120,10 +120,12 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
       const body =
         response.status === 200 ? unpackBody(endpoint, response, maxAnswerBytes) : response.body;
       if (body === response.body) return response;
-      return createRedactor(authorization === undefined ? [] : [extractToken(authorization)])({
-        ...response,
-        body,
-      });
+      return createRedactor(authorization === undefined ? [] : [extractCredentials(authorization)])(
+        {
+          ...response,
+          body,
+        },
+      );
     };
     const response = await requireAnswer(endpoint, signal, () =>
       withCredentials(credentials, send, signal),
@@ -140,7 +142,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
       await yieldToIo();
     }
     const document = parseAnswerXml(endpoint, response, body);
-    return parseDocument(verb, endpoint, document, body, args.resumptionToken === undefined);
+    return parseOaiDocument(verb, endpoint, document, body, args.resumptionToken === undefined);
   };
 }
 
@@ -209,7 +211,7 @@ function findProtocolAnswer(
     const body = unpackBody(endpoint, response, maxBytes);
     const document = parseAnswerXml(endpoint, response, body);
     if (getChild(document.root, 'error', OAI_NAMESPACE) === undefined) return undefined;
-    return parseDocument(verb, endpoint, document, body, resumptionToken === undefined);
+    return parseOaiDocument(verb, endpoint, document, body, resumptionToken === undefined);
   } catch (thrown) {
     if (thrown instanceof MalformedAnswerError) return undefined;
     throw thrown;
@@ -248,7 +250,7 @@ function assertStatus(endpoint: string, response: HttpResponse): never {
  * @param isFirst false for an answer to a token, after which at least one record follows
  * @throws OaiError for a protocol error, or an answer of another verb
  */
-export function parseDocument(
+export function parseOaiDocument(
   verb: Verb,
   endpoint: string,
   document: XmlDocument,
@@ -400,14 +402,14 @@ type Get = (
  * service would show less, and nothing goes from https to http.
  * @throws OaiError for an invalid redirect, or one to an origin that must not get the credential
  */
-export function followRedirects(endpoint: string, exchange: Exchange): Get {
+export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get {
   const { origin } = new URL(endpoint);
   let settled = endpoint;
   return async (query, authorization, limits) => {
     const send =
       authorization === undefined
         ? exchange
-        : redactAnswers([extractToken(authorization)], exchange);
+        : withRedactedAnswers([extractCredentials(authorization)], exchange);
     let url = `${settled}?${query}`;
     for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
       const { origin: next } = new URL(url);
@@ -441,7 +443,7 @@ export function followRedirects(endpoint: string, exchange: Exchange): Get {
 }
 
 /** Returns the part of an `Authorization` header after its scheme. */
-export function extractToken(authorization: string): string {
+export function extractCredentials(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
 }
 

@@ -32,6 +32,7 @@ export type HarvestRequest = ListedService &
 /** Result of a harvest of one set. */
 export type SetResult = ReturnType<typeof makeSetResult>;
 
+/** Makes the result of one set: figures of the harvest, with kind and record count of its pass. */
 export function makeSetResult(setSpec: string, { pass, ...figures }: HarvestResult) {
   return {
     setSpec,
@@ -96,18 +97,19 @@ async function fetchSetSpecs({
 }
 
 /** Facts of a service that all its lists need. */
-export type ServiceClock = Pick<HarvestOptions, 'granularity' | 'serverNowMs' | 'overlapMs'>;
+export type ServiceTraits = Pick<HarvestOptions, 'granularity' | 'serverNowMs' | 'overlapMs'>;
 
 /**
- * Sends Identify.
+ * Requests granularity and time of the service (Identify), and calls `onNote` where it records no
+ * deletions.
  * @throws as the client
  */
-export async function fetchServiceClock({
+export async function fetchServiceTraits({
   client,
   signal,
   onNote,
   indexAllowanceMs,
-}: ListedService & Pick<HarvestRequest, 'onNote' | 'indexAllowanceMs'>): Promise<ServiceClock> {
+}: ListedService & Pick<HarvestRequest, 'onNote' | 'indexAllowanceMs'>): Promise<ServiceTraits> {
   const { granularity, deletedRecord, responseDateMs } = await client.identify(signal);
   if (deletedRecord === 'no' || deletedRecord === 'transient') {
     onNote?.(

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { hashSha512 } from '../base/digest.ts';
-import { forget, type KeptFile, keep, readKept } from '../base/disk/files.ts';
+import { deleteKeptFile, type KeptFile, readKeptFile, storeKeptFile } from '../base/disk/files.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -39,7 +39,7 @@ export async function findSchemaInUse(
   profile: DocumentProfile,
   folder: string,
 ): Promise<SchemaInUse> {
-  const keptFile = readKept(folder);
+  const keptFile = readKeptFile(folder);
   const addresses = { url: getSchemaLocation(profile), namespace: getNamespace(profile) };
   if (keptFile !== undefined) {
     return {
@@ -60,9 +60,11 @@ export async function findSchemaInUse(
 
 export type SchemaChange = 'fetched' | 'updated' | 'unchanged' | 'forgotten';
 
-/** Removes the stored schema, so that the bundled one is used. */
+/**
+ * Removes the stored schema, so that the bundled one is used; `unchanged` where none was stored.
+ */
 export function removeSchema(folder: string): SchemaChange {
-  return forget(folder) ? 'forgotten' : 'unchanged';
+  return deleteKeptFile(folder) ? 'forgotten' : 'unchanged';
 }
 
 type UpdateSchemaOptions = {
@@ -94,7 +96,7 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
   const charset = /;\s*charset\s*=\s*"?([\w.-]+)/i.exec(headers['content-type'] ?? '')?.[1];
   const problem = await findSchemaProblem({ url, bytes: body }, profile, charset);
   if (problem !== undefined) throw makeUnusableError(url, problem);
-  keep(folder, `${profile.prefix}.xsd`, url, body, clock.now());
+  storeKeptFile(folder, `${profile.prefix}.xsd`, url, body, clock.now());
   if (before === undefined) return 'fetched';
   return before.bytes.equals(body) ? 'unchanged' : 'updated';
 }
@@ -102,7 +104,7 @@ export async function updateSchema(options: UpdateSchemaOptions): Promise<Schema
 /** Returns the stored schema; undefined where it is damaged, so that it is replaced. */
 function readKeptOrUndefined(folder: string): KeptFile | undefined {
   try {
-    return readKept(folder);
+    return readKeptFile(folder);
   } catch (thrown) {
     if (thrown instanceof ConfigError) return undefined;
     throw thrown;

@@ -2,7 +2,7 @@ import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
-import { type Attempt, type Entry, type Lookup, makeAttempts } from './entry.ts';
+import { type Attempt, type Entry, type InconclusiveLookup, makeAttempts } from './entry.ts';
 import { findEntryById, listEntriesInState } from './entry-queries.ts';
 import {
   type AnsweredBody,
@@ -14,24 +14,24 @@ import {
   makeDamagedError,
   makeFact,
   makeNonce,
+  makeStoredMessage,
   type NewFact,
   packContent,
   parseFact,
-  readMessage,
+  parseStoredMessage,
   serializeFact,
   serializeIssues,
-  storeMessage,
 } from './facts.ts';
 import { foldSlot } from './fold.ts';
 import { findStoredIntent } from './intents.ts';
 import { type Outbox, readHeader, requireLedger } from './open-outbox.ts';
 import {
   appendFacts,
-  findScope,
+  findLedgerScope,
   getCommandId,
   getSlotState,
   listFactsOfSlot,
-  refold,
+  rebuildEntries,
 } from './wishes.ts';
 
 function isOwn({ kind, intent }: Entry, fact: Fact): fact is FactOf<'attempted'> {
@@ -50,7 +50,11 @@ export function listAttempts(outbox: Outbox, entry: Entry): Attempt[] {
   );
 }
 
-/** Returns the attempts that are open, or of unknown outcome. */
+/**
+ * Returns the ids of attempts that are open, or of unknown outcome; of an import, those of all
+ * its versions.
+ * @throws DatabaseError where a fact is damaged
+ */
 export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
   const { intents } = getSlotState(outbox, entry);
   return [...intents].flatMap(([intent, { attempts, verdicts }]) =>
@@ -66,7 +70,7 @@ export function listOpenAttempts(outbox: Outbox, entry: Entry): string[] {
 export type EvidenceVerdict = 'found' | 'absent' | 'undecided' | 'person';
 
 /** A conclusion about an entry. */
-export type Evidence = Lookup & { readonly verdict: EvidenceVerdict };
+export type Evidence = InconclusiveLookup & { readonly verdict: EvidenceVerdict };
 
 /** Returns the conclusions about an entry in order; the last inconclusive lookup comes last. */
 export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
@@ -80,14 +84,21 @@ export function listEvidence(outbox: Outbox, entry: Entry): Evidence[] {
         const { at, serverMs, basis, candidates, reason } = fact.body;
         const verdict = fact.kind === 'matched' ? 'found' : 'absent';
         return [
-          { at, serverAt: serverMs, verdict, basis, candidates, reason: readMessage(reason) },
+          {
+            at,
+            serverAt: serverMs,
+            verdict,
+            basis,
+            candidates,
+            reason: parseStoredMessage(reason),
+          },
         ];
       }
       case 'decided': {
         const { at, by, answer, identCely, rejects, reason, intent } = fact.body;
         if (by !== 'person' || (entry.kind !== 'import' && intent !== entry.intent)) return [];
         const candidates = identCely === null ? rejects.map(({ name }) => name) : [identCely];
-        const text = readMessage(reason);
+        const text = parseStoredMessage(reason);
         return [{ at, serverAt: null, verdict: 'person', basis: answer, candidates, reason: text }];
       }
       default:
@@ -112,7 +123,7 @@ export function decide(outbox: Outbox, entry: Entry, answer: Answer, reason: Mes
   // An entry that was given up with an unknown outcome is uncertain again.
   const open = entry.state === 'dropped' ? [] : listOpenAttempts(outbox, entry);
   appendFacts(outbox, [
-    makeDecision(outbox, entry, {
+    makeDecisionFact(outbox, entry, {
       answer: answer.kind,
       by: 'person',
       attempts: [...open, ...refused],
@@ -150,7 +161,7 @@ export function releaseRecord(
 ): void {
   const facts = listFactsOfSlot(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
   appendFacts(outbox, [
-    makeDecision(outbox, entry, {
+    makeDecisionFact(outbox, entry, {
       answer: 'release',
       by: 'service',
       attempts: [...new Set(facts.flatMap(listSettledAttempts))],
@@ -191,7 +202,11 @@ type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
   readonly reason: Message;
 };
 
-export function makeDecision(outbox: Outbox, entry: Entry, decision: NewDecision): NewFact {
+/**
+ * Makes the fact of a decision about an entry as of now, without storing it. Only the decision of
+ * a person has the running command.
+ */
+export function makeDecisionFact(outbox: Outbox, entry: Entry, decision: NewDecision): NewFact {
   const { reason, ...decided } = decision;
   return {
     kind: 'decided',
@@ -202,16 +217,17 @@ export function makeDecision(outbox: Outbox, entry: Entry, decision: NewDecision
       intent: entry.intent,
       command: decision.by === 'person' ? getCommandId(outbox) : null,
       at: Math.floor(outbox.clock.now()),
-      reason: storeMessage(reason),
+      reason: makeStoredMessage(reason),
     },
   };
 }
 
 /**
- * Tells if a person said of any find that a candidate is another one: a project that its hidden
- * records are those of others.
+ * Tells if a person said for any find that a candidate is another thing. A project as candidate
+ * stands for its hidden records.
+ * @throws DatabaseError where a fact is damaged
  */
-export function isRejectedOfAny(outbox: Outbox, candidate: string): boolean {
+export function isRejectedForAnyFind(outbox: Outbox, candidate: string): boolean {
   const rows = outbox
     .sql(
       `select * from facts where kind = 'decided' and exists (
@@ -225,7 +241,7 @@ export function isRejectedOfAny(outbox: Outbox, candidate: string): boolean {
 }
 
 /** Facts about a request that are stored before its first byte is sent. */
-export type AttemptHead = Pick<
+export type AttemptRequest = Pick<
   AttemptedBody,
   'method' | 'path' | 'account' | 'fromMs' | 'sentByMs' | 'settleMs'
 >;
@@ -242,10 +258,10 @@ export type Claim = { readonly entry: Entry; readonly attempt: string };
  * @throws DatabaseError where ledger or outbox cannot be written, or a fact is damaged: then nothing
  * is sent
  */
-export function claim(
+export function claimQueuedEntry(
   outbox: Outbox,
   id: number,
-  getDeparture: (entry: Entry) => AttemptHead | undefined,
+  getDeparture: (entry: Entry) => AttemptRequest | undefined,
 ): Claim | undefined {
   const ledger = requireLedger(outbox);
   let made: FactOf<'attempted'> | undefined;
@@ -262,7 +278,7 @@ export function claim(
     const cached = findEntryById(outbox, id);
     if (cached === undefined) return undefined;
     // The row is only a copy of what the facts say.
-    refold(outbox, cached.subject);
+    rebuildEntries(outbox, cached.subject);
     const entry = findEntryById(outbox, id);
     // A damaged index hides facts: the entry may have been sent.
     if (entry === undefined || entry.attempts < cached.attempts)
@@ -286,7 +302,7 @@ export function claim(
 }
 
 function recordNotSent(outbox: Outbox, { id, subject, slot }: FactOf<'attempted'>): void {
-  const scope = findScope(outbox);
+  const scope = findLedgerScope(outbox);
   if (scope === undefined) return;
   const answer = makeAnswer(
     outbox,
@@ -311,7 +327,7 @@ function assertOwnPlace(outbox: Outbox, ledger: string): void {
   );
 }
 
-function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptHead): AttemptedBody {
+function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptRequest): AttemptedBody {
   const facts = listFactsOfSlot(outbox, entry);
   const { wanted, inForce } = foldSlot(facts);
   const head = wanted.kind === 'one' ? wanted.fact : undefined;
@@ -340,13 +356,16 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptHead)
   };
 }
 
-export type Settlement =
+/**
+ * What an attempt means for its entry. `notBeforeAt` is by this machine's clock, in milliseconds.
+ */
+export type AttemptSettlement =
   | { readonly state: 'accepted'; readonly identCely: string; readonly reason?: Message }
   | { readonly state: 'refused'; readonly reason: Message; readonly issues: readonly Issue[] }
   | { readonly state: 'queued'; readonly reason: Message; readonly notBeforeAt: number }
   | { readonly state: 'uncertain'; readonly reason: Message };
 
-export type AnswerFacts = Pick<AnsweredBody, 'outcome'> & {
+export type AnswerDetails = Pick<AnsweredBody, 'outcome'> & {
   readonly status?: number | undefined;
   /** Date header of the answer. */
   readonly serverDateAt?: ServerMs | undefined;
@@ -354,12 +373,16 @@ export type AnswerFacts = Pick<AnsweredBody, 'outcome'> & {
   readonly endedAt?: ServerMs | undefined;
 };
 
-/** Records the answer to an attempt. */
+/**
+ * Records the end of an attempt, with or without an answer; it is on disk in ledger and outbox
+ * then.
+ * @throws DatabaseError where one of them cannot be written
+ */
 export function recordAnswer(
   outbox: Outbox,
   { entry, attempt }: Claim,
-  settlement: Settlement,
-  answer: AnswerFacts,
+  settlement: AttemptSettlement,
+  answer: AnswerDetails,
 ): void {
   const { subject, slot } = entry;
   const body = makeAnswer(outbox, attempt, settlement, answer);
@@ -369,8 +392,8 @@ export function recordAnswer(
 function makeAnswer(
   { clock }: Outbox,
   attempt: string,
-  settlement: Settlement,
-  { outcome, status, serverDateAt, endedAt }: AnswerFacts,
+  settlement: AttemptSettlement,
+  { outcome, status, serverDateAt, endedAt }: AnswerDetails,
 ): AnsweredBody {
   return {
     attempt,
@@ -382,7 +405,7 @@ function makeAnswer(
     serverDateMs: serverDateAt ?? null,
     endedMs: endedAt ?? serverDateAt ?? null,
     notBeforeAt: settlement.state === 'queued' ? Math.ceil(settlement.notBeforeAt) : 0,
-    reason: settlement.reason === undefined ? null : storeMessage(settlement.reason),
+    reason: settlement.reason === undefined ? null : makeStoredMessage(settlement.reason),
     issues: settlement.state === 'refused' ? serializeIssues(settlement.issues) : null,
   };
 }
@@ -391,7 +414,7 @@ function makeAnswer(
  * Records an unknown outcome for attempts without an answer, under the push locks, where no process
  * can be waiting for one; returns the entries as they are then.
  */
-export function recoverOpenAttempts(outbox: Outbox): Entry[] {
+export function recordOrphanedAttempts(outbox: Outbox): Entry[] {
   const reason = msg`pas stopped while the request was in progress, so it is unknown whether the service received it`;
   return outbox.change(() =>
     listEntriesInState(outbox, 'sending').flatMap((entry) => {

@@ -18,11 +18,11 @@ import {
 } from './entry.ts';
 import {
   type CurrentBody,
+  convertReadErrors,
   type Fact,
   type FactOf,
   type FindWish,
   ROW_BASES,
-  readStored,
 } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
@@ -80,8 +80,8 @@ type EntryRow = Omit<ReturnType<typeof WRITTEN.parse>, 'updatedAt'> & {
  * Folds all facts of a subject, and writes what follows from them.
  * @throws DatabaseError where an intent is damaged
  */
-export function refoldSubject(outbox: Outbox, subject: string, facts: readonly Fact[]): void {
-  readStored(outbox.path, subject, () => writeRows(outbox, subject, facts));
+export function storeFoldedEntries(outbox: Outbox, subject: string, facts: readonly Fact[]): void {
+  convertReadErrors(outbox.path, subject, () => writeRows(outbox, subject, facts));
 }
 
 function writeRows(outbox: Outbox, subject: string, all: readonly Fact[]): void {

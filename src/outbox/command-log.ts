@@ -8,18 +8,28 @@ import {
   type DecidedBody,
   type Fact,
   type FactOf,
+  makeStoredMessage,
   makeUndoWords,
   type NewFact,
   parseCommandId,
   parseFact,
   type Slot,
-  storeMessage,
   unpackAttempt,
 } from './facts.ts';
-import { foldSlot, type Wanted } from './fold.ts';
+import { foldSlot, type SlotWish } from './fold.ts';
 import { type Outbox, updateHeader } from './open-outbox.ts';
-import { appendFacts, getCommandId, getSlotState, listFactsOfSubject, unwant } from './wishes.ts';
+import {
+  appendFacts,
+  getCommandId,
+  getSlotState,
+  listFactsOfSubject,
+  withdrawWish,
+} from './wishes.ts';
 
+/**
+ * A command that changed something; `at` is in milliseconds since 1970 UTC, `subjects` the number
+ * of its finds and records.
+ */
 export type LoggedCommand = {
   readonly id: string;
   /** As its facts have it: with its words. */
@@ -37,7 +47,7 @@ const parseCommand = createRowParser({ command: isText, subjects: isNumber });
 /** Commands that are listed, and whose content is kept. */
 const MAX_COMMANDS = 50;
 
-/** Returns the commands that changed something, newest first. */
+/** Returns the last 50 commands that changed something, newest first. */
 export function listCommands(outbox: Outbox): LoggedCommand[] {
   const rows = outbox
     .sql(
@@ -62,33 +72,41 @@ function getUuid(command: string): string {
 }
 
 /** Returns the last command that is neither undone nor an undo. */
-export function findLastCommand(outbox: Outbox): LoggedCommand | undefined {
+export function findLastUndoableCommand(outbox: Outbox): LoggedCommand | undefined {
   return listCommands(outbox).find(({ undoes, isUndone }) => undoes === undefined && !isUndone);
 }
 
 /** `attempted`: an attempt relied on it; `changed`: a later command changed it. */
-export type Kept = { readonly subject: string; readonly slot: string; readonly because: KeptCause };
+export type KeptSlot = {
+  readonly subject: string;
+  readonly slot: string;
+  readonly because: KeptCause;
+};
 export type KeptCause = 'attempted' | 'changed';
 
-export type Undone = { readonly subjects: ReadonlySet<string>; readonly kept: readonly Kept[] };
+export type UndoResult = {
+  readonly subjects: ReadonlySet<string>;
+  readonly kept: readonly KeptSlot[];
+};
 
 /** Slots per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
 /**
- * Takes back what a command wanted and decided, by appending what was wanted before. What was
- * attempted since, or changed by a later command, stays. Of an undo it is a redo. An interrupted one
- * is continued by the next.
+ * Takes back what a command wanted and decided, by appending what was wanted before; the running
+ * command becomes this undo. What was attempted since, or changed by a later command, stays
+ * (`kept`). Of an undo it is a redo. An interrupted one is continued by the next.
+ * @param onProgress called after each transaction
  */
 export function undoCommand(
   outbox: Outbox,
   { id, command }: LoggedCommand,
   onProgress: (doneCount: number, total: number) => void = () => {},
-): Undone {
+): UndoResult {
   outbox.command.words = makeUndoWords(id);
   const slots = listSlotsOfCommand(outbox, command);
   const subjects = new Set<string>();
-  const kept: Kept[] = [];
+  const kept: KeptSlot[] = [];
   for (let at = 0; at < slots.length; at += BATCH) {
     outbox.change(() => {
       for (const { subject, slot } of slots.slice(at, at + BATCH)) {
@@ -105,7 +123,7 @@ export function undoCommand(
 }
 
 /** Undoes nothing, so that the next plain undo takes an earlier command. */
-function recordVainUndo(outbox: Outbox, { subject, slot }: Kept): void {
+function recordVainUndo(outbox: Outbox, { subject, slot }: KeptSlot): void {
   appendFacts(outbox, [
     { kind: 'decided', subject, slot, body: makeUndo(outbox, { intent: null, attempts: [] }, []) },
   ]);
@@ -124,7 +142,7 @@ function listSlotsOfCommand(outbox: Outbox, command: string): ReturnType<typeof 
 }
 
 /** Returns the subjects of which a command that `other` does not know left something else. */
-export function listSubjectsAhead(outbox: Outbox, other: Outbox): string[] {
+export function listSubjectsWithUnknownChanges(outbox: Outbox, other: Outbox): string[] {
   const known = new Set(listCommandNames(other));
   const slots = listCommandNames(outbox)
     .filter((command) => !known.has(command))
@@ -140,7 +158,7 @@ function getWill(outbox: Outbox, slot: Slot): string {
   return JSON.stringify([listIntents(wanted), decided]);
 }
 
-function listIntents(wanted: Wanted): readonly (string | null)[] {
+function listIntents(wanted: SlotWish): readonly (string | null)[] {
   switch (wanted.kind) {
     case 'nothing':
       return [];
@@ -348,7 +366,7 @@ function makeUndo(
     replaces,
     command: getCommandId(outbox),
     at: Math.floor(outbox.clock.now()),
-    reason: storeMessage(msg`a person undid the decision`),
+    reason: makeStoredMessage(msg`a person undid the decision`),
   };
 }
 
@@ -365,7 +383,7 @@ export function listFactsOfCommand(outbox: Outbox, command: string): Fact[] {
  * commands wanted. Ids and facts stay.
  * @returns the number of emptied intents
  */
-export function thinContents(outbox: Outbox): number {
+export function deleteUnneededContents(outbox: Outbox): number {
   return outbox.change(
     () =>
       outbox
@@ -392,7 +410,7 @@ export type Removal =
   | { readonly kind: 'kept'; readonly because: Entry };
 
 /** Returns the entries of a removal, and the entry that prevents it; changes nothing. */
-export function checkRemovable(
+export function planSubjectRemoval(
   outbox: Outbox,
   subject: string,
 ): { readonly entries: readonly Entry[]; readonly because: Entry | undefined } {
@@ -413,14 +431,14 @@ function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
  */
 export function removeSubject(outbox: Outbox, subject: string): Removal {
   return outbox.change(() => {
-    const { entries, because } = checkRemovable(outbox, subject);
+    const { entries, because } = planSubjectRemoval(outbox, subject);
     if (because !== undefined) return { kind: 'kept', because };
     const isHidden = entries.some(({ attempts }) => attempts > 0);
     // Changes first: without its find they have no row.
     for (const entry of entries.toSorted((a, b) => Number(isImport(a)) - Number(isImport(b)))) {
       if (entry.unknownAttempts > 0)
         decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
-      unwant(outbox, entry, true);
+      withdrawWish(outbox, entry, true);
     }
     return { kind: 'removed', entries, isHidden };
   });
@@ -436,7 +454,7 @@ const parseUsed = createRowParser({ digest: isText });
  * Returns digests of copied photographs that are wanted, or would be after an undo. Other copies are
  * unused.
  */
-export function listUsedPhotographs(outbox: Outbox): Set<string> {
+export function getUsedDigests(outbox: Outbox): Set<string> {
   const rows = outbox
     .sql(
       `select distinct body ->> '$.photograph.sha512' as digest

@@ -14,18 +14,18 @@ import {
   type EntryState,
   type HeldQuestion,
   type ImportEntry,
+  type InconclusiveLookup,
   isAboutRow,
-  type Lookup,
   type NumberEntry,
   type PhotoEntry,
 } from './entry.ts';
 import {
+  convertReadErrors,
   deserializeIssues,
   deserializeMessage,
+  makeStoredMessage,
+  parseStoredMessage,
   ROW_BASES,
-  readMessage,
-  readStored,
-  storeMessage,
 } from './facts.ts';
 import { IMPORT_KEY, parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
@@ -54,7 +54,7 @@ const parseRow = createRowParser({
 /** @throws DatabaseError where the row differs from what was written */
 function parseEntry(outbox: Outbox, stored: unknown): Entry {
   const row = parseRow(stored);
-  return readStored(outbox.path, `entry ${row.id}`, () => makeEntry(row));
+  return convertReadErrors(outbox.path, `entry ${row.id}`, () => makeEntry(row));
 }
 
 function makeEntry(row: ReturnType<typeof parseRow>): Entry {
@@ -83,24 +83,24 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
 function deserializeHeld(text: string | null): HeldQuestion | null {
   if (text === null) return null;
   const { question, ...held } = JSON.parse(text);
-  return { ...held, question: readMessage(question) };
+  return { ...held, question: parseStoredMessage(question) };
 }
 
-function deserializeLookup(text: string): Lookup {
+function deserializeLookup(text: string): InconclusiveLookup {
   const { reason, ...lookup } = JSON.parse(text);
-  return { ...lookup, reason: readMessage(reason) };
+  return { ...lookup, reason: parseStoredMessage(reason) };
 }
 
 /** Stores a question about an entry, or removes it (null). */
 export function storeQuestion(outbox: Outbox, id: number, held: HeldQuestion | null): void {
   const text =
-    held === null ? null : JSON.stringify({ ...held, question: storeMessage(held.question) });
+    held === null ? null : JSON.stringify({ ...held, question: makeStoredMessage(held.question) });
   outbox.sql('update entries set held = ? where id = ? and held is not ?').run(text, id, text);
 }
 
 /** Stores the reason of an inconclusive lookup in place of the previous one. */
-export function storeLookup(outbox: Outbox, id: number, lookup: Lookup): void {
-  const text = { ...lookup, reason: storeMessage(lookup.reason) };
+export function storeLookup(outbox: Outbox, id: number, lookup: InconclusiveLookup): void {
+  const text = { ...lookup, reason: makeStoredMessage(lookup.reason) };
   outbox.sql('update entries set lookup = ? where id = ?').run(JSON.stringify(text), id);
 }
 
@@ -114,8 +114,11 @@ export function clearBackoff(outbox: Outbox, subjects: readonly string[]): void 
     .run(JSON.stringify(subjects));
 }
 
-/** Ends backoff that lies further ahead than the maximum: a wrong clock set it. */
-export function clampFutureBackoff(outbox: Outbox, maxBackoffMs: number): void {
+/**
+ * Ends the backoff of queued entries that lies further ahead than the maximum, or that was set in
+ * the future: a wrong clock set it.
+ */
+export function clearImplausibleBackoff(outbox: Outbox, maxBackoffMs: number): void {
   outbox
     .sql(
       `update entries set not_before_at = 0 where state = 'queued'
@@ -128,6 +131,10 @@ export function findEntryById(outbox: Outbox, id: number): Entry | undefined {
   return selectEntries(outbox, 'entries.id = :id', { id }).at(0);
 }
 
+/**
+ * Returns an entry, also a dropped one.
+ * @param key `import`, or the id of the intent of a number or a photograph
+ */
 export function findEntryByKey(outbox: Outbox, subject: string, key: string): Entry | undefined {
   return selectEntries(outbox, 'entries.subject = :subject and entries.key = :key', {
     subject,
@@ -135,14 +142,21 @@ export function findEntryByKey(outbox: Outbox, subject: string, key: string): En
   }).at(0);
 }
 
-/** Returns the record of a find or record; null where it is unknown. */
-export function findRecord({ sql }: Outbox, subject: string): string | null {
+/**
+ * Returns the identifier of the record of a subject; null for a find without one, or an unknown
+ * find.
+ */
+export function findIdentOfSubject({ sql }: Outbox, subject: string): string | null {
   const record = parseRecordSubject(subject);
   if (record !== undefined) return record;
   const made = sql('select ident_cely from finds where uuid = ?').pluck().get(subject);
   return typeof made === 'string' ? made : null;
 }
 
+/**
+ * Returns all entries with this identifier, also dropped ones and those of several finds, in the
+ * order of the queue.
+ */
 export function listEntriesOfRecord(outbox: Outbox, identCely: string): Entry[] {
   return selectEntries(outbox, 'ident_cely = :identCely', { identCely });
 }
@@ -170,6 +184,7 @@ export function findImportOfRecord(outbox: Outbox, identCely: string): ImportEnt
 
 type UnsettledState = 'draft' | 'refused' | 'sending' | 'uncertain';
 
+/** Returns the entries in a state, also those of removed finds, in the order of the queue. */
 export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry[] {
   // SQLite uses the index `entries_unsettled` only for this exact condition; the plus excludes
   // other indexes.
@@ -180,13 +195,13 @@ export function listEntriesInState(outbox: Outbox, state: UnsettledState): Entry
   );
 }
 
-/** Returns entries with a question that a person must answer. */
+/** Returns queued entries with a question that a person must answer, in the order of the queue. */
 export function listHeldEntries(outbox: Outbox): Entry[] {
   return selectEntries(outbox, `held is not null and state = 'queued'`, {});
 }
 
 /** Returns entries with a question, also those that were sent and about which a row differs. */
-export function listAskedEntries(outbox: Outbox): Entry[] {
+export function listEntriesWithQuestion(outbox: Outbox): Entry[] {
   return selectEntries(outbox, 'held is not null', {}).filter(
     ({ held, state }) => held !== null && (state === 'queued' || isAboutRow(held)),
   );
@@ -236,20 +251,27 @@ function selectOfKind<Kind extends EntryKind>(
   );
 }
 
+/** Tells if the import of a find is dropped; false for an unknown find, and for a record. */
 export function isDropped({ sql }: Outbox, uuid: string): boolean {
   return sql(`select 1 from finds where uuid = ? and state = 'dropped'`).get(uuid) !== undefined;
 }
 
-/** Returns all numbers of a find or record, in the order of the queue. */
-export function listNumbers(outbox: Outbox, subject: string): NumberEntry[] {
+/**
+ * Returns all numbers of a find or record, also dropped and refused ones, in the order of the
+ * queue.
+ */
+export function listNumberEntries(outbox: Outbox, subject: string): NumberEntry[] {
   return selectOfKind(outbox, 'number', '(entries.subject = :subject or ident_cely = :identCely)', {
     subject,
-    identCely: findRecord(outbox, subject),
+    identCely: findIdentOfSubject(outbox, subject),
   });
 }
 
-/** Returns the last registration number of a find, sent or not. */
-export function getLatestNumber(entries: readonly Entry[]): string | undefined {
+/**
+ * Returns the value of the last number among the entries, sent or not, without dropped and
+ * refused ones; undefined where there is none.
+ */
+export function getEffectiveNumber(entries: readonly Entry[]): string | undefined {
   return entries
     .flatMap((entry) =>
       entry.kind === 'number' && entry.state !== 'dropped' && entry.state !== 'refused'
@@ -260,16 +282,16 @@ export function getLatestNumber(entries: readonly Entry[]): string | undefined {
 }
 
 /** Returns the number that was wanted last, except those in these states. */
-export function findLastNumber(
+export function findLastNumberEntry(
   outbox: Outbox,
   subject: string,
   without: readonly EntryState[],
 ): NumberEntry | undefined {
-  return listNumbers(outbox, subject).findLast(({ state }) => !without.includes(state));
+  return listNumberEntries(outbox, subject).findLast(({ state }) => !without.includes(state));
 }
 
 /** Returns the numbers that are set or queued, in the order of the queue. */
-export function listEffectiveNumbers(outbox: Outbox): NumberEntry[] {
+export function listEffectiveNumberEntries(outbox: Outbox): NumberEntry[] {
   return selectOfKind(
     outbox,
     'number',
@@ -315,6 +337,9 @@ export function getProject(entry: Entry): string {
     : getProjectOfRecord(entry.identCely ?? '');
 }
 
+/**
+ * Returns the project with which the identifier of a find begins; '' for a text of another form.
+ */
 export function getProjectOfRecord(identCely: string): string {
   return identCely.match(/^(.+)-N\d+$/)?.[1] ?? '';
 }
@@ -323,7 +348,7 @@ export function getProjectOfRecord(identCely: string): string {
  * Returns the oldest entry that may be sent now. A number or a photograph is claimable once its
  * record has an identifier.
  */
-export function findNextClaimable(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
+export function findNextDueEntry(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
   return selectEntries(
     outbox,
     `${CLAIMABLE} and not_before_at <= :now`,
@@ -364,8 +389,11 @@ export function countQueuedOfScope(outbox: Outbox, { kind, project }: EntryScope
 
 const parseQueuedHead = createRowParser({ id: isNumber, project: isText, createdAt: isNumber });
 
-/** Returns facts about queued entries without their content. */
-export function listQueuedHeads({ sql }: Outbox): ReturnType<typeof parseQueuedHead>[] {
+/**
+ * Returns row, project ('' where it is unknown) and wall clock of creation of all queued entries,
+ * also of held ones, in the order of the queue.
+ */
+export function listQueuedSummaries({ sql }: Outbox): ReturnType<typeof parseQueuedHead>[] {
   return sql(
     `select id, ${PROJECT} as project, created_at as createdAt from entries where state = 'queued' order by id`,
   )
@@ -414,7 +442,7 @@ export function listPhotographsBySource(
 }
 
 /** Returns accepted imports, newest first. */
-export function listLatestAccepted(outbox: Outbox, limit: number): Entry[] {
+export function listLatestAcceptedImports(outbox: Outbox, limit: number): Entry[] {
   return selectEntries(
     outbox,
     `entries.kind = 'import' and state = 'accepted'`,
@@ -437,9 +465,12 @@ export function listDraftImports(outbox: Outbox, subjects: readonly string[] | u
   );
 }
 
-/** Returns entries that only a person or evidence can settle: held ones first, then the oldest. */
-export function listNeedingPerson(outbox: Outbox, limit: number): Entry[] {
-  const held = listAskedEntries(outbox);
+/**
+ * Returns at most `limit` entries that only a person or evidence can settle: those with a
+ * question, then drafts, refused and uncertain ones of finds that are not removed.
+ */
+export function listEntriesNeedingPerson(outbox: Outbox, limit: number): Entry[] {
+  const held = listEntriesWithQuestion(outbox);
   const otherEntries = selectEntries(
     outbox,
     `state <> 'sending' and not (state = 'uncertain' and entries.kind <> 'import' and ident_cely is null)

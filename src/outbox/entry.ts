@@ -14,8 +14,8 @@ import {
   type Fact,
   type FactOf,
   type Photograph,
+  parseStoredMessage,
   ROW_BASES,
-  readMessage,
 } from './facts.ts';
 
 export const ENTRY_KINDS = ['import', 'number', 'photo'] as const;
@@ -56,6 +56,10 @@ export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
   return held?.basis !== 'edited-twice';
 }
 
+/**
+ * Stable code of a question. `edited-twice` and the bases of rows follow from the facts of the
+ * entry; the gate asks all others.
+ */
 export type HeldBasis =
   | 'edited-twice'
   | AskedRow['basis']
@@ -71,7 +75,7 @@ export type HeldBasis =
   | 'number-changed';
 
 /** The last inconclusive lookup of an entry. */
-export type Lookup = {
+export type InconclusiveLookup = {
   /** Wall clock; only displayed. */
   readonly at: number;
   readonly serverAt: ServerMs | null;
@@ -105,7 +109,7 @@ type EntryBase = {
   /** Wall clock of this machine. */
   readonly notBeforeAt: number;
   readonly held: HeldQuestion | null;
-  readonly lookup: Lookup | null;
+  readonly lookup: InconclusiveLookup | null;
   /** Attempts that may have arrived, without proof. */
   readonly unknownAttempts: number;
   readonly attempts: number;
@@ -186,7 +190,7 @@ export function makeAttempts(
         serverDateAt: answer?.serverDateMs ?? null,
         status: answer?.status ?? null,
         outcome: answer?.outcome ?? null,
-        reason: answer?.reason == null ? null : readMessage(answer.reason),
+        reason: answer?.reason == null ? null : parseStoredMessage(answer.reason),
       };
     })
     .sort((a, b) => a.startedAt - b.startedAt);

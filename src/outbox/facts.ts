@@ -13,20 +13,27 @@ import {
 } from '../base/message.ts';
 import type { AttemptOutcome } from '../base/outcomes.ts';
 
-/** Messages and issues as the outbox stores them: JSON, independent of the language. */
+/** Makes the form of a message that is stored as JSON, without a language; it stores nothing. */
 
-export function storeMessage(message: Message): StoredMessage {
+export function makeStoredMessage(message: Message): StoredMessage {
   return serializeValue(message) as StoredMessage;
 }
 
-export function readMessage(stored: StoredMessage): Message {
+/**
+ * Restores a message from its stored form, a value that was parsed from JSON and is not checked.
+ */
+export function parseStoredMessage(stored: StoredMessage): Message {
   return deserializeValue(stored) as Message;
 }
 
+/**
+ * Restores a message that is stored as JSON text; null stays null.
+ * @throws SyntaxError where the text is no JSON
+ */
 export function deserializeMessage(text: string): Message;
 export function deserializeMessage(text: string | null): Message | null;
 export function deserializeMessage(text: string | null): Message | null {
-  return text === null ? null : readMessage(JSON.parse(text));
+  return text === null ? null : parseStoredMessage(JSON.parse(text));
 }
 
 /** Fields that each stored issue has; the others are copied. */
@@ -45,9 +52,15 @@ export function serializeIssues(issues: readonly Issue[]): string | null {
       );
 }
 
+/**
+ * Restores what {@link serializeIssues} made; null gives no issues.
+ * @throws SyntaxError where the text is no JSON
+ */
 export function deserializeIssues(text: string | null): Issue[] {
   const issues: StoredIssue[] = JSON.parse(text ?? '[]');
-  return issues.map(({ message, ...issue }) => new Issue({ ...issue, says: readMessage(message) }));
+  return issues.map(
+    ({ message, ...issue }) => new Issue({ ...issue, says: parseStoredMessage(message) }),
+  );
 }
 
 /**
@@ -177,6 +190,10 @@ export type AttemptContent = {
   readonly document: string | null;
 };
 
+/**
+ * End of one attempt, also where no answer came. `at` and `notBeforeAt` (0: at once) are by this
+ * machine's clock; `issues` is what serializeIssues makes.
+ */
 export type AnsweredBody = {
   readonly attempt: string;
   readonly outcome: AttemptOutcome;
@@ -209,6 +226,7 @@ export type EvidenceBody = {
 
 /** Something that an entry may be already, and how strongly it matches. */
 export type Candidate = { readonly name: string; readonly matched: RejectedMatch };
+/** How strongly a candidate matched: `same`, or `near` for any weaker match. */
 export type RejectedMatch = 'same' | 'near';
 
 /**
@@ -271,11 +289,16 @@ export const FACT_COLUMNS = describeColumns('facts', {
 /** A row of the table `facts`, in the outbox and in the ledger. */
 export type FactRow = ReturnType<typeof FACT_COLUMNS.parse>;
 
+/** Makes a fact with its id, the hash of kind, subject, slot and body; nothing is stored. */
 export function makeFact<Kind extends FactKind>(fact: Omit<FactOf<Kind>, 'id'>): FactOf<Kind> {
   const row = serializeFact(fact as NewFact);
   return { ...fact, id: row.id } as FactOf<Kind>;
 }
 
+/**
+ * Makes the row of a fact for the table `facts`, with the id that follows from its content.
+ * `command` is that of the body, null for a kind of fact without one.
+ */
 export function serializeFact(fact: NewFact): FactRow {
   const { kind, subject, slot } = fact;
   const body = JSON.stringify(fact.body);
@@ -298,6 +321,11 @@ export function parseFact(path: string, row: unknown): Fact {
   return { id, kind, subject, slot, body: JSON.parse(row.body) } as Fact;
 }
 
+/**
+ * Makes the error for stored content that differs from what was written, with the way to repair
+ * it.
+ * @param what names it in the message: an id, a table or an entry
+ */
 export function makeDamagedError(path: string, what: string, cause?: unknown): DatabaseError {
   return new DatabaseError(msg`${path}: ${what} is damaged: it differs from what was written.`, {
     cause,
@@ -307,10 +335,11 @@ export function makeDamagedError(path: string, what: string, cause?: unknown): D
 }
 
 /**
- * Reads stored values.
- * @throws DatabaseError for whatever they make `read` throw
+ * Runs `read`, which parses stored values.
+ * @param what names them in the message
+ * @throws PasError of `read` unchanged; DatabaseError (damaged) in place of any other error
  */
-export function readStored<T>(path: string, what: string, read: () => T): T {
+export function convertReadErrors<T>(path: string, what: string, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
@@ -319,11 +348,16 @@ export function readStored<T>(path: string, what: string, read: () => T): T {
   }
 }
 
+/** Compresses the content of an attempt for {@link unpackAttempt}: raw deflate, in base64. */
 export function packContent(content: AttemptContent): string {
   return deflateRawSync(JSON.stringify(content)).toString('base64');
 }
 
-/** Returns what was sent, and the fact by which it was wanted. */
+/**
+ * Returns what was sent, and the fact by which it was wanted, from the content of an attempt. The
+ * id of that fact is not verified.
+ * @throws Error of zlib or JSON where the content is damaged
+ */
 export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
   readonly content: AttemptContent;
   readonly current: FactOf<'current'>;
@@ -355,10 +389,18 @@ export type ParsedCommand = {
 
 const UNDO = /^undo:(.+)$/;
 
+/**
+ * Makes the words of the command that takes another one back.
+ * @param command its id, or the UUID at the end of it
+ */
 export function makeUndoWords(command: string): string {
   return `undo:${command.split(' ').at(-1)}`;
 }
 
+/**
+ * Parses what {@link makeCommandId} made. `at` is in milliseconds since 1970 UTC; of an undo,
+ * `words` is `undo`, and `undoes` the UUID of the command that it takes back.
+ */
 export function parseCommandId(command: string): ParsedCommand {
   const [words = '', uuid = ''] = command.split(' ');
   const [, undoes] = UNDO.exec(words) ?? [];

@@ -7,7 +7,7 @@ type Current = FactOf<'current'>;
 type Decided = FactOf<'decided'>;
 
 /** Wish for a slot. `disputed`: two copies want different things. */
-export type Wanted =
+export type SlotWish =
   | { readonly kind: 'nothing'; readonly fact: Current | undefined }
   | { readonly kind: 'one'; readonly intent: string; readonly fact: Current | Attempted }
   | { readonly kind: 'disputed'; readonly facts: readonly (Current | Attempted)[] };
@@ -32,7 +32,7 @@ export type IntentState = {
 };
 
 export type SlotState = {
-  readonly wanted: Wanted;
+  readonly wanted: SlotWish;
   /** Intents that are wanted or were attempted. */
   readonly intents: ReadonlyMap<string, IntentState>;
   /** Records that the facts name, best first; two are a question. */
@@ -128,7 +128,7 @@ function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
   );
 }
 
-function getWanted(heads: readonly (Current | Attempted)[]): Wanted {
+function getWanted(heads: readonly (Current | Attempted)[]): SlotWish {
   const [first] = heads;
   if (first === undefined) return { kind: 'nothing', fact: undefined };
   if (new Set(heads.map(({ body }) => body.intent)).size > 1)

@@ -51,7 +51,7 @@ export const NOTHING_KNOWN: Knowledge = {
 };
 
 /** Decides if an entry may be sent: the first question that a person has not answered. Pure. */
-export function mayLeave(entry: Entry, knowledge: Knowledge): GateDecision {
+export function judgeDeparture(entry: Entry, knowledge: Knowledge): GateDecision {
   for (const { basis, list, ask } of QUESTIONS) {
     const open = list(entry, knowledge).filter((candidate) => !isAnswered(candidate, knowledge));
     const [first] = open;
@@ -67,7 +67,10 @@ export function mayLeave(entry: Entry, knowledge: Knowledge): GateDecision {
 
 const MAX_NAMED = 5;
 
-/** Returns what must be known anew before a question can end without an answer. */
+/**
+ * Returns where the knowledge for a question comes from, which must be known anew before it can
+ * end without an answer; `entrance` also for a basis that the gate does not ask.
+ */
 export function getSourceOfQuestion(basis: HeldBasis): Question['from'] {
   return QUESTIONS.find((question) => question.basis === basis)?.from ?? 'entrance';
 }

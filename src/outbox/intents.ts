@@ -64,8 +64,8 @@ export function makeImportSlot(find: string): string {
   return `import ${find}`;
 }
 
-/** Returns the import of a find, whose facts stand in one slot. */
-export function getImport(find: string): Slot {
+/** Returns the slot of the import of a find, with its subject. */
+export function makeFindSlot(find: string): Slot {
   return { subject: find, slot: makeImportSlot(find) };
 }
 
@@ -84,12 +84,17 @@ export function makeSlot(intent: Intent): string {
   }
 }
 
-export function getKindOfSlot(slot: string): EntryKind {
+/** Returns the kind with which a slot begins; `import` for a text that is no slot. */
+export function parseSlotKind(slot: string): EntryKind {
   return ENTRY_KINDS.find((kind) => slot.startsWith(`${kind} `)) ?? 'import';
 }
 
+/**
+ * Returns the SHA-256 of an intent's content in base64url. Elements of a find are hashed in their
+ * canonical form, so that equal content has one id.
+ */
 export function makeIntentId(intent: Intent): string {
-  return makeHash(['intent', intent.kind, intent.subject, ...listContent(intent)]);
+  return hashJson(['intent', intent.kind, intent.subject, ...listContent(intent)]);
 }
 
 function listContent(intent: Intent): unknown[] {
@@ -103,8 +108,10 @@ function listContent(intent: Intent): unknown[] {
   }
 }
 
-/** Returns the SHA-256 of a value that has one JSON form. */
-export function makeHash(value: unknown): string {
+/**
+ * Returns the SHA-256, in base64url, of the JSON of a value, whose keys must have a fixed order.
+ */
+export function hashJson(value: unknown): string {
   return hash('sha256', JSON.stringify(value), 'base64url');
 }
 
@@ -120,6 +127,10 @@ export function serializeIntent(intent: Intent): string {
   }
 }
 
+/**
+ * Restores what {@link serializeIntent} made, without checking it.
+ * @throws SyntaxError where the content is no JSON
+ */
 export function parseIntent(kind: EntryKind, subject: string, content: string): Intent {
   const parsed = JSON.parse(content);
   return kind === 'import' ? { kind, subject, elements: parsed } : { ...parsed, kind, subject };
@@ -179,16 +190,17 @@ export function makePreparedId(
 /** @throws DatabaseError where anything differs from what was written */
 export function parseStoredIntent(path: string, row: unknown): StoredIntent {
   if (!COLUMNS.isRow(row)) throw makeDamagedError(path, 'intents');
-  if (!isSoundContent(row) || !isSoundlyPrepared(row)) throw makeDamagedError(path, row.id);
+  if (!hasSoundContent(row) || !hasSoundDocument(row)) throw makeDamagedError(path, row.id);
   return row;
 }
 
-export function isSoundContent({ id, kind, subject, content }: StoredIntent): boolean {
+/** Tells if the id is the hash of the content; true where the content was removed (null). */
+export function hasSoundContent({ id, kind, subject, content }: StoredIntent): boolean {
   return content === null || findIdOfContent(kind, subject, content) === id;
 }
 
 /** Tells if document and findings are as they were written. */
-export function isSoundlyPrepared(stored: StoredIntent): boolean {
+export function hasSoundDocument(stored: StoredIntent): boolean {
   return makePreparedId(stored.id, stored) === stored.preparedId;
 }
 
@@ -207,9 +219,12 @@ function findIdOfContent(kind: string, subject: string, content: string): string
 type IntentStore = Pick<GuardedDatabase, 'sql'> & { readonly path: string };
 
 /** Result of validating an import with the profile: the bytes that passed validation, or none. */
-export type Prepared = { readonly document: Buffer | null; readonly issues: readonly Issue[] };
+export type PreparedDocument = {
+  readonly document: Buffer | null;
+  readonly issues: readonly Issue[];
+};
 
-const NOTHING_PREPARED: Prepared = { document: null, issues: [] };
+const NOTHING_PREPARED: PreparedDocument = { document: null, issues: [] };
 
 const parseRow = createRowParser({
   row: isNumber,
@@ -220,8 +235,13 @@ const parseRow = createRowParser({
   hasDocument: isNumber,
   issues: orNull(isText),
 });
+/** A stored intent without its document, of which only the presence (1 or 0) is read. */
 export type IntentRow = ReturnType<typeof parseRow>;
 
+/**
+ * Returns an intent without its document, not verified by its id; undefined where it is unknown.
+ * @throws DatabaseError where a column has a value of another type
+ */
 export function findIntentRow(
   store: IntentStore,
   subject: string,
@@ -236,7 +256,10 @@ export function findIntentRow(
   return row === undefined ? undefined : parseRow(row);
 }
 
-/** Returns an intent; undefined where it is unknown, or was thinned. */
+/**
+ * Returns an intent, not verified by its id; undefined where it is unknown, or was thinned.
+ * @throws DatabaseError or SyntaxError where its row is damaged
+ */
 export function findIntent(store: IntentStore, subject: string, id: string): Intent | undefined {
   const row = findIntentRow(store, subject, id);
   return row === undefined || row.content === null
@@ -267,7 +290,7 @@ export function findStoredIntent(
 export function storeIntent(
   store: IntentStore,
   intent: Intent,
-  { document, issues }: Prepared = NOTHING_PREPARED,
+  { document, issues }: PreparedDocument = NOTHING_PREPARED,
 ): string {
   const id = makeIntentId(intent);
   const { kind, subject } = intent;
@@ -285,10 +308,11 @@ const INSERT = `insert into intents (${COLUMNS.columns}) values (${COLUMNS.value
   on conflict (subject, id) do update set content = coalesce(content, excluded.content),`;
 
 /**
- * Stores an intent of another place; one that is known gets only what it lacks.
- * @throws DatabaseError where it is damaged
+ * Stores an intent of another outbox or ledger; one that is known gets only what it lacks.
+ * @param path of the other file, for the error
+ * @throws DatabaseError where the row is damaged
  */
-export function storeIntentFrom(store: IntentStore, path: string, row: unknown): void {
+export function storeForeignIntent(store: IntentStore, path: string, row: unknown): void {
   store
     .sql(
       `${INSERT} document = coalesce(document, excluded.document),

@@ -22,13 +22,13 @@ import {
   isImportSlot,
   parseStoredIntent,
   type StoredIntent,
-  storeIntentFrom,
+  storeForeignIntent,
 } from './intents.ts';
 
 export type ServiceKind = 'production' | 'training';
 
 /** The facts of one account at one service. */
-export type Scope = { readonly service: string; readonly account: string };
+export type LedgerScope = { readonly service: string; readonly account: string };
 
 /**
  * This machine's copy of what was attempted, for all outboxes of this user. Every function throws
@@ -178,7 +178,7 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase) {
         except,
         account,
       ),
-    hasFacts: ({ service, account }: Scope): boolean =>
+    hasFacts: ({ service, account }: LedgerScope): boolean =>
       listTexts('select id from facts where service = ? and account = ? limit 1', service, account)
         .length > 0,
     listAddresses: (service: string): string[] =>
@@ -193,13 +193,13 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
   return {
     /** Adds missing facts, with intents that no attempt carries; they are on disk when it returns. */
     append: (
-      scope: Scope,
+      scope: LedgerScope,
       rows: readonly FactRow[],
       intents: readonly StoredIntent[] = [],
     ): void => {
       if (rows.length === 0) return;
       change(() => {
-        for (const intent of intents) storeIntentFrom({ path, sql }, path, intent);
+        for (const intent of intents) storeForeignIntent({ path, sql }, path, intent);
         for (const row of rows) sql(INSERT).run({ ...row, ...scope });
       });
     },
@@ -209,7 +209,7 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
       parseTexts(sql('select id from facts where seq = ?').pluck().all(seq)).at(0),
     has: (subject: string, id: string): boolean =>
       sql('select 1 from facts where subject = ? and id = ?').get(subject, id) !== undefined,
-    listSince: ({ service, account }: Scope, seq: number, limit: number) =>
+    listSince: ({ service, account }: LedgerScope, seq: number, limit: number) =>
       sql('select * from facts where service = ? and account = ? and seq > ? order by seq limit ?')
         .all(service, account, seq, limit)
         .map((row) => ({ seq: parseNumbered(row).seq, fact: parseFact(path, row) })),

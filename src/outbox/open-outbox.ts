@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import {
-  asDatabaseError,
   assertSafeSqlite,
+  convertDatabaseErrors,
   type Database,
   describeColumns,
   isNumber,
@@ -72,15 +72,16 @@ type OpenOptions = {
 };
 
 /**
- * @throws DatabaseError when the file cannot be opened or is damaged, or this SQLite is not safe
- * for it
- * @throws DatabaseTooNewError when a newer pas wrote it
+ * Opens or creates an outbox, and migrates it; a new one gets a header only by `binding`. A
+ * ledger that cannot be opened becomes `ledgerProblem`.
+ * @throws DatabaseError where the file cannot be opened or is damaged, or this SQLite is not safe
+ * for it; DatabaseTooNewError where a newer pas wrote it
  */
 export function openOutbox(path: string, clock: Clock, options: OpenOptions = {}): Outbox {
   const database = openDatabase(path, { synchronous: 'full' });
   try {
     assertSafeSqlite(path, readSqliteVersion(database));
-    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
+    convertDatabaseErrors(path, () => migrate(database, join(packageRoot, 'schemas', 'outbox')));
     const outbox = withStatements(path, database, clock, openLedgerIfUsable(options.ledger));
     prepareHeader(outbox, options);
     return outbox;
@@ -193,7 +194,7 @@ export function updateHeader(outbox: Outbox, changes: Partial<Header>): void {
  * Writes the time of the backup into its header.
  * @param madeAt milliseconds since 1970 UTC
  */
-export function recordCopy(copy: Database, madeAt: number): void {
+export function storeCopyTime(copy: Database, madeAt: number): void {
   copy.prepare('update header set copy_made_at = ?').run(madeAt);
 }
 
@@ -229,8 +230,11 @@ const ACCOUNT = describeColumns('account', {
 /** The account as the service last described it. */
 export type KnownAccount = ReturnType<typeof ACCOUNT.parse>;
 
-/** Stores the account that signs in with this user name; empty where only a token is known. */
-export function rememberAccount(outbox: Outbox, username: string, account: KnownAccount): void {
+/**
+ * Stores the account that signs in with this user name; empty where only a token is known. After
+ * a change of its role or organisation, the next pull reads everything again.
+ */
+export function storeKnownAccount(outbox: Outbox, username: string, account: KnownAccount): void {
   outbox.change(() => {
     const before = findKnownAccount(outbox);
     // Other rights show other records, and the list of changes does not contain the difference.
@@ -261,8 +265,9 @@ export function findKnownUsername({ sql }: Outbox): string | undefined {
 }
 
 /**
+ * Asserts that the outbox belongs to this account, or to none yet.
  * @param waysOut returns the remedy, given the outbox's account
- * @throws ConfigError where that is another account
+ * @throws ConfigError where it belongs to another one
  */
 export function assertSameAccount(
   outbox: Outbox,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { sweepFolder } from '../base/disk/folder.ts';
+import { deleteLeftovers } from '../base/disk/folder.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, isReadable, makeErrorIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -8,7 +8,7 @@ import type { Find } from '../finds/find.ts';
 import { resolveProject } from '../finds/resolve-references.ts';
 import type { ValidatedFind } from '../finds/rules.ts';
 import { listAttempts } from './attempts.ts';
-import { asFind, makePrepared } from './changes/enqueue-finds.ts';
+import { convertStoredFind, makePreparedDocument } from './changes/enqueue-finds.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
 import { resolveFindNames } from './changes/resolve-finds.ts';
 import type { Entry } from './entry.ts';
@@ -28,7 +28,7 @@ type Instance = {
  * @throws UsageError where finds sent there could be taken for real ones; `productionAddresses` has
  * those of all profiles
  */
-export function assertTraining(
+export function assertTrainingInstance(
   { name, kind, baseUrl }: Instance,
   productionAddresses: readonly string[],
 ): void {
@@ -78,7 +78,7 @@ export type RehearsalResult = {
  * @param outbox the one of the rehearsal
  * @param mapped finds whose project was translated: findings about it count
  */
-export function collectRehearsed(
+export function collectRehearsalResult(
   outbox: Outbox,
   copies: readonly StoredFind[],
   mapped: ReadonlySet<string>,
@@ -150,10 +150,13 @@ export function selectFindsToCopy(outbox: Outbox, names: readonly string[]): Sto
 /** No rehearsal takes so long. */
 const LEFT_AFTER_MS = 7 * 24 * 3600 * 1000;
 
-/** Chooses the folder of a rehearsal, and removes those of killed ones. */
-export function chooseRehearsalFolder(home: string, nowMs: number): string {
+/**
+ * Chooses a new folder for a rehearsal, without making it, and removes those that killed
+ * rehearsals left more than a week ago.
+ */
+export function prepareRehearsalFolder(home: string, nowMs: number): string {
   const folder = join(home, 'rehearsals');
-  sweepFolder(folder, /^[\da-f-]{36}$/, nowMs - LEFT_AFTER_MS);
+  deleteLeftovers(folder, /^[\da-f-]{36}$/, nowMs - LEFT_AFTER_MS);
   return join(folder, randomUUID());
 }
 
@@ -165,7 +168,10 @@ type CopyOptions = {
   readonly projects: ReadonlyMap<string, string>;
 };
 
-/** Wants copies of finds, with their photographs, in the outbox of a rehearsal. */
+/**
+ * Wants copies of finds, with their photographs, in the outbox of a rehearsal. A photograph that
+ * was dropped, or whose copy is missing or damaged, is left out.
+ */
 export async function copyForRehearsal(
   from: Outbox,
   to: Outbox,
@@ -175,11 +181,11 @@ export async function copyForRehearsal(
   const source = openContentStore(photosFolders.from);
   const target = openContentStore(photosFolders.to);
   for (const stored of finds) {
-    const find = withProject(asFind(stored), projects);
+    const find = withProject(convertStoredFind(stored), projects);
     const uuid = wantNewFind(
       to,
       { ...stored.wish, elements: find.elements },
-      makePrepared(validate(find)),
+      makePreparedDocument(validate(find)),
     );
     for (const entry of listEntriesOfSubject(from, stored.uuid)) {
       if (entry.kind !== 'photo' || entry.state === 'dropped') continue;

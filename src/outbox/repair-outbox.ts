@@ -23,9 +23,9 @@ import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { makeDamagedError, parseFact } from './facts.ts';
 import {
+  hasSoundContent,
+  hasSoundDocument,
   INTENT_COLUMNS,
-  isSoundContent,
-  isSoundlyPrepared,
   parseStoredIntent,
   type StoredIntent,
 } from './intents.ts';
@@ -37,7 +37,7 @@ import {
   type Outbox,
   openOutbox,
   readHeader,
-  recordCopy,
+  storeCopyTime,
   updateHeader,
 } from './open-outbox.ts';
 import { type PushLockOptions, withPushLock } from './push-lock.ts';
@@ -46,18 +46,18 @@ import {
   ENTRY_ROWS,
   listNamedEntries,
   type NamedEntry,
-  nameEntries,
+  parseNamedEntries,
 } from './stored-finds.ts';
 import {
-  checkEnteredFinds,
-  getPlace,
-  type Place,
-  restartUnion,
-  restoreContents,
+  getPushPlace,
+  holdAlikeEnteredFinds,
+  type PushPlace,
+  requestFullUnion,
+  restoreIntentContents,
   uniteWithLedger,
 } from './unite.ts';
 import { countEntries } from './views/outbox-status.ts';
-import { refold } from './wishes.ts';
+import { rebuildEntries } from './wishes.ts';
 
 /** Tables of every outbox; a file without them belongs to another program. */
 const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
@@ -67,8 +67,8 @@ const TABLES_OF_AN_OUTBOX = ['header', 'intents', 'facts', 'entries'];
  * @throws DatabaseError where anything is damaged; an old copy stays then
  */
 export function backUpOutbox(outbox: Outbox, target: string): void {
-  assertSound(outbox);
-  copyDatabase(outbox.path, target, (copy) => recordCopy(copy, Math.floor(outbox.clock.now())));
+  assertSoundOutbox(outbox);
+  copyDatabase(outbox.path, target, (copy) => storeCopyTime(copy, Math.floor(outbox.clock.now())));
 }
 
 /**
@@ -83,7 +83,7 @@ export function assertSoundEntries({ path, sql }: Outbox): void {
  * Checks the whole file, and each fact and intent by its id.
  * @throws DatabaseError where anything is damaged
  */
-export function assertSound(outbox: Outbox): void {
+export function assertSoundOutbox(outbox: Outbox): void {
   assertUndamaged(outbox.path, outbox.sql('pragma integrity_check(1)'));
   if (outbox.sql('pragma foreign_key_check').get() !== undefined)
     throw makeDamagedError(outbox.path, 'foreign_key');
@@ -94,7 +94,7 @@ export function assertSound(outbox: Outbox): void {
   readHeader(outbox);
 }
 
-export type Removed = {
+export type RemovedRows = {
   /** Finds or records of which a fact or the content of an intent was removed. */
   readonly subjects: readonly string[];
   /** Ids of intents without content now. */
@@ -103,8 +103,12 @@ export type Removed = {
   readonly drafts: readonly string[];
 };
 
-/** Removes what differs from what was written. */
-export function removeDamaged(outbox: Outbox): Removed {
+/**
+ * Removes facts, contents and documents that differ from what was written, and unreadable
+ * questions and lookups. Where a fact is removed, all entries are, so that the caller must make
+ * them again.
+ */
+export function removeDamagedRows(outbox: Outbox): RemovedRows {
   return outbox.change(() => {
     const facts = outbox
       .sql('select seq as row, * from facts not indexed')
@@ -117,8 +121,8 @@ export function removeDamaged(outbox: Outbox): Removed {
       .sql(`select row, ${INTENT_COLUMNS} from intents not indexed`)
       .iterate()) {
       const stored = row as StoredIntent;
-      if (!isSoundContent(stored)) contents.push(parseNamed(row));
-      else if (!isSoundlyPrepared(stored)) prepared.push(parseNamed(row));
+      if (!hasSoundContent(stored)) contents.push(parseNamed(row));
+      else if (!hasSoundDocument(stored)) prepared.push(parseNamed(row));
     }
     // They refer to facts, and are made again.
     if (facts.length > 0) outbox.sql('delete from entries').run();
@@ -166,7 +170,7 @@ function isSoundRow(outbox: Outbox, row: unknown): boolean {
  * Makes the caches again from the facts.
  * @returns the local ids or records that were wrong
  */
-export function refoldAll(outbox: Outbox): string[] {
+export function rebuildAllEntries(outbox: Outbox): string[] {
   const read = outbox.sql(
     `select coalesce((select local_id from finds where uuid = subject), ident_cely, '?') || ' ' || key || ' ' || state || ' ' || coalesce(ident_cely, '')
      from entries`,
@@ -177,7 +181,7 @@ export function refoldAll(outbox: Outbox): string[] {
       outbox.sql('select subject from facts group by subject order by min(seq)').pluck().all(),
     );
     outbox.sql('delete from entries').run();
-    for (const subject of subjects) refold(outbox, subject);
+    for (const subject of subjects) rebuildEntries(outbox, subject);
     const after = parseTexts(read.pluck().all());
     return after.filter((each) => !before.has(each)).map((each) => each.split(' ')[0] ?? '');
   });
@@ -216,7 +220,7 @@ function makeDamagedBackupError(file: string, cause: Error): DatabaseError {
 function openSound(path: string, clock: Clock): Outbox {
   const outbox = openOutbox(path, clock);
   try {
-    assertSound(outbox);
+    assertSoundOutbox(outbox);
     return outbox;
   } catch (thrown) {
     outbox.close();
@@ -242,7 +246,7 @@ const OUTBOX_CONTENT = [
  * so that an interruption leaves the old or the new content. The caller holds the push lock.
  * @param aside path of the copy of the old content, which is made first
  */
-export function replaceContents(outbox: Outbox, from: string, aside: string): void {
+export function replaceOutboxContents(outbox: Outbox, from: string, aside: string): void {
   outbox.sql('attach database ? as brought').run(from);
   try {
     outbox.change(() => {
@@ -276,7 +280,7 @@ export function isEmptyOutbox(outbox: Outbox): boolean {
 const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
 
 /** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
-export function isSoundFile(path: string): boolean {
+export function isSoundOutboxFile(path: string): boolean {
   return isSound(() => findDamage(path, 1).length === 0 && readSchema(path) === makeSchema());
 }
 
@@ -315,7 +319,7 @@ export function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
     outbox.change(() => {
       for (const table of TRUTH) copyRows(from, table, outbox);
     });
-    return nameEntries(readFromBothEnds(from, ENTRY_ROWS));
+    return parseNamedEntries(readFromBothEnds(from, ENTRY_ROWS));
   });
 }
 
@@ -348,12 +352,12 @@ function listReadableRows(from: Database, query: string): unknown[] {
   return rows;
 }
 
-export type Description = {
+export type OutboxDescription = {
   readonly header: Header;
   /** User name or e-mail address of its account; undefined where none has signed in. */
   readonly user: string | undefined;
   /** Undefined where the ledger is unusable. */
-  readonly place: Place['kind'] | undefined;
+  readonly place: PushPlace['kind'] | undefined;
   readonly finds: number;
   readonly entries: number;
   readonly accepted: number;
@@ -361,15 +365,18 @@ export type Description = {
   readonly unsent: number;
 };
 
-/** @param machine identifier of this machine; empty where it has none */
-export function describeOutbox(outbox: Outbox, machine: string): Description {
+/**
+ * Describes an outbox with counts of its finds and entries, without those of removed finds.
+ * @param machine identifier of this machine; empty where it has none
+ */
+export function describeOutbox(outbox: Outbox, machine: string): OutboxDescription {
   const states = Object.values(countEntries(outbox)).flatMap((counts) => Object.entries(counts));
   const sum = (isCounted: (state: string) => boolean): number =>
     states.reduce((all, [state, count]) => all + (isCounted(state) ? count : 0), 0);
   return {
     header: readHeader(outbox),
     user: findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email,
-    place: outbox.ledger === undefined ? undefined : getPlace(outbox, machine).kind,
+    place: outbox.ledger === undefined ? undefined : getPushPlace(outbox, machine).kind,
     finds: countFinds(outbox),
     entries: sum(() => true),
     accepted: sum((state) => state === 'accepted'),
@@ -377,7 +384,7 @@ export function describeOutbox(outbox: Outbox, machine: string): Description {
   };
 }
 
-export type Repair = {
+export type RepairResult = {
   /** New path of a damaged ledger; undefined where it was sound. */
   readonly ledgerAside: string | undefined;
   /** New path of the outbox, where its file is damaged. */
@@ -403,22 +410,24 @@ type Damaged = {
  * Under the push lock: moves a damaged file aside and takes its readable rows, removes what differs
  * from what was written, unites outbox and ledger again, and makes the caches anew.
  */
-export async function repairOutbox(options: Damaged): Promise<Repair> {
+export async function repairOutbox(options: Damaged): Promise<RepairResult> {
   const { lock, ledgerFile, outboxFile, clock, open } = options;
   return withPushLock(lock, async () => {
     const ledgerAside = isSoundLedger(ledgerFile) ? undefined : setAside(ledgerFile, clock.now());
-    const outboxAside = isSoundFile(outboxFile) ? undefined : setAside(outboxFile, clock.now());
+    const outboxAside = isSoundOutboxFile(outboxFile)
+      ? undefined
+      : setAside(outboxFile, clock.now());
     const outbox = open();
     const before =
       outboxAside === undefined ? listNamedEntries(outbox) : salvageRows(outboxAside, outbox);
-    const { subjects, intents, drafts } = removeDamaged(outbox);
+    const { subjects, intents, drafts } = removeDamagedRows(outbox);
     outbox.change(() => updateHeader(outbox, { account: findSender(outbox) ?? null }));
-    restartUnion(outbox);
+    requestFullUnion(outbox);
     uniteWithLedger(outbox);
-    restoreContents(outbox, intents);
-    const corrected = refoldAll(outbox);
+    restoreIntentContents(outbox, intents);
+    const corrected = rebuildAllEntries(outbox);
     // The caches had the questions.
-    checkEnteredFinds(outbox, {});
+    holdAlikeEnteredFinds(outbox, {});
     const after = listNamedEntries(outbox);
     const getName = ({ uuid, key }: NamedEntry): string => `${uuid} ${key}`;
     const left = new Set(after.map(getName));

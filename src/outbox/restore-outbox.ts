@@ -9,7 +9,7 @@ import {
   removeDatabase,
   replaceUnusable,
 } from '../base/disk/database-file.ts';
-import { makeFolder, sweepFolder } from '../base/disk/folder.ts';
+import { deleteLeftovers, makeFolder } from '../base/disk/folder.ts';
 import {
   ConfigError,
   DatabaseError,
@@ -21,25 +21,25 @@ import {
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
-import { nameSubject } from './changes/undo-command.ts';
-import { listSubjectsAhead } from './command-log.ts';
+import { getSubjectName } from './changes/undo-command.ts';
+import { listSubjectsWithUnknownChanges } from './command-log.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';
 import { type Outbox, openOutbox, readHeader } from './open-outbox.ts';
 import { acquirePushLock, type PushLockOptions } from './push-lock.ts';
 import {
-  assertSound,
+  assertSoundOutbox,
   backUpOutbox,
   isEmptyOutbox,
   openBackup,
-  replaceContents,
+  replaceOutboxContents,
 } from './repair-outbox.ts';
 import { countFinds } from './stored-finds.ts';
-import { NOTHING_UNITED, type United, uniteAndCheck } from './unite.ts';
+import { NOTHING_UNITED, type UnionResult, uniteAndHoldAlike } from './unite.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
-export type OutboxPlace = {
+export type OutboxFiles = {
   readonly outboxFile: string;
   readonly photosFolder: string;
   readonly lock: PushLockOptions;
@@ -51,7 +51,7 @@ type RestoreOptions = {
   readonly service: { readonly address: string; readonly profile: string };
   readonly outboxesFolder: string;
   /** Place of the profile's outbox. */
-  readonly place: OutboxPlace;
+  readonly place: OutboxFiles;
   readonly clock: Clock;
   readonly replace: boolean;
   /** Called before each photograph that is searched. */
@@ -64,7 +64,7 @@ export type RestoreResult = {
   /** Counted after the union with the ledger. */
   readonly finds: number;
   readonly uncertain: number;
-  readonly united: United;
+  readonly united: UnionResult;
   /** Reason why the ledger was not united; undefined where it was. */
   readonly ledgerProblem: string | undefined;
   /** Names of finds and records with unsent changes that the backup does not have. */
@@ -87,7 +87,7 @@ export async function restoreOutbox(options: RestoreOptions): Promise<RestoreRes
   const { backup, clock, outboxesFolder, place } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);
-  sweepFolder(outboxesFolder, UNFINISHED, clock.now() - UNFINISHED_MS);
+  deleteLeftovers(outboxesFolder, UNFINISHED, clock.now() - UNFINISHED_MS);
   const draft = join(outboxesFolder, `${DRAFT}${randomUUID()}.tmp.sqlite`);
   try {
     const { id, madeMs } = readBackup(options, draft);
@@ -137,8 +137,8 @@ function listLostWork(aside: string, restored: Outbox, clock: Clock): string[] {
   try {
     const previous = openOutbox(aside, clock);
     try {
-      const subjects = listSubjectsAhead(previous, restored);
-      return subjects.map((subject) => nameSubject(previous, subject)).sort();
+      const subjects = listSubjectsWithUnknownChanges(previous, restored);
+      return subjects.map((subject) => getSubjectName(previous, subject)).sort();
     } finally {
       previous.close();
     }
@@ -181,7 +181,7 @@ type Previous = { readonly aside: string; readonly canBeOpened: boolean };
 /** @returns the previous outbox; undefined where it was missing or empty */
 function replaceOutbox(
   draft: string,
-  { outboxFile, open }: OutboxPlace,
+  { outboxFile, open }: OutboxFiles,
   { clock, replace }: RestoreOptions,
 ): Previous | undefined {
   const folder = dirname(outboxFile);
@@ -200,12 +200,12 @@ function replaceOutbox(
   try {
     const isEmpty = isEmptyOutbox(present);
     if (!isEmpty && !replace) {
-      if (!isSound(() => assertSound(present))) throw makeDamagedPresentError(outboxFile);
+      if (!isSound(() => assertSoundOutbox(present))) throw makeDamagedPresentError(outboxFile);
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
         hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
     }
-    replaceContents(present, draft, aside);
+    replaceOutboxContents(present, draft, aside);
     if (!isEmpty) return { aside, canBeOpened: true };
     removeDatabase(aside);
     return undefined;
@@ -232,7 +232,7 @@ function makeDamagedPresentError(outboxFile: string): DatabaseError {
 }
 
 async function uniteAndRestorePhotographs(
-  place: OutboxPlace,
+  place: OutboxFiles,
   options: RestoreOptions,
   previous: Previous | undefined,
 ) {
@@ -255,10 +255,10 @@ async function uniteAndRestorePhotographs(
   }
 }
 
-function uniteIfUsable(outbox: Outbox): [United, string | undefined] {
+function uniteIfUsable(outbox: Outbox): [UnionResult, string | undefined] {
   if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    return [uniteAndCheck(outbox), undefined];
+    return [uniteAndHoldAlike(outbox), undefined];
   } catch (thrown) {
     // The backup is in place, and the next push unites before it sends anything.
     if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];
@@ -301,7 +301,7 @@ type BackupOptions = {
  * @throws FileError for a target that may not be written; DatabaseError where the outbox is
  * damaged: an existing copy stays then
  */
-export async function backUp(options: BackupOptions) {
+export async function createBackup(options: BackupOptions) {
   const { open, target } = options;
   const outbox = await open();
   assertTarget(options);
@@ -335,7 +335,11 @@ function assertTarget({ outboxFile, target, replace }: BackupOptions): void {
     });
 }
 
-/** @throws DatabaseError when a photograph differs from the queued one */
+/**
+ * Copies photographs from one folder of copies to another, and verifies each.
+ * @param onProgress called before each
+ * @throws DatabaseError where a photograph is missing, or differs from the queued one
+ */
 export async function backUpPhotographs(
   from: string,
   to: string,

@@ -9,7 +9,7 @@ import {
   parseTexts,
   parseValue,
 } from '../base/disk/database.ts';
-import { type CurrentBody, type FindWish, makeDamagedError, readStored } from './facts.ts';
+import { type CurrentBody, convertReadErrors, type FindWish, makeDamagedError } from './facts.ts';
 import { parseRecordSubject } from './intents.ts';
 import type { Outbox } from './open-outbox.ts';
 
@@ -54,7 +54,7 @@ const parseRow = createRowParser({
 /** @throws DatabaseError where the row differs from what was written */
 function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   const { elements: text, hidden, body, ...row } = parseRow(stored);
-  const [elements, { find: wish }] = readStored(path, row.localId, () => [
+  const [elements, { find: wish }] = convertReadErrors(path, row.localId, () => [
     text === null ? {} : (JSON.parse(text) as StoredElements),
     JSON.parse(body) as CurrentBody,
   ]);
@@ -62,27 +62,44 @@ function parseFind({ path }: Outbox, stored: unknown): StoredFind {
   return { ...row, elements, isHidden: hidden === 1, wish };
 }
 
-/** Returns a find's row as last imported. */
+/**
+ * Returns a find's row as last imported; undefined where none is stored.
+ * @throws SyntaxError where it is damaged
+ */
 export function getImportedRow({ wish, elements }: StoredFind): ImportedRow | undefined {
   return wish.base === null ? undefined : { elements, ...JSON.parse(wish.base) };
 }
 
-/** Elements that are equal to those of the find are stored once. */
-export function serializeBase(base: ImportedRow | null, elements: StoredElements): string | null {
+/**
+ * Serialises a row for {@link getImportedRow}, without elements that equal those of the find;
+ * null for no row.
+ */
+export function serializeImportedRow(
+  base: ImportedRow | null,
+  elements: StoredElements,
+): string | null {
   if (base === null) return null;
   return JSON.stringify(
     isDeepStrictEqual(base.elements, elements) ? { photos: base.photos } : base,
   );
 }
 
-/** @param localId as stored, or as typed */
+/**
+ * Returns a find, also a hidden one; undefined where there is none.
+ * @param localId as stored, or as typed
+ * @throws DatabaseError where its row is damaged
+ */
 export function findByLocalId(outbox: Outbox, localId: string): StoredFind | undefined {
   const find = readOneFind(outbox, 'finds.local_id = ?', localId);
   const normal = find === undefined ? normalizeId(localId) : localId;
   return normal === localId ? find : readOneFind(outbox, 'finds.local_id = ?', normal);
 }
 
-/** @param uuid that of a find; there is none for a record */
+/**
+ * Returns a find, also a hidden one; undefined for an unknown UUID, and for the subject of a
+ * record.
+ * @throws DatabaseError where its row is damaged
+ */
 export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined {
   return readOneFind(outbox, 'finds.uuid = ?', uuid);
 }
@@ -153,8 +170,11 @@ export type NamedEntry = { readonly key: string; readonly uuid: string; readonly
 export const ENTRY_ROWS =
   'select key, subject as uuid, local_id as localId from entries not indexed';
 
-/** Returns the entries of finds among {@link ENTRY_ROWS}. */
-export function nameEntries(rows: readonly unknown[]): NamedEntry[] {
+/**
+ * Returns the entries of finds among {@link ENTRY_ROWS}. Rows that are damaged, and entries
+ * without the import that has the local id, are left out.
+ */
+export function parseNamedEntries(rows: readonly unknown[]): NamedEntry[] {
   const entries = rows.filter(isEntryRow);
   const localIds = new Map(
     entries.flatMap(({ uuid, localId }) => (localId === null ? [] : [[uuid, localId]])),
@@ -167,7 +187,7 @@ export function nameEntries(rows: readonly unknown[]): NamedEntry[] {
 
 /** Returns the entries of finds. */
 export function listNamedEntries({ sql }: Outbox): NamedEntry[] {
-  return nameEntries(sql(ENTRY_ROWS).all());
+  return parseNamedEntries(sql(ENTRY_ROWS).all());
 }
 
 const parseName = createRowParser({ name: isText, localId: isText });
@@ -189,7 +209,7 @@ export function listNamesOfFinds(outbox: Outbox): ReturnType<typeof parseName>[]
  * Returns finds from a table.
  * @param path its full path, with the sheet
  */
-export function listFindsFrom(outbox: Outbox, path: string): StoredFind[] {
+export function listFindsOfTable(outbox: Outbox, path: string): StoredFind[] {
   return outbox
     .sql(`select ${COLUMNS} from ${FROM} where source_path = ? and hidden = 0 order by finds.id`)
     .all(path)

@@ -3,12 +3,12 @@ import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { msg } from '../base/message.ts';
 import type { FindElements } from '../finds/fields.ts';
 import {
-  type Comparable,
+  type ComparableFind,
   canonicalizeElements,
   createFindIndex,
   type FindIndex,
   findEditions,
-  isDistinct,
+  hasDistinctContent,
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
@@ -28,13 +28,13 @@ import {
   parseFact,
   unpackAttempt,
 } from './facts.ts';
-import { mayLeave, NOTHING_KNOWN } from './gate.ts';
+import { judgeDeparture, NOTHING_KNOWN } from './gate.ts';
 import {
-  getImport,
-  getKindOfSlot,
   INTENT_COLUMNS,
+  makeFindSlot,
   makePreparedId,
-  storeIntentFrom,
+  parseSlotKind,
+  storeForeignIntent,
 } from './intents.ts';
 import type { Ledger } from './ledger.ts';
 import {
@@ -54,39 +54,39 @@ import {
   type StoredFind,
 } from './stored-finds.ts';
 import {
-  changeWish,
-  exportFacts,
-  findScope,
+  copyFactsToLedger,
+  findLedgerScope,
   getSlotState,
-  insertFacts,
+  insertMissingFacts,
   listFactsOfSubject,
   MAX_FACTS_AT_ONCE,
-  refold,
-  rewant,
-  unwant,
+  rebuildEntries,
+  restoreWish,
+  updateFindWish,
   wantNumber,
   wantPhoto,
+  withdrawWish,
 } from './wishes.ts';
 
-export type United = {
+export type UnionResult = {
   readonly facts: number;
   /** UUIDs of the finds that only the other side had. */
   readonly arrived: ReadonlySet<string>;
 };
 
-export const NOTHING_UNITED: United = { facts: 0, arrived: new Set() };
+export const NOTHING_UNITED: UnionResult = { facts: 0, arrived: new Set() };
 
 /**
  * Unites the facts of the outbox and of the ledger both ways. This completes an older copy, a
  * restored backup, a second copy on this machine, a lost data home and a lost ledger. Before the
  * first sign-in nothing is known about the account.
  */
-export function uniteWithLedger(outbox: Outbox): United {
+export function uniteWithLedger(outbox: Outbox): UnionResult {
   const { ledger } = outbox;
-  const scope = findScope(outbox);
+  const scope = findLedgerScope(outbox);
   if (ledger === undefined || scope === undefined) return NOTHING_UNITED;
   resetWatermark(outbox, ledger);
-  exportFacts(outbox);
+  copyFactsToLedger(outbox);
   const added: Fact[] = [];
   const known = listFindUuids(outbox);
   const { unitedSeq } = readHeader(outbox);
@@ -107,7 +107,7 @@ export function uniteWithLedger(outbox: Outbox): United {
   }
   const united = settleArrived(outbox, added, known);
   // Wishes from here for a find that was first attempted elsewhere.
-  exportFacts(outbox);
+  copyFactsToLedger(outbox);
   return united;
 }
 
@@ -122,7 +122,7 @@ function resetWatermark(outbox: Outbox, ledger: Ledger): void {
     .get();
   const isSame = unitedSeq === 0 || ledger.findFactAt(unitedSeq) === unitedFact;
   if (isSame && (lastCopied === undefined || hasFact(ledger, lastCopied))) return;
-  restartUnion(outbox);
+  requestFullUnion(outbox);
 }
 
 function hasFact(ledger: Ledger, row: unknown): boolean {
@@ -131,7 +131,7 @@ function hasFact(ledger: Ledger, row: unknown): boolean {
 }
 
 /** Makes the next union copy and read all facts. */
-export function restartUnion(outbox: Outbox): void {
+export function requestFullUnion(outbox: Outbox): void {
   outbox.change(() => {
     outbox.sql('update facts set in_ledger = 0 where in_ledger = 1').run();
     updateHeader(outbox, { unitedSeq: 0, unitedFact: '' });
@@ -152,7 +152,7 @@ function addFacts(outbox: Outbox, facts: readonly Fact[], isFromLedger: boolean)
   )) {
     const before = listFactsOfSubject(outbox, subject);
     const isInLedger = ({ kind }: Fact): boolean => isFromLedger && kind !== 'current';
-    added.push(...insertFacts(outbox, subject, own, before, isInLedger));
+    added.push(...insertMissingFacts(outbox, subject, own, before, isInLedger));
   }
   return added;
 }
@@ -167,9 +167,9 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
   const id = fact.body.intent;
   const document = content.document === null ? null : Buffer.from(content.document, 'utf8');
   const prepared = { document, issues: null };
-  storeIntentFrom(outbox, outbox.path, {
+  storeForeignIntent(outbox, outbox.path, {
     id,
-    kind: getKindOfSlot(slot),
+    kind: parseSlotKind(slot),
     subject,
     content: content.intent,
     ...prepared,
@@ -182,11 +182,11 @@ function withWish(outbox: Outbox, fact: Fact): Fact[] {
 function storeIntentFromLedger(outbox: Outbox, subject: string, id: string | null): void {
   const { ledger } = outbox;
   const intent = id === null ? undefined : ledger?.findIntent(subject, id);
-  if (ledger !== undefined && intent !== undefined) storeIntentFrom(outbox, ledger.path, intent);
+  if (ledger !== undefined && intent !== undefined) storeForeignIntent(outbox, ledger.path, intent);
 }
 
 /** Gives intents that lost their content that of their attempts, or of the ledger. */
-export function restoreContents(outbox: Outbox, intents: readonly string[]): void {
+export function restoreIntentContents(outbox: Outbox, intents: readonly string[]): void {
   const facts = outbox.sql(
     `select * from facts where body ->> 'intent' = ? and kind in ('current', 'attempted')`,
   );
@@ -197,7 +197,11 @@ export function restoreContents(outbox: Outbox, intents: readonly string[]): voi
 }
 
 /** Applies the rules for finds and records that have arrived. */
-function settleArrived(outbox: Outbox, added: readonly Fact[], known: ReadonlySet<string>): United {
+function settleArrived(
+  outbox: Outbox,
+  added: readonly Fact[],
+  known: ReadonlySet<string>,
+): UnionResult {
   if (added.length === 0) return NOTHING_UNITED;
   const subjects = new Set(added.map(({ subject }) => subject));
   const arrived = [...subjects].filter(
@@ -206,7 +210,7 @@ function settleArrived(outbox: Outbox, added: readonly Fact[], known: ReadonlySe
   outbox.change(() => {
     for (const uuid of arrived) adoptOrRename(outbox, uuid, known);
   });
-  releaseDoubleClaims(outbox, [...subjects]);
+  releaseSharedRecords(outbox, [...subjects]);
   return { facts: added.length, arrived: new Set(arrived) };
 }
 
@@ -227,10 +231,13 @@ function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>)
     return;
   }
   const { localId } = arrived;
-  changeWish(outbox, arrived, { localId, namesake: arrived.wish.namesake ?? arrived.wish.localId });
+  updateFindWish(outbox, arrived, {
+    localId,
+    namesake: arrived.wish.namesake ?? arrived.wish.localId,
+  });
   // Asks about the one of the two that may still be sent.
   if (here !== undefined && isHereNew && !isArrivedNew)
-    changeWish(outbox, here, { namesake: localId });
+    updateFindWish(outbox, here, { namesake: localId });
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {
@@ -251,25 +258,25 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
     else wantPhoto(outbox, to.uuid, entry.photograph);
   }
   // It may have been removed there before it was entered again here.
-  rewant(outbox, getImport(to.uuid));
-  unwant(outbox, getImport(from.uuid), true);
+  restoreWish(outbox, makeFindSlot(to.uuid));
+  withdrawWish(outbox, makeFindSlot(from.uuid), true);
   // Its local id may be free now.
-  refold(outbox, to.uuid);
+  rebuildEntries(outbox, to.uuid);
 }
 
 /** A record that two finds claim belongs to neither until a person or the service says more. */
-export function releaseDoubleClaims(outbox: Outbox, subjects: readonly string[]): void {
+export function releaseSharedRecords(outbox: Outbox, subjects: readonly string[]): void {
   outbox.change(() => {
     for (const subject of subjects) {
       const entry = findImportOfFind(outbox, subject);
       if (entry?.identCely != null && entry.state === 'accepted')
-        releaseClaims(outbox, entry.identCely);
+        releaseSharedRecord(outbox, entry.identCely);
     }
   });
 }
 
 /** @returns the imports that lost the record */
-export function releaseClaims(outbox: Outbox, identCely: string): Entry[] {
+export function releaseSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   const claims = listEntriesOfRecord(outbox, identCely).filter(
     ({ kind, state }) => kind === 'import' && state === 'accepted',
   );
@@ -290,12 +297,12 @@ const parseNumberedRow = createRowParser({ seq: isNumber, id: isText });
  * Adds everything of another outbox of the same service and account. Neither is changed otherwise,
  * so it can be repeated.
  */
-export function uniteWithOutbox(from: Outbox, to: Outbox): United {
+export function uniteWithOutbox(from: Outbox, to: Outbox): UnionResult {
   const known = listFindUuids(to);
   const added: Fact[] = [];
   const intents = from.sql(`select ${INTENT_COLUMNS} from intents`);
   to.change(() => {
-    for (const row of intents.iterate()) storeIntentFrom(to, from.path, row);
+    for (const row of intents.iterate()) storeForeignIntent(to, from.path, row);
   });
   const query = from.sql('select * from facts where seq > ? order by seq limit ?');
   for (let seq = 0; ; ) {
@@ -312,12 +319,12 @@ export function uniteWithOutbox(from: Outbox, to: Outbox): United {
  * Where the outbox was pushed last. `new`: nowhere; `own`: here; `foreign`: it, or a copy of it, may
  * be pushed from another place; `lost-ledger`: this machine had another ledger, or an older one.
  */
-export type Place =
+export type PushPlace =
   | { readonly kind: 'own' | 'new' | 'lost-ledger' }
   | { readonly kind: 'foreign'; readonly machine: string };
 
 /** @param machine its identifier; empty without one */
-export function getPlace(outbox: Outbox, machine: string): Place {
+export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
   const { id } = requireLedger(outbox);
   const { ledger, machine: other } = readHeader(outbox);
   if (ledger === '') return { kind: 'new' };
@@ -333,13 +340,13 @@ export function getPlace(outbox: Outbox, machine: string): Place {
  * Says that the outbox is pushed from here, under the push lock. After another place, or with a lost
  * ledger, the service is searched as for the first time.
  */
-export function takePlace(outbox: Outbox, machine: string, place: Place): void {
+export function storePushPlace(outbox: Outbox, machine: string, place: PushPlace): void {
   if (place.kind === 'own') return;
   const { id } = requireLedger(outbox);
   outbox.change(() => {
     const mustLook = place.kind === 'new' ? readHeader(outbox).mustLook : true;
     updateHeader(outbox, { ledger: id, machine, mustLook });
-    if (place.kind !== 'new') restartUnion(outbox);
+    if (place.kind !== 'new') requestFullUnion(outbox);
   });
 }
 
@@ -351,7 +358,7 @@ export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | und
 }
 
 /** Binds the outbox to its account, from which all facts of it in the ledger belong to it. */
-export function bindScope(outbox: Outbox, account: string): void {
+export function storeOutboxAccount(outbox: Outbox, account: string): void {
   outbox.change(() => updateHeader(outbox, { account, unitedSeq: 0, unitedFact: '' }));
 }
 
@@ -360,10 +367,10 @@ export function bindScope(outbox: Outbox, account: string): void {
  * of that account.
  * @throws ConfigError where it belongs to another account
  */
-export function bindAccount(outbox: Outbox, account: string): United {
+export function bindAccount(outbox: Outbox, account: string): UnionResult {
   assertSameAccount(outbox, account);
   if (readHeader(outbox).account === account) return NOTHING_UNITED;
-  bindScope(outbox, account);
+  storeOutboxAccount(outbox, account);
   return uniteWithLedger(outbox);
 }
 
@@ -375,7 +382,7 @@ type Tables = {
   readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
   readonly entrance: Entrance;
 };
-type Entered = { readonly stored: StoredFind; readonly find: Comparable };
+type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
 /** Finds that entered; all that are here, if nothing says which. */
 type Entrance = {
@@ -392,7 +399,7 @@ type Entrance = {
  * about what is the same or nearly so. Within one table, and of one command, equal finds are
  * different ones; but a find that came by a union may be a row that has another local id now.
  */
-export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): void {
+export function holdAlikeEnteredFinds(outbox: Outbox, entrance: Entrance): void {
   const { command, only } = entrance;
   const stored = listUnattemptedFinds(outbox, command).filter(
     ({ uuid }) => only === undefined || only.has(uuid),
@@ -419,27 +426,27 @@ export function checkEnteredFinds(outbox: Outbox, entrance: Entrance): void {
  * Unites the outbox with the ledger, and asks about finds that are like what came with it.
  * @throws as {@link uniteWithLedger}
  */
-export function uniteAndCheck(outbox: Outbox): United {
-  return checkUnited(outbox, uniteWithLedger(outbox));
+export function uniteAndHoldAlike(outbox: Outbox): UnionResult {
+  return holdAlikeUnitedFinds(outbox, uniteWithLedger(outbox));
 }
 
 /**
  * Binds the outbox to the account, and asks about finds that are like what came with it.
  * @throws ConfigError where it belongs to another account
  */
-export function bindAndCheck(outbox: Outbox, account: string): United {
-  return checkUnited(outbox, bindAccount(outbox, account));
+export function bindAndHoldAlike(outbox: Outbox, account: string): UnionResult {
+  return holdAlikeUnitedFinds(outbox, bindAccount(outbox, account));
 }
 
-export function checkUnited(outbox: Outbox, united: United): United {
-  if (united.arrived.size > 0) checkEnteredFinds(outbox, united);
+export function holdAlikeUnitedFinds(outbox: Outbox, united: UnionResult): UnionResult {
+  if (united.arrived.size > 0) holdAlikeEnteredFinds(outbox, united);
   return united;
 }
 
 /** Compares the finds that the running command changed. */
-export function checkChangedFinds(outbox: Outbox): void {
+export function holdAlikeChangedFinds(outbox: Outbox): void {
   const { id: command } = outbox.command;
-  if (command !== undefined) checkEnteredFinds(outbox, { command });
+  if (command !== undefined) holdAlikeEnteredFinds(outbox, { command });
 }
 
 function findEditionsByTable(
@@ -465,7 +472,8 @@ function askAboutAlike(
   { editions, entrance }: Tables,
 ): void {
   const entry = findImportOfFind(outbox, stored.uuid);
-  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !isDistinct(find)) return;
+  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !hasDistinctContent(find))
+    return;
   const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
     if (isOfOneEntry(stored, item, entrance)) return [];
     const isEdition = editions.get(stored.wish.path)?.has(item.wish.path ?? '') === true;
@@ -473,7 +481,7 @@ function askAboutAlike(
     return matched === 'other' ? [] : [{ name: item.localId, matched }];
   });
   const { rejected } = getSlotState(outbox, entry);
-  const departure = mayLeave(entry, { ...NOTHING_KNOWN, alike, rejected });
+  const departure = judgeDeparture(entry, { ...NOTHING_KNOWN, alike, rejected });
   if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
 }
 

@@ -2,7 +2,7 @@ import { groupBy } from '../base/collections.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { PasError } from '../base/errors.ts';
 import type { FindElements } from '../finds/fields.ts';
-import { refoldSubject } from './cache.ts';
+import { storeFoldedEntries } from './cache.ts';
 import type { Entry } from './entry.ts';
 import { findEntryByKey } from './entry-queries.ts';
 import {
@@ -28,16 +28,16 @@ import {
   chooseNumberIntent,
   findIntent,
   findStoredIntent,
-  getImport,
   isImportSlot,
+  makeFindSlot,
   makeIntentId,
   makeSlot,
   type NumberIntent,
   type PhotoIntent,
-  type Prepared,
+  type PreparedDocument,
   storeIntent,
 } from './intents.ts';
-import type { Scope } from './ledger.ts';
+import type { LedgerScope } from './ledger.ts';
 import { type Outbox, readHeader } from './open-outbox.ts';
 import type { StoredFind } from './stored-finds.ts';
 
@@ -49,7 +49,10 @@ const LEDGER_FIRST: readonly FactKind[] = ['attempted', 'answered'];
 
 const IN_LEDGER = { pending: 0, copied: 1, unneeded: 2 } as const;
 
-/** Returns the id of the running command; null where no person gave one. */
+/**
+ * Returns the id of the running command, which gets one at the first call; null where no person
+ * gave a command.
+ */
 export function getCommandId(outbox: Outbox): string | null {
   const { command, clock } = outbox;
   if (command.words === undefined) return null;
@@ -86,9 +89,10 @@ export function getSlotState(outbox: Outbox, slot: Slot): SlotState {
 
 /**
  * Appends facts, and folds their subjects anew. Attempts and answers are on disk in the ledger
- * before they are in the outbox; all others go to the outbox first, since those of a rolled back
- * transaction must not return with the next union.
+ * first; all others in the outbox, since those of a failed transaction must not return with a
+ * union.
  * @param options.isNew the subjects have no facts yet, which saves reading them
+ * @throws DatabaseError where one of the two cannot be written
  */
 export function appendFacts(
   outbox: Outbox,
@@ -100,7 +104,7 @@ export function appendFacts(
     const copied = copyToLedgerFirst(outbox, facts);
     for (const [subject, own] of groupBy(facts, ({ subject }) => subject)) {
       const before = isNew ? [] : listFactsOfSubject(outbox, subject);
-      insertFacts(outbox, subject, own, before, (fact) => copied.includes(fact));
+      insertMissingFacts(outbox, subject, own, before, (fact) => copied.includes(fact));
     }
     // The ledger need not know finds without an attempt.
     if (!isNew && hasPendingFacts(outbox)) outbox.runAfterCommit(() => exportIfPossible(outbox));
@@ -111,22 +115,24 @@ export function appendFacts(
 /** @returns the attempts and answers, which are in the ledger then */
 function copyToLedgerFirst(outbox: Outbox, facts: readonly Fact[]): readonly Fact[] {
   const early = facts.filter(({ kind }) => LEDGER_FIRST.includes(kind));
-  const scope = early.length === 0 ? undefined : findScope(outbox);
+  const scope = early.length === 0 ? undefined : findLedgerScope(outbox);
   if (scope === undefined || outbox.ledger === undefined) return [];
   outbox.ledger.append(scope, early.map(serializeFact));
   return early;
 }
 
 /** Writes the caches of a subject again. */
-export function refold(outbox: Outbox, subject: string): void {
-  refoldSubject(outbox, subject, listFactsOfSubject(outbox, subject));
+export function rebuildEntries(outbox: Outbox, subject: string): void {
+  storeFoldedEntries(outbox, subject, listFactsOfSubject(outbox, subject));
 }
 
 /**
- * Inserts missing facts of one subject, and folds it anew. A slot without an attempt is no matter for the ledger; with
- * its first attempt all its facts are, and those of the import, which say what find it is.
+ * Inserts missing facts of one subject, and folds it anew. A slot without an attempt is no matter
+ * for the ledger; with its first attempt all its facts are, and those of the import.
+ * @param before all facts that the outbox has of the subject
+ * @returns the inserted ones
  */
-export function insertFacts(
+export function insertMissingFacts(
   outbox: Outbox,
   subject: string,
   facts: readonly Fact[],
@@ -149,7 +155,7 @@ export function insertFacts(
     const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
     return insert.run({ ...serializeFact(fact), inLedger }).changes === 1;
   });
-  if (added.length > 0) refoldSubject(outbox, subject, [...before, ...added]);
+  if (added.length > 0) storeFoldedEntries(outbox, subject, [...before, ...added]);
   return added;
 }
 
@@ -161,7 +167,7 @@ function listSharedSlots(facts: readonly Fact[]): ReadonlySet<string> {
 }
 
 /** Returns whose facts they are in the ledger; undefined before the first sign-in. */
-export function findScope(outbox: Outbox): Scope | undefined {
+export function findLedgerScope(outbox: Outbox): LedgerScope | undefined {
   const { service, account } = readHeader(outbox);
   return account === null || service === '' ? undefined : { service, account };
 }
@@ -173,7 +179,7 @@ function hasPendingFacts({ sql }: Outbox): boolean {
 /** Ignores a busy or read-only ledger; the next union adds the facts. */
 function exportIfPossible(outbox: Outbox): void {
   try {
-    exportFacts(outbox);
+    copyFactsToLedger(outbox);
   } catch (thrown) {
     if (!(thrown instanceof PasError)) throw thrown;
   }
@@ -182,12 +188,13 @@ function exportIfPossible(outbox: Outbox): void {
 const parseRow = createRowParser({ seq: isNumber, id: isText });
 
 /**
- * Copies facts that only the outbox has to the ledger.
- * @throws DatabaseError where it cannot be written
+ * Copies facts that only the outbox has to the ledger, with the intents that they want. Does
+ * nothing without a usable ledger, and before the first sign-in.
+ * @throws DatabaseError where the ledger cannot be written, or a fact is damaged
  */
-export function exportFacts(outbox: Outbox): void {
+export function copyFactsToLedger(outbox: Outbox): void {
   const { ledger } = outbox;
-  const scope = findScope(outbox);
+  const scope = findLedgerScope(outbox);
   if (ledger === undefined || scope === undefined) return;
   const query = outbox.sql(
     `select * from facts where in_ledger = 0 order by seq limit ${MAX_FACTS_AT_ONCE}`,
@@ -219,7 +226,7 @@ export type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
  * Stores a new find and wants it sent; a draft has no document.
  * @returns its UUID
  */
-export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: Prepared): string {
+export function wantNewFind(outbox: Outbox, find: FindToWant, prepared: PreparedDocument): string {
   const now = Math.floor(outbox.clock.now());
   const uuid = makeUuid(now);
   wantFindAs(outbox, uuid, { createdAt: now, ...find }, prepared, {
@@ -234,9 +241,9 @@ export function wantFind(
   outbox: Outbox,
   { uuid, wish: before }: Pick<StoredFind, 'uuid' | 'wish'>,
   find: FindToWant,
-  prepared: Prepared,
+  prepared: PreparedDocument,
 ): void {
-  const { heads } = getSlotState(outbox, getImport(uuid));
+  const { heads } = getSlotState(outbox, makeFindSlot(uuid));
   const wish = { namesake: before.namesake, ...find, createdAt: before.createdAt };
   wantFindAs(outbox, uuid, wish, prepared, { replaces: heads, isNew: false });
 }
@@ -245,7 +252,7 @@ function wantFindAs(
   outbox: Outbox,
   subject: string,
   { elements, ...find }: FindToWant & FindWish,
-  prepared: Prepared,
+  prepared: PreparedDocument,
   { replaces, isNew }: { readonly replaces: readonly string[]; readonly isNew: boolean },
 ): void {
   const intent = { kind: 'import', subject, elements } as const;
@@ -258,28 +265,38 @@ function wantFindAs(
   });
 }
 
-/** Gives a find another local id, or another merge base, without a new version of it. */
-export function changeWish(
+/**
+ * Gives a find another local id, or another merge base, without a new version of it. Does nothing
+ * where no version is wanted, or two copies want different ones.
+ */
+export function updateFindWish(
   outbox: Outbox,
   { uuid, wish }: Pick<StoredFind, 'uuid' | 'wish'>,
   changes: Partial<FindWish>,
 ): void {
   outbox.change(() => {
-    const { heads, wanted } = getSlotState(outbox, getImport(uuid));
+    const { heads, wanted } = getSlotState(outbox, makeFindSlot(uuid));
     const intent = wanted.kind === 'one' ? wanted.intent : null;
     if (intent === null) return;
     const body = { ...makeBody(outbox, intent, heads), find: { ...wish, ...changes } };
-    appendWish(outbox, getImport(uuid), body);
+    appendWish(outbox, makeFindSlot(uuid), body);
   });
 }
 
-/** Stores the document that the profile makes of the wanted version now. */
-export function storePrepared(outbox: Outbox, entry: Entry, prepared: Prepared): void {
+/**
+ * Stores the document that the profile makes of the wanted version now. Does nothing where the
+ * version is unknown, or was thinned.
+ */
+export function storePreparedDocument(
+  outbox: Outbox,
+  entry: Entry,
+  prepared: PreparedDocument,
+): void {
   outbox.change(() => {
     const intent = findIntent(outbox, entry.subject, entry.intent);
     if (intent === undefined) return;
     storeIntent(outbox, intent, prepared);
-    refold(outbox, entry.subject);
+    rebuildEntries(outbox, entry.subject);
   });
 }
 
@@ -300,9 +317,10 @@ function makeBody(outbox: Outbox, intent: string | null, replaces: readonly stri
 }
 
 /**
- * Wants a number for a find or record.
- * @param isChangedSince the record is known to show another number than the last one that was sent
- * from here
+ * Wants a number for a find or record; does nothing where it is wanted already.
+ * @param expects number of the record now: '' for none, null where it is unknown
+ * @param isChangedSince the record is known to show another number than the last one that was
+ * sent from here
  */
 export function wantNumber(
   outbox: Outbox,
@@ -326,8 +344,8 @@ export function wantNumber(
 }
 
 /**
- * Wants a photograph for a find or record; the same picture again, as often as it is added to be
- * sent once more.
+ * Wants a photograph for a find or record; a higher `occasion` sends the same picture once more.
+ * @returns the row of its entry
  */
 export function wantPhoto(
   outbox: Outbox,
@@ -363,10 +381,11 @@ export function getNextOccasion(outbox: Outbox, subject: string, original: strin
 }
 
 /**
- * Wants a slot no longer.
+ * Wants a slot no longer; what was wanted stays known for {@link restoreWish}. Does nothing for a slot
+ * of which nothing was ever wanted.
  * @param hides a find is not shown either
  */
-export function unwant(outbox: Outbox, slot: Slot, hides: boolean): void {
+export function withdrawWish(outbox: Outbox, slot: Slot, hides: boolean): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, slot);
     const before = wanted.kind === 'disputed' ? wanted.facts[0] : wanted.fact;
@@ -382,8 +401,11 @@ export function unwant(outbox: Outbox, slot: Slot, hides: boolean): void {
   });
 }
 
-/** Wants again what was wanted of a slot before. */
-export function rewant(outbox: Outbox, slot: Slot): void {
+/**
+ * Wants again what was wanted of a slot before; does nothing where something is wanted, or
+ * nothing ever was.
+ */
+export function restoreWish(outbox: Outbox, slot: Slot): void {
   outbox.change(() => {
     const { heads, wanted } = getSlotState(outbox, slot);
     const before = wanted.kind === 'nothing' ? wanted.fact : undefined;

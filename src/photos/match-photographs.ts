@@ -1,6 +1,6 @@
 import { computeMetresPerDegree } from '../finds/place/areas.ts';
 import type { Point } from '../finds/place/geometry.ts';
-import { findInName, indexNames, type NameIndex } from './name-match.ts';
+import { findFindsInName, indexNames, type NameIndex } from './name-match.ts';
 import type { PhotoExif } from './photo-exif.ts';
 
 /** A photograph with the data by which it is matched to a find. */
@@ -27,7 +27,7 @@ export type MatchableFind = {
 export type Confidence = 'sure' | 'likely' | 'doubtful' | 'none';
 
 /** Evidence for or against a find. */
-export type Reason =
+export type MatchReason =
   | { readonly kind: 'name'; readonly id: string }
   | { readonly kind: 'folder'; readonly id: string }
   | { readonly kind: 'like-name'; readonly id: string }
@@ -40,12 +40,12 @@ export type Reason =
   | { readonly kind: 'other-day'; readonly days: number }
   | { readonly kind: 'next-to'; readonly file: string; readonly seconds: number };
 
-export type Match = {
+export type PhotoMatch = {
   readonly file: string;
   readonly confidence: Confidence;
   /** The best find; undefined without evidence. */
   readonly find?: string;
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly MatchReason[];
   /** Finds to suggest, best first, including the best one. */
   readonly candidates: readonly string[];
 };
@@ -77,15 +77,16 @@ const LIKELY_POINTS = 4;
 const CLEAR_LEAD = 2;
 
 /**
- * Matches photographs to finds by the name of the file or its folder, by position, and by time.
- * Only a name makes a match certain: a photograph that was sent to the wrong record cannot be
- * removed.
+ * Matches photographs to finds by the name of the file or its folder, by position, and by time;
+ * one without evidence by a photograph taken next to it. Only a name makes a match certain: a
+ * photograph that was sent to the wrong record cannot be removed.
+ * @returns a match for each photograph, in their order; confidence `none` without evidence
  */
 export function matchPhotographs(
   shots: readonly PhotoInfo[],
   finds: readonly MatchableFind[],
   options: MatchOptions,
-): Match[] {
+): PhotoMatch[] {
   const index = indexNames(
     finds.map((find) => ({
       find,
@@ -101,7 +102,7 @@ export function matchPhotographs(
   return matchNeighbours(shots, matches);
 }
 
-function matchKnown({ file, knownFor }: PhotoInfo): Match | undefined {
+function matchKnown({ file, knownFor }: PhotoInfo): PhotoMatch | undefined {
   return knownFor === undefined
     ? undefined
     : { file, confidence: 'sure', find: knownFor, reasons: [], candidates: [knownFor] };
@@ -111,11 +112,11 @@ function matchByName(
   shot: PhotoInfo,
   index: NameIndex<MatchableFind>,
   { withinM }: MatchOptions,
-): Match | undefined {
+): PhotoMatch | undefined {
   const { file } = shot;
   const parts = file.split('/');
-  const ofFile = findInName((parts.at(-1) ?? '').replace(/\.[^.]*$/, ''), index);
-  const ofFolder = findInName(parts.at(-2) ?? '', index).matches;
+  const ofFile = findFindsInName((parts.at(-1) ?? '').replace(/\.[^.]*$/, ''), index);
+  const ofFolder = findFindsInName(parts.at(-2) ?? '', index).matches;
   const isInFile = ofFile.matches.length > 0;
   // A photograph of K-2 in the folder of K-1 may show either.
   const elsewhere = ofFolder.filter(
@@ -129,7 +130,7 @@ function matchByName(
   const evidence = listReasons(measure(shot, best.find), withinM);
   if (others.length > 0) {
     const ids = named.map(({ id }) => id);
-    const reasons: Reason[] = [{ kind: 'several-names', ids }, ...evidence];
+    const reasons: MatchReason[] = [{ kind: 'several-names', ids }, ...evidence];
     return { file, confidence: 'doubtful', find, reasons, candidates };
   }
   const isDoubtful = best.isDoubtful || (!isInFile && ofFile.hasOtherNumber);
@@ -171,8 +172,8 @@ function measure({ place, takenMs, takenOn }: PhotoInfo, find: MatchableFind): D
 }
 
 /** Lists all evidence except names for or against one find. */
-function listReasons({ metres, afterMs, days }: Distances, withinM: number): Reason[] {
-  const reasons: Reason[] = [];
+function listReasons({ metres, afterMs, days }: Distances, withinM: number): MatchReason[] {
+  const reasons: MatchReason[] = [];
   if (metres < Infinity) reasons.push({ kind: metres <= withinM ? 'distance' : 'far', metres });
   if (Math.abs(afterMs) <= ENTERED_WITHIN_MS)
     reasons.push({ kind: 'entered', minutes: Math.round(afterMs / MINUTE_MS) });
@@ -182,7 +183,7 @@ function listReasons({ metres, afterMs, days }: Distances, withinM: number): Rea
 }
 
 /** Points of evidence; that of names is not counted. */
-const POINTS: Partial<Record<Reason['kind'], number>> = {
+const POINTS: Partial<Record<MatchReason['kind'], number>> = {
   distance: 2,
   far: -2,
   entered: 1,
@@ -190,13 +191,13 @@ const POINTS: Partial<Record<Reason['kind'], number>> = {
   'other-day': -2,
 };
 
-type ScoredFind = Distances & { readonly points: number; readonly reasons: readonly Reason[] };
+type ScoredFind = Distances & { readonly points: number; readonly reasons: readonly MatchReason[] };
 
 function matchByEvidence(
   shot: PhotoInfo,
   finds: readonly MatchableFind[],
   { withinM }: MatchOptions,
-): Match {
+): PhotoMatch {
   const { file } = shot;
   const measured = finds.map((find) => measure(shot, find));
   const nearest = preferUnambiguous(measured, ({ metres }) => metres, withinM, APART_M);
@@ -262,7 +263,10 @@ function preferUnambiguous(
  * Matches photographs without own evidence to the find of one that was taken moments before or
  * after.
  */
-function matchNeighbours(shots: readonly PhotoInfo[], matches: readonly Match[]): Match[] {
+function matchNeighbours(
+  shots: readonly PhotoInfo[],
+  matches: readonly PhotoMatch[],
+): PhotoMatch[] {
   const neighbours = shots
     .flatMap(({ file, takenMs }, index) => {
       const { confidence, find } = matches[index] ?? { confidence: 'none', find: undefined };

@@ -30,7 +30,7 @@ const WORDS_BEFORE_NUMBERS: ReadonlySet<string> = new Set(
 const PLACES =
   /^(?:ctver|sektor|kvadrant|sond|vrstv|objekt|hrob|kontext|ploch|square|sector|quadrant|trench|layer|feature|grave|context)/;
 
-/** Indexes finds by the first token of their ids. */
+/** Indexes finds by the first token of each of their ids, for {@link findFindsInName}. */
 export function indexNames<T>(finds: readonly NamedFind<T>[]): NameIndex<T> {
   const indexed = finds.flatMap(({ find, ids }) =>
     ids.map((id) => ({ find, id, tokens: splitNameTokens(withoutAccents(id)) })),
@@ -60,7 +60,7 @@ type NamedFinds<T> = {
  * sizes are excluded.
  * @param name without its extension
  */
-export function findInName<T>(name: string, index: NameIndex<T>): NamedFinds<T> {
+export function findFindsInName<T>(name: string, index: NameIndex<T>): NamedFinds<T> {
   const plain = withoutAccents(name);
   const tokens = splitNameTokens(plain);
   const parts: Name = { plain, tokens, otherNumbers: findOtherNumbers(plain) };

@@ -20,19 +20,27 @@ export type PhotoExif = {
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /**
- * Reads EXIF; empty where the file has none.
- * @throws Error when it cannot be read
+ * Reads position and time from the first {@link MAX_BYTES} of a picture; empty where it has none,
+ * or is no picture.
+ * @throws Error where the file cannot be read
  */
 export async function readPhotoExif(path: string): Promise<PhotoExif> {
   return parsePhotoExif((await readBeginning(path, MAX_BYTES)).bytes);
 }
 
+/**
+ * Parses position and time of a picture; empty where it has none, or is no picture. Without an
+ * offset, the time is that of this computer's zone.
+ */
 export async function parsePhotoExif(bytes: Buffer): Promise<PhotoExif> {
   const tags = await parseExifTags(bytes);
   return tags === undefined ? {} : { ...getPlace(tags), ...getTakenAt(tags) };
 }
 
-/** Reads the first bytes of a file. */
+/**
+ * Reads the first bytes of a file, at most `maxBytes`; `size` is that of the whole file.
+ * @throws Error of the system where it cannot be opened or read
+ */
 export async function readBeginning(
   path: string,
   maxBytes: number,
@@ -93,7 +101,10 @@ function parseOffset(text: string | undefined): string {
 
 type ExifTags = ExpandedTags;
 
-/** Parses the tags of a picture; undefined where it is no picture, or has no tags. */
+/**
+ * Parses the tags of a picture; undefined where it is no picture, or has no tags. Silences the
+ * console while the library runs.
+ */
 export async function parseExifTags(bytes: Buffer): Promise<ExifTags | undefined> {
   const { default: reader } = await import('exifreader');
   const { warn } = console;
@@ -170,7 +181,8 @@ type Entry = {
 
 /**
  * Removes the GPS directories of a TIFF structure, their pointers, and the GPS properties of its
- * XMP. All other bytes stay, and so does the length.
+ * XMP. All other bytes stay, and so does the length. `none` for bytes that are no TIFF, or
+ * BigTIFF.
  * @param bytes changed in place
  */
 export function removeTiffGps(bytes: Buffer): GpsFinding {
@@ -186,11 +198,12 @@ export function removeTiffGps(bytes: Buffer): GpsFinding {
   ) {
     if (at < 8 || at + 2 > bytes.length || seen.has(at)) continue;
     seen.add(at);
-    finding = getMostTelling(finding, removeFromDirectory(tiff, at, waiting));
+    finding = getMostTellingFinding(finding, removeFromDirectory(tiff, at, waiting));
   }
   return finding;
 }
 
+/** Tells if bytes begin like a TIFF; raw images of cameras do as well. */
 export function isTiff(bytes: Buffer): boolean {
   return ['II*\0', 'MM\0*'].includes(bytes.toString('latin1', 0, 4));
 }
@@ -202,7 +215,10 @@ const PICTURE_TAGS: readonly (readonly [offsets: number, lengths: number])[] = [
   [0x0201, 0x0202],
 ];
 
-/** Tells if a directory or data of a picture are missing in a TIFF. */
+/**
+ * Tells if a directory or data of a picture are missing in a TIFF, or it has no picture. False
+ * for bytes that are no TIFF.
+ */
 export function isTiffDamaged(bytes: Buffer): boolean {
   const tiff = openTiff(bytes);
   if (tiff === undefined) return false;
@@ -293,7 +309,7 @@ function removeFromDirectory(tiff: Tiff, directory: number, waiting: number[]): 
     if (entry.tag === SUB_DIRECTORIES) waiting.push(...listSubDirectories(tiff, entry));
   }
   if (next !== undefined) waiting.push(next);
-  return getMostTelling(...findings);
+  return getMostTellingFinding(...findings);
 }
 
 /** Removes entries, the last first, and moves up what follows with the offset of the next directory. */
@@ -353,9 +369,14 @@ function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
  * not see.
  */
 const FINDINGS = ['none', 'other', 'place', 'place-outside-exif'] as const;
+/** What GPS data of a photograph revealed; see {@link FINDINGS}. */
 export type GpsFinding = (typeof FINDINGS)[number];
 
-export function getMostTelling(...findings: readonly GpsFinding[]): GpsFinding {
+/**
+ * Returns the finding that says most about the position, in the order of {@link FINDINGS}; `none`
+ * without any.
+ */
+export function getMostTellingFinding(...findings: readonly GpsFinding[]): GpsFinding {
   return FINDINGS.findLast((each) => findings.includes(each)) ?? 'none';
 }
 
@@ -374,7 +395,8 @@ const XMP_TELLING = /l(?:at|ong)i?t/i;
 const WIDE = /G\0P\0S\0/i;
 
 /**
- * Overwrites the GPS properties of an XMP packet with blanks.
+ * Overwrites the GPS properties of an XMP packet with blanks; a packet in UTF-16 that has some,
+ * as a whole, which counts as a position.
  * @param packet changed in place; its length stays
  */
 export function removeXmpGps(packet: Buffer): GpsFinding {
@@ -396,7 +418,7 @@ const PACKET_START = '<x:xmpmeta';
 const PACKET_END = '</x:xmpmeta>';
 
 /** Tells if an XMP packet anywhere in a file has a position. */
-export function hasXmpPlace(file: Buffer): boolean {
+export function hasXmpPosition(file: Buffer): boolean {
   for (let at = file.indexOf(PACKET_START); at !== -1; at = file.indexOf(PACKET_START, at + 1)) {
     const end = file.indexOf(PACKET_END, at);
     const packet = Buffer.from(file.subarray(at, end === -1 ? undefined : end));

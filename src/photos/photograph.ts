@@ -3,7 +3,7 @@ import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
 import { hashSha512 } from '../base/digest.ts';
-import { listNames } from '../base/disk/folder.ts';
+import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {
   type Issue,
@@ -23,6 +23,9 @@ import {
   type PhotoGps,
 } from './remove-gps.ts';
 
+/**
+ * A photograph that the service accepts; `sha512` is the hexadecimal digest of the file as it is.
+ */
 export type PhotographFile = {
   readonly path: string;
   readonly mediaType: string;
@@ -59,7 +62,8 @@ export const PICTURES_RULE = 'photo-pictures';
 
 /**
  * Checks a photograph as the service will: a regular file, not too large, an image by its bytes.
- * Reads it once.
+ * Reads it once, as a whole. A refused one has no `photograph`, and an error among the issues;
+ * nothing is thrown.
  */
 export async function inspectPhotograph(
   path: string,
@@ -274,10 +278,11 @@ function explainMissing(name: string, root: string, folder: string | undefined):
 }
 
 /**
- * Finds the one folder in `root` that has all photographs of these names; undefined where `root`
- * has one of them itself.
+ * Finds the only folder directly in `root` that has all photographs of these names. Undefined
+ * where none or several have, where `root` has one of them itself, or without names.
+ * @throws FileError where `root` is no readable folder
  */
-export function findFolderOfAll(root: string, names: readonly string[]): string | undefined {
+export function findOnlyPhotoFolder(root: string, names: readonly string[]): string | undefined {
   const hasName = (folder: string): ((name: string) => boolean) => {
     const resolvePhoto = makePhotoResolver(folder);
     return (name) => 'value' in resolvePhoto(name);
@@ -317,7 +322,7 @@ function findPathSpelling(path: string, isFile: boolean): string | undefined {
   const query = basename(path);
   const folder = above === path ? undefined : findPathSpelling(above, false);
   if (folder === undefined) return undefined;
-  const names = listNames(folder);
+  const names = listNamesInFolder(folder);
   const spelled = findOnly(
     names,
     (name) => fold(name) === fold(query),

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { crc32, inflateSync } from 'node:zlib';
 import {
   type GpsFinding,
-  getMostTelling,
-  hasXmpPlace,
+  getMostTellingFinding,
+  hasXmpPosition,
   isTiff,
   parsePhotoExif,
   removeTiffGps,
@@ -31,30 +31,34 @@ function* listChunks(bytes: Buffer): Generator<Chunk> {
   }
 }
 
+/** Tells if the last chunk of a PNG (IEND) is missing or not complete. */
 export function isPngCutOff(bytes: Buffer): boolean {
   for (const { type, end } of listChunks(bytes)) if (type === 'IEND') return end > bytes.length;
   return true;
 }
 
 /** `parts`, concatenated, are the photograph without GPS data. */
-export type WithoutGps = { readonly finding: GpsFinding; readonly parts: readonly Buffer[] };
+export type StrippedPhotograph = {
+  readonly finding: GpsFinding;
+  readonly parts: readonly Buffer[];
+};
 
 /**
- * Removes GPS data from EXIF and XMP in place. A packed text, and a property as text, goes as a
- * whole.
+ * Removes GPS data from EXIF and XMP. A compressed text with GPS data, and a property as text, is
+ * dropped as a whole chunk, so the result may be shorter.
  * @param bytes may be changed
  */
-export function removePngGps(bytes: Buffer): WithoutGps {
+export function removePngGps(bytes: Buffer): StrippedPhotograph {
   let finding: GpsFinding = 'none';
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
   let rest = SIGNATURE_BYTES;
   for (const { type, start, end } of listChunks(bytes)) {
     if (end > bytes.length && type === 'eXIf')
-      finding = getMostTelling(finding, removeTiffGps(bytes.subarray(start + HEAD_BYTES)));
+      finding = getMostTellingFinding(finding, removeTiffGps(bytes.subarray(start + HEAD_BYTES)));
     if (end > bytes.length || type === 'IEND') break;
     rest = end;
     const scrubbed = scrubChunk(type, bytes.subarray(start + HEAD_BYTES, end - 4));
-    finding = getMostTelling(finding, scrubbed.finding);
+    finding = getMostTellingFinding(finding, scrubbed.finding);
     if (scrubbed.isWhole === true && scrubbed.finding !== 'none') continue;
     if (scrubbed.finding !== 'none')
       bytes.writeUInt32BE(crc32(bytes.subarray(start + 4, end - 4)), end - 4);
@@ -118,7 +122,7 @@ function findGpsInProfile(text: Buffer): GpsFinding {
   const profile = Buffer.from(digits.replace(/\s+/g, ''), 'hex');
   return profile.indexOf('Exif\0\0') === 0
     ? removeTiffGps(profile.subarray(6))
-    : getMostTelling(removeTiffGps(profile), removeXmpGps(profile));
+    : getMostTellingFinding(removeTiffGps(profile), removeXmpGps(profile));
 }
 
 /** Types from which pas can remove GPS data; HEIC and HEIF are left as they are. */
@@ -127,11 +131,11 @@ const STRIPPABLE: readonly string[] = ['image/jpeg', 'image/png', 'image/tiff'];
 /**
  * Removes GPS data from a photograph: the GPS directory of EXIF with its pointer, and the GPS
  * properties of XMP. All other bytes stay: the picture, its orientation, its time. The result is
- * deterministic. Maker notes are not searched, nor a video behind the picture, with which
- * `--strip-gps` refuses a photograph.
+ * deterministic. Maker notes are not searched, nor a video behind the picture. Of other types
+ * than JPEG, TIFF and PNG nothing is removed, and the finding is `none`.
  * @param bytes may be changed
  */
-export function removeGps(bytes: Buffer, mediaType: string): WithoutGps {
+export function removeGps(bytes: Buffer, mediaType: string): StrippedPhotograph {
   switch (mediaType) {
     case 'image/jpeg':
       return { finding: removeJpegGps(bytes), parts: [bytes] };
@@ -161,7 +165,7 @@ const EXTENDED_HEAD_BYTES = 32 + 4 + 4;
  */
 function removeJpegGps(bytes: Buffer): GpsFinding {
   const exif = listSegments(bytes, EXIF).map((segment) => segment.subarray(1));
-  return getMostTelling(
+  return getMostTellingFinding(
     ...groupExif(exif).map(removeFromBlock),
     ...listSegments(bytes, XMP).map(removeXmpGps),
     removeFromExtended(listSegments(bytes, EXTENDED_XMP)),
@@ -219,10 +223,14 @@ export type PhotoGps =
   /** A place that pas cannot remove, or data that it cannot search for one. */
   | { readonly kind: 'fixed' | 'unknown' };
 
-/** @param bytes may be changed */
+/**
+ * Finds the GPS data of a photograph, and if pas can remove them; then with size and digest of
+ * the result. Of HEIC and HEIF only a position is found, not its absence.
+ * @param bytes may be changed
+ */
 export async function detectGps(bytes: Buffer, mediaType: string): Promise<PhotoGps> {
   if (!STRIPPABLE.includes(mediaType)) {
-    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPlace(bytes);
+    const hasPlace = (await parsePhotoExif(bytes)).place !== undefined || hasXmpPosition(bytes);
     return { kind: hasPlace ? 'fixed' : 'unknown' };
   }
   const { finding, parts } = removeGps(bytes, mediaType);
@@ -292,6 +300,10 @@ export type JpegContents = {
   readonly end: number;
 };
 
+/**
+ * Finds the pictures of a JPEG, one behind another, and where they end. `isCutOff`: the first one
+ * is not complete.
+ */
 export function describeJpeg(bytes: Buffer): JpegContents {
   const first = walkPicture(bytes, 0, () => {});
   let pictures = 1;
@@ -310,7 +322,8 @@ type BareJpeg = { readonly bytes: Buffer; readonly widthPx: number; readonly hei
 
 /**
  * Reduces a JPEG to the picture: without EXIF and its GPS data, XMP, comments, further pictures,
- * and data behind the end. Segments that describe the colours stay.
+ * and data behind the end. Of the application segments only that of Adobe stays, which tells how
+ * the colours are coded; a colour profile is removed.
  * @returns undefined where it is no JPEG, or a truncated one
  */
 export function reduceJpeg(bytes: Buffer): BareJpeg | undefined {

@@ -56,10 +56,11 @@ const TIMEOUT_SECONDS = 30;
 const HEAD_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes small pictures without metadata: upright, or the EXIF thumbnail where a photograph cannot
- * be decoded, which the page turns.
+ * Makes a function that reads a photograph and returns a small picture without metadata: upright,
+ * or the EXIF thumbnail where it cannot be decoded, which the page turns. `none` with the reason
+ * where the file is missing, has another size than expected, or contains no preview.
  */
-export function makeThumbnails({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
+export function makeThumbnailMaker({ maxPx, library }: ThumbnailOptions): MakeThumbnail {
   return async (path, expectedBytes) => {
     const head = await readHead(path, expectedBytes);
     if (typeof head === 'string') return { kind: 'none', why: head };

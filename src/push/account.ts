@@ -10,20 +10,20 @@ import {
   isSameUser,
   type Outbox,
   readHeader,
-  rememberAccount,
+  storeKnownAccount,
 } from '../outbox/open-outbox.ts';
-import { bindAndCheck } from '../outbox/unite.ts';
+import { bindAndHoldAlike } from '../outbox/unite.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../service/http/exchange.ts';
 import {
   type Account,
   assertAvailable,
-  authorize,
   chooseRole,
   makeUserInfoRequest,
   openSession,
   type Role,
   requireAnswer,
   type Session,
+  withBearerToken,
 } from '../service/session.ts';
 
 export type Signer = {
@@ -58,8 +58,8 @@ export type ProfileUser = {
 };
 
 /**
- * Requests the account, which each attempt records.
- * @throws ConfigError where it is not the outbox's; as {@link fetchAccount}
+ * Requests the account, which each attempt records, and stores its description.
+ * @throws ConfigError where it is not that of outbox and profile; as {@link fetchAccount}
  */
 export async function resolveAccount(
   outbox: Outbox,
@@ -88,7 +88,7 @@ export function acceptAccount(outbox: Outbox, service: Signer, account: Account)
       { hint: describeRemedies(service, account, username, username) },
     );
   }
-  rememberAccount(outbox, getUsername(outbox, service, account), account);
+  storeKnownAccount(outbox, getUsername(outbox, service, account), account);
 }
 
 /**
@@ -180,7 +180,7 @@ export async function signIn(
   // profile's user.
   if (readHeader(opened).account !== null || isUserOfProfile(opened, service, account)) {
     acceptAccount(opened, service, account);
-    bindAndCheck(opened, account.identCely);
+    bindAndHoldAlike(opened, account.identCely);
   }
   return account;
 }
@@ -202,7 +202,7 @@ export async function fetchAccount(
 ): Promise<Account> {
   const question = { ...makeUserInfoRequest(baseUrl), signal };
   const ask = async (token: string): Promise<HttpResponse> => {
-    const response = await requireAnswer(baseUrl, () => authorize(token, send)(question));
+    const response = await requireAnswer(baseUrl, () => withBearerToken(token, send)(question));
     assertAvailable(baseUrl, response);
     return response;
   };

@@ -30,18 +30,18 @@ import {
   type Exchange,
   type HttpRequest,
   type HttpResponse,
-  retryAfterMs,
+  parseRetryAfterMs,
   TransportError,
 } from '../service/http/exchange.ts';
-import type { Pace, Slot } from '../service/http/pacer.ts';
+import type { DepartureSlot, Pace } from '../service/http/pacer.ts';
 import { ChangedFileError, readVerifiedPieces, SLICE_BYTES } from '../service/http/request-body.ts';
 import { classifyTransportError, type Outcome, parseOutcome } from '../service/outcome.ts';
 import {
-  authorize,
   makeAccessProbe,
   makeImportRequest,
   makeNumberRequest,
   makePhotoRequest,
+  withBearerToken,
 } from '../service/session.ts';
 import type { OpenService } from './account.ts';
 import type { ReconciledEntry } from './judge-import.ts';
@@ -83,7 +83,7 @@ export function createServerClock(clock: Clock): ServerClock {
     observe: (send) => async (request) => {
       const askedOn = readClock(clock);
       const response = await send(request);
-      const at = parseDate(response.headers['date']);
+      const at = parseDateHeader(response.headers['date']);
       if (at !== undefined) heard = { at, askedOn, readOn: readClock(clock) };
       return response;
     },
@@ -91,12 +91,12 @@ export function createServerClock(clock: Clock): ServerClock {
 }
 
 /** Parses a `Date` header (RFC 9110, 6.6.1); undefined for an invalid one. */
-export function parseDate(header: string | undefined): ServerMs | undefined {
+export function parseDateHeader(header: string | undefined): ServerMs | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
   return Number.isNaN(at) ? undefined : asServerMs(at);
 }
 
-export type Harvesting = {
+export type HarvestAccess = {
   open(): Promise<OaiClient>;
   /** Sign-in: `bearer` as the writing account, `basic` as the user name of the profile. */
   readonly auth: 'none' | 'bearer' | 'basic';
@@ -107,20 +107,20 @@ export type Harvesting = {
 };
 
 /** Write access to a service, and read access where it has a harvest. */
-export type Sync = {
+export type ServiceAccess = {
   readonly clock: Clock;
   readonly outbox: Outbox;
   readonly service: OpenService;
   /** Undefined where a person settles uncertain entries. */
-  readonly harvesting: Harvesting | undefined;
+  readonly harvesting: HarvestAccess | undefined;
   readonly lock: PushLockOptions;
   readonly onSearch?: (doneCount: number, total: number | undefined) => void;
 };
 
 /** Reason for which the service was not searched before sending. */
-export type NotChecked = 'no-harvesting' | 'anonymous' | 'not-signed-in';
+export type NoSearchReason = 'no-harvesting' | 'anonymous' | 'not-signed-in';
 
-export type Push = Sync & {
+export type PushContext = ServiceAccess & {
   readonly kinds: readonly EntryKind[];
   /** Keys of the records to send; undefined for all. */
   readonly subjects: readonly string[] | undefined;
@@ -165,13 +165,13 @@ export type Push = Sync & {
   /** Called with the error of a failed search for uncertain entries; the push continues. */
   readonly onSearchFailed?: (error: PasError) => void;
   /** Called once if imports are sent without a search. */
-  readonly onNotChecked?: (why: NotChecked) => void;
+  readonly onNotChecked?: (why: NoSearchReason) => void;
   /** Called if the ledger of this machine was missing, or is an older one. */
   readonly onLostLedger?: () => void;
 };
 
 /** A push whose account is known. */
-export type SignedPush = Push & {
+export type SignedInPush = PushContext & {
   /** The service's identifier of the sending account. */
   readonly account: string;
   readonly serverClock: ServerClock;
@@ -207,15 +207,16 @@ export type PushEvent =
       readonly refused: readonly string[];
     };
 
-export function nameEntry({ id, kind, localId, identCely }: Entry): EntryName {
+/** Returns the fields that name an entry in an event; `find` is its local id, else its record. */
+export function makeEntryName({ id, kind, localId, identCely }: Entry): EntryName {
   return { entry: id, kind, find: localId ?? identCely };
 }
 
 /** Reports an entry whose state has changed: by an answer, by evidence, or after a killed push. */
-export function reportSettled({ report }: Pick<Push, 'report'>, entry: Entry): void {
+export function reportSettledEntry({ report }: Pick<PushContext, 'report'>, entry: Entry): void {
   report({
     type: 'settled',
-    ...nameEntry(entry),
+    ...makeEntryName(entry),
     state: entry.state,
     ident_cely: entry.identCely,
     reason: entry.reason,
@@ -233,11 +234,11 @@ export type StopCause =
   /** `waiting`: the service has asked for a pause; `not-yet`: the remaining entries are not due. */
   | { readonly kind: 'waiting' | 'not-yet'; readonly reason: Message; readonly untilMs: number };
 
-export function isAbort(thrown: unknown): thrown is Error {
+export function isAbortError(thrown: unknown): thrown is Error {
   return thrown instanceof Error && thrown.name === 'AbortError';
 }
 
-export type Asker = {
+export type ProbeContext = {
   readonly baseUrl: string;
   readonly clock: Clock;
   readonly pace: Pace;
@@ -249,8 +250,8 @@ export type Asker = {
  * Sends a request that changes nothing, with the permissions of a write, within the pace: it tells
  * if the account is refused, and if the service is open.
  */
-export async function probeAccess(asker: Asker, token: string): Promise<Outcome> {
-  const answer = await askAccess(asker, token);
+export async function probeAccess(asker: ProbeContext, token: string): Promise<Outcome> {
+  const answer = await sendAccessProbe(asker, token);
   if (answer instanceof TransportError) return { kind: 'not-delivered', detail: answer.says };
   return parseOutcome('import', answer, asker.clock.now(), () => undefined);
 }
@@ -273,27 +274,31 @@ export function findStopCauseOfProbe(outcome: Outcome): StopCause | undefined {
   }
 }
 
-/** Sends a probe within the pace. A throttle slows down all requests (A-RATE-6). */
-export async function askAccess(
-  { baseUrl, clock, pace, send, stop }: Asker,
+/**
+ * Sends a probe within the pace. A throttle slows down all requests (A-RATE-6).
+ * @returns a TransportError, which is not thrown, also where it was stopped or must pause too
+ * long
+ */
+export async function sendAccessProbe(
+  { baseUrl, clock, pace, send, stop }: ProbeContext,
   token: string,
 ): Promise<HttpResponse | TransportError> {
-  let slot: Slot | undefined;
+  let slot: DepartureSlot | undefined;
   try {
     slot = await pace.acquire(stop);
     const acquiredMs = clock.monotonicMs();
-    const exchange = authorize(token, send);
+    const exchange = withBearerToken(token, send);
     const response = await exchange({
       ...makeAccessProbe(baseUrl),
       signal: stop,
       onDeparture: slot.depart,
     });
     if (response.status === 429)
-      pace.backOff(acquiredMs, retryAfterMs(response.headers, clock.now()));
+      pace.backOff(acquiredMs, parseRetryAfterMs(response.headers, clock.now()));
     return response;
   } catch (thrown) {
     if (thrown instanceof TransportError) return thrown;
-    if (thrown instanceof UnavailableError || isAbort(thrown))
+    if (thrown instanceof UnavailableError || isAbortError(thrown))
       return new TransportError('aborted', false, getLocalizedMessage(thrown));
     throw thrown;
   } finally {
@@ -310,9 +315,12 @@ export type SendResult = {
   readonly token: string;
 };
 
-/** Builds the request of an entry; the file of a photograph is opened when it is sent. */
-export function buildRequest(
-  { service, openPhotograph }: Pick<Push, 'service' | 'openPhotograph'>,
+/**
+ * Builds the request of an entry; the file of a photograph is opened when it is sent.
+ * @throws Error where the entry has no document, or no record to change
+ */
+export function makeEntryRequest(
+  { service, openPhotograph }: Pick<PushContext, 'service' | 'openPhotograph'>,
   entry: Entry,
 ): HttpRequest {
   const { baseUrl } = service;
@@ -357,16 +365,17 @@ type AddressedEntry = { readonly kind: EntryKind; readonly identCely: string | n
 export const MAX_CLAIM_AGE_MS = 180_000;
 
 /**
- * Sends one request for which a slot was taken, and returns its outcome. Never throws for a failure
- * of the network.
+ * Sends one request for which a slot was taken, releases the slot, and returns the outcome. Never
+ * throws for a failure of the network.
  * @param entry a number or a photograph goes to the record that it names
+ * @param claimedOn the request is not sent later than {@link MAX_CLAIM_AGE_MS} after it
  */
-export async function sendOnce(
+export async function sendEntryRequest(
   context: SendContext,
   entry: AddressedEntry,
   request: HttpRequest,
   token: string,
-  slot: Slot,
+  slot: DepartureSlot,
   claimedOn: Moment = readClock(context.clock),
 ): Promise<SendResult> {
   const { clock } = context;
@@ -377,10 +386,10 @@ export async function sendOnce(
     departedAt = clock.monotonicMs();
     return mayDepart;
   };
-  const exchange = authorize(token, context.send);
+  const exchange = withBearerToken(token, context.send);
   const makeFacts = (response: AnswerHead | undefined) => ({
     status: response?.status,
-    serverDateAt: parseDate(response?.headers['date']),
+    serverDateAt: parseDateHeader(response?.headers['date']),
     tookMs: clock.monotonicMs() - departedAt,
     departedAt,
     token,

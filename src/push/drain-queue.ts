@@ -3,30 +3,35 @@ import { asServerMs, readClock } from '../base/clock.ts';
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { type Claim, claim, recordAnswer, type Settlement } from '../outbox/attempts.ts';
+import {
+  type AttemptSettlement,
+  type Claim,
+  claimQueuedEntry,
+  recordAnswer,
+} from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
   countQueuedOfScope,
   findEntryById,
-  findNextClaimable,
+  findNextDueEntry,
   findNextScheduled,
 } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
-import { releaseClaims } from '../outbox/unite.ts';
+import { releaseSharedRecord } from '../outbox/unite.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
-import type { Slot } from '../service/http/pacer.ts';
+import type { DepartureSlot } from '../service/http/pacer.ts';
 import type { Outcome } from '../service/outcome.ts';
 import {
-  buildRequest,
-  isAbort,
+  isAbortError,
   MAX_CLAIM_AGE_MS,
-  nameEntry,
-  reportSettled,
+  makeEntryName,
+  makeEntryRequest,
+  reportSettledEntry,
   type SendResult,
-  type SignedPush,
+  type SignedInPush,
   type StopCause,
-  sendOnce,
+  sendEntryRequest,
 } from './departure.ts';
 import { getContentKey } from './look.ts';
 import { type PushResult, PushSession } from './push-session.ts';
@@ -38,7 +43,7 @@ import { type PushResult, PushSession } from './push-session.ts';
  * @param hold tells if an entry must not be sent now; a cause where the push must end
  */
 export async function drainQueue(
-  push: SignedPush,
+  push: SignedInPush,
   hold: (entry: Entry) => Promise<boolean | StopCause>,
 ): Promise<PushResult> {
   const { clock, outbox } = push;
@@ -72,7 +77,7 @@ async function sendAll(session: PushSession): Promise<void> {
     if (session.failure !== undefined) throw session.failure.thrown;
     if (stop.aborted) session.stop({ kind: 'interrupted' });
     const entry = session.mayStart
-      ? findNextClaimable(outbox, session.makeClaimableQuery())
+      ? findNextDueEntry(outbox, session.makeClaimableQuery())
       : undefined;
     if (entry === undefined) {
       if (!(await waitForMore(session))) return;
@@ -131,6 +136,10 @@ async function waitForMore(session: PushSession): Promise<boolean> {
   return true;
 }
 
+/**
+ * Returns the reason for which entries are left.
+ * @param entry the one that is sent next; undefined where there is none
+ */
 export function explainWaiting(entry: Entry | undefined): Message {
   if (entry === undefined) return msg`the remaining entries must wait`;
   const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
@@ -142,7 +151,7 @@ async function waitUntilAborted(wait: Promise<unknown>): Promise<void> {
   try {
     await wait;
   } catch (thrown) {
-    if (!isAbort(thrown)) throw thrown;
+    if (!isAbortError(thrown)) throw thrown;
   }
 }
 
@@ -153,7 +162,7 @@ async function waitUnlessEnding<T>(session: PushSession, wait: Promise<T>): Prom
   } catch (thrown) {
     if (thrown instanceof LongPauseError) {
       session.stop({ kind: 'waiting', reason: thrown.reason, untilMs: thrown.untilMs });
-    } else if (!isAbort(thrown)) throw thrown;
+    } else if (!isAbortError(thrown)) throw thrown;
     return undefined;
   }
 }
@@ -167,10 +176,10 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
   if (token === undefined || !session.mayStart) return;
 
   const claimedOn = readClock(clock);
-  const claimed = claim(outbox, entry.id, (current) => {
+  const claimed = claimQueuedEntry(outbox, entry.id, (current) => {
     // An entry that changed during the wait passes the gate again.
     if (getContentKey(current) !== getContentKey(entry)) return undefined;
-    const { method, url } = buildRequest(push, current);
+    const { method, url } = makeEntryRequest(push, current);
     return {
       method,
       path: new URL(url).pathname,
@@ -183,13 +192,13 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     assertNotClaimable(session, entry);
     return;
   }
-  const request = buildRequest(push, claimed.entry);
+  const request = makeEntryRequest(push, claimed.entry);
   const slot = await sendOrRelease(session, claimed);
   if (slot === undefined) return;
   const pacedMs = approachMs + slot.waitedMs;
   session.requests += 1;
 
-  const done = sendOnce(
+  const done = sendEntryRequest(
     { ...push, send: service.send },
     claimed.entry,
     request,
@@ -216,7 +225,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
  */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
   const { outbox } = session.push;
-  const next = findNextClaimable(outbox, session.makeClaimableQuery());
+  const next = findNextDueEntry(outbox, session.makeClaimableQuery());
   if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
     throw makeDamagedError(outbox.path, `entry ${entry.id}`);
 }
@@ -228,7 +237,7 @@ const MIN_UPLOAD_RATE = 4;
  * Returns the earliest departure of the request, and the latest end of its upload, by the server's
  * clock.
  */
-function estimateDeparture({ answerTimeoutMs, serverClock }: SignedPush, entry: Entry) {
+function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush, entry: Entry) {
   const now = serverClock.now();
   const latest = serverClock.latest();
   if (now === undefined || latest === undefined) return { fromMs: null, sentByMs: null };
@@ -243,10 +252,13 @@ function estimateDeparture({ answerTimeoutMs, serverClock }: SignedPush, entry: 
  * Takes the slot and sends. Releases an entry that cannot leave, since the push stops or the
  * service asks for a pause.
  */
-async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot | undefined> {
+async function sendOrRelease(
+  session: PushSession,
+  claimed: Claim,
+): Promise<DepartureSlot | undefined> {
   const { outbox, pace } = session.push;
   const endDeparture = session.startDeparture();
-  let slot: Slot | undefined;
+  let slot: DepartureSlot | undefined;
   let leaves = false;
   try {
     slot = await waitUnlessEnding(session, pace.acquireSoon(session.halt));
@@ -256,7 +268,7 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
       const reason = session.mayStart
         ? msg`a pause began before it was sent`
         : msg`stopped before it was sent`;
-      const back: Settlement = { state: 'queued', reason, notBeforeAt: 0 };
+      const back: AttemptSettlement = { state: 'queued', reason, notBeforeAt: 0 };
       slot?.release();
       endDeparture();
       recordAnswer(outbox, claimed, back, { outcome: 'not-sent' });
@@ -265,7 +277,7 @@ async function sendOrRelease(session: PushSession, claimed: Claim): Promise<Slot
   return leaves && slot !== undefined ? withEnd(slot, endDeparture) : undefined;
 }
 
-function withEnd(slot: Slot, end: () => void): Slot {
+function withEnd(slot: DepartureSlot, end: () => void): DepartureSlot {
   const withEndCall = <T>(result: T): T => {
     end();
     return result;
@@ -286,7 +298,7 @@ async function settleAttempt(
   const { entry } = claimed;
   session.push.report({
     type: 'attempt',
-    ...nameEntry(entry),
+    ...makeEntryName(entry),
     status: sent.status ?? null,
     ms: Math.round(sent.tookMs),
     paced_ms: Math.round(pacedMs),
@@ -313,7 +325,7 @@ async function settleAttempt(
 
 function reportSettledNow({ push }: PushSession, id: number): void {
   const entry = findEntryById(push.outbox, id);
-  if (entry !== undefined) reportSettled(push, entry);
+  if (entry !== undefined) reportSettledEntry(push, entry);
 }
 
 /** Makes an import uncertain whose answer names a record that cannot be its own. */
@@ -327,7 +339,11 @@ function checkIdentifier({ lost }: PushSession, entry: Entry, outcome: Outcome):
  * Repeats the check when the attempt is settled: the record may have been given to another find
  * meanwhile.
  */
-function checkSettled(session: PushSession, entry: Entry, settlement: Settlement): Settlement {
+function checkSettled(
+  session: PushSession,
+  entry: Entry,
+  settlement: AttemptSettlement,
+): AttemptSettlement {
   if (settlement.state !== 'accepted') return settlement;
   const { identCely } = settlement;
   const isLost =
@@ -368,7 +384,7 @@ function releaseLost(
   { identCely }: { readonly identCely: string },
 ): readonly Entry[] {
   const { outbox } = session.push;
-  const lost = entry.kind === 'import' ? releaseClaims(outbox, identCely) : [];
+  const lost = entry.kind === 'import' ? releaseSharedRecord(outbox, identCely) : [];
   for (const { id } of lost) session.accepted.delete(id);
   if (lost.length > 0) session.lost.add(identCely);
   return lost;

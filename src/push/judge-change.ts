@@ -4,22 +4,22 @@ import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harves
 import { type ListedFind, type RecordSource, toListedFind } from '../harvest/look-up-records.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
-import { listEntriesOfRecord, listNumbers } from '../outbox/entry-queries.ts';
+import { listEntriesOfRecord, listNumberEntries } from '../outbox/entry-queries.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
   type AttemptWindow,
   type Basis,
   CLOCK_MARGIN_MS,
-  explainTooEarly,
   getAttemptWindow,
+  getSentElements,
   isWithinWindow,
   makeAbsent,
   makeIndexBehindVerdict,
   makeInFlightVerdict,
   makeTimeUnknownVerdict,
-  makeUndecided,
-  parseSentElements,
+  makeTooEarlyVerdict,
+  makeUndecidedVerdict,
   type Verdict,
   type ViewTime,
 } from './judge-import.ts';
@@ -68,20 +68,24 @@ export function judgeNumber(
       current === ''
         ? msg`${identCely} has no number now; ${value} was to be set`
         : msg`${identCely} now has the number ${current}; ${value} was to be set`;
-    return makeUndecided('other-number', reason, [current]);
+    return makeUndecidedVerdict('other-number', reason, [current]);
   }
   return (
-    explainTooEarly(window, view, listed.datestampMs) ??
+    makeTooEarlyVerdict(window, view, listed.datestampMs) ??
     makeAbsent('number-as-before', msg`${identCely} still has its previous number`)
   );
 }
 
 function makeNotShownVerdict(identCely: string): Verdict {
   const reason = msg`the harvest does not show ${identCely} to this account`;
-  return makeUndecided('record-not-shown', reason);
+  return makeUndecidedVerdict('record-not-shown', reason);
 }
 
-/** Requests the current record; one that cannot be read counts as withheld. */
+/**
+ * Requests the current record: `withheld` where it cannot be read, undefined where it does not
+ * exist.
+ * @throws as the client
+ */
 export async function fetchListedFind(
   { client, format, signal }: RecordSource,
   identCely: string,
@@ -113,7 +117,7 @@ export function listNumbersFromHere(
   );
   const ofImport =
     importEntry?.kind === 'import'
-      ? [parseSentElements(outbox, importEntry)?.evidencni_cislo?.toString() ?? '']
+      ? [getSentElements(outbox, importEntry)?.evidencni_cislo?.toString() ?? '']
       : [];
   const last = numbers.findLast(({ state }) => state === 'accepted')?.value;
   const open = numbers
@@ -137,7 +141,7 @@ export function findShownNumber(
   { record, datestampMs }: ShownFind,
 ): string | undefined {
   const shown = getNumber(record);
-  const last = listNumbers(outbox, makeRecordSubject(record.identCely)).findLast(
+  const last = listNumberEntries(outbox, makeRecordSubject(record.identCely)).findLast(
     ({ state }) => state === 'accepted',
   );
   const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
@@ -161,7 +165,8 @@ export type SentPhoto = {
   readonly window: AttemptWindow;
 };
 
-export function makeSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
+/** Returns what is compared with the files of a record; `identCely` is '' where that is unknown. */
+export function getSentPhoto(outbox: Outbox, entry: PhotoEntry): SentPhoto {
   const { name, sha512 } = entry.photograph;
   return {
     entryId: entry.id,
@@ -206,13 +211,17 @@ export function judgePhoto(
     return makeFoundVerdict(judged, 'same-name-and-new', reason, names);
   }
   if (mine.length > 0)
-    return makeUndecided('several-files', msg`several files could be this photograph`, names);
+    return makeUndecidedVerdict(
+      'several-files',
+      msg`several files could be this photograph`,
+      names,
+    );
   const near = free.filter(
     (file) =>
       mayBeStoring(judged.window, file) && !uncertain.some((other) => isStoredAs(other, file)),
   );
   if (near.length > 0) {
-    return makeUndecided(
+    return makeUndecidedVerdict(
       'other-name-and-new',
       msg`a file that was stored at that time may be this photograph under another name`,
       near.map(({ name }) => name),
@@ -227,7 +236,7 @@ export function judgePhoto(
   if (behind !== undefined) return makeIndexBehindVerdict(behind.fileName);
   const reason = msg`the harvest shows the files of ${judged.identCely}, and this is not one of them`;
   return (
-    explainTooEarly(judged.window, view, listed.datestampMs) ??
+    makeTooEarlyVerdict(judged.window, view, listed.datestampMs) ??
     makeAbsent('not-among-those-shown', reason)
   );
 }
@@ -294,8 +303,9 @@ function findStoring(file: HarvestedFile): HistoryEntry | undefined {
 }
 
 /**
- * Returns files that no photograph from here explains and that equal a queued one by digest, or by
- * name.
+ * Returns, by the key of each photograph, names of files that no photograph from here explains
+ * and that equal it by digest, or by name.
+ * @param shown records by identifier; a record that is not among them has no files
  */
 export function findEqualFiles(
   outbox: Outbox,
@@ -329,7 +339,7 @@ export function findUnexplainedFiles(
   { identCely, files }: HarvestedFind,
 ): HarvestedFile[] {
   const sent = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.attempts > 0 ? [makeSentPhoto(outbox, entry)] : [],
+    entry.kind === 'photo' && entry.attempts > 0 ? [getSentPhoto(outbox, entry)] : [],
   );
   const owners = assignFiles(files, sent);
   return files.filter((file) => !owners.has(file));

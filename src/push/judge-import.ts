@@ -76,7 +76,7 @@ export type AttemptWindow = {
 export type ViewTime = { readonly nowMs: number; readonly index: IndexEvidence };
 
 /** A harvest, and this outbox's knowledge of it. */
-export type View = ViewTime & {
+export type HarvestView = ViewTime & {
   readonly lookups: HarvestedFinds['lookups'];
   /** The shown ones of them. */
   readonly finds: readonly HarvestedFind[];
@@ -111,7 +111,7 @@ type IndexEvidence = {
 /** Tolerance for the clocks of two machines, and for a header with whole seconds. */
 export const CLOCK_MARGIN_MS = 5000;
 
-export function makeUndecided(
+export function makeUndecidedVerdict(
   basis: Basis,
   reason: Message,
   candidates: readonly string[] = [],
@@ -174,15 +174,17 @@ function uniteBounds(bounds: readonly AttemptBounds[]): AttemptBounds {
  * Returns the earliest time at which an attempt may have reached the service; undefined where the
  * server time was unknown.
  */
-export function findEarliestMs(outbox: Outbox, entry: Entry): number | undefined {
+export function findEarliestArrivalMs(outbox: Outbox, entry: Entry): number | undefined {
   return getAttemptWindow(outbox, entry).bounds?.fromMs;
 }
 
-/** Returns the elements of the document that was sent last, since the find may have been edited. */
-export function parseSentElements(
-  outbox: Outbox,
-  entry: ImportEntry,
-): HarvestedElements | undefined {
+/**
+ * Returns the elements of the document that was sent last, since the find may have been edited;
+ * without an attempt, those of the wanted one. Undefined where there is no document or no find in
+ * it.
+ * @throws XmlSyntaxError where the document is damaged
+ */
+export function getSentElements(outbox: Outbox, entry: ImportEntry): HarvestedElements | undefined {
   const attempt = findLastImportAttempt(listFactsOfSlot(outbox, entry));
   const document =
     attempt === undefined
@@ -198,7 +200,7 @@ export function parseSentElements(
  * Returns the visibility class of a find: its state, and the organisations of its project and its
  * receiver.
  */
-export function getShownKind(elements: HarvestedElements, stav: number): string {
+export function makeVisibilityClass(elements: HarvestedElements, stav: number): string {
   return [elements.projekt, elements.predano_organizace]
     .map(getReferenceId)
     .concat(String(stav))
@@ -211,13 +213,13 @@ export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]
 }
 
 /** Judges an import that the harvest does not show. */
-export function judgeAbsence(window: AttemptWindow, kind: string, view: View): Verdict {
+export function judgeAbsence(window: AttemptWindow, kind: string, view: HarvestView): Verdict {
   if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no other record that this account created in this project and state, so that this one is missing proves nothing`;
-    return makeUndecided('no-like-record-shown', reason);
+    return makeUndecidedVerdict('no-like-record-shown', reason);
   }
   const reason = msg`the harvest shows this account's records in the same state, but not this one`;
-  return explainTooEarly(window, view) ?? makeAbsent('not-among-those-shown', reason);
+  return makeTooEarlyVerdict(window, view) ?? makeAbsent('not-among-those-shown', reason);
 }
 
 /**
@@ -239,7 +241,7 @@ function isExpectedToShow(
  * catch up.
  * @param shownMs last change of the record, where the write was a change of it
  */
-export function explainTooEarly(
+export function makeTooEarlyVerdict(
   { bounds }: AttemptWindow,
   { nowMs, index }: ViewTime,
   shownMs = Number.NEGATIVE_INFINITY,
@@ -255,13 +257,13 @@ export function explainTooEarly(
   if (shownMs >= settledMs || waitMs <= 0) return undefined;
   const seconds = Math.ceil(waitMs / 1000);
   const reason = msg`the service may show new records late; ask again in ${seconds} s`;
-  return makeUndecided('index-may-lag', reason);
+  return makeUndecidedVerdict('index-may-lag', reason);
 }
 
 /** Makes the verdict for a write that the service, or a proxy, may not have finished. */
 export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
   const seconds = Math.ceil((settledMs - nowMs) / 1000);
-  return makeUndecided(
+  return makeUndecidedVerdict(
     'maybe-under-way',
     msg`the service may still be working on it; ask again in ${seconds} s`,
   );
@@ -269,7 +271,7 @@ export function makeInFlightVerdict(settledMs: number, nowMs: number): Verdict {
 
 /** Without a server time before the attempt, evidence is shown to a person and settles nothing. */
 export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verdict {
-  return makeUndecided(
+  return makeUndecidedVerdict(
     'time-unknown',
     msg`the service did not state its time before the attempt, so a person decides`,
     candidates,
@@ -281,7 +283,7 @@ export function makeTimeUnknownVerdict(candidates: readonly string[] = []): Verd
  */
 export function makeIndexBehindVerdict(missing: string): Verdict {
   const reason = msg`the harvest does not show ${missing} either, which the service has accepted since: its index lags behind`;
-  return makeUndecided('index-behind', reason);
+  return makeUndecidedVerdict('index-behind', reason);
 }
 
 export type UncertainImport = {
@@ -296,7 +298,7 @@ export type UncertainImport = {
  */
 export function judgeImports(
   uncertain: readonly UncertainImport[],
-  view: View,
+  view: HarvestView,
 ): Map<number, Verdict> {
   const alike = new Map(
     uncertain.map((judged) => [judged.entryId, findEqualRecords(judged, view)]),
@@ -329,7 +331,7 @@ function judgeImport(
   alike: readonly HarvestedFind[],
   fitting: readonly HarvestedFind[],
   claims: ReadonlyMap<string, number>,
-  view: View,
+  view: HarvestView,
 ): Verdict {
   const candidates = alike.map(({ identCely }) => identCely);
   const [only, ...otherFinds] = fitting;
@@ -340,7 +342,7 @@ function judgeImport(
     return { kind: 'found', identCely: only.identCely, basis: 'same-and-new', reason, candidates };
   }
   if (only !== undefined && otherFinds.length === 0) {
-    return makeUndecided(
+    return makeUndecidedVerdict(
       'ambiguous-match',
       msg`another uncertain find is the same in every element, so it is unclear to which of the two ${only.identCely} belongs`,
       candidates,
@@ -352,25 +354,25 @@ function judgeImport(
       msgid`${fitting.length} records are the same in every element`,
       fitting.length,
     );
-    return makeUndecided('several-same', reason, candidates);
+    return makeUndecidedVerdict('several-same', reason, candidates);
   }
   if (alike.length > 0) {
     const reason = msg`a record is the same in every element, but it was made at another time or by another account`;
-    return makeUndecided('same-different-origin', reason, candidates);
+    return makeUndecidedVerdict('same-different-origin', reason, candidates);
   }
   const near = findSimilarRecords(judged, view).filter((identCely) => !claims.has(identCely));
   if (near.length > 0) {
     const reason = msg`a record that appeared in its project at that time may be this one, changed since or hidden`;
-    return makeUndecided('similar-new', reason, near);
+    return makeUndecidedVerdict('similar-new', reason, near);
   }
   const gone = listChangedSince(judged, 'deleted', view);
   if (gone.length > 0) {
     const reason = msg`a record of its project that may have been this one has been deleted since then`;
-    return makeUndecided('deleted-since', reason, gone);
+    return makeUndecidedVerdict('deleted-since', reason, gone);
   }
   return judgeAbsence(
     judged.window,
-    getShownKind(judged.elements, Number(judged.elements.stav)),
+    makeVisibilityClass(judged.elements, Number(judged.elements.stav)),
     view,
   );
 }
@@ -378,7 +380,7 @@ function judgeImport(
 /**
  * Returns records of the same project with equal readable elements that belong to no other entry.
  */
-function findEqualRecords(judged: UncertainImport, view: View): HarvestedFind[] {
+function findEqualRecords(judged: UncertainImport, view: HarvestView): HarvestedFind[] {
   return view.finds.filter((find) => isLike(judged, find) && !view.isOwned(find.identCely, find));
 }
 
@@ -391,7 +393,7 @@ function isLike(judged: UncertainImport, find: HarvestedFind): boolean {
  * service may have normalised a value or have had a wrong clock, and people may have corrected the
  * find, changed its state, or moved it to another project.
  */
-function findSimilarRecords(judged: UncertainImport, view: View): string[] {
+function findSimilarRecords(judged: UncertainImport, view: HarvestView): string[] {
   // A record that equals this find and not its owner may have an identifier that a restored service
   // assigned twice.
   const isAnothers = (find: HarvestedFind): boolean =>
@@ -411,7 +413,7 @@ function findSimilarRecords(judged: UncertainImport, view: View): string[] {
 function listChangedSince(
   { elements, window }: UncertainImport,
   kind: 'withheld' | 'deleted',
-  view: View,
+  view: HarvestView,
 ): string[] {
   return [...view.lookups]
     .filter(

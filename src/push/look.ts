@@ -4,7 +4,7 @@ import { AuthError } from '../base/errors.ts';
 import type { FindElements } from '../finds/fields.ts';
 import type { HarvestedFind } from '../finds/harvested-find.ts';
 import {
-  type Comparable,
+  type ComparableFind,
   createFindIndex,
   type FindIndex,
   makeComparable,
@@ -12,7 +12,7 @@ import {
 } from '../finds/match-finds.ts';
 import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
-import { isRejectedOfAny } from '../outbox/attempts.ts';
+import { isRejectedForAnyFind } from '../outbox/attempts.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -23,21 +23,26 @@ import {
   listEntriesOfRecord,
   listHeldEntries,
   listQueuedEntries,
-  listQueuedHeads,
+  listQueuedSummaries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
 import { type Candidate, getOriginalDigest, unpackAttempt } from '../outbox/facts.ts';
-import { getSourceOfQuestion, type Knowledge, mayLeave, NOTHING_KNOWN } from '../outbox/gate.ts';
+import {
+  getSourceOfQuestion,
+  judgeDeparture,
+  type Knowledge,
+  NOTHING_KNOWN,
+} from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import {
-  deleteUnexplained,
+  deleteUnexplainedRecord,
   getLastSearchAt,
-  listUnexplained,
-  recordSearch,
-  storeUnexplained,
+  listUnexplainedRecords,
+  storeSearchTime,
+  storeUnexplainedRecord,
 } from '../outbox/views/records-at-service.ts';
 import { getSlotState } from '../outbox/wishes.ts';
 import {
@@ -51,10 +56,10 @@ import {
   type AttemptWindow,
   findCreation,
   getAttemptWindow,
+  getSentElements,
   mayBeCreation,
-  parseSentElements,
 } from './judge-import.ts';
-import { type Lookup, listFindsOfOthers, listShownFinds } from './reconcile-entries.ts';
+import { listFindsOfOthers, listShownFinds, type SearchContext } from './reconcile-entries.ts';
 
 export type Gate = {
   readonly outbox: Outbox;
@@ -63,7 +68,7 @@ export type Gate = {
   /**
    * Access to the harvest; undefined where the account has none, or the user chose not to search.
    */
-  lookup: Lookup | undefined;
+  lookup: SearchContext | undefined;
   /** Called once, where the service refuses the account for harvesting. */
   readonly onRefused?: () => void;
   /**
@@ -93,14 +98,14 @@ const SLICE = 50;
  */
 export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> {
   const { outbox, lookup, stop } = context;
-  const waiting = listQueuedHeads(outbox);
+  const waiting = listQueuedSummaries(outbox);
   if (waiting.length === 0) return [];
   const fromMs = lookup === undefined ? 0 : computeSearchStart(context, lookup, waiting);
   const harvest = await searchUnlessRefused(context, (open) => harvestFinds(open, fromMs));
   const result = await indexSearchResult(context, harvest);
   const projects = new Set(waiting.map(({ project }) => project));
   // Entries queued meanwhile are checked as well, if their project was searched.
-  const searched = listQueuedHeads(outbox).filter(({ project }) => projects.has(project));
+  const searched = listQueuedSummaries(outbox).filter(({ project }) => projects.has(project));
   await runInSlices(searched, stop, (slice) =>
     outbox.change(() => {
       const queued = listQueuedEntries(
@@ -140,7 +145,7 @@ function recordSearches(
   const open = new Set(held.map((entry) => getProject(entry)));
   for (const project of projects) {
     const isOpen = open.has(project);
-    recordSearch(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
+    storeSearchTime(outbox, project, isOpen ? at.beganMs : at.endedMs, isOpen);
   }
   if (held.length === 0) updateHeader(outbox, { mustLook: false });
 }
@@ -148,7 +153,7 @@ function recordSearches(
 /** Searches the service; one that refuses the account is not searched again. */
 async function searchUnlessRefused<T>(
   context: Gate,
-  search: (lookup: Lookup) => Promise<T>,
+  search: (lookup: SearchContext) => Promise<T>,
 ): Promise<T | undefined> {
   if (context.lookup === undefined) return undefined;
   try {
@@ -187,7 +192,7 @@ function askOrRelease(
   const basis = entry.held?.basis;
   const from = basis === undefined ? undefined : getSourceOfQuestion(basis);
   if (from === 'entrance' || (from === 'service' && harvest === undefined)) return;
-  const departure = mayLeave(entry, knowledge);
+  const departure = judgeDeparture(entry, knowledge);
   if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
   // A record that has not changed since still has the number of the question.
   else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true)
@@ -202,8 +207,8 @@ function askOrRelease(
  */
 function computeSearchStart(
   { outbox, lookBackMs, serverNowMs }: Gate,
-  lookup: Lookup,
-  waiting: ReturnType<typeof listQueuedHeads>,
+  lookup: SearchContext,
+  waiting: ReturnType<typeof listQueuedSummaries>,
 ): number {
   const mustLook =
     readHeader(outbox).mustLook ||
@@ -238,7 +243,7 @@ type SearchResult = {
   readonly isUnsearched: boolean;
 };
 
-type UncertainImport = { readonly find: Comparable; readonly window: AttemptWindow };
+type UncertainImport = { readonly find: ComparableFind; readonly window: AttemptWindow };
 
 async function indexSearchResult(
   { outbox, account, lookup, stop }: Gate,
@@ -257,13 +262,13 @@ async function indexSearchResult(
       for (const [identCely, listed] of slice)
         if (isUnexplained(identCely, listed)) {
           const record = listed.kind === 'shown' ? JSON.stringify(listed.record) : null;
-          storeUnexplained(outbox, identCely, record);
+          storeUnexplainedRecord(outbox, identCely, record);
           // A record that was shown before still exists where it is no longer shown.
-        } else if (listed.kind !== 'withheld') deleteUnexplained(outbox, identCely);
+        } else if (listed.kind !== 'withheld') deleteUnexplainedRecord(outbox, identCely);
     }),
   );
   // Later searches show only changes, and an equal find may be queued later.
-  const seen = harvest === undefined ? [] : listUnexplained(outbox);
+  const seen = harvest === undefined ? [] : listUnexplainedRecords(outbox);
   const seenRecords = seen.flatMap(({ record }): HarvestedFind[] =>
     record === null ? [] : [JSON.parse(record)],
   );
@@ -309,7 +314,7 @@ function listUncertainImports(outbox: Outbox): UncertainImport[] {
     ...listEntriesInState(outbox, 'uncertain'),
     ...listEntriesInState(outbox, 'sending'),
   ].flatMap((entry) => {
-    const sent = entry.kind === 'import' ? parseSentElements(outbox, entry) : undefined;
+    const sent = entry.kind === 'import' ? getSentElements(outbox, entry) : undefined;
     return sent === undefined
       ? []
       : [{ find: makeComparable(sent), window: getAttemptWindow(outbox, entry) }];
@@ -384,7 +389,7 @@ function listRecordsOfFind(outbox: Outbox, find: StoredFind | undefined): readon
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */
-function listMatches(find: Comparable, index: FindIndex<string>): readonly Candidate[] {
+function listMatches(find: ComparableFind, index: FindIndex<string>): readonly Candidate[] {
   return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
     const matched = matchFinds(find, other);
     if (matched !== 'other') return [{ name: item, matched }];
@@ -395,7 +400,7 @@ function listMatches(find: Comparable, index: FindIndex<string>): readonly Candi
 
 /** Returns unexplained records, without those that an uncertain import may have made. */
 function listEqualRecords(
-  find: Comparable,
+  find: ComparableFind,
   { records, uncertain }: SearchResult,
 ): readonly Candidate[] {
   const matching = records.list(find).flatMap(({ find: other, item }) => {
@@ -442,7 +447,7 @@ function listHiddenRecords(
 ): Map<string, readonly string[]> {
   const hidden = listed.filter((identCely) => findImportOfRecord(outbox, identCely) === undefined);
   const byProject = groupBy(hidden, getProjectOfRecord);
-  return new Map([...byProject].filter(([project]) => !isRejectedOfAny(outbox, project)));
+  return new Map([...byProject].filter(([project]) => !isRejectedForAnyFind(outbox, project)));
 }
 
 /**
@@ -465,7 +470,7 @@ async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boo
   if (identCely === null) return false;
   const listed = await searchUnlessRefused(context, (lookup) => fetchListedFind(lookup, identCely));
   if (listed?.kind !== 'shown') return false;
-  const departure = mayLeave(entry, {
+  const departure = judgeDeparture(entry, {
     ...gatherOwnKnowledge(outbox, entry),
     shownNumber: findShownNumber(outbox, listed),
     isRecordOfOthers: isOfOthers(outbox, entry, listed.record),

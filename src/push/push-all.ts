@@ -8,11 +8,11 @@ import {
 } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { recoverOpenAttempts } from '../outbox/attempts.ts';
+import { recordOrphanedAttempts } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import {
-  clampFutureBackoff,
   clearBackoff,
+  clearImplausibleBackoff,
   findEntryById,
   findNextScheduled,
   listEntriesInState,
@@ -28,25 +28,30 @@ import {
 } from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
-import { bindAndCheck, getPlace, takePlace, uniteAndCheck } from '../outbox/unite.ts';
-import { openAdmission } from '../outbox/views/outbox-status.ts';
+import {
+  bindAndHoldAlike,
+  getPushPlace,
+  storePushPlace,
+  uniteAndHoldAlike,
+} from '../outbox/unite.ts';
+import { openPeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import {
   createServerClock,
-  type Harvesting,
-  type NotChecked,
-  type Push,
-  reportSettled,
-  type SignedPush,
+  type HarvestAccess,
+  type NoSearchReason,
+  type PushContext,
+  reportSettledEntry,
+  type ServiceAccess,
+  type SignedInPush,
   type StopCause,
-  type Sync,
 } from './departure.ts';
 import { drainQueue, explainWaiting } from './drain-queue.ts';
 import type { ReconciledEntry } from './judge-import.ts';
 import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
-import { type Lookup, reconcile } from './reconcile-entries.ts';
-import { sendHeld } from './resolve-entries.ts';
+import { reconcileEntries, type SearchContext } from './reconcile-entries.ts';
+import { releaseHeldEntries } from './resolve-entries.ts';
 
 /**
  * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for
@@ -55,11 +60,11 @@ import { sendHeld } from './resolve-entries.ts';
  * decide about the outbox; ConfigError where it belongs to another account; DatabaseError,
  * AuthError, UnavailableError, ContractError
  */
-export async function pushAll(push: Push): Promise<PushResult> {
+export async function pushAll(push: PushContext): Promise<PushResult> {
   return withPushLock(push.lock, () => pushUnderLock(push));
 }
 
-async function pushUnderLock(push: Push): Promise<PushResult> {
+async function pushUnderLock(push: PushContext): Promise<PushResult> {
   await prepareOutbox(push);
   const runRound = openRounds(push);
   let result = await runRound();
@@ -87,16 +92,16 @@ async function pushUnderLock(push: Push): Promise<PushResult> {
 }
 
 /** Asserts the place, takes it over where a person says so, and unites with the ledger. */
-async function prepareOutbox(push: Push): Promise<void> {
+async function prepareOutbox(push: PushContext): Promise<void> {
   const { outbox, machine } = push;
   assertSameOutbox(push);
-  const place = getPlace(outbox, machine);
+  const place = getPushPlace(outbox, machine);
   if (place.kind === 'foreign' && (await push.confirmTakeOver?.()) !== true)
     throw makeForeignError(outbox);
   assertSoundEntries(outbox);
   if (place.kind === 'lost-ledger') push.onLostLedger?.();
-  takePlace(outbox, machine, place);
-  uniteAndCheck(outbox);
+  storePushPlace(outbox, machine, place);
+  uniteAndHoldAlike(outbox);
   if (push.isUrgent === true && push.subjects !== undefined) clearBackoff(outbox, push.subjects);
 }
 
@@ -105,7 +110,7 @@ async function prepareOutbox(push: Push): Promise<void> {
  * sent: asked before the first request that writes.
  * @throws UsageError where no person can be asked
  */
-async function identifyService(push: Push, account: string): Promise<void> {
+async function identifyService(push: PushContext, account: string): Promise<void> {
   const { outbox } = push;
   const ledger = requireLedger(outbox);
   const { address, kind, service } = readHeader(outbox);
@@ -132,7 +137,7 @@ function makeForeignError({ path }: Outbox): UsageError {
 }
 
 /** @throws ConfigError where the file was replaced by another outbox since it was opened */
-function assertSameOutbox({ outbox, service }: Push): void {
+function assertSameOutbox({ outbox, service }: PushContext): void {
   if (readHeader(outbox).address === service.baseUrl) return;
   throw new ConfigError(
     msg`${outbox.path} is no longer the outbox that was opened. Nothing was sent.`,
@@ -143,19 +148,23 @@ function assertSameOutbox({ outbox, service }: Push): void {
 }
 
 /** Opens the rounds of a push: each checks the gate and drains the queue, unless it is empty. */
-function openRounds(push: Push): () => Promise<PushResult> {
+function openRounds(push: PushContext): () => Promise<PushResult> {
   const { outbox, clock } = push;
   const serverClock = createServerClock(clock);
   const service = { ...push.service, send: serverClock.observe(push.service.send) };
-  const admission = openAdmission(outbox, push.subjects, push.admitNewPeople ?? (async () => true));
+  const admission = openPeopleAdmission(
+    outbox,
+    push.subjects,
+    push.admitNewPeople ?? (async () => true),
+  );
   let account: string | undefined;
   let hasSearched = false;
   const recover = (): void => {
-    for (const entry of recoverOpenAttempts(outbox)) reportSettled(push, entry);
+    for (const entry of recordOrphanedAttempts(outbox)) reportSettledEntry(push, entry);
   };
   return async () => {
     recover();
-    clampFutureBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
+    clearImplausibleBackoff(outbox, RETRY_POLICY.entry.slowMaxMs);
     // Without an entry to send, or a question to answer, no request is needed.
     if (countToSend(push) === 0 && listMeantHeld(push).length === 0) return NOTHING_SENT;
     if (!(await admission.admitAll())) return { ...NOTHING_SENT, stopCause: NEW_PEOPLE };
@@ -166,7 +175,7 @@ function openRounds(push: Push): () => Promise<PushResult> {
       throw thrown;
     }
     await identifyService(push, account);
-    bindAndCheck(outbox, account);
+    bindAndHoldAlike(outbox, account);
     // The account's attempts have come from the ledger, also those of a push that was killed.
     recover();
     const accepted = hasSearched ? 0 : await reconcileBeforeGate(push);
@@ -179,7 +188,7 @@ function openRounds(push: Push): () => Promise<PushResult> {
     const drained = await drainQueue(signed, async (entry) => {
       if (await holdBeforeDeparture(gate, entry)) {
         // The question is asked in the next push, but the answer may be given before.
-        if (push.onQuestion === 'send') sendHeld(outbox, listMeantHeld(push));
+        if (push.onQuestion === 'send') releaseHeldEntries(outbox, listMeantHeld(push));
         return true;
       }
       return (await admission.isAdmitted(entry)) ? false : NEW_PEOPLE;
@@ -192,7 +201,7 @@ function openRounds(push: Push): () => Promise<PushResult> {
  * Settles uncertain entries of earlier pushes first, so that their records do not count as equals
  * of unsent ones.
  */
-async function reconcileBeforeGate(push: Push): Promise<number> {
+async function reconcileBeforeGate(push: PushContext): Promise<number> {
   return listEntriesInState(push.outbox, 'uncertain').length === 0
     ? 0
     : countFound(await reconcileUncertain(push, undefined));
@@ -208,7 +217,7 @@ const NEW_PEOPLE = {
 } as const;
 
 /** Opens the gate of a round. */
-async function openGate(push: SignedPush): Promise<Gate> {
+async function openGate(push: SignedInPush): Promise<Gate> {
   const { account, lookBackMs, outbox, serverClock, stop } = push;
   const search = await openSearch(push);
   if (typeof search === 'string' && countToSend(push) > 0) push.onNotChecked?.(search);
@@ -225,7 +234,7 @@ async function openGate(push: SignedPush): Promise<Gate> {
 }
 
 /** Opens the search of the service before sending, or says why there is none. */
-async function openSearch(push: SignedPush): Promise<Lookup | NotChecked> {
+async function openSearch(push: SignedInPush): Promise<SearchContext | NoSearchReason> {
   const { account, harvesting, outbox, stop } = push;
   if (harvesting === undefined) return 'no-harvesting';
   // After another place, public headers count as well.
@@ -243,7 +252,7 @@ async function openSearch(push: SignedPush): Promise<Lookup | NotChecked> {
  * @returns true if the push was stopped meanwhile
  * @throws UnavailableError where the search fails: nothing is sent without it
  */
-async function passGate(push: Push, gate: Gate): Promise<boolean> {
+async function passGate(push: PushContext, gate: Gate): Promise<boolean> {
   try {
     await holdEntriesWithQuestions(gate);
   } catch (thrown) {
@@ -253,20 +262,20 @@ async function passGate(push: Push, gate: Gate): Promise<boolean> {
       : thrown;
   }
   const held = listMeantHeld(push);
-  if (held.length > 0 && push.onQuestion === 'send') sendHeld(push.outbox, held);
+  if (held.length > 0 && push.onQuestion === 'send') releaseHeldEntries(push.outbox, held);
   else if (held.length > 0) await push.askHeld?.(held);
   return push.stop.aborted;
 }
 
 /** Returns the held entries that the push covers, by kind and record. */
-function listMeantHeld({ outbox, kinds, subjects }: Push): Entry[] {
+function listMeantHeld({ outbox, kinds, subjects }: PushContext): Entry[] {
   return listHeldEntries(outbox).filter(
     ({ kind, subject }) =>
       kinds.includes(kind) && (subjects === undefined || subjects.includes(subject)),
   );
 }
 
-function toLookupError({ outbox }: Push, thrown: PasError): UnavailableError {
+function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableError {
   return new UnavailableError(
     msg`pas could not search the service before sending: ${thrown.says}`,
     {
@@ -279,7 +288,7 @@ function toLookupError({ outbox }: Push, thrown: PasError): UnavailableError {
 }
 
 /** Adds the cause for which sendable entries are left: failures, or a wait. */
-function withStopCauseForRemaining(push: Push, result: PushResult): PushResult {
+function withStopCauseForRemaining(push: PushContext, result: PushResult): PushResult {
   const { clock, kinds, outbox, subjects } = push;
   const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
   const rest = findNextScheduled(outbox, { kinds, subjects, busyRecords: [], closed });
@@ -289,7 +298,7 @@ function withStopCauseForRemaining(push: Push, result: PushResult): PushResult {
 }
 
 async function reconcileUncertain(
-  push: Push,
+  push: PushContext,
   stopCause: StopCause | undefined,
 ): Promise<readonly ReconciledEntry[]> {
   const { harvesting, outbox, stop, subjects } = push;
@@ -298,11 +307,14 @@ async function reconcileUncertain(
     return [];
   try {
     const writer = findKnownAccount(outbox)?.identCely;
-    const settled = await reconcile(await openLookup(push, harvesting, writer, stop), subjects);
+    const settled = await reconcileEntries(
+      await openLookup(push, harvesting, writer, stop),
+      subjects,
+    );
     push.onReconciled?.(settled);
     for (const { entry, verdict } of settled)
       if (verdict.kind !== 'undecided')
-        reportSettled(push, findEntryById(outbox, entry.id) ?? entry);
+        reportSettledEntry(push, findEntryById(outbox, entry.id) ?? entry);
     return settled;
   } catch (thrown) {
     if (!(thrown instanceof PasError) || thrown instanceof DatabaseError) throw thrown;
@@ -318,24 +330,24 @@ async function reconcileUncertain(
  * @throws OutboxLeasedError, OaiError; as the request for the account
  */
 export async function reconcileNow(
-  sync: Sync,
-  harvesting: Harvesting,
+  sync: ServiceAccess,
+  harvesting: HarvestAccess,
   subjects: readonly string[] | undefined,
 ) {
   const { lock, outbox } = sync;
   return withPushLock(lock, async () => {
-    uniteAndCheck(outbox);
-    recoverOpenAttempts(outbox);
+    uniteAndHoldAlike(outbox);
+    recordOrphanedAttempts(outbox);
     const writer = await findWriter(sync, harvesting);
-    const settled = await reconcile(await openLookup(sync, harvesting, writer), subjects);
+    const settled = await reconcileEntries(await openLookup(sync, harvesting, writer), subjects);
     return { settled, left: listEntriesInState(outbox, 'uncertain').length };
   });
 }
 
 /** Returns the sending account; undefined where only an anonymous harvest is possible. */
 async function findWriter(
-  { outbox, service }: Sync,
-  { auth }: Harvesting,
+  { outbox, service }: ServiceAccess,
+  { auth }: HarvestAccess,
 ): Promise<string | undefined> {
   const account = service.usesExternalToken ? undefined : findKnownAccount(outbox);
   if (account !== undefined || auth === 'none') return account?.identCely;
@@ -344,11 +356,11 @@ async function findWriter(
 
 /** @param writer the sending account; undefined where it is unknown */
 async function openLookup(
-  { clock, outbox, onSearch, service }: Sync,
-  { auth, format, indexAllowanceMs, open }: Harvesting,
+  { clock, outbox, onSearch, service }: ServiceAccess,
+  { auth, format, indexAllowanceMs, open }: HarvestAccess,
   writer: string | undefined,
   stop?: AbortSignal,
-): Promise<Lookup> {
+): Promise<SearchContext> {
   const harvesters = {
     none: undefined,
     bearer: writer,

@@ -6,7 +6,7 @@ import { getTemplate, type Message, msg } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { NUMBER_USED } from '../finds/value-rules.ts';
 import { listAttempts, listEvidence } from '../outbox/attempts.ts';
-import { resolveRecordNames } from '../outbox/changes/resolve-finds.ts';
+import { findSubjectsWithEntries } from '../outbox/changes/resolve-finds.ts';
 import {
   countAttemptsInARow,
   countConsecutiveFailures,
@@ -24,30 +24,30 @@ import {
 } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import {
-  countEntryTotals,
+  countEntriesByState,
   countQueued,
   countWaiting,
   listDroppedWithDependents,
 } from '../outbox/views/outbox-status.ts';
 import type { Outcome } from '../service/outcome.ts';
 import {
-  type Push,
+  type PushContext,
   probeAccess,
   type SendResult,
-  type SignedPush,
+  type SignedInPush,
   type StopCause,
 } from './departure.ts';
 import type { Basis } from './judge-import.ts';
 import {
-  type AttemptFacts,
-  type Decision,
+  decideSettlement,
   INITIAL_STATE,
   isSameScope,
-  listEnded,
+  listEndedScopes,
   type PushState,
-  type RefusalRow,
+  type RefusalSeries,
+  type SettlementDecision,
+  type SettlementInput,
   type SlowDown,
-  settle,
 } from './settle.ts';
 
 type Flight = {
@@ -63,7 +63,7 @@ type Hold = (entry: Entry) => Promise<boolean | StopCause>;
 
 /** One round of a push: its state, the requests in flight, and what its decisions do. */
 export class PushSession {
-  readonly push: SignedPush;
+  readonly push: SignedInPush;
   /**
    * Checks an entry right before it is sent.
    * @throws PasError where the service cannot be searched
@@ -86,12 +86,12 @@ export class PushSession {
   readonly #ending = new AbortController();
   /** Imports that were in flight beside another one of their project. */
   readonly #besideImport = new Set<number>();
-  readonly #reported: RefusalRow[] = [];
+  readonly #reported: RefusalSeries[] = [];
   #state: PushState = INITIAL_STATE;
   #stopCause: StopCause | undefined;
   #departing: Promise<void> | undefined;
 
-  constructor(push: SignedPush, hold: Hold) {
+  constructor(push: SignedInPush, hold: Hold) {
     this.push = push;
     this.hold = hold;
     this.halt = AbortSignal.any([push.stop, this.#ending.signal]);
@@ -115,8 +115,8 @@ export class PushSession {
   }
 
   /** Kinds and projects that are ended for this push. */
-  get ended(): readonly RefusalRow[] {
-    return listEnded(this.#state.refusals);
+  get ended(): readonly RefusalSeries[] {
+    return listEndedScopes(this.#state.refusals);
   }
 
   /** Until the service has accepted one, one request at a time is in flight. */
@@ -200,7 +200,7 @@ export class PushSession {
   }
 
   /** Decides an attempt; if the account may be refused, with the answer to a probe. */
-  async decide(entry: Entry, sent: SendResult): Promise<Decision> {
+  async decide(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
     const decision = this.decideOnce(entry, sent);
     if (decision.asks !== 'access') return decision;
     const { clock, pace, service } = this.push;
@@ -209,8 +209,8 @@ export class PushSession {
   }
 
   /** Takes over the state of a decision, and stops or slows down the push. */
-  decideOnce(entry: Entry, sent: SendResult, access?: Outcome): Decision {
-    const decision = settle(this.#state, this.#collectFacts(entry, sent, access));
+  decideOnce(entry: Entry, sent: SendResult, access?: Outcome): SettlementDecision {
+    const decision = decideSettlement(this.#state, this.#collectFacts(entry, sent, access));
     this.#state = decision.state;
     // An interrupt by the user is reported before other causes.
     if (decision.stop !== undefined && !this.halt.aborted) this.stop(decision.stop);
@@ -219,7 +219,7 @@ export class PushSession {
   }
 
   /** Does what follows the settlement of an attempt. */
-  async follow(entry: Entry, { asks }: Decision, { token }: SendResult): Promise<void> {
+  async follow(entry: Entry, { asks }: SettlementDecision, { token }: SendResult): Promise<void> {
     this.#reportEnded();
     if (asks === 'token') await this.#renewToken(entry, token);
   }
@@ -242,7 +242,7 @@ export class PushSession {
     }
   }
 
-  #collectFacts(entry: Entry, sent: SendResult, access?: Outcome): AttemptFacts {
+  #collectFacts(entry: Entry, sent: SendResult, access?: Outcome): SettlementInput {
     const { clock, outbox } = this.push;
     const attempts = listAttempts(outbox, entry);
     return {
@@ -322,7 +322,7 @@ export type PushResult = {
   /** Entries whose last answer was outside the contract. */
   readonly nonConforming: readonly number[];
   /** Kinds and projects that ended with equal refusals: their other entries stay queued. */
-  readonly leftOut: readonly RefusalRow[];
+  readonly leftOut: readonly RefusalSeries[];
   /** Undefined when nothing is left to send. */
   readonly stopCause: StopCause | undefined;
 };
@@ -344,7 +344,7 @@ export function countToSend({
   outbox,
   kinds,
   subjects,
-}: Pick<Push, 'outbox' | 'kinds' | 'subjects'>): number {
+}: Pick<PushContext, 'outbox' | 'kinds' | 'subjects'>): number {
   const counts = countQueued(outbox, subjects);
   return kinds.reduce((sum, kind) => sum + counts[kind], 0);
 }
@@ -370,7 +370,7 @@ export function addResults(first: PushResult, second: PushResult): PushResult {
  * @throws UsageError for an unknown name
  */
 export function planPush(outbox: Outbox, names: readonly string[]) {
-  const subjects = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
+  const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   return {
     subjects,
     queued: countQueued(outbox, subjects),
@@ -387,9 +387,10 @@ function listUsedNumbers(outbox: Outbox, subjects: readonly string[] | undefined
     .flatMap(({ issues }) => issues.filter(({ rule }) => rule === NUMBER_USED));
 }
 
+/** Counts what is left after a push: entries by state, and what waits, is held or is blocked. */
 export function countRemainingAfterPush(outbox: Outbox, { nonConforming }: PushResult) {
   return {
-    totals: countEntryTotals(outbox),
+    totals: countEntriesByState(outbox),
     waiting: countWaiting(outbox),
     droppedWithDependents: listDroppedWithDependents(outbox),
     held: listHeldEntries(outbox).length,
@@ -413,7 +414,10 @@ const PASSING: readonly (Basis | null)[] = [
 
 const MINUTE_MS = 60_000;
 
-/** Describes an entry of unknown outcome: a sentence, then its basis. */
+/**
+ * Describes an entry of unknown outcome: a sentence, then its basis; '' for an unknown entry.
+ * @param settleMs maximum time for which the service may work on a request, in milliseconds
+ */
 export function explainUncertain(
   outbox: Outbox,
   entryId: number,
@@ -431,8 +435,9 @@ export function explainUncertain(
 }
 
 /**
- * Returns the template of the reason for which an accepted entry is uncertain: the service gave one
- * record to two finds. A service restored from a backup does so with many.
+ * Returns the template of the reason for which an accepted entry is uncertain: the service gave
+ * one record to two finds, as one that was restored from a backup does with many. Undefined for
+ * all others.
  */
 export function findReassignment(outbox: Outbox, entryId: number): string | undefined {
   const entry = findEntryById(outbox, entryId);

@@ -14,41 +14,41 @@ import {
   findImportOfRecord,
   listEntriesInState,
   listEntriesOfRecord,
-  listLatestAccepted,
+  listLatestAcceptedImports,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import { type FactOf, storeMessage } from '../outbox/facts.ts';
+import { type FactOf, makeStoredMessage } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { isImportSlot } from '../outbox/intents.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listFindUuids } from '../outbox/stored-finds.ts';
-import { releaseClaims } from '../outbox/unite.ts';
-import { listAcceptedSince } from '../outbox/views/outbox-status.ts';
+import { releaseSharedRecord } from '../outbox/unite.ts';
+import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { appendFacts } from '../outbox/wishes.ts';
 import {
   fetchListedFind,
+  getSentPhoto,
   judgeNumber,
   judgePhoto,
   listNumbersFromHere,
-  makeSentPhoto,
 } from './judge-change.ts';
 import {
   findCreation,
-  findEarliestMs,
+  findEarliestArrivalMs,
   getAttemptWindow,
-  getShownKind,
+  getSentElements,
+  type HarvestView,
   judgeImports,
   makeAbsent,
+  makeVisibilityClass,
   mayBeCreation,
-  parseSentElements,
   type ReconciledEntry,
   type UncertainImport,
   type Verdict,
-  type View,
 } from './judge-import.ts';
 
-export type Lookup = FindHarvest & {
+export type SearchContext = FindHarvest & {
   readonly outbox: Outbox;
   /** Account of the harvest; undefined for an anonymous harvest, or where it is unknown. */
   readonly harvester: string | undefined;
@@ -58,9 +58,10 @@ export type Lookup = FindHarvest & {
  * Settles uncertain entries by harvest: a visible find or file settles its entry as accepted; a
  * proven absence queues it again; others are left to a person. The caller holds the push lock.
  * @param subjects keys of the records; undefined for all
+ * @throws as {@link harvestFinds}: what was settled before stays settled
  */
-export async function reconcile(
-  context: Lookup,
+export async function reconcileEntries(
+  context: SearchContext,
   subjects: readonly string[] | undefined,
 ): Promise<ReconciledEntry[]> {
   const { outbox } = context;
@@ -87,9 +88,13 @@ function isChange(entry: Entry): entry is PhotoEntry | NumberEntry {
   return entry.kind !== 'import';
 }
 
-function judgeImportEntries({ outbox }: Lookup, entries: readonly ImportEntry[], view: View) {
+function judgeImportEntries(
+  { outbox }: SearchContext,
+  entries: readonly ImportEntry[],
+  view: HarvestView,
+) {
   const uncertain = entries.flatMap((entry): UncertainImport[] => {
-    const sent = parseSentElements(outbox, entry);
+    const sent = getSentElements(outbox, entry);
     return sent === undefined
       ? []
       : [{ entryId: entry.id, elements: sent, window: getAttemptWindow(outbox, entry) }];
@@ -99,9 +104,9 @@ function judgeImportEntries({ outbox }: Lookup, entries: readonly ImportEntry[],
 
 /** Judges photographs and numbers by record. Those of an uncertain find wait for its verdict. */
 async function judgeChanges(
-  context: Lookup,
+  context: SearchContext,
   entries: readonly (PhotoEntry | NumberEntry)[],
-  view: View,
+  view: HarvestView,
 ) {
   const verdicts = new Map<number, Verdict>();
   for (const entry of entries.filter(({ identCely }) => identCely === null)) {
@@ -125,7 +130,7 @@ async function judgeChanges(
   return verdicts;
 }
 
-function judgeWithoutRecord({ outbox }: Lookup, { subject }: Entry): Verdict | undefined {
+function judgeWithoutRecord({ outbox }: SearchContext, { subject }: Entry): Verdict | undefined {
   if (findImportOfFind(outbox, subject)?.state !== 'queued') return undefined;
   return makeAbsent(
     'find-absent',
@@ -134,15 +139,15 @@ function judgeWithoutRecord({ outbox }: Lookup, { subject }: Entry): Verdict | u
 }
 
 function judgePhotos(
-  { outbox }: Lookup,
+  { outbox }: SearchContext,
   identCely: string,
   entries: readonly PhotoEntry[],
   listed: ListedFind | undefined,
-  view: View,
+  view: HarvestView,
 ): [number, Verdict][] {
-  const uncertain = entries.map((entry) => makeSentPhoto(outbox, entry));
+  const uncertain = entries.map((entry) => getSentPhoto(outbox, entry));
   const settled = listEntriesOfRecord(outbox, identCely).flatMap((entry) =>
-    entry.kind === 'photo' && entry.state === 'accepted' ? [makeSentPhoto(outbox, entry)] : [],
+    entry.kind === 'photo' && entry.state === 'accepted' ? [getSentPhoto(outbox, entry)] : [],
   );
   return uncertain.map((judged) => [
     judged.entryId,
@@ -151,10 +156,10 @@ function judgePhotos(
 }
 
 function judgeNumberEntry(
-  { outbox }: Lookup,
+  { outbox }: SearchContext,
   entry: NumberEntry,
   listed: ListedFind | undefined,
-  view: View,
+  view: HarvestView,
 ): Verdict {
   const { identCely, value } = entry;
   const knownNumbers = listNumbersFromHere(outbox, entry);
@@ -166,10 +171,10 @@ function judgeNumberEntry(
 }
 
 function applyAll(
-  context: Lookup,
+  context: SearchContext,
   entries: readonly Entry[],
   verdicts: ReadonlyMap<number, Verdict>,
-  view: View,
+  view: HarvestView,
 ): ReconciledEntry[] {
   return entries.flatMap((entry) => {
     const verdict = verdicts.get(entry.id);
@@ -180,7 +185,7 @@ function applyAll(
 }
 
 function applyVerdict(
-  { outbox, harvester }: Lookup,
+  { outbox, harvester }: SearchContext,
   entry: Entry,
   verdict: Verdict,
   now: ServerMs,
@@ -204,13 +209,13 @@ function applyVerdict(
           at,
           serverMs: now,
           basis,
-          reason: storeMessage(reason),
+          reason: makeStoredMessage(reason),
           candidates,
           account: harvester ?? null,
         },
       },
     ]);
-    if (identCely !== null && entry.kind === 'import') releaseClaims(outbox, identCely);
+    if (identCely !== null && entry.kind === 'import') releaseSharedRecord(outbox, identCely);
   });
 }
 
@@ -221,12 +226,15 @@ const MAX_CANARIES = 50;
 /**
  * Harvests once for all uncertain entries and, where there is one, an accepted record of each kind.
  */
-async function gatherEvidence(context: Lookup, uncertain: readonly Entry[]): Promise<View> {
+async function gatherEvidence(
+  context: SearchContext,
+  uncertain: readonly Entry[],
+): Promise<HarvestView> {
   const { outbox } = context;
-  const canaries = listLatestAccepted(outbox, MAX_CANARIES);
+  const canaries = listLatestAcceptedImports(outbox, MAX_CANARIES);
   const fromMs = getHarvestBegin(outbox, uncertain, canaries);
   const harvest = await harvestFinds(context, fromMs);
-  return makeView(context, harvest, canaries, listAcceptedSince(outbox, fromMs));
+  return makeView(context, harvest, canaries, getAcceptedMsByRecord(outbox, fromMs));
 }
 
 /**
@@ -240,21 +248,21 @@ function getHarvestBegin(
 ): number {
   const begins = uncertain.map(
     (entry) =>
-      findEarliestMs(outbox, entry) ??
+      findEarliestArrivalMs(outbox, entry) ??
       listAttempts(outbox, entry)[0]?.startedAt ??
       outbox.clock.now(),
   );
-  const ofCanaries = canaries.flatMap((entry) => findEarliestMs(outbox, entry) ?? []);
+  const ofCanaries = canaries.flatMap((entry) => findEarliestArrivalMs(outbox, entry) ?? []);
   return Math.min(...begins, ...ofCanaries) - LOOK_BACK_MS;
 }
 
 /** Combines a harvest with the outbox's knowledge of its records. */
 function makeView(
-  context: Lookup,
+  context: SearchContext,
   harvest: HarvestedFinds,
   canaries: readonly Entry[],
   accepted: ReadonlyMap<string, number>,
-): View {
+): HarvestView {
   const { outbox } = context;
   const ofOthers = new Set(listFindsOfOthers(outbox).flatMap(({ records }) => records));
   return {
@@ -288,7 +296,7 @@ function collectShownKinds(
     const listed = lookups.get(identCely ?? '');
     if (listed?.kind !== 'shown') continue;
     const { record } = listed;
-    const kind = getShownKind(record.elements, record.stav);
+    const kind = makeVisibilityClass(record.elements, record.stav);
     kinds.set(kind, (kinds.get(kind) ?? new Set()).add(findCreation(record)?.user ?? ''));
   }
   return kinds;
@@ -302,7 +310,7 @@ function isOwned(outbox: Outbox, identCely: string, shown: HarvestedFind | undef
 }
 
 function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: HarvestedFind): boolean {
-  const sent = owner === undefined ? undefined : parseSentElements(outbox, owner);
+  const sent = owner === undefined ? undefined : getSentElements(outbox, owner);
   return (
     sent !== undefined &&
     listDifferingElements(sent, shown).every((name) => name === 'evidencni_cislo')

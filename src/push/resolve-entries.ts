@@ -4,7 +4,7 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../finds/fields.ts';
 import { formatValue, type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
 import type { RecordSource } from '../harvest/look-up-records.ts';
-import { decide, listEvidence, recoverOpenAttempts } from '../outbox/attempts.ts';
+import { decide, listEvidence, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
   type Entry,
@@ -25,16 +25,16 @@ import {
 import type { Candidate } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
-import { getSlotState, rewant, unwant } from '../outbox/wishes.ts';
+import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
 import { fetchListedFind } from './judge-change.ts';
-import { findCreation, getAttemptWindow, parseSentElements } from './judge-import.ts';
+import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
 
-export type Decision =
+export type PersonDecision =
   | { readonly kind: 'created'; readonly identCely: string }
   | { readonly kind: 'resend' }
   | { readonly kind: 'drop' };
 
-type DecisionKind = Decision['kind'];
+type DecisionKind = PersonDecision['kind'];
 
 const DECISION_KINDS: readonly DecisionKind[] = ['created', 'resend', 'drop'];
 
@@ -72,12 +72,12 @@ const NOTHING_TO_DECIDE: Readonly<Record<DecisionKind, Message>> = {
 export function resolveEntries(
   outbox: Outbox,
   find: string,
-  decision: Decision,
+  decision: PersonDecision,
   entryId: number | undefined,
   isLocked: boolean,
   asked?: Entry,
 ) {
-  if (isLocked) recoverOpenAttempts(outbox);
+  if (isLocked) recordOrphanedAttempts(outbox);
   const subject = findSubject(outbox, find);
   const settled = outbox.change(() => settleAs(outbox, subject, decision, entryId, asked));
   const waiting = decision.kind === 'drop' ? countDependents(outbox, subject) : undefined;
@@ -87,7 +87,7 @@ export function resolveEntries(
 function settleAs(
   outbox: Outbox,
   subject: string,
-  decision: Decision,
+  decision: PersonDecision,
   entryId: number | undefined,
   asked: Entry | undefined,
 ): Entry[] {
@@ -117,13 +117,13 @@ function makeNothingToDecideError(nothing: Message, entryId: number | undefined)
   });
 }
 
-function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
+function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): void {
   switch (decision.kind) {
     case 'created': {
       const { identCely } = decision;
       const reason = msg`a person decided: created as ${identCely}`;
       decide(outbox, entry, { kind: 'created', identCely }, reason);
-      if (entry.state === 'dropped') rewant(outbox, entry);
+      if (entry.state === 'dropped') restoreWish(outbox, entry);
       return;
     }
     case 'resend': {
@@ -134,7 +134,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
         (name): Candidate => ({ name, matched: near.includes(name) ? 'near' : 'same' }),
       );
       decide(outbox, entry, { kind: 'resend', rejects }, msg`a person decided: send`);
-      if (entry.state === 'dropped') rewant(outbox, entry);
+      if (entry.state === 'dropped') restoreWish(outbox, entry);
       const now = findEntryById(outbox, entry.id);
       if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
         storeQuestion(outbox, entry.id, null);
@@ -144,7 +144,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: Decision): void {
     case 'drop':
       decide(outbox, entry, { kind: 'abandon' }, msg`dropped by a person`);
       // Another number may be wanted since.
-      if (isWanted(outbox, entry)) unwant(outbox, entry, false);
+      if (isWanted(outbox, entry)) withdrawWish(outbox, entry, false);
   }
 }
 
@@ -161,7 +161,7 @@ function releaseProject(outbox: Outbox, project: string): void {
 }
 
 /** Releases the entries of these that are still held for the same question, as the user said. */
-export function sendHeld(outbox: Outbox, held: readonly Entry[]): void {
+export function releaseHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);
@@ -178,8 +178,12 @@ export type OpenDecision = {
   readonly candidates: readonly string[];
 };
 
-/** @throws UsageError where there is nothing to decide */
-export function openDecision(
+/**
+ * Returns the decisions that a person can make about the first open entry of a find or record.
+ * @param entryId only this entry; undefined for any
+ * @throws UsageError for an unknown or ambiguous name, or where there is nothing to decide
+ */
+export function getOpenDecision(
   outbox: Outbox,
   find: string,
   entryId: number | undefined,
@@ -208,7 +212,7 @@ export function openDecision(
 function listDecidable(
   outbox: Outbox,
   subject: string,
-  kind: Decision['kind'],
+  kind: PersonDecision['kind'],
   entryId: number | undefined,
 ): Entry[] {
   const all = listEntriesOfSubject(outbox, subject).filter(
@@ -305,7 +309,7 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
  * @returns undefined where the service has no such record
  * @throws as {@link fetchListedFind}
  */
-export async function lookUpRecord(
+export async function compareWithRecord(
   outbox: Outbox,
   source: RecordSource,
   entry: ImportEntry,
@@ -337,7 +341,7 @@ export async function lookUpRecord(
 }
 
 function compare(outbox: Outbox, entry: ImportEntry, find: HarvestedFind): Compared[] {
-  const sent = parseSentElements(outbox, entry) ?? {};
+  const sent = getSentElements(outbox, entry) ?? {};
   const differing = new Set<string>(listDifferingElements(sent, find));
   return FIELDS.map(({ name }) => ({
     element: name,

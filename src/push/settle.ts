@@ -4,12 +4,12 @@ import { cmd, type Message, msg } from '../base/message.ts';
 import {
   computeConnectionBackoffMs,
   computeEntryBackoffMs,
+  computeSlowBackoffMs,
   OUTCOMES,
   RETRY_POLICY,
-  slowBackoffMs,
 } from '../base/outcomes.ts';
 import { findNumberProblem } from '../finds/value-rules.ts';
-import type { Settlement } from '../outbox/attempts.ts';
+import type { AttemptSettlement } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type EntryScope, getProject } from '../outbox/entry-queries.ts';
 import type { ServerFinding } from '../service/error-body.ts';
@@ -20,7 +20,7 @@ import { findStopCauseOfProbe, type SendResult, type StopCause } from './departu
 const MAX_EQUAL_REFUSALS = 5;
 
 /** The last equal refusals of a kind and project since one of it was accepted. Immutable. */
-export type RefusalRow = EntryScope & {
+export type RefusalSeries = EntryScope & {
   /** Status and text, equal for all of them. */
   readonly text: string;
   readonly status: number | null;
@@ -29,7 +29,7 @@ export type RefusalRow = EntryScope & {
   readonly records: readonly string[];
 };
 
-type Refusal = Omit<RefusalRow, 'records'> & { readonly record: string };
+type Refusal = Omit<RefusalSeries, 'records'> & { readonly record: string };
 
 export function isSameScope(one: EntryScope, other: EntryScope): boolean {
   return one.kind === other.kind && one.project === other.project;
@@ -37,21 +37,24 @@ export function isSameScope(one: EntryScope, other: EntryScope): boolean {
 
 /** Adds a refusal; another one than the last begins a new row. */
 export function withRefusal(
-  rows: readonly RefusalRow[],
+  rows: readonly RefusalSeries[],
   { record, ...refusal }: Refusal,
-): RefusalRow[] {
+): RefusalSeries[] {
   const before = rows.find((row) => isSameScope(row, refusal) && row.text === refusal.text);
   const records = [...new Set([...(before?.records ?? []), record])];
   return [...withoutRefusals(rows, refusal), { ...refusal, records }];
 }
 
 /** An accepted entry shows that the refusals concerned single finds. */
-export function withoutRefusals(rows: readonly RefusalRow[], scope: EntryScope): RefusalRow[] {
+export function withoutRefusals(
+  rows: readonly RefusalSeries[],
+  scope: EntryScope,
+): RefusalSeries[] {
   return rows.filter((row) => !isSameScope(row, scope));
 }
 
 /** Returns the kinds and projects that are ended for this push. */
-export function listEnded(rows: readonly RefusalRow[]): RefusalRow[] {
+export function listEndedScopes(rows: readonly RefusalSeries[]): RefusalSeries[] {
   return rows.filter(({ records }) => records.length >= MAX_EQUAL_REFUSALS);
 }
 
@@ -59,7 +62,7 @@ export function listEnded(rows: readonly RefusalRow[]): RefusalRow[] {
 export type PushState = {
   readonly throttled: number;
   readonly locked: number;
-  readonly refusals: readonly RefusalRow[];
+  readonly refusals: readonly RefusalSeries[];
   /** Failures of the service or of the way to it since its last answer. */
   readonly failures: number;
   /** Throttles since its last other answer. */
@@ -86,7 +89,7 @@ export const INITIAL_STATE: PushState = {
   accessProven: false,
 };
 
-export type AttemptFacts = Pick<SendResult, 'outcome' | 'status' | 'departedAt'> & {
+export type SettlementInput = Pick<SendResult, 'outcome' | 'status' | 'departedAt'> & {
   readonly entry: Entry;
   readonly now: WallMs;
   /** Consecutive failures of the entry before this attempt. */
@@ -106,15 +109,15 @@ export type SlowDown = {
   readonly stopReason: Message | undefined;
 };
 
-export type Decision = {
-  readonly settlement: Settlement;
+export type SettlementDecision = {
+  readonly settlement: AttemptSettlement;
   readonly state: PushState;
   /** Starts no more requests; those in flight are awaited. */
   readonly stop?: StopCause | undefined;
   /** Slows down the pace. */
   readonly slowDown?: SlowDown;
   /**
-   * `access`: the attempt is settled again with the answer ({@link AttemptFacts.access}) instead of
+   * `access`: the attempt is settled again with the answer ({@link SettlementInput.access}) instead of
    * this settlement; `token`: after the attempt is settled.
    */
   readonly asks?: 'access' | 'token';
@@ -124,7 +127,7 @@ export type Decision = {
  * Settles an attempt: what it means for its entry, and for the push. Pure: times are among the
  * facts.
  */
-export function settle(before: PushState, facts: AttemptFacts): Decision {
+export function decideSettlement(before: PushState, facts: SettlementInput): SettlementDecision {
   const state = countFailures(withNonConforming(before, facts), facts);
   const settled = settleByOutcome(state, facts);
   const stop = findFailureCause(state, facts) ?? settled.stop;
@@ -132,7 +135,7 @@ export function settle(before: PushState, facts: AttemptFacts): Decision {
   return { ...settled, stop, state: countRefusal(settled.state, facts, settled.settlement) };
 }
 
-function withNonConforming(state: PushState, { entry, outcome }: AttemptFacts): PushState {
+function withNonConforming(state: PushState, { entry, outcome }: SettlementInput): PushState {
   const isNonConforming = outcome.kind === 'uncertain' && outcome.outsideContract;
   if (state.nonConforming.has(entry.id) === isNonConforming) return state;
   const nonConforming = new Set(state.nonConforming);
@@ -142,7 +145,7 @@ function withNonConforming(state: PushState, { entry, outcome }: AttemptFacts): 
 }
 
 /** Counts failures of the service in a row, of any kind. */
-function countFailures(state: PushState, { outcome }: AttemptFacts): PushState {
+function countFailures(state: PushState, { outcome }: SettlementInput): PushState {
   // Without a request there is no answer to judge.
   if (outcome.kind === 'content-changed') return state;
   if (outcome.kind === 'throttled')
@@ -161,7 +164,7 @@ function findStoppingFailure({ kind }: Outcome): StoppingFailure | undefined {
 /** Returns the cause to stop after so many failures in a row. */
 function findFailureCause(
   { failures }: PushState,
-  { outcome }: AttemptFacts,
+  { outcome }: SettlementInput,
 ): StopCause | undefined {
   const kind = findStoppingFailure(outcome);
   if (kind === undefined || failures < RETRY_POLICY.stopAfter[kind]) return undefined;
@@ -181,8 +184,8 @@ function findFailureCause(
 /** A refusal of a file that changed is none of the service. */
 function countRefusal(
   state: PushState,
-  { entry, status, outcome }: AttemptFacts,
-  settlement: Settlement,
+  { entry, status, outcome }: SettlementInput,
+  settlement: AttemptSettlement,
 ): PushState {
   const scope = { kind: entry.kind, project: getProject(entry) };
   if (settlement.state === 'accepted')
@@ -196,9 +199,9 @@ function countRefusal(
 }
 
 /** Settles an entry by its outcome. */
-function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
+function settleByOutcome(state: PushState, facts: SettlementInput): SettlementDecision {
   const { entry, outcome } = facts;
-  const settled = (settlement: Settlement): Decision => ({ settlement, state });
+  const settled = (settlement: AttemptSettlement): SettlementDecision => ({ settlement, state });
   switch (outcome.kind) {
     case 'accepted':
       return {
@@ -216,7 +219,7 @@ function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
         requeue(
           facts,
           msg`refused by a proxy between pas and the service: ${outcome.detail}`,
-          facts.now + slowBackoffMs(facts.failuresBefore + 1),
+          facts.now + computeSlowBackoffMs(facts.failuresBefore + 1),
         ),
       );
     case 'forbidden':
@@ -255,7 +258,7 @@ function settleByOutcome(state: PushState, facts: AttemptFacts): Decision {
  * Requeues the entry: after the backoff of its consecutive failures, and before all others where
  * the outcome is no failure of it. The reason of frequent failures has their number.
  */
-function requeue(facts: AttemptFacts, reason: Message, notBeforeAt?: number): Settlement {
+function requeue(facts: SettlementInput, reason: Message, notBeforeAt?: number): AttemptSettlement {
   const failures = facts.failuresBefore + 1;
   const isFailure = OUTCOMES[facts.outcome.kind].countsAsFailure === true;
   const isOften = isFailure && failures >= RETRY_POLICY.entry.slowAfter;
@@ -268,7 +271,7 @@ function requeue(facts: AttemptFacts, reason: Message, notBeforeAt?: number): Se
 }
 
 /** Accepts a number that the service can have refused only because the record has it. */
-function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlement {
+function acceptAlreadyApplied({ entry }: SettlementInput, detail: Message): AttemptSettlement {
   if (entry.kind !== 'number' || findNumberProblem(entry.value) !== undefined)
     return makeRefusal(entry, detail, []);
   return {
@@ -284,9 +287,9 @@ function acceptAlreadyApplied({ entry }: AttemptFacts, detail: Message): Settlem
  */
 function handleUndetailedRefusal(
   state: PushState,
-  { entry, now, besideImport, collisionsBefore }: AttemptFacts,
+  { entry, now, besideImport, collisionsBefore }: SettlementInput,
   detail: Message,
-): Decision {
+): SettlementDecision {
   if (
     entry.kind !== 'import' ||
     entry.project === null ||
@@ -294,7 +297,7 @@ function handleUndetailedRefusal(
     collisionsBefore >= RETRY_POLICY.collision.maxRepeats
   )
     return { settlement: makeRefusal(entry, detail, []), state };
-  const settlement: Settlement = {
+  const settlement: AttemptSettlement = {
     state: 'queued',
     reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
     notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
@@ -311,10 +314,10 @@ function withSuspicion(state: PushState, project: string, reason: Message): Push
 /** Distinguishes a refused record from a refused account by the answer to the access probe. */
 function handleForbidden(
   state: PushState,
-  { access, entry }: AttemptFacts,
-  { detail, findings }: Extract<AttemptFacts['outcome'], { kind: 'forbidden' }>,
-): Decision {
-  const keepWaiting = (reason: Message): Settlement => ({
+  { access, entry }: SettlementInput,
+  { detail, findings }: Extract<SettlementInput['outcome'], { kind: 'forbidden' }>,
+): SettlementDecision {
+  const keepWaiting = (reason: Message): AttemptSettlement => ({
     state: 'queued',
     reason,
     notBeforeAt: 0,
@@ -342,9 +345,9 @@ function handleForbidden(
 /** Requeues the entry without backoff: the pace delays all entries. */
 function handleThrottle(
   state: PushState,
-  facts: AttemptFacts,
+  facts: SettlementInput,
   retryAfterMs: number | undefined,
-): Decision {
+): SettlementDecision {
   const { throttles } = state;
   const stopReason =
     throttles < RETRY_POLICY.throttle.maxInRow
@@ -361,13 +364,13 @@ function handleThrottle(
  * Treats busy answers for different records within a short time, and a lock that lasts long, as a
  * throttle.
  */
-function handleBusy(state: PushState, facts: AttemptFacts): Decision {
+function handleBusy(state: PushState, facts: SettlementInput): SettlementDecision {
   const { entry, now, departedAt, failuresBefore } = facts;
   const { lastBusy } = state;
   const { windowMs, maxQuick } = RETRY_POLICY.lock;
   const isThrottle =
     lastBusy !== undefined && lastBusy.subject !== entry.subject && now - lastBusy.at < windowMs;
-  const decision: Decision = {
+  const decision: SettlementDecision = {
     settlement: requeue(facts, msg`the service is already working on this record`),
     state: {
       ...state,
@@ -381,7 +384,11 @@ function handleBusy(state: PushState, facts: AttemptFacts): Decision {
     : decision;
 }
 
-function handleUndelivered(state: PushState, facts: AttemptFacts, detail: Message): Decision {
+function handleUndelivered(
+  state: PushState,
+  facts: SettlementInput,
+  detail: Message,
+): SettlementDecision {
   return {
     settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
     state: {
@@ -396,7 +403,7 @@ function makeRefusal(
   entry: Entry,
   detail: Message,
   findings: readonly ServerFinding[],
-): Settlement {
+): AttemptSettlement {
   return {
     state: 'refused',
     reason: detail,

@@ -8,11 +8,17 @@ import {
 import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
 import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
-import { findStopCauseOfProbe, type Push, probeAccess, type StopCause } from './departure.ts';
+import {
+  findStopCauseOfProbe,
+  type PushContext,
+  probeAccess,
+  type StopCause,
+} from './departure.ts';
 import { pushAll } from './push-all.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
 
-export type Round = { readonly accepted: number; readonly stopCause: StopCause | undefined };
+/** Result of one push of a watch; without a cause it sent all that was due. */
+export type WatchRound = { readonly accepted: number; readonly stopCause: StopCause | undefined };
 
 /** Reason of a wait, and its latest end. */
 export type WatchEvent = {
@@ -25,7 +31,7 @@ export type WatchEvent = {
 type WatchOptions = {
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  readonly push: () => Promise<Round>;
+  readonly push: () => Promise<WatchRound>;
   /** Sends one cheap request within the pace; true where the service is open. */
   readonly isOpen: () => Promise<boolean>;
   /** Returns the time of the next retry; undefined where no entry waits for a time. */
@@ -40,7 +46,7 @@ const { minPauseMs, maxPauseMs, maxUncertainPauseMs, pollMs } = RETRY_POLICY.wat
  * Pushes when an entry becomes due or is queued, and when the service is back, until interrupted;
  * returns why it ended.
  */
-export async function watch(options: WatchOptions): Promise<StopCause> {
+export async function runWatchLoop(options: WatchOptions): Promise<StopCause> {
   const { clock, stop } = options;
   let pauseMs: number = minPauseMs;
   let uncertainPauseMs: number = minPauseMs;
@@ -130,22 +136,22 @@ type WatchedPush = PushResult & { readonly atRest: boolean };
  * Reason for which a watch has no entries to send: all are sent, the outbox is empty, or all are
  * held.
  */
-export type Rest = 'sent' | 'empty' | 'held';
+export type IdleReason = 'sent' | 'empty' | 'held';
 
 /**
  * Pushes repeatedly, each time under the push lock, which is free in between.
  * @throws OutboxLeasedError where another push is running
  */
-export async function pushWatching(
-  options: Push,
-  onWait: (event: WatchEvent, rest: () => Rest) => void,
+export async function watchOutbox(
+  options: PushContext,
+  onWait: (event: WatchEvent, rest: () => IdleReason) => void,
 ): Promise<WatchedPush> {
   const { clock, stop } = options;
   const startedMs = clock.monotonicMs();
   let all = NOTHING_SENT;
   let isFirst = true;
   let searchedAtMs = clock.now();
-  const stopCause = await watch({
+  const stopCause = await runWatchLoop({
     clock,
     stop,
     push: async () => {
@@ -170,7 +176,7 @@ export async function pushWatching(
 }
 
 /** Returns the time of the next entry to send, or of the next search for uncertain ones. */
-function findDueAtMs(options: Push, searchedAtMs: number): number | undefined {
+function findDueAtMs(options: PushContext, searchedAtMs: number): number | undefined {
   const { outbox, harvesting, settleMs } = options;
   const next = findNextScheduled(outbox, { ...options, busyRecords: [], closed: [] });
   const sendAtMs = next?.notBeforeAt;
@@ -186,7 +192,7 @@ function findDueAtMs(options: Push, searchedAtMs: number): number | undefined {
  * Runs one round. A missing token counts as an unavailable service, except in the first round,
  * which reports a wrong address.
  */
-async function runRound(options: Push, isFirst: boolean): Promise<Round | PushResult> {
+async function runRound(options: PushContext, isFirst: boolean): Promise<WatchRound | PushResult> {
   try {
     return await pushAll(isFirst ? options : { ...options, isUrgent: false });
   } catch (thrown) {
@@ -201,7 +207,7 @@ async function runRound(options: Push, isFirst: boolean): Promise<Round | PushRe
 }
 
 /** Probes if the service itself answers. */
-async function isOpen(options: Push): Promise<boolean> {
+async function isOpen(options: PushContext): Promise<boolean> {
   const { service, stop } = options;
   try {
     const token = await service.session.token(stop);

@@ -12,7 +12,7 @@ import {
  * is equirectangular with the scale of the middle latitude: over the width of the country the error
  * is less than 2 %.
  */
-export type Frame = {
+export type MapFrame = {
   readonly width: number;
   readonly height: number;
   readonly metresPerUnit: number;
@@ -28,11 +28,14 @@ const MARGIN = 0.14;
 /** Minimum width in metres, so that a single find has surroundings. */
 const MIN_METRES = { overview: 16_000, detail: 900 };
 
-/** Makes a frame centred on a box of degrees, with a margin. */
+/**
+ * Makes a frame centred on a box of degrees, with a margin; at least as wide as the kind of map
+ * needs, and with a height within {@link HEIGHTS}.
+ */
 export function makeFrameAround(
   { minX, minY, maxX, maxY }: BoundingBox,
   kind: keyof typeof MIN_METRES,
-): Frame {
+): MapFrame {
   const midX = (minX + maxX) / 2;
   const midY = (minY + maxY) / 2;
   const [mPerLon, mPerLat] = computeMetresPerDegree(midY);
@@ -90,9 +93,9 @@ const LINES = 3;
 
 /**
  * Makes the lines of WGS 84 (degrees), and the marks of S-JTSK (metres) at the upper and right
- * edges.
+ * edges, at round numbers. Positions are in units of the drawing.
  */
-export function makeGraticule(frame: Frame): Graticule {
+export function makeGraticule(frame: MapFrame): Graticule {
   const { box, width, height } = frame;
   const lonStep = roundDownToStep((box.maxX - box.minX) / LINES);
   const latStep = roundDownToStep((box.maxY - box.minY) / LINES);
@@ -159,8 +162,8 @@ function findCrossings(step: number, length: number, valueAt: (share: number) =>
 /** A label of a point. It may stand on either side, above or below. */
 export type LabelRequest = { readonly at: Point; readonly text: string; readonly radius: number };
 
-export type Side = 'right' | 'left' | 'above' | 'below';
-export type MapLabel = LabelRequest & { readonly side: Side };
+export type LabelSide = 'right' | 'left' | 'above' | 'below';
+export type MapLabel = LabelRequest & { readonly side: LabelSide };
 
 type Box = {
   readonly left: number;
@@ -183,15 +186,16 @@ const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
 type Size = { readonly width: number; readonly height: number };
 
 /**
- * Places as many labels as fit, the first requests first. No label covers a mark or another label,
- * or leaves the frame. The page's script places them anew on a narrow screen.
+ * Places as many labels as fit, the first requests first; those that do not fit are left out. No
+ * label covers a mark or another label, or leaves the frame. The page's script places them anew
+ * on a narrow screen.
  */
 export function placeLabels(requests: readonly LabelRequest[], size: Size): MapLabel[] {
   const taken = requests.map(makeMarkBox);
   return requests
     .filter(({ text }) => text !== '')
     .flatMap((request): MapLabel[] => {
-      const places = (Object.keys(SIDES) as Side[]).map((side) => ({ ...request, side }));
+      const places = (Object.keys(SIDES) as LabelSide[]).map((side) => ({ ...request, side }));
       return takeFree(places, makeLabelBox, taken, size);
     });
 }
@@ -200,6 +204,7 @@ type AreaName = { readonly at: Point; readonly text: string };
 
 /**
  * Places names of areas in free space: in the middle of an area, or a line or two above or below.
+ * Those that do not fit are left out.
  */
 export function placeAreaNames(
   names: readonly AreaName[],
@@ -248,7 +253,7 @@ function makeNameBox({ at: [x, y], text }: AreaName): Box {
 }
 
 /** Directions of a label from its mark, in order of preference. */
-const SIDES: Readonly<Record<Side, readonly [across: number, down: number]>> = {
+const SIDES: Readonly<Record<LabelSide, readonly [across: number, down: number]>> = {
   right: [1, 0],
   left: [-1, 0],
   above: [0, -1],
@@ -277,21 +282,22 @@ function isOverlapping(a: Box, b: Box): boolean {
 }
 
 /** Marks that would overlap, drawn as one. Units of the drawing. */
-export type Stack<T> = {
+export type MarkGroup<T> = {
   readonly at: Point;
   readonly members: readonly T[];
   readonly reach: number;
 };
 
 /**
- * Groups items that are closer than `distance` to the first of a stack. Each item is in one stack;
- * a stack is drawn at the mean of its members, and `reach` is the distance of the farthest one.
+ * Groups items that are closer than `distance` to the first of a group, in the order of the
+ * items. Each item is in one group; a group is drawn at the mean of its members, and `reach` is
+ * the distance of the farthest one from there.
  */
-export function stack<T>(
+export function groupOverlappingMarks<T>(
   items: readonly T[],
   getPosition: (item: T) => Point,
   distance: number,
-): Stack<T>[] {
+): MarkGroup<T>[] {
   const open: { readonly seed: Point; readonly members: T[] }[] = [];
   // Grid of squares as wide as the distance, so that only nine squares are searched.
   const squares = new Map<string, (typeof open)[number][]>();
@@ -325,7 +331,7 @@ export function stack<T>(
   });
 }
 
-export type PlannedSheet = {
+export type PlannedMapSheet = {
   readonly kind: 'overview' | 'detail';
   readonly finds: readonly MappedFind[];
   readonly box: BoundingBox;
@@ -336,10 +342,10 @@ const GAP_M = 4000;
 const MAX_DETAILS = 8;
 
 /**
- * Plans an overview and a detail map of each place, those with most finds first. No map without
- * finds.
+ * Plans an overview of all finds, and a detail map of each of the {@link MAX_DETAILS} places with
+ * most finds, those with most first. No map without finds.
  */
-export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
+export function planMapSheets(finds: readonly MappedFind[]): PlannedMapSheet[] {
   if (finds.length === 0) return [];
   const box = getBoundingBox(finds);
   const [mPerLon, mPerLat] = computeMetresPerDegree((box.minY + box.maxY) / 2);
@@ -349,7 +355,11 @@ export function planSheets(finds: readonly MappedFind[]): PlannedSheet[] {
   return [
     { kind: 'overview', finds, box },
     ...richest.map(
-      (members): PlannedSheet => ({ kind: 'detail', finds: members, box: getBoundingBox(members) }),
+      (members): PlannedMapSheet => ({
+        kind: 'detail',
+        finds: members,
+        box: getBoundingBox(members),
+      }),
     ),
   ];
 }

@@ -11,34 +11,34 @@ import {
 import type { Point } from '../finds/place/geometry.ts';
 import { type Html, html } from './html.ts';
 import {
-  type Frame,
+  groupOverlappingMarks,
   LABEL_GAP,
   LABEL_SIZE,
   type LabelRequest,
+  type LabelSide,
+  type MapFrame,
   type MapLabel,
+  type MarkGroup,
   makeFrameAround,
   makeGraticule,
   placeAreaNames,
   placeLabels,
   roundDownToStep,
-  type Side,
-  type Stack,
-  stack,
   type Tick,
 } from './map-frame.ts';
 import {
-  countStates,
+  countFindsByState,
   formatEast,
-  formatFinds,
   formatMetres,
   formatNorth,
+  formatReportedFindCount,
   formatSJtsk,
   formatWgs84,
   getStateName,
+  type LabelledArea,
   type MappedFind,
   type MapSheet,
-  type Outline,
-  stateLegend,
+  renderStateLegend,
 } from './report-model.ts';
 
 /** Maximum share of the scale bar in the width. */
@@ -46,6 +46,9 @@ const BAR_SHARE = 0.22;
 /** Its distance from the edges; maps.js has the same. */
 const BAR = { aside: 16, above: 34 };
 
+/**
+ * Renders all maps of the page. In the overview a find links to its detail map, where it has one.
+ */
 export function renderMaps(maps: readonly MapSheet[]): Html {
   const details = maps.filter(({ kind }) => kind === 'detail');
   const sheetOfFind = new Map<MappedFind, { readonly anchor: string; readonly title: string }>();
@@ -83,7 +86,7 @@ function renderMap(sheet: MapSheet, number: number, options: MarkOptions): Html 
   const anchor = `map-${number}`;
   return html`
 <figure class="map ${sheet.kind}" id="${anchor}" aria-labelledby="${anchor}-title">
-<figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${stateLegend(countStates(sheet.finds), ' quiet')}
+<figcaption><h3 id="${anchor}-title">${sheet.title}</h3>${renderStateLegend(countFindsByState(sheet.finds), ' quiet')}
 <div class="map-buttons js-only" hidden><button type="button" data-map="in" aria-label="${t`Zoom in`}">+</button><button type="button" data-map="out" aria-label="${t`Zoom out`}">−</button><button type="button" data-map="all">${t`Whole map`}</button></div></figcaption>
 <div class="map-window" role="group" aria-label="${sheet.title}">
 <svg viewBox="0 0 ${frame.width} ${frame.height}" role="group" aria-label="${t`Map`}: ${summary}" data-metres="${frame.metresPerUnit}" data-box="${formatBox(frame)}" data-position="${formatMiddle()}">
@@ -100,11 +103,11 @@ ${scaleBar(frame, marks)}
 </figure>`;
 }
 
-type DrawnOutline = { readonly outline: Outline; readonly surface: Surface };
+type DrawnOutline = { readonly outline: LabelledArea; readonly surface: Surface };
 
 function makeSurfaces(
-  frame: Frame,
-  outlines: readonly Outline[],
+  frame: MapFrame,
+  outlines: readonly LabelledArea[],
   scale: MarkOptions['scale'],
 ): DrawnOutline[] {
   return outlines
@@ -112,7 +115,7 @@ function makeSurfaces(
     .filter(({ surface }) => surface.path !== '');
 }
 
-function grid(frame: Frame): Html {
+function grid(frame: MapFrame): Html {
   const { width, height } = frame;
   const { meridians, parallels, top, right } = makeGraticule(frame);
   const along = (ticks: readonly Tick[], draw: (at: number, label: string) => Html): Html[] =>
@@ -131,7 +134,7 @@ ${along(right, (y, label) => html`<g data-y="${y}"><path d="M${width} ${y}h-7"/>
 const LABEL_ROOM = 70;
 
 /** Draws the scale bar in the lower right corner, or in the left one where marks are in the way. */
-function scaleBar({ width, height, metresPerUnit }: Frame, marks: readonly Mark[]): Html {
+function scaleBar({ width, height, metresPerUnit }: MapFrame, marks: readonly Mark[]): Html {
   const metres = roundDownToStep(width * BAR_SHARE * metresPerUnit);
   const length = roundToTenth(metres / metresPerUnit);
   const isTaken = marks.some(
@@ -148,7 +151,7 @@ function formatMiddle(): string {
   return t`Middle of the map: ${position}`;
 }
 
-const ANCHORS: Readonly<Record<Side, string>> = {
+const ANCHORS: Readonly<Record<LabelSide, string>> = {
   right: 'start',
   left: 'end',
   above: 'middle',
@@ -175,7 +178,7 @@ function moving(x: number, y: number): Html {
   return html`data-x="${left}" data-y="${top}" transform="translate(${left} ${top})"`;
 }
 
-function formatBox({ box }: Frame): string {
+function formatBox({ box }: MapFrame): string {
   return [box.minX, box.minY, box.maxX, box.maxY].map((degrees) => degrees.toFixed(7)).join(' ');
 }
 
@@ -194,7 +197,7 @@ type Surface = {
 };
 
 /** Clips a boundary to the frame and simplifies it to the visible detail. */
-function makeSurface(frame: Frame, polygon: Polygon, scale: keyof typeof TOLERANCE): Surface {
+function makeSurface(frame: MapFrame, polygon: Polygon, scale: keyof typeof TOLERANCE): Surface {
   const around: BoundingBox = {
     minX: -BLEED,
     minY: -BLEED,
@@ -243,7 +246,7 @@ const MARK_RADIUS = 7;
 const MAX_NAMED = 2;
 
 /** A stack with its name, and the place on the page to which it leads. */
-type Mark = Stack<MappedFind> &
+type Mark = MarkGroup<MappedFind> &
   LabelRequest & { readonly first: MappedFind; readonly anchor: string };
 
 type MarkOptions = {
@@ -256,12 +259,12 @@ type MarkOptions = {
 
 /** Places the marks of a map, the largest first. */
 function placeMarks(
-  frame: Frame,
+  frame: MapFrame,
   finds: readonly MappedFind[],
   { scale, getSheet }: MarkOptions,
 ): Mark[] {
   const distance = finds.length > MANY_FINDS ? DISTANCE.overview : DISTANCE[scale];
-  const stacks = stack(finds, ({ place }) => frame.place(place.wgs84), distance);
+  const stacks = groupOverlappingMarks(finds, ({ place }) => frame.place(place.wgs84), distance);
   const titled = new Set<string>();
   return stacks
     .toSorted((a, b) => b.members.length - a.members.length)
@@ -316,7 +319,7 @@ function renderMark(mark: Mark): Html {
 }
 
 /** Renders members of stacks, which are drawn only where the reader opens the stack. */
-function renderMembers(marks: readonly Mark[], frame: Frame): Html[] {
+function renderMembers(marks: readonly Mark[], frame: MapFrame): Html[] {
   return marks
     .filter(({ members }) => members.length > 1)
     .flatMap(({ members }) => members)
@@ -336,7 +339,11 @@ function stackMark({ at: [x, y], members, reach, radius, anchor }: Mark): Html {
   const some = members
     .slice(0, 12)
     .map(({ localId, state }) => `${localId}: ${getStateName(state)}`);
-  const lines = [formatFinds(count), ...some, ...(count > some.length ? ['…'] : [])].join('\n');
+  const lines = [
+    formatReportedFindCount(count),
+    ...some,
+    ...(count > some.length ? ['…'] : []),
+  ].join('\n');
   const numbers = members.map(({ number }) => number).join(' ');
   return html`<a class="mark stack" href="#${anchor}" tabindex="-1" data-finds="${numbers}" data-reach="${roundToTenth(reach)}" ${moving(x, y)}><title>${lines}</title><g class="shape"><circle class="disc" r="${radius}"/>${shares(members, radius)}<text class="count" y="3.6" text-anchor="middle">${count}</text></g></a>
 `;
@@ -344,7 +351,7 @@ function stackMark({ at: [x, y], members, reach, radius, anchor }: Mark): Html {
 
 function shares(members: readonly MappedFind[], radius: number): Html[] {
   let begun = 0;
-  return countStates(members).map(({ key, count }) => {
+  return countFindsByState(members).map(({ key, count }) => {
     const share = (100 * count) / members.length;
     const offset = -begun;
     begun += share;
@@ -357,6 +364,6 @@ function roundToTenth(value: number): number {
 }
 
 function formatMapSummary(finds: readonly MappedFind[]): string {
-  const states = countStates(finds).map(({ label, count }) => `${label} ${count}`);
-  return [formatFinds(finds.length), ...states].join(', ');
+  const states = countFindsByState(finds).map(({ label, count }) => `${label} ${count}`);
+  return [formatReportedFindCount(finds.length), ...states].join(', ');
 }

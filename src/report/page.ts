@@ -3,23 +3,23 @@ import { compareCzech } from '../base/names.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
-  type Count,
   formatDayOfMoment,
-  formatFinds,
+  formatReportedFindCount,
   formatReportMoment,
   formatSJtsk,
   formatWgs84,
   formatWholeNumber,
-  isForPerson,
+  isWaitingForPerson,
+  type LabelledCount,
   type NextStep,
-  type Picture,
   type Problem,
   type Report,
   type ReportFind,
   type ReportPhotograph,
-  stateBadge,
-  stateLegend,
-  stateShapes,
+  type ReportPicture,
+  renderStateBadge,
+  renderStateLegend,
+  renderStateShapes,
 } from './report-model.ts';
 
 /** Beginning by which a page of pas is recognised. */
@@ -30,7 +30,10 @@ export type FindWithPictures = {
   readonly photographs: readonly ReportPhotograph[];
 };
 
-/** Yields the page in pieces: each find is released before the next is loaded. */
+/**
+ * Yields the page in pieces, in the order of the file: each find is released before the next is
+ * loaded. The brief table and the size of the page follow the finds.
+ */
 export async function* renderPage(
   report: Report,
   finds: AsyncIterable<FindWithPictures>,
@@ -85,7 +88,7 @@ function opening(report: Report): Html {
   const { maps, places, finds } = report;
   return html`
 <body>
-${stateShapes()}
+${renderStateShapes()}
 <a class="skip" href="#finds">${t`Skip to the finds`}</a>
 <header class="top"><h1>${t`Finds`}${report.subject && html` <span>${report.subject}</span>`}</h1>${origin(report)}</header>
 <main>
@@ -119,7 +122,7 @@ function sensitivity({ places, finds, byAccessibility }: Report): Html | undefin
   return html`<aside class="notice guarded"><p><b>${t`This page reveals exact findspots.`}</b> ${t`Show it only to people who may know them. To make a page to share, use`} <code>pas report --without-places</code></p>${levels(byAccessibility)}</aside>`;
 }
 
-function levels(byAccessibility: readonly Count[]): Html {
+function levels(byAccessibility: readonly LabelledCount[]): Html {
   return html`<p class="quiet">${t`Who may see the exact place, according to the service:`} ${byAccessibility.map(
     ({ label, count }, index) =>
       html`${index === 0 ? '' : ', '}${label} ${formatWholeNumber(count)}`,
@@ -141,7 +144,7 @@ function figures({ finds, photographs, withProblems, byState }: Report): Html {
 
 function describeHiddenPlaces({ withoutPlace: count }: Report): Html | undefined {
   if (count === 0) return undefined;
-  const counted = formatFinds(count);
+  const counted = formatReportedFindCount(count);
   return html`<p class="quiet">${t`Not on the maps, because they have no usable point: ${counted}.`}</p>`;
 }
 
@@ -158,7 +161,7 @@ ${select('state', t`State`, byState)}${select('period', t`Period`, byPeriod)}${s
 </form>`;
 }
 
-function select(name: string, label: string, counts: readonly Count[]): Html {
+function select(name: string, label: string, counts: readonly LabelledCount[]): Html {
   const byName = [...counts].sort((a, b) => compareCzech(a.label, b.label));
   const options = name === 'state' ? counts : byName;
   return html`<label><span>${label}</span><select name="${name}"><option value="*">${t`all`}</option>${options.map(
@@ -171,7 +174,7 @@ function select(name: string, label: string, counts: readonly Count[]): Html {
 const MAX_ROWS = 12;
 
 /** Renders the number of finds of each kind, the most frequent first. */
-function bars(title: string, counts: readonly Count[]): Html | undefined {
+function bars(title: string, counts: readonly LabelledCount[]): Html | undefined {
   if (counts.length === 0) return undefined;
   const counted = counts.filter(({ key }) => key !== '');
   const rows = [
@@ -185,7 +188,7 @@ function bars(title: string, counts: readonly Count[]): Html | undefined {
   )}</tbody></table></section>`;
 }
 
-function shortenCounts(counts: readonly Count[]): Count[] {
+function shortenCounts(counts: readonly LabelledCount[]): LabelledCount[] {
   const rest = counts.slice(MAX_ROWS - 1);
   const otherCount = rest.length;
   const label = ngettext(msgid`${otherCount} other`, `${otherCount} others`, otherCount);
@@ -206,7 +209,7 @@ function stateBar({ byState, finds }: Report): Html | undefined {
   });
   return html`<section class="chart states"><h2>${t`By state`}</h2>
 <svg class="state-bar" width="100%" height="14" aria-hidden="true">${parts}</svg>
-${stateLegend(byState)}</section>`;
+${renderStateLegend(byState)}</section>`;
 }
 
 function computePercent(part: number, whole: number): number {
@@ -217,7 +220,7 @@ function renderCard(find: ReportFind, photographs: readonly ReportPhotograph[]):
   const anchor = `find-${find.number}`;
   return html`
 <article class="find" id="${anchor}" aria-labelledby="${anchor}-title" data-state="${find.state}" data-period="${find.period?.id ?? ''}" data-type="${find.objectType?.id ?? ''}" data-words="${find.otherWords.join(' ')}">
-<header><h3 id="${anchor}-title">${find.localId}</h3>${stateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${identifier(find)}</header>
+<header><h3 id="${anchor}-title">${find.localId}</h3>${renderStateBadge(find.state)}${find.stateNote === undefined ? undefined : html`<span class="quiet">${find.stateNote}</span>`}${identifier(find)}</header>
 <div class="find-body"><dl>${facts(find)}</dl>${pictures(find, photographs)}</div>
 ${find.problems.length === 0 ? undefined : html`<ul class="problems" aria-label="${t`Problems`}">${find.problems.map(problem)}</ul>`}
 ${find.next.length === 0 ? undefined : html`<div class="next"><h4>${t`What to do next`}</h4><ul>${find.next.map(step)}</ul></div>`}
@@ -287,7 +290,7 @@ function pictures(
   })}</ul>`;
 }
 
-function renderPicture(picture: Picture, alt: string): Html {
+function renderPicture(picture: ReportPicture, alt: string): Html {
   if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
   const data = trustMarkup(picture.jpeg.toString('base64'));
   return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;
@@ -323,8 +326,8 @@ function briefRow(find: ReportFind): BriefRow {
       ? (next[0]?.text ?? '')
       : [first.element, first.message].filter((part) => part !== undefined).join(': ');
   const row = html`
-<tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${stateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
-  return { comesFirst: isForPerson(find), row };
+<tr data-find="${number}"><th scope="row"><a href="#find-${number}">${localId}</a>${identCely === undefined ? undefined : html`<span class="quiet figures">${identCely}</span>`}</th><td>${renderStateBadge(state)}</td><td class="to-do">${toDo}</td><td class="more">${objectType?.text}</td><td class="more">${period?.text}</td><td class="more">${area}</td></tr>`;
+  return { comesFirst: isWaitingForPerson(find), row };
 }
 
 /**

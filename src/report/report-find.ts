@@ -9,8 +9,8 @@ import {
   getElementLabel,
 } from '../finds/fields.ts';
 import type { LookupArea } from '../finds/find.ts';
-import type { Change, HarvestedFind } from '../finds/harvested-find.ts';
-import { findPlace } from '../finds/match-finds.ts';
+import type { ChangeAtService, HarvestedFind } from '../finds/harvested-find.ts';
+import { findPointInBothSystems } from '../finds/match-finds.ts';
 import type { Term } from '../finds/vocabulary/term.ts';
 import type { Entry, ImportEntry } from '../outbox/entry.ts';
 import { listEntriesOfSubject } from '../outbox/entry-queries.ts';
@@ -19,19 +19,19 @@ import type { Outbox } from '../outbox/open-outbox.ts';
 import type { StoredFind } from '../outbox/stored-finds.ts';
 import { formatElementValue } from '../outbox/views/entry-words.ts';
 import {
-  countAtService,
+  countPhotographsAtService,
   findPulledRecord,
   formatChange,
-  makeFindAtService,
+  getFindAtService,
   type PulledRecord,
 } from '../outbox/views/records-at-service.ts';
 import {
-  type Fact,
   type Findspot,
   formatReportDay,
   type Label,
   type NextStep,
   type Problem,
+  type ReportedFact,
   type ReportFind,
   type ReportSettings,
   type ReportState,
@@ -53,16 +53,22 @@ export type FindSources = ReportSources & {
   readonly lookupArea: LookupArea;
 };
 
+/** The report's content of a find, and its photographs, whose files are not read yet. */
 export type GatheredFind = {
   readonly find: ReportFind;
   readonly photographs: readonly Photograph[];
 };
 
 /**
- * Collects the report's content of one find. Protected data are left out here, so that no page can
- * contain them.
+ * Collects the report's content of one find. Protected data are left out here where places are,
+ * so that no page can contain them. Dropped imports and photographs do not count.
+ * @param number of the find in the page, from 1
  */
-export function gatherFind(sources: FindSources, stored: StoredFind, number: number): GatheredFind {
+export function collectReportFind(
+  sources: FindSources,
+  stored: StoredFind,
+  number: number,
+): GatheredFind {
   const { outbox, recordBase } = sources;
   const entries = listEntriesOfSubject(outbox, stored.uuid);
   const imported = entries.find(
@@ -70,7 +76,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
   );
   const identCely = imported?.identCely ?? undefined;
   const pulled = identCely === undefined ? undefined : findPulledRecord(outbox, identCely);
-  const { elements, changes: differences } = makeFindAtService(outbox, stored);
+  const { elements, changes: differences } = getFindAtService(outbox, stored);
   const state = getReportState(entries, imported, elements, pulled);
   const photos = entries.flatMap((entry) =>
     entry.kind === 'photo' && entry.state !== 'dropped' ? [entry] : [],
@@ -98,7 +104,7 @@ export function gatherFind(sources: FindSources, stored: StoredFind, number: num
     next: listNextSteps({
       localId: stored.localId,
       state,
-      photographsSent: countAtService(outbox, pulled, photos),
+      photographsSent: countPhotographsAtService(outbox, pulled, photos),
       changes: {
         queued: countInState('queued') + countInState('sending'),
         refused: countInState('refused'),
@@ -189,11 +195,11 @@ function collectSearchWords(
 }
 
 /** Returns the elements in the order of the report. */
-function listFacts(sources: FindSources, elements: FindElements): Fact[] {
+function listFacts(sources: FindSources, elements: FindElements): ReportedFact[] {
   const shownFields = FIELDS.filter(
     ({ name }) => sources.places === 'shown' || !canRevealLocation(name),
   );
-  return shownFields.flatMap((field): Fact[] => {
+  return shownFields.flatMap((field): ReportedFact[] => {
     const { name, reportedAt: at = LAST_AT, reportedWith: before, shape } = field;
     if (at === null || before !== undefined) return [];
     const beside = shownFields.filter(({ reportedWith }) => reportedWith === name);
@@ -212,7 +218,10 @@ const DIFFERENCES_AT = 180;
  * Describes differences of the service's record from what was sent. The state is in the head of the
  * card.
  */
-function listShownDifferences({ places }: FindSources, changes: readonly Change[]): Fact[] {
+function listShownDifferences(
+  { places }: FindSources,
+  changes: readonly ChangeAtService[],
+): ReportedFact[] {
   const shownChanges = changes.filter(
     ({ element }) => element !== 'stav' && (places === 'shown' || !canRevealLocation(element)),
   );
@@ -245,7 +254,7 @@ function makeFindspot(
   elements: FindElements,
   record: HarvestedFind | undefined,
 ): Findspot {
-  const place = findPlace(elements);
+  const place = findPointInBothSystems(elements);
   const answer = place === undefined ? undefined : sources.lookupArea(...place.wgs84);
   const inside = answer?.kind === 'inside' ? answer.area : undefined;
   const district =

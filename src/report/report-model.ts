@@ -1,7 +1,7 @@
 import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import { type Command, type Message, msg } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
-import type { Place } from '../finds/place/geometry.ts';
+import type { PointInBothSystems } from '../finds/place/geometry.ts';
 import { type Html, html } from './html.ts';
 
 /**
@@ -35,7 +35,7 @@ export type Problem = {
 /** Next action for a person, with its command where there is one. */
 export type NextStep = { readonly text: string; readonly command?: Command };
 
-export type Picture =
+export type ReportPicture =
   | {
       readonly kind: 'image';
       readonly jpeg: Buffer;
@@ -47,22 +47,33 @@ export type Picture =
   /** Reason why there is no picture. */
   | { readonly kind: 'none'; readonly why: string };
 
-export type ReportPhotograph = { readonly name: string | undefined; readonly picture: Picture };
+export type ReportPhotograph = {
+  readonly name: string | undefined;
+  readonly picture: ReportPicture;
+};
 
 /** `at` is the position among the facts of a find; `shape` is the required space. */
-export type Fact = {
+export type ReportedFact = {
   readonly at: number;
   readonly label: string;
   readonly text: string;
   readonly shape?: 'double' | 'wide';
 };
 
+/**
+ * Where a find was made. Place and area are undefined where places are left out; the district is
+ * not protected.
+ */
 export type Findspot = {
-  readonly place: Place | undefined;
+  readonly place: PointInBothSystems | undefined;
   readonly area: string | undefined;
   readonly district: string | undefined;
 };
 
+/**
+ * Content of a find in the report, in the language of the report. Undefined: not known, or left
+ * out with the places.
+ */
 export type ReportFind = Findspot & {
   /** From 1, in the order of entry; part of the page's anchor. */
   readonly number: number;
@@ -75,7 +86,7 @@ export type ReportFind = Findspot & {
   readonly period: Label | undefined;
   readonly objectType: Label | undefined;
   /** Elements without a field of their own here. */
-  readonly facts: readonly Fact[];
+  readonly facts: readonly ReportedFact[];
   /** Time of acceptance by the service; milliseconds since 1970 UTC. */
   readonly acceptedMs: number | undefined;
   readonly accessibility: (Label & { readonly letter: string | undefined }) | undefined;
@@ -85,8 +96,8 @@ export type ReportFind = Findspot & {
   readonly otherWords: readonly string[];
 };
 
-/** Tells if a find waits for an action of a person. */
-export function isForPerson({ state, problems }: ReportFind): boolean {
+/** Tells if a find waits for an action of a person: its state says so, or it has an error. */
+export function isWaitingForPerson({ state, problems }: ReportFind): boolean {
   return (
     ['draft', 'refused', 'uncertain', 'gone'].includes(state) ||
     problems.some(({ severity }) => severity === 'error')
@@ -99,22 +110,27 @@ export type MapSheet = {
   readonly title: string;
   readonly box: BoundingBox;
   readonly finds: readonly MappedFind[];
-  readonly districts: readonly Outline[];
+  readonly districts: readonly LabelledArea[];
   /** Empty where the scale is too small for them. */
-  readonly areas: readonly Outline[];
+  readonly areas: readonly LabelledArea[];
 };
 
 export type MappedFind = {
   readonly number: number;
   readonly localId: string;
   readonly state: ReportState;
-  readonly place: Place;
+  readonly place: PointInBothSystems;
 };
-export type Outline = { readonly label: string; readonly polygon: Polygon };
+export type LabelledArea = { readonly label: string; readonly polygon: Polygon };
 
-export type Count = { readonly key: string; readonly label: string; readonly count: number };
-export type StateCount = Count & { readonly key: ReportState };
+export type LabelledCount = {
+  readonly key: string;
+  readonly label: string;
+  readonly count: number;
+};
+export type StateCount = LabelledCount & { readonly key: ReportState };
 
+/** Choices for the report; `madeMs` is milliseconds since 1970 UTC. */
 export type ReportSettings = {
   readonly madeMs: number;
   readonly profile: {
@@ -129,6 +145,7 @@ export type ReportSettings = {
   readonly places: 'shown' | 'left-out';
 };
 
+/** Content of the report apart from its finds: totals and maps. */
 export type Report = ReportSettings & {
   /** Projects and years of the finds, for the title; empty where there is none. */
   readonly subject: string;
@@ -139,9 +156,9 @@ export type Report = ReportSettings & {
   readonly withProblems: number;
   readonly withoutPlace: number;
   readonly byState: readonly StateCount[];
-  readonly byPeriod: readonly Count[];
-  readonly byObjectType: readonly Count[];
-  readonly byAccessibility: readonly Count[];
+  readonly byPeriod: readonly LabelledCount[];
+  readonly byObjectType: readonly LabelledCount[];
+  readonly byAccessibility: readonly LabelledCount[];
   readonly maps: readonly MapSheet[];
 };
 
@@ -161,17 +178,25 @@ function getDateFormat(name: string, options: Intl.DateTimeFormatOptions): Intl.
   return form;
 }
 
-/** Formats `2024-03-09` as a date; other texts stay as they are. */
+/** Formats YYYY-MM-DD as a date in words; a text that is no date stays as it is. */
 export function formatReportDay(isoDate: string): string {
   const day = new Date(`${isoDate}T00:00:00Z`);
   if (!/^\d{4}-\d{2}-\d{2}$/.test(isoDate) || Number.isNaN(day.getTime())) return isoDate;
   return getDateFormat('date', { dateStyle: 'long', timeZone: 'UTC' }).format(day);
 }
 
+/**
+ * Formats a moment as day and time in the time zone of this computer.
+ * @param ms milliseconds since 1970 UTC
+ */
 export function formatReportMoment(ms: number): string {
   return getDateFormat('moment', { dateStyle: 'long', timeStyle: 'short' }).format(new Date(ms));
 }
 
+/**
+ * Formats the day of a moment in the time zone of this computer.
+ * @param ms milliseconds since 1970 UTC
+ */
 export function formatDayOfMoment(ms: number): string {
   return getDateFormat('day', { dateStyle: 'long' }).format(new Date(ms));
 }
@@ -180,7 +205,7 @@ export function formatWholeNumber(value: number): string {
   return groupDigits(String(value));
 }
 
-export function formatFinds(count: number): string {
+export function formatReportedFindCount(count: number): string {
   return ngettext(msgid`${count} find`, `${count} finds`, count);
 }
 
@@ -189,15 +214,19 @@ function groupDigits(digits: string): string {
 }
 
 /** Formats `49.84050° N, 15.17120° E`. */
-export function formatWgs84({ wgs84: [longitude, latitude] }: Place, digits = 5): string {
+export function formatWgs84(
+  { wgs84: [longitude, latitude] }: PointInBothSystems,
+  digits = 5,
+): string {
   return `${formatLatitude(latitude, digits)}, ${formatLongitude(longitude, digits)}`;
 }
 
-/** Always north: the service accepts no other points. */
+/** Formats degrees of latitude, always north: the service accepts no other points. */
 export function formatLatitude(latitude: number, digits: number): string {
   return formatNorth(formatDecimal(latitude, digits));
 }
 
+/** Formats degrees of longitude, always east: the service accepts no other points. */
 export function formatLongitude(longitude: number, digits: number): string {
   return formatEast(formatDecimal(longitude, digits));
 }
@@ -211,7 +240,7 @@ export function formatEast(degrees: string): string {
 }
 
 /** Formats `X −693 174.81 m, Y −1 077 354.27 m`: east and north axes of EPSG:5514. */
-export function formatSJtsk({ sJtsk: [x, y] }: Place): string {
+export function formatSJtsk({ sJtsk: [x, y] }: PointInBothSystems): string {
   return `X\u00a0${formatSigned(x)}\u00a0m, Y\u00a0${formatSigned(y)}\u00a0m`;
 }
 
@@ -229,7 +258,9 @@ export function formatMetres(metres: number): string {
 }
 
 /**
- * Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole ones.
+ * Formats a grid line's coordinate: in metres, or in kilometres where all lines are at whole
+ * ones.
+ * @param step between lines, in metres
  */
 export function formatGridLine(metres: number, step: number): string {
   const sign = metres < 0 ? MINUS : '';
@@ -278,28 +309,35 @@ function numeral(text: string): Html {
   return html`<text class="on-text" y="3.2" text-anchor="middle">${text}</text>`;
 }
 
-/** Defines the shapes of all states, to be drawn by reference. */
-export function stateShapes(): Html {
+/**
+ * Renders the hidden drawing that defines the shapes of all states; it must be in the page once,
+ * before the shapes are used.
+ */
+export function renderStateShapes(): Html {
   const shapes = REPORT_STATES.map(
     (state) => html`<g id="mark-${state}" class="mark-shape state-${state}">${SHAPES[state]}</g>`,
   );
   return html`<svg class="shapes" width="0" height="0" aria-hidden="true"><defs>${shapes}</defs></svg>`;
 }
 
-/** Counts finds by state, in the order of the page. */
-export function countStates(finds: readonly { readonly state: ReportState }[]): StateCount[] {
+/** Counts finds by state, in the order of the page; states without finds are left out. */
+export function countFindsByState(finds: readonly { readonly state: ReportState }[]): StateCount[] {
   return REPORT_STATES.flatMap((key) => {
     const count = finds.filter(({ state }) => state === key).length;
     return count === 0 ? [] : [{ key, label: getStateName(key), count }];
   });
 }
 
-/** Lists the counts with the shapes of the marks. */
-export function stateLegend(counts: readonly StateCount[], more = ''): Html {
-  return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${stateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul>`;
+/**
+ * Renders the counts as a list with the shape, name and number of finds of each state.
+ * @param more further class names, with a leading blank
+ */
+export function renderStateLegend(counts: readonly StateCount[], more = ''): Html {
+  return html`<ul class="legend${more}">${counts.map(({ key, count }) => html`<li>${renderStateBadge(key)} <b>${formatWholeNumber(count)}</b></li>`)}</ul>`;
 }
 
-export function stateBadge(state: ReportState): Html {
+/** Renders the shape and the name of a state. {@link renderStateShapes} must be in the page. */
+export function renderStateBadge(state: ReportState): Html {
   return html`<span class="badge state-${state}">${stateSymbol(state)}<span>${getStateName(state)}</span></span>`;
 }
 

@@ -1,36 +1,36 @@
 import { memoize } from '../base/collections.ts';
-import { readBeginning, writeOutputFile, writeToReader } from '../base/disk/output-file.ts';
+import { readBeginning, writeOutputFile, writeToStdout } from '../base/disk/output-file.ts';
 import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import type { FindElements } from '../finds/fields.ts';
 import type { Vocabulary } from '../finds/vocabulary/term.ts';
-import { listNamedAreas, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
+import { listAreasInBox, makeAreaLookup } from '../finds/vocabulary/term-lookup.ts';
 import { findTermByIdent, listSuperiors } from '../finds/vocabulary/terms.ts';
 import { openContentStore } from '../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { loadImageLibrary, makeThumbnails } from '../photos/thumbnail.ts';
+import { loadImageLibrary, makeThumbnailMaker } from '../photos/thumbnail.ts';
 import { readAssets } from './html.ts';
-import { makeFrameAround, type PlannedSheet, planSheets } from './map-frame.ts';
+import { makeFrameAround, type PlannedMapSheet, planMapSheets } from './map-frame.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from './page.ts';
 import {
+  collectReportFind,
   type FindSources,
   type GatheredFind,
-  gatherFind,
   type ReportSources,
 } from './report-find.ts';
 import {
-  type Count,
-  countStates,
-  isForPerson,
+  countFindsByState,
+  isWaitingForPerson,
+  type LabelledCount,
   type MappedFind,
   type MapSheet,
-  type Picture,
   type Report,
   type ReportFind,
+  type ReportPicture,
   type ReportSettings,
 } from './report-model.ts';
 
@@ -45,8 +45,9 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean; readonly signal: AbortSignal };
 
 /**
- * Writes the page; counts photographs without a picture.
- * @throws FileError where the file is no report, without `overwrite`
+ * Writes the page to a file, private where it shows places, or to a stream.
+ * @returns `missing`: number of photographs without a picture; `sizeBytes`: 0 for a stream
+ * @throws FileError where the existing file is no report, without `overwrite`
  */
 export async function writeReport(request: PageRequest, to: Destination) {
   if ('file' in to) assertReplaceable(to);
@@ -59,7 +60,7 @@ export async function writeReport(request: PageRequest, to: Destination) {
   // A page with locations is private to the user who made it.
   const mode = report.places === 'shown' ? 0o600 : 0o644;
   let sizeBytes = 0;
-  if ('stream' in to) await writeToReader(to.stream, pieces);
+  if ('stream' in to) await writeToStdout(to.stream, pieces);
   else
     sizeBytes = await writeOutputFile(to.file, pieces, {
       overwrite: true,
@@ -84,10 +85,10 @@ function assertReplaceable({
   });
 }
 
-type PictureOf = (photograph: Photograph) => Promise<Picture>;
+type PictureOf = (photograph: Photograph) => Promise<ReportPicture>;
 
 async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
-  const make = makeThumbnails({ maxPx: photoPx, library: await loadImageLibrary() });
+  const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });
   const { getPath: getContentPath } = openContentStore(photosFolder);
   return async ({ link, sha512, sizeBytes }) => {
     const picture = await make(link ?? getContentPath(sha512), sizeBytes);
@@ -158,7 +159,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
   const finds: GatheredFind[] = [];
   const subjects: Subject[] = [];
   for (const stored of request.finds ?? iterateFinds(request.outbox)) {
-    finds.push(gatherFind(sources, stored, finds.length + 1));
+    finds.push(collectReportFind(sources, stored, finds.length + 1));
     subjects.push(getSubject(stored));
   }
   const reportFinds = finds.map(({ find }) => find);
@@ -179,9 +180,9 @@ function gatherReport(request: ReportRequest): GatheredReport {
         : [account.name, account.organisation].filter((part) => part !== '').join(', '),
     finds: reportFinds.length,
     photographs: finds.reduce((sum, { photographs }) => sum + photographs.length, 0),
-    withProblems: reportFinds.filter(isForPerson).length,
+    withProblems: reportFinds.filter(isWaitingForPerson).length,
     withoutPlace: reportFinds.length - mapped.length,
-    byState: countStates(reportFinds),
+    byState: countFindsByState(reportFinds),
     byPeriod: countBy(reportFinds, ({ period }) => period),
     byObjectType: countBy(reportFinds, ({ objectType }) => objectType),
     byAccessibility: countBy(reportFinds, ({ accessibility }) =>
@@ -194,7 +195,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
               .join(' '),
           },
     ),
-    maps: drawSheets(vocabulary, planSheets(mapped), reportFinds),
+    maps: drawSheets(vocabulary, planMapSheets(mapped), reportFinds),
   };
   return { report, finds };
 }
@@ -248,7 +249,7 @@ function findSources({
 function countBy(
   finds: readonly ReportFind[],
   getLabel: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
-): Count[] {
+): LabelledCount[] {
   const counts = new Map<string, { key: string; label: string; count: number }>();
   for (const find of finds) {
     const label = getLabel(find);
@@ -274,13 +275,13 @@ const TITLE_AREAS = 3;
 
 function drawSheets(
   vocabulary: Vocabulary,
-  planned: readonly PlannedSheet[],
+  planned: readonly PlannedMapSheet[],
   finds: readonly ReportFind[],
 ): MapSheet[] {
   const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
   return planned.map(({ kind, finds: members, box }, index) => {
     const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
-    const listAreas = (set: string): MapSheet['areas'] => listNamedAreas(vocabulary, set, framed);
+    const listAreas = (set: string): MapSheet['areas'] => listAreasInBox(vocabulary, set, framed);
     return {
       kind,
       title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),

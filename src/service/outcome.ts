@@ -5,7 +5,7 @@ import {
   type AnswerHead,
   type HttpResponse,
   isWebPage,
-  retryAfterMs,
+  parseRetryAfterMs,
   type TransportError,
 } from './http/exchange.ts';
 import { ChangedFileError } from './http/request-body.ts';
@@ -248,7 +248,7 @@ function makeThrottledOutcome(
   response: HttpResponse,
   nowMs: number,
 ): Outcome {
-  const waitMs = retryAfterMs(response.headers, nowMs);
+  const waitMs = parseRetryAfterMs(response.headers, nowMs);
   if (waitMs === undefined && operation !== 'import') return { kind: 'busy' };
   return { kind: 'throttled', waitMs };
 }

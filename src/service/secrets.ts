@@ -15,7 +15,7 @@ type Secrets = {
   readonly token?: string;
 };
 
-export type SecretPlace = 'keyring' | 'file' | 'nowhere';
+export type SecretLocation = 'keyring' | 'file' | 'nowhere';
 
 export type SecretStore = {
   /**
@@ -24,14 +24,14 @@ export type SecretStore = {
   get(owner: string): Secrets;
   set(owner: string, secrets: Secrets): void;
   remove(owner: string): void;
-  getPlace(owner: string): SecretPlace;
+  getPlace(owner: string): SecretLocation;
 };
 
 /**
  * Returns the key of credentials: service address and account, so that they are not used after a
  * profile changes its address.
  */
-export function getOwner({
+export function makeSecretsOwner({
   baseUrl,
   username,
 }: {

@@ -11,7 +11,7 @@ import {
   type HttpResponse,
   TransportError,
 } from './http/exchange.ts';
-import { createRedactor, redactAnswers } from './http/redaction.ts';
+import { createRedactor, withRedactedAnswers } from './http/redaction.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
 
 /** Operations of interface A, at the paths of A-GATE-2. */
@@ -191,8 +191,8 @@ export function makeExternalTokenSession(token: string): Session {
 }
 
 /** Wraps `send` to add the bearer header (A-AUTH-1), and masks the token in answers. */
-export function authorize(token: string, send: Exchange): Exchange {
-  const sendRedacted = redactAnswers([token], send);
+export function withBearerToken(token: string, send: Exchange): Exchange {
+  const sendRedacted = withRedactedAnswers([token], send);
   return (request) =>
     sendRedacted({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { toDatabaseError } from '../base/disk/database.ts';
-import { isAlive } from '../base/disk/files.ts';
+import { isProcessAlive } from '../base/disk/files.ts';
 import { FileError, getErrorCode } from '../base/errors.ts';
 import { makeErrorIssue, makeUnreadable } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -12,18 +12,19 @@ import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
-import { withoutAsked } from '../outbox/changes/merge-find.ts';
+import { listOpenAskedRows } from '../outbox/changes/merge-find.ts';
 import type { RowPlan } from '../outbox/changes/plan-rows.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import { type Entry, type HeldQuestion, isAboutRow } from '../outbox/entry.ts';
-import { findImportOfFind, listAskedEntries } from '../outbox/entry-queries.ts';
-import { type AskedRow, readMessage } from '../outbox/facts.ts';
+import { findImportOfFind, listEntriesWithQuestion } from '../outbox/entry-queries.ts';
+import { type AskedRow, parseStoredMessage } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByLocalId, findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { changeWish } from '../outbox/wishes.ts';
+import { updateFindWish } from '../outbox/wishes.ts';
 import { MISSING, PHOTO_MAX_BYTES, type ResolvePhoto } from '../photos/photograph.ts';
 import type { Attachments } from './table.ts';
 
+/** Access to the photographs that came with a table, and their storage. */
 export type EnclosedPhotographs = PhotographKeeping & {
   readonly resolvePhoto: ResolvePhoto;
   /** Removes unpacked files, and closes the archive. */
@@ -40,7 +41,8 @@ const UNPACKED = /^unpacked-(\d+)-/;
 /**
  * Opens the photographs of an archive: each is unpacked in `home` for its inspection, and removed
  * when it is stored, so that they are never all unpacked. Leftovers of a killed run are removed
- * first.
+ * first. A name that is not in the archive is resolved beside it, if `keeping.beside` is given.
+ * @throws DatabaseError, from `inspectPhotograph`, where the disk of `home` fails
  */
 export function openEnclosedPhotographs(
   file: string,
@@ -110,12 +112,13 @@ export function openEnclosedPhotographs(
 function cleanUp(home: string): void {
   for (const name of readdirSync(home)) {
     const pid = UNPACKED.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid)))
+    if (pid !== undefined && !isProcessAlive(Number(pid)))
       rmSync(join(home, name), { recursive: true, force: true });
   }
 }
 
 export const ROW_ANSWERS = ['same', 'new', 'table', 'mine'] as const;
+/** Answer of a person about a row: it is this find, another one, or whose values win. */
 export type RowAnswer = (typeof ROW_ANSWERS)[number];
 
 /** Answers to each question about a row. */
@@ -140,15 +143,22 @@ type AnswerContext = PhotographKeeping & {
 /** A find with its import, about which something is asked. */
 export type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
 
-/** Returns the finds with questions. */
+/**
+ * Returns the finds whose import is held with a question for a person; numbers and photographs
+ * are left out.
+ */
 export function listAskedFinds(outbox: Outbox): AskedFind[] {
-  return listAskedEntries(outbox).flatMap((entry) => {
+  return listEntriesWithQuestion(outbox).flatMap((entry) => {
     const stored = findByUuid(outbox, entry.subject);
     return stored === undefined || entry.kind !== 'import' ? [] : [{ stored, entry }];
   });
 }
 
-/** @throws UsageError where there is neither a find nor a record of the name */
+/**
+ * Returns the find of a name with its import; undefined where that is a record that has no find
+ * or no import here. It need not have a question.
+ * @throws UsageError where there is neither a find nor a record of the name
+ */
 export function findAskedFind(outbox: Outbox, name: string): AskedFind | undefined {
   const subject = findSubject(outbox, name);
   const stored = findByUuid(outbox, subject);
@@ -162,10 +172,13 @@ export function findRowAnswers(held: HeldQuestion | null): readonly RowAnswer[] 
 }
 
 export function getRowQuestion({ question }: AskedRow): Message {
-  return readMessage(question);
+  return parseStoredMessage(question);
 }
 
-/** Imports the first row about which a find is asked, as the answer says. */
+/**
+ * Imports the row that a question was about, as the answer says: as a find of its own, or into
+ * the find that is asked about. With `new`, the question is removed from that find.
+ */
 export async function answerRow(
   stored: StoredFind,
   asked: AskedRow,
@@ -190,7 +203,7 @@ export async function answerRow(
   }).finally(() => enclosed?.close());
   const now = findByLocalId(outbox, stored.localId);
   if (plan.kind === 'new' && now !== undefined)
-    changeWish(outbox, now, { asked: withoutAsked(now, ({ key }) => key === asked.key) });
+    updateFindWish(outbox, now, { asked: listOpenAskedRows(now, ({ key }) => key === asked.key) });
   return report;
 }
 

@@ -59,7 +59,10 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
   ],
 ];
 
-/** Sums up warnings about what a camera writes into every photograph. */
+/**
+ * Sums up warnings about what a camera writes into every photograph: of each such rule with
+ * several warnings, one with their number remains, at the end.
+ */
 export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] {
   return OF_PHOTOGRAPHS.reduce((remaining, [rule, message]) => {
     const otherIssues = remaining.filter((issue) => issue.rule !== rule);
@@ -70,10 +73,10 @@ export function collapseGpsWarnings(issues: readonly Issue[]): readonly Issue[] 
 
 /**
  * Sums up repeated warnings: without harvested vocabularies every cell with a term has one, and a
- * doubtful project or a differently written finder has one in every row.
+ * doubtful project or a differently written finder has one in every row. Errors stay.
  * @param more unchecked identifiers that were only counted
  */
-export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
+export function collapseRepeatedWarnings(issues: readonly Issue[], more = 0): Issue[] {
   const checked = issues.filter((issue) => issue.rule !== NOT_HARVESTED);
   const unchecked = issues.length - checked.length + more;
   const rest = foldAlike(checked);
@@ -89,7 +92,10 @@ export function collapseUnchecked(issues: readonly Issue[], more = 0): Issue[] {
 /** Fewer unknown columns are reported one by one, each with similar names. */
 const MIN_UNKNOWN_COLUMNS = 3;
 
-/** Sums up the many unknown columns of a foreign table, with advice on its file. */
+/**
+ * Sums up the unknown columns of a foreign table in one error per file, with advice; a file with
+ * fewer than {@link MIN_UNKNOWN_COLUMNS} keeps its own. All other issues stay, behind these.
+ */
 export function collapseUnknownColumns(
   issues: readonly Issue[],
   getAdvice: (file: string) => Message,

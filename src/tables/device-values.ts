@@ -1,9 +1,9 @@
-import { joinNames } from '../base/csv.ts';
+import { joinFileNames } from '../base/csv.ts';
 import { makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
 import type { XmlElement } from '../base/xml/element.ts';
-import { type ColumnName, findColumnMeant } from '../finds/fields.ts';
+import { type ColumnName, findColumnByName } from '../finds/fields.ts';
 import { parseDayOfMoment } from '../finds/parse-cell.ts';
 import type { Table } from './table.ts';
 
@@ -24,8 +24,8 @@ export type UnreadNames = Set<string>;
 
 const MAX_NAMES = 100;
 
-/** Adds a warning with the names to the table. */
-export function withUnreadNames(table: Table, unread: UnreadNames): Table {
+/** Returns the table with one warning that lists the names; unchanged without any. */
+export function addUnreadWarning(table: Table, unread: UnreadNames): Table {
   if (unread.size === 0) return table;
   const names = [...unread].slice(0, MAX_NAMES).join(', ');
   const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
@@ -33,8 +33,11 @@ export function withUnreadNames(table: Table, unread: UnreadNames): Table {
   return { ...table, issues: [...table.issues, issue] };
 }
 
-/** Takes an element of another program: a field if it has the name of a column, or a link. */
-export function takeOther(
+/**
+ * Adds an element of another program to one of the lists: to `fields` if it has the name of a
+ * column, an attachment to `links`, else its name to `unread`. One without a text is ignored.
+ */
+export function collectOtherElement(
   { name, text }: XmlElement,
   fields: [name: string, value: string][],
   links: string[],
@@ -43,13 +46,14 @@ export function takeOther(
   const value = text.trim();
   if (value === '') return;
   if (name === 'attachment') links.push(value);
-  else if (findColumnMeant(name) !== undefined) fields.push([name, value]);
+  else if (findColumnByName(name) !== undefined) fields.push([name, value]);
   else unread.add(name);
 }
 
 /**
- * Returns the columns of a record: its fields, then its other data where the column is empty. The
- * rest goes into the note.
+ * Returns the texts of a record by column: its own fields, then its name, day and photographs
+ * where the column is empty. What finds no column (further names, notes, links, repeated fields)
+ * is appended to the note; the time is added to `unread` where a field has another day.
  */
 export function collectDeviceValues(
   { name, notes, time, links, fields }: DeviceRecord,
@@ -62,7 +66,7 @@ export function collectDeviceValues(
     else if (value !== '' && value !== values.get(field)) again.push(`${field}: ${value}`);
   }
   const columns = new Map(
-    [...values.keys()].map((field) => [findColumnMeant(field), field] as const),
+    [...values.keys()].map((field) => [findColumnByName(field), field] as const),
   );
   const fill = (column: ColumnName, text: string): boolean => {
     const field = columns.get(column) ?? column;
@@ -75,7 +79,9 @@ export function collectDeviceValues(
   const more = [...(fill('local_id', name) ? [] : [name]), ...notes, ...again, ...otherLinks];
   if (!fill('datum_nalezu', parseDay(time))) unread.add('time');
   append(values, columns.get('poznamka') ?? 'poznamka', more, '\n');
-  const photographs = links.filter(isPicture).map((link) => joinNames([getLinkedFile(link) ?? '']));
+  const photographs = links
+    .filter(isPicture)
+    .map((link) => joinFileNames([getLinkedFile(link) ?? '']));
   append(values, columns.get('photos') ?? 'photos', photographs, ';');
   return values;
 }

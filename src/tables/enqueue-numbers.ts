@@ -3,30 +3,31 @@ import { groupBy } from '../base/collections.ts';
 import { UsageError } from '../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
-import { type ColumnName, findColumnMeant } from '../finds/fields.ts';
-import { findNumberDoubt, findNumberUse } from '../finds/value-rules.ts';
+import { type ColumnName, findColumnByName } from '../finds/fields.ts';
+import { findNumberDoubt, findUsedNumberProblem } from '../finds/value-rules.ts';
 import {
-  assertMayNumber,
+  assertMaySetNumbers,
   enqueueNumber,
   type NumberChange,
   openNumberLookup,
-  planNumber,
+  planNumberChange,
 } from '../outbox/changes/enqueue-change.ts';
 import {
-  asIdent,
   createFindLookup,
-  explainGone,
+  explainGoneRecord,
   GONE_HINT,
   type NamedFind,
+  parseTypedIdent,
 } from '../outbox/changes/resolve-finds.ts';
 import { isDropped } from '../outbox/entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
-import { findNamedColumns } from './columns/column-rule.ts';
+import { findColumnsOfHeader } from './columns/column-rule.ts';
 import type { Table } from './table.ts';
-import { type NumberRow, type NumberTable, parseNumbers } from './table-columns.ts';
+import { type NumberRow, type NumberTable, parseNumberRows } from './table-columns.ts';
 
+/** A number of a table, and what queueing it does; `current`: the find has it already. */
 export type TableNumber = {
   readonly find: string;
   readonly value: string;
@@ -55,18 +56,19 @@ type NumbersPlan = NumbersReport & {
 const BATCH = 100;
 
 /**
- * Plans the numbers of a table. A number that a find has already is skipped, so that the table can
- * be imported again, also after an interruption. Of a find with two numbers, or a number of two
- * finds, nothing is taken.
+ * Plans the numbers of a table; nothing is stored. A number that a find has already is `current`,
+ * so that the table can be imported again, also after an interruption. Of a find with two
+ * numbers, or a number of two finds, nothing is taken; such rows, unknown finds and unreadable
+ * rows give issues.
  * @throws UsageError where the account may not set numbers
  */
-export function planNumbers(
+export function planTableNumbers(
   outbox: Outbox,
   { table, map, proposed }: NumberTable,
   proposal = proposed,
 ): NumbersPlan {
-  assertMayNumber(outbox);
-  const { rows, issues: unreadable } = parseNumbers(table, proposal, map);
+  assertMaySetNumbers(outbox);
+  const { rows, issues: unreadable } = parseNumberRows(table, proposal, map);
   const issues: Issue[] = [...unreadable];
   const lookUp = createFindLookup(outbox);
   const meant = rows.flatMap((row): AddressedNumber[] => {
@@ -78,7 +80,7 @@ export function planNumbers(
   const own = withoutUsed(outbox, single, issues);
   const planned = own.map((each) => {
     const { find, subject, row } = each;
-    const { change, replaces = null } = planNumber(outbox, subject, row.value);
+    const { change, replaces = null } = planNumberChange(outbox, subject, row.value);
     return {
       ...each,
       planned: {
@@ -93,8 +95,9 @@ export function planNumbers(
 }
 
 /**
- * Queues planned numbers. One that would replace another number of the record than the planned one
- * is left out, with an issue.
+ * Queues planned numbers, in transactions of {@link BATCH}, so that another process can write
+ * between them. One that would replace another number of the record than the planned one is left
+ * out, with an error.
  * @param mayReplace false leaves out all that would replace a number
  */
 export function queueNumbers(
@@ -155,7 +158,7 @@ function findMeant(
         msg`${name} is ambiguous: it may be any of ${alike}. Spell the name of the find exactly.`,
       );
     }
-    const ident = named === undefined ? asIdent(name) : undefined;
+    const ident = named === undefined ? parseTypedIdent(name) : undefined;
     if (named === undefined && ident === undefined) return makeUnknownFindIssue(name);
     findsOrIdents.push(named ?? ident ?? '');
   }
@@ -192,7 +195,7 @@ function toStoredMeant(
 }
 
 function toServiceMeant(outbox: Outbox, find: string, subject: string): Addressee | Issue {
-  const goneMessage = explainGone(outbox, subject);
+  const goneMessage = explainGoneRecord(outbox, subject);
   return goneMessage === undefined
     ? { find, subject }
     : makeErrorIssue('number-gone', joinMessages([goneMessage, GONE_HINT], ' '), { find });
@@ -222,7 +225,8 @@ function withoutContradictions(
 
 /**
  * Checks a number as a person wrote it.
- * @returns what to warn of
+ * @param subject find or record that gets it
+ * @returns a warning of a misleading character; undefined without one
  * @throws UsageError where another find or record has it
  */
 export function checkWrittenNumber(
@@ -231,7 +235,7 @@ export function checkWrittenNumber(
   value: string,
 ): Message | undefined {
   const find = parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? '';
-  const used = findNumberUse(value, find, { lookupNumber: openNumberLookup(outbox) });
+  const used = findUsedNumberProblem(value, find, { lookupNumber: openNumberLookup(outbox) });
   if (used !== undefined) throw new UsageError(used.problem);
   return findNumberDoubt(value)?.problem;
 }
@@ -245,7 +249,7 @@ function withoutUsed(
   const coming = new Map(meant.map(({ find, row }) => [find, row.value]));
   const lookupNumber = openNumberLookup(outbox, () => coming);
   return meant.filter(({ find, row }) => {
-    const used = findNumberUse(row.value, find, { lookupNumber });
+    const used = findUsedNumberProblem(row.value, find, { lookupNumber });
     if (used !== undefined)
       issues.push(
         makeErrorIssue(used.rule, used.problem, {
@@ -264,8 +268,8 @@ function withoutUsed(
  */
 export function isNumberTable(table: Table): boolean {
   const headers = (table.names ?? table.header).filter((header) => header !== '');
-  if (headers.every((header) => findColumnMeant(header) !== undefined)) return false;
-  const meanings = headers.map((header) => findNamedColumns(header));
+  if (headers.every((header) => findColumnByName(header) !== undefined)) return false;
+  const meanings = headers.map((header) => findColumnsOfHeader(header));
   const isOfNumbers = meanings.every((named) => {
     const columns = [...named.keys()];
     return columns.length > 0 && columns.every((column) => MEANT_BY_NUMBERS.includes(column));

@@ -1,7 +1,7 @@
 import { FileError, UsageError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { findColumnMeant } from '../finds/fields.ts';
+import { findColumnByName } from '../finds/fields.ts';
 import type { TablePlace } from '../finds/find.ts';
 import type { Table, TableRow } from './table.ts';
 
@@ -10,7 +10,10 @@ export type HeaderRows = { readonly first: number; readonly last: number };
 
 type Header = HeaderRows & { readonly names: readonly string[]; readonly issues: readonly Issue[] };
 
-/** @throws UsageError where the text is neither one row number nor two consecutive ones */
+/**
+ * Parses the rows of the header as given by a person: `3`, or `2-3` for two lines.
+ * @throws UsageError where the text is neither one row number nor two consecutive ones
+ */
 export function parseHeaderRows(text: string): HeaderRows {
   const [, first = '', last = first] =
     /^([1-9]\d{0,6})(?:-([1-9]\d{0,6}))?$/.exec(text.trim()) ?? [];
@@ -24,7 +27,10 @@ export function parseHeaderRows(text: string): HeaderRows {
 /** Maximum of rows above a header: title, author, date, legend. */
 const ROWS_LOOKED_AT = 30;
 
-/** Reads the first non-empty rows, up to the named header or the detection limit. */
+/**
+ * Returns the non-empty rows from which the header is found: up to the named header, else the
+ * first {@link ROWS_LOOKED_AT}. No further row is read.
+ */
 export function readFirstRows<Row extends TableRow>(
   rows: Iterable<Row>,
   named: HeaderRows | undefined,
@@ -40,10 +46,11 @@ export function readFirstRows<Row extends TableRow>(
 }
 
 /**
- * Finds the header among the first rows of a table: normally the first one. A row that fills few of
- * the columns is a title; two rows whose names complete each other, or the second of which has
- * units, form one header. Undefined where there is no row.
- * @throws FileError where the named row is empty, or an unnamed one has data
+ * Finds the header among the first rows of a table: normally the first one. A row that fills few
+ * of the columns is a title; two rows whose names complete each other, or the second of which has
+ * units, form one header. A warning names the rows unless it is the first alone. Undefined where
+ * there is no row.
+ * @throws FileError where the named row is empty, or the detected one has data
  */
 export function findHeader(
   place: TablePlace,
@@ -120,7 +127,9 @@ const countFilled = ({ cells }: TableRow): number => cells.filter((cell) => cell
 
 /** Tells if the first row fills at most half of the columns, and none of its cells is a known name. */
 function isTitle(top: TableRow, half: number): boolean {
-  return countFilled(top) <= half && top.cells.every((cell) => findColumnMeant(cell) === undefined);
+  return (
+    countFilled(top) <= half && top.cells.every((cell) => findColumnByName(cell) === undefined)
+  );
 }
 
 /**
@@ -146,7 +155,7 @@ function isCompleting({ cells }: TableRow, other: TableRow): boolean {
  */
 function isSecondLine(below: TableRow, { cells }: TableRow): boolean {
   const isGroup = (index: number): boolean =>
-    cells[index + 1] === '' && findColumnMeant(cells[index] ?? '') === undefined;
+    cells[index + 1] === '' && findColumnByName(cells[index] ?? '') === undefined;
   return below.cells.every(
     (cell, index) => cell === '' || cells[index] === '' || isGroup(index) || UNIT.test(cell),
   );

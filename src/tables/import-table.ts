@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { addToGroup } from '../base/collections.ts';
-import { assertAbsent, writeOutputFile } from '../base/disk/output-file.ts';
+import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
@@ -18,19 +18,19 @@ import {
   type EnqueueReport,
   enqueueFinds,
 } from '../outbox/changes/enqueue-finds.ts';
-import { withoutAsked } from '../outbox/changes/merge-find.ts';
+import { listOpenAskedRows } from '../outbox/changes/merge-find.ts';
 import {
   type FindHere,
-  getNameHere,
+  getLocalIdOfPlan,
   type PlannedRows,
   planRows,
 } from '../outbox/changes/plan-rows.ts';
 import { createFindLookup, type NamedFind } from '../outbox/changes/resolve-finds.ts';
 import { isDropped, listEntriesOfSubject } from '../outbox/entry-queries.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
-import { getImportedRow, iterateFinds, listFindsFrom } from '../outbox/stored-finds.ts';
-import { changeWish } from '../outbox/wishes.ts';
-import { findFolderOfAll, makePhotoResolver } from '../photos/photograph.ts';
+import { getImportedRow, iterateFinds, listFindsOfTable } from '../outbox/stored-finds.ts';
+import { updateFindWish } from '../outbox/wishes.ts';
+import { findOnlyPhotoFolder, makePhotoResolver } from '../photos/photograph.ts';
 import {
   type EnclosedPhotographs,
   listAskedFinds,
@@ -40,7 +40,7 @@ import { IssueCollector } from './collapse-issues.ts';
 import type { ColumnMap } from './columns/column-rule.ts';
 import { type Columns, parseColumns } from './columns/columns.ts';
 import { type KnownFind, type MappedRow, splitPhotos } from './columns/map-row.ts';
-import { mapTable, withoutOtherRows } from './columns/map-table.ts';
+import { mapTable, omitOtherRows } from './columns/map-table.ts';
 import { parseConstants } from './columns/settings.ts';
 import type { RowCell, RowIssues } from './exports/write-rows.ts';
 import type { Table } from './table.ts';
@@ -82,7 +82,9 @@ export type CopiedTable = {
 };
 
 /**
- * Imports a table into the outbox.
+ * Imports a table into the outbox: complete finds are queued, others are drafts, and rows that
+ * cannot be read are left out with issues. With `dryRun` nothing is stored. Forms are converted
+ * before.
  * @throws UsageError, before anything is stored, for a setting or an unwritable copy
  */
 export async function importTable(
@@ -123,7 +125,7 @@ async function importRows(
   const ofFinds =
     context.keepRows === true
       ? findTable
-      : withoutOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
+      : omitOtherRows(findTable, map, msg`To import it as a find: --keep-rows.`);
   const { columns } = parseColumns(ofFinds, map, constants);
   const besides =
     findTable.repeats === undefined ? findBesides(ofFinds, columns, photoFolder) : undefined;
@@ -185,7 +187,7 @@ function listComingNumbers({ finds, planRow }: PlannedRows): Map<string, string>
   const numbers = new Map<string, string>();
   for (const find of finds)
     if (find.covered === undefined || find.covered.has('evidencni_cislo'))
-      numbers.set(getNameHere(planRow(find)), find.elements.evidencni_cislo ?? '');
+      numbers.set(getLocalIdOfPlan(planRow(find)), find.elements.evidencni_cislo ?? '');
   return numbers;
 }
 
@@ -197,7 +199,7 @@ function findBesides({ rows }: Table, columns: Columns, folder: string): string 
   for (const row of rows)
     for (const name of splitPhotos(columns.getCell(row, 'photos'), resolvePhoto))
       photographs.add(name);
-  return findFolderOfAll(folder, [...photographs]);
+  return findOnlyPhotoFolder(folder, [...photographs]);
 }
 
 function makeFolderIssue(file: string, folder: string): Issue {
@@ -235,8 +237,8 @@ function listKnownFinds(outbox: Outbox): FindHere[] {
 /** Forgets the questions about rows of a table that is imported again. */
 function forgetAskedRows(outbox: Outbox, path: string): void {
   for (const { stored } of listAskedFinds(outbox)) {
-    const asked = withoutAsked(stored, (row) => row.path === path);
-    if (asked?.length !== stored.wish.asked?.length) changeWish(outbox, stored, { asked });
+    const asked = listOpenAskedRows(stored, (row) => row.path === path);
+    if (asked?.length !== stored.wish.asked?.length) updateFindWish(outbox, stored, { asked });
   }
 }
 
@@ -253,7 +255,7 @@ function listMissingFinds(
   hasKey: (key: string) => boolean,
 ): string[] {
   if (path === undefined) return [];
-  return listFindsFrom(outbox, path).flatMap(({ localId, wish }) =>
+  return listFindsOfTable(outbox, path).flatMap(({ localId, wish }) =>
     names.has(localId) || hasKey(wish.key ?? localId) ? [] : localId,
   );
 }
@@ -324,7 +326,7 @@ function assertNotSource({ unit, file }: Table, copy: Copy): void {
       hint: msg`Leave it out: the errors are printed as well.`,
     });
   }
-  assertAbsent(copy.file, copy.overwrite, WITHOUT_FORCE);
+  assertMayWrite(copy.file, copy.overwrite, WITHOUT_FORCE);
 }
 
 /** Collects the issues of a copy, a workbook where the name ends in `.xlsx`, else CSV. */
@@ -356,11 +358,12 @@ async function renderCopy(
 }
 
 /**
- * Opens the curator's list of differences from sent finds.
+ * Makes the writer of the curator's list of differences between sent finds and a table; the file
+ * is written by `write`, one line per element.
  * @throws UsageError where the file exists
  */
 export function openCorrections(file: string) {
-  assertAbsent(file, false, WITHOUT_FORCE);
+  assertMayWrite(file, false, WITHOUT_FORCE);
   return {
     async write(
       finds: readonly EnqueuedFind[],

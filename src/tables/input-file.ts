@@ -8,8 +8,9 @@ import { joinMessages, type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
 /**
- * Reads a file of the user.
- * @throws FileError where it is no readable file, or larger than {@link MAX_INPUT_BYTES}
+ * Reads a file of the user, or a named pipe to its end.
+ * @throws FileError where it cannot be read, is a folder, or is larger than
+ * {@link MAX_INPUT_BYTES}
  */
 export async function readInputFile(path: string): Promise<Buffer> {
   const file = await openInputFile(path);
@@ -172,7 +173,9 @@ const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
 
 /**
- * Converts a text to UTF-8. Bytes that are no text of any encoding stay unchanged.
+ * Converts a text to UTF-8, with the warning of {@link chooseTextDecoder}. UTF-8 stays as it is,
+ * and so do bytes that are no text of any encoding.
+ * @param stated encoding that the user names
  * @throws FileError as {@link chooseTextDecoder}
  */
 export async function toUtf8(
@@ -293,8 +296,8 @@ function makeEncodingIssue(file: string, encoding: string, sample: string): Issu
 const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the character set Unicode (UTF-8) when saving (LibreOffice).`;
 
 /**
- * Checks that bytes are UTF-8, and removes the byte order mark.
- * @throws FileError with the likely cause
+ * Returns the bytes without a byte order mark.
+ * @throws FileError with the likely cause where they are empty, have a NUL byte, or are not UTF-8
  */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);

@@ -1,7 +1,7 @@
 import { readdirSync, type Stats, statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
-import { listNames } from '../base/disk/folder.ts';
+import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -62,10 +62,10 @@ const READERS = {
     extensions: ['csv', 'tsv', 'txt'],
     options: ['encoding', 'headerRows'],
     read: async ({ file, bytes, encoding, headerRows, isOnDisk, photoFolder }) => {
-      const { parseTextTable } = await import('./formats/csv-table.ts');
-      const table = await parseTextTable(file, bytes, encoding, headerRows);
+      const { decodeCsvTable } = await import('./formats/csv-table.ts');
+      const table = await decodeCsvTable(file, bytes, encoding, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./formats/form-export.ts')).withRepeatsBeside(table, photoFolder)
+        ? (await import('./formats/form-export.ts')).readRepeatFiles(table, photoFolder)
         : table;
     },
   },
@@ -129,7 +129,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
       const entries = await archive.readAll();
       const table = (await import('./formats/xlsx.ts')).parseXlsx(file, entries, sheet, headerRows);
       return isOnDisk && isFormTable(table)
-        ? (await import('./formats/form-export.ts')).withRepeatSheets(table, entries, photoFolder)
+        ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
         : table;
     },
   },
@@ -282,7 +282,7 @@ function listConflictCopies(path: string): Issue[] {
     CONFLICT.test(other) &&
     other.startsWith(name) &&
     other.toLowerCase().endsWith(ext.toLowerCase());
-  const copy = CONFLICT.test(base) ? base : listNames(dir === '' ? '.' : dir).find(isCopy);
+  const copy = CONFLICT.test(base) ? base : listNamesInFolder(dir === '' ? '.' : dir).find(isCopy);
   if (copy === undefined) return [];
   const message = msg`${copy} has the name of a conflict copy, made because a file changed on two computers. Compare both: ${base} is read.`;
   return [makeWarningIssue('table-conflict-copy', message, { file: path })];
@@ -311,7 +311,7 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
   if (collected !== undefined) return readTable(collected, options);
   const table = await readFormFolder(folder, (path) => readTable(path, options));
   if (table !== undefined) return table;
-  const names = listNames(folder)
+  const names = listNamesInFolder(folder)
     .filter((name) => TABLE_NAME.test(name))
     .sort()
     .slice(0, MAX_NAMED_TABLES)

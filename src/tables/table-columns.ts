@@ -8,42 +8,42 @@ import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue, toIssue } from
 import { msg } from '../base/message.ts';
 import type { ColumnName } from '../finds/fields.ts';
 import type { Find, LookupTerm, RowPlace } from '../finds/find.ts';
-import { rememberReferences } from '../finds/resolve-references.ts';
+import { makeReferenceResolver } from '../finds/resolve-references.ts';
 import { checkRules } from '../finds/rules.ts';
 import { findNumberProblem, type RuleContext } from '../finds/value-rules.ts';
-import { asIdent, createFindLookup } from '../outbox/changes/resolve-finds.ts';
+import { createFindLookup, parseTypedIdent } from '../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { makePhotoResolver } from '../photos/photograph.ts';
 import {
   type ColumnMap,
-  findNamedColumns,
+  findColumnsOfHeader,
   IGNORED,
   NUMBER_COLUMNS,
   OF_ONE_FIND,
 } from './columns/column-rule.ts';
 import {
   type ColumnProfile,
-  isOfFinds,
+  hasFindNumbers,
   LAST_RANK,
-  profileColumns,
+  profileTableColumns,
 } from './columns/column-tests.ts';
 import { listColumnRules, makeMissingColumnIssue, parseColumns } from './columns/columns.ts';
 import { convertFormRows } from './columns/form-return.ts';
 import {
   listUnmappedTerms,
+  omitOtherRows,
   previewImport,
   type UnmappedTerm,
-  withoutOtherRows,
 } from './columns/map-table.ts';
 import {
   assignMeanings,
+  type ColumnMeaning,
   type ColumnMeanings,
   type ColumnQuestion,
+  findColumnMeanings,
   type KnownNames,
-  listMeanings,
-  type Meaning,
+  makeColumnMap,
   makeColumnProposer,
-  makeMapOfProposal,
   NO_ANSWERS,
   type TableAnswers,
   type TableProposal,
@@ -74,7 +74,7 @@ export type NumberRow = {
  */
 export function makeNumberProposer(table: Table, known: KnownNames, given?: ColumnMap) {
   const own = listColumnRules(table, given);
-  const profiles = profileColumns(table);
+  const profiles = profileTableColumns(table);
   const ownRules = profiles.flatMap(({ key }, index) => {
     const rule = own[index];
     return NUMBER_COLUMNS.some((element) => element === rule?.element) && rule !== undefined
@@ -109,19 +109,19 @@ export function makeNumberProposer(table: Table, known: KnownNames, given?: Colu
 
 /** A column called as the find's number may be the registration number beside another of these. */
 function listNumberMeanings(columns: readonly ColumnProfile[], known: KnownNames): ColumnMeanings {
-  const hasIdents = columns.some((column) => isOfFinds(column, known.isIdent));
+  const hasIdents = columns.some((column) => hasFindNumbers(column, known.isIdent));
   const elements = hasIdents ? NUMBERS : NUMBER_COLUMNS;
-  const meanings = listMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
+  const meanings = findColumnMeanings(columns, () => ({ kind: 'not-harvested' }), known, elements);
   return new Map(
     [...meanings].map(([column, meant]) => {
-      const isNumber = findNamedColumns(column.header).has('local_id');
-      return [column, isNumber && !isOfFinds(column, known.isFind) ? [...meant, LAST] : meant];
+      const isNumber = findColumnsOfHeader(column.header).has('local_id');
+      return [column, isNumber && !hasFindNumbers(column, known.isFind) ? [...meant, LAST] : meant];
     }),
   );
 }
 
 const NUMBERS: readonly ColumnName[] = ['evidencni_cislo'];
-const LAST: Meaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
+const LAST: ColumnMeaning = { element: 'evidencni_cislo', rank: LAST_RANK, isOnly: false };
 
 function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): ColumnQuestion {
   const keys = columns.map(({ key }) => key);
@@ -130,10 +130,13 @@ function makeQuestion(element: ColumnName, columns: readonly ColumnProfile[]): C
   return { asks: 'column', element, keys, problem };
 }
 
-/** Reads the numbers of a table; its other columns are ignored. */
-export function parseNumbers(table: Table, proposal: TableProposal, given?: ColumnMap) {
+/**
+ * Reads the registration numbers of a table by the proposed columns; its other columns are
+ * ignored. No rows where a column is missing or undecided; then `issues` says which.
+ */
+export function parseNumberRows(table: Table, proposal: TableProposal, given?: ColumnMap) {
   const { file = table.file, columns: mapped = [], localId } = given ?? {};
-  const proposed = makeMapOfProposal(file, proposal);
+  const proposed = makeColumnMap(file, proposal);
   const map = { ...proposed, columns: new Map([...mapped, ...proposed.columns]), localId };
   const { columns, issues: headerIssues } = parseColumns(table, map);
   const { questions, undecided } = proposal;
@@ -195,8 +198,16 @@ function makeChoiceIssue(table: Table, { element, keys, problem }: ColumnQuestio
   return makeErrorIssue('number-column', message, getHeaderPlace(table));
 }
 
-/** Parses a column map; only issues where it has an error. */
-export function parseMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): ColumnMapReading {
+/**
+ * Parses a column map and checks its values for all finds. `map` is absent where there is any
+ * issue.
+ * @throws FileError where the bytes are empty or not UTF-8
+ */
+export function parseCheckedColumnMap(
+  file: string,
+  bytes: Buffer,
+  lookupTerm: LookupTerm,
+): ColumnMapReading {
   const { map, issues } = parseColumnMap(file, requireUtf8(file, bytes).toString('utf8'));
   if (map === undefined) return { issues };
   const all = [
@@ -206,14 +217,17 @@ export function parseMap(file: string, bytes: Buffer, lookupTerm: LookupTerm): C
   return all.length === 0 ? { map, issues } : { issues: all };
 }
 
-/** Returns the issues of values for all finds, once instead of in every row. */
+/**
+ * Returns the errors of values for all finds, once instead of in every row. Photographs are not
+ * looked for.
+ */
 export function checkFixedValues(
   fixed: ColumnMap['fixed'],
   lookupTerm: LookupTerm,
 ): readonly Issue[] {
   const resolvePhoto = () => ({ rule: 'photo-path', problem: '' });
   const { issues } = parseSettings(fixed, '', {
-    resolveReference: rememberReferences(lookupTerm),
+    resolveReference: makeReferenceResolver(lookupTerm),
     resolvePhoto,
   });
   return issues.filter(({ severity }) => severity === 'error');
@@ -224,9 +238,12 @@ export type NumberTable = Pick<PreviewedTable, 'table' | 'propose' | 'proposed'>
   readonly map: ColumnMap | undefined;
 };
 
-/** Finds the columns of a table of registration numbers by the finds that are here. */
+/**
+ * Finds the columns of a table of registration numbers, by the finds in the outbox where the
+ * names do not tell. Rows that are no finds are left out. Nothing is written.
+ */
 export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): NumberTable {
-  const table = withoutOtherRows(read, map);
+  const table = omitOtherRows(read, map);
   const propose = makeNumberProposer(table, getKnownNames(outbox), map);
   return { table, map, propose, proposed: propose(NO_ANSWERS) };
 }
@@ -234,7 +251,7 @@ export function openNumberTable(outbox: Outbox, read: Table, map?: ColumnMap): N
 /** Returns the tests of names; the lookup of finds also finds identifiers, which are no numbers. */
 function getKnownNames(outbox: Outbox): KnownNames {
   const lookUp = createFindLookup(outbox);
-  const isIdent = (text: string): boolean => asIdent(text) !== undefined;
+  const isIdent = (text: string): boolean => parseTypedIdent(text) !== undefined;
   return { isIdent, isFind: (text) => !isIdent(text) && lookUp(text) !== undefined };
 }
 
@@ -249,7 +266,12 @@ type LookOptions = {
 
 export type PreviewedTable = Awaited<ReturnType<typeof previewTable>>;
 
-/** Proposes the columns of a foreign table, with a preview, and a function that writes the map. */
+/**
+ * Reads a foreign table and proposes its columns. Returns the proposal, the functions that
+ * propose again after an answer and preview the import, and `write`, which writes the column map
+ * and the list of terms to map; an existing map is not replaced. Nothing is stored in the outbox.
+ * @throws UsageError for an invalid `set`; from `write`, where the map exists
+ */
 export async function previewTable(
   read: Table,
   { outbox, mapFile, set, photoFolder, knowledge }: LookOptions,
@@ -262,10 +284,10 @@ export async function previewTable(
     resolvePhoto: makePhotoResolver(rows.attachments?.folder ?? photoFolder),
     check,
   };
-  const propose = makeColumnProposer(withoutOtherRows(rows), lookupTerm, getKnownNames(outbox));
+  const propose = makeColumnProposer(omitOtherRows(rows), lookupTerm, getKnownNames(outbox));
   const answers: TableAnswers = { rules: new Map(), settings: parseConstants(set) };
   const proposed = propose(answers);
-  const table = withoutOtherRows(rows, makeMapOfProposal(mapFile, proposed));
+  const table = omitOtherRows(rows, makeColumnMap(mapFile, proposed));
   return {
     table,
     lookupTerm,
@@ -273,14 +295,14 @@ export async function previewTable(
     answers,
     proposed,
     preview(proposal: TableProposal) {
-      const map = makeMapOfProposal(mapFile, proposal);
-      return previewImport(withoutOtherRows(rows, map), map, context);
+      const map = makeColumnMap(mapFile, proposal);
+      return previewImport(omitOtherRows(rows, map), map, context);
     },
     /**
      * Terms that must be mapped before their rows can be read are written to a file of their own.
      */
     async write(proposal: TableProposal, termsFile: string) {
-      const map = makeMapOfProposal(mapFile, proposal);
+      const map = makeColumnMap(mapFile, proposal);
       const strange = listUnmappedTerms(proposal.columns, lookupTerm);
       // An existing list is not replaced, since a person may be editing it.
       const termsKept = strange.length > 0 && existsSync(termsFile);

@@ -86,6 +86,7 @@ export function getDisplayedText({ cells, shown }: RowCells, column: number): st
   return shown?.get(column)?.text ?? cells[column] ?? '';
 }
 
+/** Returns the position of a table alone, without its other properties. */
 export function getTablePlace({ file, sheet, unit }: TablePlace): TablePlace {
   return {
     file,
@@ -117,18 +118,21 @@ export function getNamedPart<T extends Part>(file: string, parts: readonly T[], 
     (/^[1-9]\d*$/.test(named) ? parts[Number(named) - 1] : undefined);
   if (part !== undefined) return part;
   throw new FileError(file, msg`${file} has no sheet or layer "${named}".`, {
-    hint: listParts(parts),
+    hint: makePartsHint(parts),
   });
 }
 
-/** Names the parts of a file as the hint of an error. */
-export function listParts(parts: readonly Part[]): Message | undefined {
+/** Makes the hint that names the sheets or layers of a file; undefined where it has none. */
+export function makePartsHint(parts: readonly Part[]): Message | undefined {
   const names = parts.map(({ name }) => name).join(', ');
   return names === '' ? undefined : msg`It has: ${names}.`;
 }
 
-/** Warns of parts with content that are not read, since none was named. */
-export function listUnreadParts(place: TablePlace, others: readonly Part[]): Issue[] {
+/**
+ * Returns a warning that names the parts with content that are not read, since none was chosen;
+ * empty without any.
+ */
+export function makeUnreadPartsIssues(place: TablePlace, others: readonly Part[]): Issue[] {
   if (others.length === 0) return [];
   const names = others.map(({ name }) => name).join(', ');
   const message = msg`The file has other sheets or layers with content, which were not read: ${names}. To read one of them: --sheet NAME`;
@@ -166,7 +170,10 @@ export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
 export const SPLIT_IT = msg`Split the table, or remove what is not part of it.`;
 
-/** @throws FileError where it is more than the format's limit */
+/**
+ * Checks the size of an input in bytes.
+ * @throws FileError where it is more than the format's limit
+ */
 export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT_BYTES): void {
   if (size <= maxBytes) return;
   throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${maxBytes}.`, {
@@ -190,7 +197,11 @@ const LIMITS = {
 };
 const COUNTED = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 
-/** @throws FileError where a table exceeds the limits */
+/**
+ * Checks counts of a table against the limits of pas; cells are computed from rows and columns
+ * where they are not given.
+ * @throws FileError where one is exceeded
+ */
 export function assertTableSize(
   file: string,
   counts: Readonly<Partial<Record<keyof typeof LIMITS, number>>>,
@@ -235,9 +246,11 @@ type TableContents = {
 };
 
 /**
- * Makes a table without the rows that have errors. The rows themselves are not held in memory, only
- * the numbers of those that are left out.
- * @throws FileError where the table exceeds the limits
+ * Makes a table without the rows that have errors, which become issues. The rows themselves are
+ * not held in memory, only the numbers of those that are left out: `readRows` is called for each
+ * iteration.
+ * @throws FileError where the table exceeds the limits; `none`, if that is an error, where there
+ * is no row and no other error
  */
 export function makeTable(contents: TableContents): Table {
   const { place, header, headerRow, none } = contents;
@@ -339,7 +352,8 @@ const LOST_LETTER = /\p{L}\uFFFD+\p{L}|\p{Ll}{2}\uFFFD|\p{Ll}\?\p{Ll}/u;
 const MAY_BE_FAULTY = /[\u0000-\u0008\u000b\u000c\u000e-\u001f#:?\u007f-\u009f\ufffd-\uffff]/;
 
 /**
- * Returns one issue for each cell that differs from what its author saw; the caller adds the row.
+ * Returns one issue for each cell that differs from what its author saw, or is too long; the
+ * caller adds the row. Empty cells have none.
  */
 export function checkCells(cells: readonly string[], header: readonly string[]): Issue[] {
   const issues: Issue[] = [];
@@ -365,7 +379,7 @@ function checkCell(cell: string): Issue | undefined {
     const message = msg`The cell contains the control character ${code}. Remove it; it came from copying or a wrong character set.`;
     return makeErrorIssue('table-control-character', message);
   }
-  if (ERROR_RESULT.test(cell)) return toIssue(makeErrorResult(cell));
+  if (ERROR_RESULT.test(cell)) return toIssue(makeFormulaFault(cell));
   if (TOO_NARROW.test(cell)) {
     const message = msg`"${cell}" appears because a column was too narrow for its value. Widen the column in the spreadsheet and save the table again, or write the value.`;
     return makeErrorIssue('table-too-narrow', message);
@@ -385,14 +399,18 @@ export const UNSAVED_RESULT: Unreadable = makeUnreadable(
   msg`The result of the formula was not saved with the file. Open it in a spreadsheet and save it, or write the value.`,
 );
 
-export function makeErrorResult(fault: string): Unreadable {
+/**
+ * Makes the fault of a cell whose formula has an error.
+ * @param fault as the spreadsheet shows it, such as `#REF!`
+ */
+export function makeFormulaFault(fault: string): Unreadable {
   return makeUnreadable(
     'table-formula',
     msg`The result of the formula is the error ${fault}. Correct it, or write the value.`,
   );
 }
 
-/** Tells if a whole number loses its last digits when stored as a number. */
+/** Tells if a whole number is beyond the range in which numbers keep all digits. */
 export function isOverlong(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value);
 }
@@ -414,7 +432,11 @@ export type CellValue = {
   readonly isStruck?: boolean;
 };
 
-/** Keeps digits that are written in the file; digits behind an exponent are lost. */
+/**
+ * Makes the value of a number with too many digits: with a warning where all digits are in the
+ * file, else empty with an error, since digits behind an exponent are lost.
+ * @param raw as it is in the file
+ */
 export function makeOverlongValue(raw: string): CellValue {
   const fault = makeOverlongFault(raw);
   return /^-?\d+$/.test(raw)

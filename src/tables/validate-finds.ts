@@ -3,19 +3,19 @@ import { FileError, UsageError } from '../base/errors.ts';
 import { hasErrors, Issue, makeErrorIssue, makeWarningIssue } from '../base/issue.ts';
 import { cmd, msg } from '../base/message.ts';
 import { checkDocument } from '../finds/check-document.ts';
-import { findNamesProblem } from '../finds/document.ts';
+import { findSchemaNamesProblem } from '../finds/document.ts';
 import type { LookupTerm } from '../finds/find.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
-import { asFind, makePrepared } from '../outbox/changes/enqueue-finds.ts';
+import { convertStoredFind, makePreparedDocument } from '../outbox/changes/enqueue-finds.ts';
 import { createFindLookup, resolveFindNames } from '../outbox/changes/resolve-finds.ts';
 import type { ImportEntry } from '../outbox/entry.ts';
 import { findImportOfFind } from '../outbox/entry-queries.ts';
-import type { Prepared } from '../outbox/intents.ts';
+import type { PreparedDocument } from '../outbox/intents.ts';
 import { findKnownAccount, type Outbox } from '../outbox/open-outbox.ts';
 import { findByUuid, iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { storePrepared } from '../outbox/wishes.ts';
-import { collapseUnchecked } from './collapse-issues.ts';
+import { storePreparedDocument } from '../outbox/wishes.ts';
+import { collapseRepeatedWarnings } from './collapse-issues.ts';
 import { checkMapping, type Mapping } from './own-terms/mapping.ts';
 
 type FindVerdict = {
@@ -34,11 +34,12 @@ type ToValidate = {
 };
 
 /**
- * Validates documents and finds with the current data, and updates the entries of the finds: a
- * draft may be complete since the vocabularies were harvested.
- * @throws UsageError, FileError for an unknown name
+ * Validates documents and finds with the current data. It stores the result for each find: a
+ * draft may become complete since the vocabularies were harvested. Conflicts of the mapping are
+ * warnings.
+ * @throws UsageError, FileError for a name that is neither a find nor an XML file
  */
-export function validateAll(
+export function validateFindsAndDocuments(
   outbox: Outbox,
   ruleContext: ValidationContext,
   request: ToValidate,
@@ -59,7 +60,7 @@ export function validateAll(
   const conflicts = terms === undefined ? [] : checkMapping(terms.mapping, terms.lookupTerm);
   const issues = [
     ...checkNames(outbox, ruleContext),
-    ...collapseUnchecked(verdicts.flat()),
+    ...collapseRepeatedWarnings(verdicts.flat()),
     ...conflicts.map((issue) => issue.with({ severity: 'warning' })),
   ];
   return { valid: verdicts.length - invalid, invalid, issues };
@@ -67,7 +68,7 @@ export function validateAll(
 
 function checkNames(outbox: Outbox, { schema }: ValidationContext): Issue[] {
   const account = findKnownAccount(outbox);
-  const problem = account && findNamesProblem(schema.profile, account);
+  const problem = account && findSchemaNamesProblem(schema.profile, account);
   if (problem === undefined) return [];
   const issue = problem.isCertain ? makeErrorIssue : makeWarningIssue;
   return [issue('schema-declaration', msg`${problem.message} ${problem.todo}`)];
@@ -101,9 +102,9 @@ function validateStored(
     stored !== undefined;
     stored = findByUuid(outbox, read.uuid)
   ) {
-    const find = asFind(stored);
+    const find = convertStoredFind(stored);
     const validated = validateFind(find, ruleContext);
-    if (isBroughtUpToDate(outbox, stored, makePrepared(validated))) {
+    if (isBroughtUpToDate(outbox, stored, makePreparedDocument(validated))) {
       const where = { find: stored.localId, ...find.source };
       return validated.issues.map((issue) => new Issue({ ...where, ...issue }));
     }
@@ -118,19 +119,23 @@ function validateStored(
 function isBroughtUpToDate(
   outbox: Outbox,
   { uuid, version }: StoredFind,
-  content: Prepared,
+  content: PreparedDocument,
 ): boolean {
   if (importToReplace(outbox, uuid, content) === undefined) return true;
   return outbox.change(() => {
     if (findByUuid(outbox, uuid)?.version !== version) return false;
     const entry = importToReplace(outbox, uuid, content);
-    if (entry !== undefined) storePrepared(outbox, entry, content);
+    if (entry !== undefined) storePreparedDocument(outbox, entry, content);
     return true;
   });
 }
 
 /** Returns the import to update; undefined where it is current. */
-function importToReplace(outbox: Outbox, uuid: string, content: Prepared): ImportEntry | undefined {
+function importToReplace(
+  outbox: Outbox,
+  uuid: string,
+  content: PreparedDocument,
+): ImportEntry | undefined {
   const entry = findImportOfFind(outbox, uuid);
   if (entry === undefined || (entry.state !== 'draft' && entry.state !== 'queued'))
     return undefined;

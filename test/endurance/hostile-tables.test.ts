@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { FileError } from '../../src/base/errors.ts';
-import { parseTable } from '../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../src/tables/readers.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
@@ -139,14 +139,14 @@ describe('a GeoPackage built to never end is one clear error:', () => {
 describe('a text table beyond all real sizes is one clear error:', () => {
   test('a million rows, even if they are wrong', () => {
     const bytes = Buffer.from(`${HEADER.join(';')}\n${'A;B\n'.repeat(1_000_000)}`);
-    expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 rows');
+    expect(() => parseCsvTable('season.csv', bytes)).toThrow('more than 100000 rows');
   });
 
   test.each(['\n', ' \r\n', ';;\n'])('sixty megabytes of the blank line %j', (line) => {
     const blank = Buffer.alloc(60_000_000, line);
-    expect(() => parseTable('season.csv', blank)).toThrow('has more than 2000000 lines');
+    expect(() => parseCsvTable('season.csv', blank)).toThrow('has more than 2000000 lines');
     const below = Buffer.concat([Buffer.from(`${HEADER.join(';')}\nA;C-1;1\n`), blank]);
-    expect(() => parseTable('season.csv', below)).toThrow('has more than 2000000 lines');
+    expect(() => parseCsvTable('season.csv', below)).toThrow('has more than 2000000 lines');
   });
 
   test.each([
@@ -190,7 +190,7 @@ describe('a text table beyond all real sizes is one clear error:', () => {
   });
 
   test('but a text longer than any spreadsheet cell is an error of its row, and the other rows are read', () => {
-    const { rows, issues } = parseTable(
+    const { rows, issues } = parseCsvTable(
       'season.csv',
       Buffer.from(`${HEADER.join(';')}\nA;${'x'.repeat(32_768)};1\nB;${'x'.repeat(32_767)};1\n`),
     );
@@ -202,7 +202,7 @@ describe('a text table beyond all real sizes is one clear error:', () => {
     const bytes = Buffer.from(
       `${'a;'.repeat(999)}a\n${`${'\u0001;'.repeat(999)}\u0001\n`.repeat(1000)}`,
     );
-    expect(() => parseTable('season.csv', bytes)).toThrow('more than 100000 syntax errors');
+    expect(() => parseCsvTable('season.csv', bytes)).toThrow('more than 100000 syntax errors');
   });
 });
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makePlaces } from '../../src/cli/context/places.ts';
+import { makeDataPaths } from '../../src/cli/context/places.ts';
 import { makeHome, signedIn } from '../support/run-pas.ts';
 import { useMock } from '../support/use-mock.ts';
 
@@ -22,9 +22,14 @@ test('an empty folder variable writes nothing into the current folder', async ()
 });
 
 test('the pace is in one place, even if the variable of its folder is empty or relative', () => {
-  const usual = makePlaces({ HOME: '/home/eva' });
+  const usual = makeDataPaths({ HOME: '/home/eva' });
   for (const value of ['', 'state', './state'])
     expect(
-      makePlaces({ HOME: '/home/eva', XDG_STATE_HOME: value, XDG_DATA_HOME: value, PAS_HOME: '' }),
+      makeDataPaths({
+        HOME: '/home/eva',
+        XDG_STATE_HOME: value,
+        XDG_DATA_HOME: value,
+        PAS_HOME: '',
+      }),
     ).toEqual(usual);
 });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parsePlaceLink } from '../../src/finds/place/position-links.ts';
+import { parsePositionLink } from '../../src/finds/place/position-links.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
@@ -294,5 +294,5 @@ test('a position outside the country, and a route link, are named and never read
     'https://www.openstreetmap.org/directions?route=50.0871,14.4208;49.19,16.6',
     'https://maps.google.com/?saddr=50.0871,14.4208&daddr=49.19,16.6',
   ];
-  for (const route of routes) expect(parsePlaceLink(route)).toHaveProperty('problem');
+  for (const route of routes) expect(parsePositionLink(route)).toHaveProperty('problem');
 });

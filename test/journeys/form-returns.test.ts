@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parseTable } from '../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
@@ -107,7 +107,7 @@ const listIndexes = (): number[] => Array.from({ length: COUNT }, (_, index) => 
 async function expectExact(home: Home): Promise<void> {
   const path = join(home.folder, 'exported.csv');
   await home.do('export', path, '--codes', '--force');
-  const { header, rows } = parseTable(path, readFileSync(path));
+  const { header, rows } = parseCsvTable(path, readFileSync(path));
   const exported = [...rows].map(({ cells }) =>
     Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])),
   );

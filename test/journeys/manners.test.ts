@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { displayWidth } from '../../src/base/characters.ts';
+import { measureDisplayWidth } from '../../src/base/characters.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openOutbox } from '../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../src/outbox/wishes.ts';
@@ -192,5 +192,5 @@ test('a narrow terminal without colours gets lines that fit, with whole commands
   const { screen } = await terminal.ended();
   expect(screen).toContain('nezkontrolováno, protože není síť');
   expect(screen).toContain('`pas doctor`');
-  expect(Math.max(...screen.split('\n').map(displayWidth))).toBeLessThanOrEqual(60);
+  expect(Math.max(...screen.split('\n').map(measureDisplayWidth))).toBeLessThanOrEqual(60);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
 import type { Runtime } from '../../src/cli/context/context.ts';
-import type { System } from '../../src/cli/context/places.ts';
+import type { SystemQueries } from '../../src/cli/context/places.ts';
 import { runMain } from '../../src/main.ts';
 import type { Random } from '../support/random.ts';
 import { breakDisk } from './disk.ts';
@@ -208,7 +208,7 @@ export class Machine {
   }
 
   /** As a machine that runs Linux and is no container. */
-  #system(): System {
+  #system(): SystemQueries {
     return {
       platform: 'linux',
       read: (path) => (path === '/etc/machine-id' ? `${this.#id}\n` : undefined),

@@ -142,7 +142,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a photograph is called absent at once',
     themes: ['photographs of which nobody knows whether they arrived'],
     file: 'src/push/judge-change.ts',
-    from: 'explainTooEarly(judged.window, view, listed.datestampMs) ??',
+    from: 'makeTooEarlyVerdict(judged.window, view, listed.datestampMs) ??',
     to: '',
   },
   {
@@ -185,8 +185,8 @@ export const PLANTED: readonly Planted[] = [
     from: 'const now = serverClock.now();\n  const latest = serverClock.latest();',
     to: 'const now = clock.now() as never;\n  const latest = now;',
     also: {
-      from: 'function estimateDeparture({ answerTimeoutMs, serverClock }: SignedPush,',
-      to: 'function estimateDeparture({ answerTimeoutMs, clock }: SignedPush,',
+      from: 'function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush,',
+      to: 'function estimateDeparture({ answerTimeoutMs, clock }: SignedInPush,',
     },
   },
   {
@@ -354,8 +354,8 @@ export const PLANTED: readonly Planted[] = [
     decide(outbox, entry, { kind: 'created', identCely: departure.held.candidates[0] ?? '' }, '');
   else if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);`,
     also: {
-      from: `import { isRejectedOfAny } from '../outbox/attempts.ts';`,
-      to: `import { decide, isRejectedOfAny } from '../outbox/attempts.ts';`,
+      from: `import { isRejectedForAnyFind } from '../outbox/attempts.ts';`,
+      to: `import { decide, isRejectedForAnyFind } from '../outbox/attempts.ts';`,
     },
   },
   {
@@ -399,7 +399,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a record that is found for one find stays with another',
     themes: ['a service is put back from its backup', 'two finds that are equal are in doubt'],
     file: 'src/push/reconcile-entries.ts',
-    from: `if (identCely !== null && entry.kind === 'import') releaseClaims(outbox, identCely);`,
+    from: `if (identCely !== null && entry.kind === 'import') releaseSharedRecord(outbox, identCely);`,
     to: '',
   },
   {
@@ -454,8 +454,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a token is kept for a user name, wherever that is',
     themes: ['a training service beside the real one'],
     file: 'src/cli/context/open-service.ts',
-    from: '  return getOwner({ baseUrl, username });',
-    to: `  return getOwner({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
+    from: '  return makeSecretsOwner({ baseUrl, username });',
+    to: `  return makeSecretsOwner({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
   },
   {
     name: 'the guard of the pace is turned round',
@@ -474,7 +474,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'a slot is given to two',
     themes: ['connections take their time'],
     file: 'src/service/http/pacer.ts',
-    from: 'const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;',
+    from: 'const othersMs = reservedUntilMs > nowMs ? computePollIntervalMs(reservedUntilMs, nowMs) : 0;',
     to: 'const othersMs = 0;',
   },
   {

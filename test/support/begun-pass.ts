@@ -1,5 +1,5 @@
 import type { HarvestState } from '../../src/harvest/harvest-state.ts';
-import { type HarvestPass, type HarvestWindow, startPass } from '../../src/harvest/pass.ts';
+import { type HarvestPass, type HarvestWindow, makePass } from '../../src/harvest/pass.ts';
 
 /** A pass that nothing was held before. */
 export function begunPass(
@@ -8,7 +8,7 @@ export function begunPass(
   beganMs: number,
   scan: number,
 ): HarvestPass {
-  return startPass({ kind, window, beganMs, localMs: beganMs, scan });
+  return makePass({ kind, window, beganMs, localMs: beganMs, scan });
 }
 
 /** As after a complete pass of everything. */

@@ -8,14 +8,14 @@ import {
 } from '../../src/harvest/harvest-records.ts';
 import type { HarvestState } from '../../src/harvest/harvest-state.ts';
 import {
-  assertSubject,
   deleteClosedBytes,
   openHarvestStore,
-  type Subject,
+  type RecordHarvestSubject,
+  storeOrCompareSubject,
 } from '../../src/harvest/harvested-records.ts';
 import {
   type OpenedOutput,
-  type Opening,
+  type OutputOpenOptions,
   openFileOutput,
   type RecordOutput,
 } from '../../src/harvest/outputs.ts';
@@ -28,7 +28,7 @@ import { tempFolder } from './temp-outbox.ts';
 export const SET = 'heslo:predmet_druh';
 
 export type RunOptions = {
-  readonly form?: Subject['form'];
+  readonly form?: RecordHarvestSubject['form'];
   readonly from?: string;
   readonly until?: string;
   readonly skipBroken?: boolean;
@@ -145,9 +145,9 @@ async function runOnce(
 
 async function open(
   path: string,
-  form: Subject['form'],
+  form: RecordHarvestSubject['form'],
   options: RunOptions,
-  opening: Opening,
+  opening: OutputOpenOptions,
 ): Promise<OpenedOutput> {
   const store = openHarvestStore(`${path}.harvest`);
   const { from = '', until = '', sets = [SET] } = options;
@@ -161,7 +161,7 @@ async function open(
     account: '',
     form,
   };
-  store.change(() => assertSubject(store, subject, path));
+  store.change(() => storeOrCompareSubject(store, subject, path));
   try {
     return { store, output: await openFileOutput(path, store, subject, opening) };
   } catch (thrown) {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
-import { type Claim, claim } from '../../src/outbox/attempts.ts';
-import { findImportOfFind, listNumbers } from '../../src/outbox/entry-queries.ts';
+import { type Claim, claimQueuedEntry } from '../../src/outbox/attempts.ts';
+import { findImportOfFind, listNumberEntries } from '../../src/outbox/entry-queries.ts';
 import type { Photograph } from '../../src/outbox/facts.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
@@ -12,9 +12,9 @@ import {
   type KnownAccount,
   type Outbox,
   openOutbox,
-  rememberAccount,
+  storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
-import { bindAccount, getPlace, takePlace } from '../../src/outbox/unite.ts';
+import { bindAccount, getPushPlace, storePushPlace } from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -64,7 +64,7 @@ export type TempOutbox = Outbox & {
 export function tempOutbox(clock: Clock = manualClock()): TempOutbox {
   const folder = tempFolder();
   const outbox = openAt(join(folder, 'outbox.sqlite'), join(folder, 'ledger.sqlite'), { clock });
-  rememberAccount(outbox, USERNAME, EVA);
+  storeKnownAccount(outbox, USERNAME, EVA);
   return outbox;
 }
 
@@ -82,8 +82,8 @@ export function openAt(
   if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');
   bindAccount(outbox, ACCOUNT_ID);
   // As the first push does it.
-  const place = getPlace(outbox, MACHINE);
-  if (place.kind === 'new') takePlace(outbox, MACHINE, place);
+  const place = getPushPlace(outbox, MACHINE);
+  if (place.kind === 'new') storePushPlace(outbox, MACHINE, place);
   return { ...outbox, ledger, [Symbol.dispose]: () => outbox.close() };
 }
 
@@ -119,7 +119,7 @@ export function queueNumber(
   expects: string | null = null,
 ): number {
   wantNumber(outbox, subject, value, expects, false);
-  return listNumbers(outbox, subject).findLast((entry) => entry.value === value)?.id ?? 0;
+  return listNumberEntries(outbox, subject).findLast((entry) => entry.value === value)?.id ?? 0;
 }
 
 /** The entry of a photograph that is wanted. */
@@ -130,7 +130,7 @@ export function queuePhoto(outbox: Outbox, subject: string, photograph: Photogra
 /** An entry that is being sent. */
 export function claimEntry(outbox: Outbox, id: number): Claim {
   const serverNow = asServerMs(outbox.clock.now());
-  const claimed = claim(outbox, id, () => ({
+  const claimed = claimQueuedEntry(outbox, id, () => ({
     method: 'POST',
     path: '/',
     account: ACCOUNT_ID,

@@ -2,12 +2,12 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
-import { getOrCreateVocabularyHarvest, saveTerm } from '../../src/finds/vocabulary/terms.ts';
+import { getOrCreateVocabularyHarvest, storeTerm } from '../../src/finds/vocabulary/terms.ts';
 import {
   openVocabulary,
   type VocabularyStore,
 } from '../../src/finds/vocabulary/vocabulary-store.ts';
-import { makeStoredState } from '../../src/harvest/harvest-state.ts';
+import { openStoredState } from '../../src/harvest/harvest-state.ts';
 import { completePass } from './begun-pass.ts';
 import { manualClock } from './manual-clock.ts';
 import { OAI_BASE } from './scripted-oai.ts';
@@ -51,7 +51,7 @@ export function aTerm(ident: string, label: string, more: Partial<TermDraft> = {
 export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): Vocabulary {
   const vocabulary = store.openSource(OAI_BASE);
   vocabulary.change(() => {
-    for (const draft of drafts) saveTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
+    for (const draft of drafts) storeTerm(vocabulary, draft, Date.UTC(2025, 0, 1));
   });
   return vocabulary;
 }
@@ -60,7 +60,7 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = makeStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () =>
+      const state = openStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () =>
         vocabulary.clock.now(),
       );
       completePass(state, 1);

@@ -201,7 +201,10 @@ function assertSize(
   );
 }
 
-/** @throws FileError where the opened file was removed or replaced */
+/**
+ * Asserts that a path still leads to the opened file; on Windows nothing is checked.
+ * @throws FileError where the opened file was removed or replaced
+ */
 export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   // Windows does not allow replacing an open file, and its network drives change file numbers.
   if (process.platform === 'win32') return;

@@ -18,7 +18,7 @@ import { DatabaseError, getErrorCode } from '../errors.ts';
 import { t } from '../language.ts';
 import { runChildScript } from '../own-files.ts';
 import {
-  asDatabaseError,
+  convertDatabaseErrors,
   DAMAGE_HINT,
   type Database,
   openDatabase,
@@ -33,7 +33,7 @@ import { flushFolder, renameOver } from './folder.ts';
  * @throws DatabaseError when it is unreadable
  */
 export function findDamage(path: string, limit = 3): string[] {
-  return asDatabaseError(path, () => {
+  return convertDatabaseErrors(path, () => {
     const database = openDatabase(path, { synchronous: 'normal', readonly: true });
     try {
       return findDamageIn(database.prepare(`pragma integrity_check(${limit})`));
@@ -62,7 +62,7 @@ export function copyDatabase(
 ): void {
   assertUndamaged(path);
   const draft = `${target}.${randomUUID()}.tmp`;
-  asDatabaseError(target, () => {
+  convertDatabaseErrors(target, () => {
     try {
       // Created here, since SQLite would make it readable by other users.
       closeSync(openSync(draft, 'wx', 0o600));
@@ -79,12 +79,15 @@ export function copyDatabase(
 }
 
 /**
+ * Asserts that SQLite finds no damage in a database.
  * @param check for an open file: its `pragma integrity_check(1)`
- * @throws DatabaseError when SQLite finds any damage
+ * @throws DatabaseError when it finds any, or cannot read the file
  */
 export function assertUndamaged(path: string, check?: Statement): void {
   const damage = (
-    check === undefined ? findDamage(path, 1) : asDatabaseError(path, () => findDamageIn(check))
+    check === undefined
+      ? findDamage(path, 1)
+      : convertDatabaseErrors(path, () => findDamageIn(check))
   ).join('; ');
   if (damage === '') return;
   throw new DatabaseError(t`${path}: the database is damaged (${damage}).`, {
@@ -106,7 +109,7 @@ export function makeBackupPath(start: string, nowMs: number): string {
 }
 
 function vacuumInto(path: string, draft: string): void {
-  const source = asDatabaseError(path, () =>
+  const source = convertDatabaseErrors(path, () =>
     openDatabase(path, { synchronous: 'full', readonly: true }),
   );
   try {
@@ -123,13 +126,14 @@ const PERSISTENT_JOURNALS = ['', ...JOURNALS] as const;
 
 /**
  * Copies a database with its journals to a temporary folder, since SQLite cannot open it where
- * nothing can be written.
+ * nothing can be written. The caller must call `remove`.
+ * @throws DatabaseError where it cannot be copied
  */
 export function copyToTempFolder(path: string): {
   readonly path: string;
   readonly remove: () => void;
 } {
-  return asDatabaseError(path, () => {
+  return convertDatabaseErrors(path, () => {
     const folder = mkdtempSync(join(tmpdir(), 'pas-read-'));
     const copy = join(folder, basename(path));
     for (const suffix of PERSISTENT_JOURNALS)
@@ -160,7 +164,7 @@ export function readImageWithJournal(path: string): Buffer {
     try {
       if (describeFiles(path) !== before) continue;
       assertNoAttachments(path, `${copy.path}-journal`);
-      return asDatabaseError(path, () => {
+      return convertDatabaseErrors(path, () => {
         const database = openSqlite(copy.path);
         try {
           return database.serialize();
@@ -230,7 +234,7 @@ function writeInto(path: string, finish: (copy: Database) => void): void {
  */
 export function isDatabase(path: string): boolean {
   const head = Buffer.alloc(16);
-  return asDatabaseError(path, () => {
+  return convertDatabaseErrors(path, () => {
     const file = openSync(path, 'r');
     try {
       return (
@@ -272,7 +276,7 @@ export function removeDatabase(path: string): void {
  * them in place.
  */
 export function replaceUnusable(path: string, finished: string, aside: string): void {
-  asDatabaseError(path, () => {
+  convertDatabaseErrors(path, () => {
     // Changes that are only in the log would be left behind under the old name.
     writeInto(finished, () => {});
     const draft = `${aside}.${randomUUID()}.tmp`;

@@ -11,7 +11,7 @@ import { makeFolder } from './folder.ts';
  * Chooses what to do where SQLite cannot be loaded.
  * @param isReadyMade for a Node that needs nothing compiled
  */
-export function chooseRemedy(isReadyMade: boolean): Message {
+export function chooseSqliteRemedy(isReadyMade: boolean): Message {
   if (isReadyMade)
     return msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
   return isBuildSkipped()
@@ -151,7 +151,7 @@ function makeNotLoadedError(isReadyMade: boolean, thrown: unknown): DatabaseErro
   const why = dropSearchedPaths(getErrorMessage(thrown));
   return new DatabaseError(
     msg`SQLite cannot be loaded by Node ${version} on ${platform}-${arch}: ${why}`,
-    { cause: thrown, hint: chooseRemedy(isReadyMade) },
+    { cause: thrown, hint: chooseSqliteRemedy(isReadyMade) },
   );
 }
 
@@ -202,7 +202,7 @@ type OpenOptions = {
  * @throws DatabaseError where it or its folder is unusable
  */
 export function openDatabase(path: string, options: OpenOptions): Database {
-  return asDatabaseError(path, () => {
+  return convertDatabaseErrors(path, () => {
     if (path !== ':memory:' && options.readonly !== true) makeFolder(dirname(path));
     const database = openSqlite(path, {
       timeout: options.busyTimeoutMs ?? 5000,
@@ -284,7 +284,7 @@ export function openDatabaseImage(path: string, image: Buffer): Database {
   // Both bytes are 2 for WAL, which an in-memory database cannot use (file format, 1.3.3).
   if (image[18] === 2) image[18] = 1;
   if (image[19] === 2) image[19] = 1;
-  return asDatabaseError(path, () => {
+  return convertDatabaseErrors(path, () => {
     const database = openSqlite(image);
     database.pragma('trusted_schema = off');
     database.pragma('query_only = on');
@@ -304,7 +304,7 @@ export function makeDatabaseImage(fill: (database: Database) => void): Buffer {
 }
 
 /** Runs `work` and converts errors of SQLite or the disk to one that names the file. */
-export function asDatabaseError<T>(path: string, work: () => T): T {
+export function convertDatabaseErrors<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (thrown) {
@@ -424,7 +424,7 @@ export function openReplaceable(
   const open = (): Database => {
     const database = openDatabase(path, { synchronous });
     try {
-      asDatabaseError(path, () => prepare(database));
+      convertDatabaseErrors(path, () => prepare(database));
     } catch (thrown) {
       database.close();
       throw thrown;
@@ -446,9 +446,9 @@ export function openReplaceable(
 }
 
 /**
- * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, each in
- * one transaction with its number in `user_version`. Forward only: a released file is never edited.
- * @param onUpgrade called before a database with content is changed
+ * Applies the numbered SQL files of `folder` (000001_name.sql, …) that the database lacks, in one
+ * transaction with the last number in `user_version`. Forward only: a released file is never
+ * edited.
  * @throws DatabaseTooNewError when the database has a higher number than the newest file
  */
 export function migrate(database: Database, folder: string): void {

@@ -33,7 +33,7 @@ const LEFT_AFTER_MS = 24 * 3600 * 1000;
 
 /**
  * Removes abandoned temporary files beside a draft: older than a day by the disk's own clock, and
- * of no living process.
+ * of no living process. Errors are ignored.
  */
 export function removeStaleTemps(draft: string): void {
   const folder = dirname(draft);
@@ -41,7 +41,7 @@ export function removeStaleTemps(draft: string): void {
     const nowMs = statSync(draft).mtimeMs;
     for (const name of readdirSync(folder)) {
       const match = TEMP_PATTERN.exec(name);
-      if (match === null || isAlive(Number(match.groups?.['pid'] ?? 0))) continue;
+      if (match === null || isProcessAlive(Number(match.groups?.['pid'] ?? 0))) continue;
       if (nowMs - statSync(join(folder, name)).mtimeMs > LEFT_AFTER_MS)
         rmSync(join(folder, name), { recursive: true, force: true });
     }
@@ -51,7 +51,7 @@ export function removeStaleTemps(draft: string): void {
 }
 
 /** Tells if a process of this machine exists, also one of another user. */
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0);
   } catch (thrown) {
@@ -69,7 +69,7 @@ export function writePrivateFile(path: string, content: string | Buffer): void {
   try {
     makeFolder(dirname(path));
     writeDurable(draft, bytes);
-    if (!readFileSync(draft).equals(bytes)) throw writeVerificationError(path);
+    if (!readFileSync(draft).equals(bytes)) throw makeVerificationError(path);
     removeStaleTemps(draft);
     renameOver(draft, path);
     flushFolder(dirname(path));
@@ -131,7 +131,8 @@ export async function writeAtomic(
   }
 }
 
-export function writeVerificationError(path: string): DatabaseError {
+/** Makes the error of a file from which other bytes are read than were written. */
+export function makeVerificationError(path: string): DatabaseError {
   return new DatabaseError(t`${path}: the disk returns other data than was written.`, {
     hint: t`Check the disk or the network drive, then run the command again.`,
   });
@@ -156,7 +157,7 @@ const CARD = 'current.json';
  * Reads the stored file of a folder; undefined where there is none.
  * @throws ConfigError where it differs from the fetched one
  */
-export function readKept(folder: string): KeptFile | undefined {
+export function readKeptFile(folder: string): KeptFile | undefined {
   const card = readCard(folder);
   if (card === undefined) return undefined;
   const path = join(folder, card.file);
@@ -177,10 +178,11 @@ export function readKept(folder: string): KeptFile | undefined {
 }
 
 /**
- * Stores a file in place of the previous one. The card that names it is replaced last and
- * atomically.
+ * Stores a file in place of the previous one; the time of fetching stays where the bytes are
+ * equal. The card that names it is replaced last and atomically.
+ * @throws DatabaseError where the disk fails
  */
-export function keep(
+export function storeKeptFile(
   folder: string,
   name: string,
   url: string,
@@ -205,8 +207,11 @@ export function keep(
     rmSync(join(folder, before.file), { force: true });
 }
 
-/** @returns false where there was none */
-export function forget(folder: string): boolean {
+/**
+ * Removes the stored file of a folder. Of a damaged card only the card is removed.
+ * @returns false where there was none
+ */
+export function deleteKeptFile(folder: string): boolean {
   const card = readCardOrNothing(folder);
   const had = readOrUndefined(join(folder, CARD)) !== undefined;
   // The card first: without it, the file is not in use.

@@ -15,7 +15,8 @@ import { getErrorCode } from '../errors.ts';
 
 /**
  * Makes a folder for its owner only, with missing parents, and flushes them, so that a power cut
- * does not undo it.
+ * does not undo it. An existing one stays as it is.
+ * @throws the error of the disk, unchanged
  */
 export function makeFolder(folder: string): void {
   const first = makeFolders(folder);
@@ -26,7 +27,7 @@ export function makeFolder(folder: string): void {
 }
 
 /** Removes what killed processes have left in a folder under such a name, and before that time. */
-export function sweepFolder(folder: string, name: RegExp, beforeMs: number): void {
+export function deleteLeftovers(folder: string, name: RegExp, beforeMs: number): void {
   if (!existsSync(folder)) return;
   for (const each of readdirSync(folder).filter((found) => name.test(found))) {
     const path = join(folder, each);
@@ -72,8 +73,9 @@ export function flushFolder(folder: string): void {
 }
 
 /**
- * `narrowed`: other users could read it until now. `open`: they still can, as on a disk without
- * permissions.
+ * Takes the permissions of other users away. `narrowed`: they could read it until now; `open`:
+ * they still can, as on a disk without permissions. Always `private` on Windows.
+ * @throws Error where the path does not exist, except on Windows
  */
 export function restrictPermissions(path: string): 'private' | 'narrowed' | 'open' {
   if (process.platform === 'win32' || !isAccessibleToOthers(path)) return 'private';
@@ -136,8 +138,11 @@ export function renameOver(
   }
 }
 
-/** Lists a folder, which may be readable file by file without being listable. */
-export function listNames(folder: string): readonly string[] {
+/**
+ * Returns the names in a folder; none where it cannot be listed, though its files may be
+ * readable.
+ */
+export function listNamesInFolder(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {

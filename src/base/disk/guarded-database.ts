@@ -10,7 +10,10 @@ export type GuardedDatabase = {
   change<T>(work: () => T): T;
 };
 
-/** @param toError returns the error to throw */
+/**
+ * Wraps a database so that statements are prepared once, and transactions may be nested.
+ * @param toError returns the error to throw in place of any other
+ */
 export function guardDatabase(
   database: Database,
   toError: (thrown: unknown) => unknown,

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { type Message, msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
-import { asDatabaseError, type Database, isBusy, openSqlite } from './database.ts';
+import { convertDatabaseErrors, type Database, isBusy, openSqlite } from './database.ts';
 import { makeFolder, restrictPermissions } from './folder.ts';
 
 /** A lock that this process holds until it releases it or ends in any way. */
@@ -29,7 +29,7 @@ const held = new Set<Database>();
  * exit code 5 where the disk is full, else with 12
  */
 export function acquireLockFile(path: string): LockFile | undefined {
-  return asDatabaseError(path, () => {
+  return convertDatabaseErrors(path, () => {
     makeFolder(dirname(path));
     makeEmptyFile(path);
     restrictPermissions(path);
@@ -58,7 +58,12 @@ export function acquireLockFile(path: string): LockFile | undefined {
 
 const PAUSE_MS = 5;
 
-/** Takes the lock and retries after short pauses while another process holds it. */
+/**
+ * Takes the lock; while another process holds it, tries again after pauses that block this
+ * process.
+ * @returns undefined where the last try failed
+ * @throws as {@link acquireLockFile}
+ */
 export function waitForLockFile(
   path: string,
   clock: Clock,

@@ -56,7 +56,7 @@ export async function writeOutputFile(
   options: OutputOptions,
 ): Promise<number> {
   const { overwrite, signal } = options;
-  assertAbsent(path, overwrite);
+  assertMayWrite(path, overwrite);
   const target = resolvePath(path);
   const mode = options.mode ?? readMode(target) ?? PRIVATE_MODE;
   let sizeBytes = 0;
@@ -79,7 +79,7 @@ export async function writeOutputFile(
   };
   try {
     await writeAtomic(dirname(target), mode, blocks(), (draft) => {
-      assertAbsent(path, overwrite);
+      assertMayWrite(path, overwrite);
       removeStaleTemps(draft);
       return target;
     });
@@ -94,7 +94,7 @@ export async function writeOutputFile(
  * @throws UsageError where a file exists that may not be replaced; FileError for a folder or a
  * device
  */
-export function assertAbsent(
+export function assertMayWrite(
   path: string,
   overwrite: boolean,
   hint: Message = t`Choose another name, or replace it with --force.`,
@@ -167,7 +167,7 @@ function asOutputError(path: string, thrown: unknown): unknown {
  * @throws FileError when stdout was closed before pas began; DatabaseError when stdout is a file
  * and the disk fails; errors of the pieces
  */
-export async function writeToReader(
+export async function writeToStdout(
   stdout: NodeJS.WriteStream,
   pieces: Iterable<string | Buffer> | AsyncIterable<string | Buffer>,
 ): Promise<boolean> {

@@ -30,7 +30,7 @@ export function isTomlTable(value: unknown): value is TomlTable {
 }
 
 /** Returns a text, number, day or truth value as text; undefined for lists and tables. */
-export function toTomlText(value: unknown): string | undefined {
+export function formatTomlValue(value: unknown): string | undefined {
   if (value instanceof TomlDate) return value.toISOString();
   return ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
     ? String(value)

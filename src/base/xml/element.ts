@@ -25,7 +25,11 @@ export class XmlFault extends LocalizedError {
 /** A page of records has some hundred names. Each distinct one costs many times its length. */
 const MAX_NAMES = 10_000;
 
-/** @param count of the distinct names, prefixes or namespaces so far */
+/**
+ * Asserts that a document does not have too many names.
+ * @param count of the distinct names, prefixes or namespaces so far
+ * @throws XmlFault at `offset`
+ */
 export function assertNameLimit(count: number, offset: number): void {
   if (count > MAX_NAMES)
     throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);

@@ -43,7 +43,7 @@ type ByteRange = { readonly start: number; readonly lengthBytes: number };
 const MAX_RECENT = 1024;
 
 /** Cache of a document's names, of which a few repeat. */
-export class Names {
+export class NameCache {
   readonly #bytes: Buffer;
   readonly #known = new Map<string, RawName>();
   /**
@@ -110,7 +110,11 @@ function isNameEnd(code: number): boolean {
   return code <= 0x20 || code === 0x3d || code === 0x2f || code === 0x3e || code === 0x3c;
 }
 
-/** @param offset of the name, for the fault where it is invalid */
+/**
+ * Returns prefix and local part of a name.
+ * @param offset of the name, for the fault
+ * @throws XmlFault where it is no name
+ */
 export function getNameParts({ parts, rawName }: RawName, offset: number): QualifiedName {
   if (parts !== undefined) return parts;
   const start = rawName.slice(0, 40);
@@ -118,7 +122,7 @@ export function getNameParts({ parts, rawName }: RawName, offset: number): Quali
 }
 
 /** Namespaces in scope (Namespaces in XML 1.0), with constant lookup time. */
-export class Scope {
+export class NamespaceScope {
   /** Declarations per prefix, the innermost last. */
   readonly #bound = new Map<string, NamespaceBinding[]>([
     ['xml', [{ uri: XML_NAMESPACE, depth: -1 }]],
@@ -180,6 +184,7 @@ export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
  * Decodes a text or a value; undefined where it equals its source.
  * @param demands flags of all bytes from `start` to `end`, combined
  * @param rawName of the attribute, for a value
+ * @throws XmlFault for a character, reference or markup that is not allowed there
  */
 export function decodeReferences(
   bytes: Buffer,

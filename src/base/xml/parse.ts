@@ -15,10 +15,10 @@ import {
   decodeReferences,
   decodeSection,
   getNameParts,
-  Names,
+  NameCache,
+  NamespaceScope,
   NON_ASCII,
   type RawName,
-  Scope,
   splitQualifiedName,
 } from './name.ts';
 
@@ -130,8 +130,8 @@ class Parser {
   /** The open elements, outermost first. */
   readonly #levels: Level[] = [];
   #ended: Level | undefined;
-  readonly #names: Names;
-  readonly #scope = new Scope();
+  readonly #names: NameCache;
+  readonly #scope = new NamespaceScope();
   /** Attributes of the current tag; the lists may be longer, since they are reused. */
   #attributeCount = 0;
   readonly #attributeNames: RawName[] = [];
@@ -147,7 +147,7 @@ class Parser {
     this.#maxNodes = maxNodes;
     this.#bytes = bytes;
     this.#at = findEndOfDeclaration(bytes);
-    this.#names = new Names(bytes);
+    this.#names = new NameCache(bytes);
     this.#tape = new FlatTree(bytes);
   }
 

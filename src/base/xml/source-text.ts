@@ -36,7 +36,7 @@ const MARKUP = /<!--[\s\S]*?(?:-->|$)|<\?[\s\S]*?(?:\?>|$)|<!\[CDATA\[|\]\]>/g;
 const LONGEST = 60;
 
 /** Yields each piece of text directly in an element that has children, in document order. */
-export function* listStrayTexts(document: XmlDocument, element: XmlElement): Generator<StrayText> {
+export function* walkStrayTexts(document: XmlDocument, element: XmlElement): Generator<StrayText> {
   if (element.children.length === 0 || !/[^ \t\r\n]/.test(element.text)) return;
   for (const { start: from, source } of listGaps(document, element)) {
     const between = source.replace(MARKUP, (markup) => markup.replace(/[^\n]/g, ' '));
@@ -61,12 +61,12 @@ function* listGaps(document: XmlDocument, element: XmlElement) {
  * Yields these texts of an element and its descendants, an element's own before those of its
  * children.
  */
-export function* listStrayTextsWithin(
+export function* walkStrayTextsWithin(
   document: XmlDocument,
   element: XmlElement,
 ): Generator<StrayText> {
-  yield* listStrayTexts(document, element);
-  for (const child of element.children) yield* listStrayTextsWithin(document, child);
+  yield* walkStrayTexts(document, element);
+  for (const child of element.children) yield* walkStrayTextsWithin(document, child);
 }
 
 export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {

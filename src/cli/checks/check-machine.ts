@@ -21,7 +21,7 @@ import { isAccessibleToOthers } from '../../base/disk/folder.ts';
 import { type ExitReason, isDamaged, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
-import { joinAlternatives } from '../../base/names.ts';
+import { joinWithOr } from '../../base/names.ts';
 import { getPackageVersion, packageRoot } from '../../base/own-files.ts';
 
 /**
@@ -39,14 +39,31 @@ export type Check = {
   readonly reason?: ExitReason;
 };
 
-export const passCheck = (name: string, message: string): Check => ({ name, level: 'ok', message });
-export const makeWarning = (name: string, message: string, todo: Message): Check => ({
+/**
+ * Makes the result `ok`. As for all checks: `name` is stable and for programs, `message` for
+ * people.
+ */
+export const makePassedCheck = (name: string, message: string): Check => ({
+  name,
+  level: 'ok',
+  message,
+});
+/**
+ * Makes the result `warning`, after which a push continues.
+ * @param todo remedy
+ */
+export const makeWarningCheck = (name: string, message: string, todo: Message): Check => ({
   name,
   level: 'warning',
   message,
   todo,
 });
-export const makeProblem = (
+/**
+ * Makes the result `problem`, which prevents a push, now or soon.
+ * @param todo remedy
+ * @param reason exit reason of a command that meets this problem
+ */
+export const makeProblemCheck = (
   name: string,
   message: string,
   todo: Message,
@@ -59,16 +76,26 @@ export const makeProblem = (
   reason,
 });
 
-/** @param message reason why these were not checked */
-export function makeUnchecked(names: readonly string[], message: string, todo: Message): Check[] {
+/**
+ * Makes the result `unchecked` for each name.
+ * @param message reason why these were not checked
+ */
+export function makeUncheckedChecks(
+  names: readonly string[],
+  message: string,
+  todo: Message,
+): Check[] {
   return names.map((name) => ({ name, level: 'unchecked', message, todo }));
 }
 
-/** Converts an error during a check to its result. */
-export function makeFailed(name: string, thrown: unknown): Check {
+/**
+ * Converts an error during a check to a problem with its message, remedy and exit reason.
+ * @throws the error itself where it is none of pas, and so a bug
+ */
+export function makeFailedCheck(name: string, thrown: unknown): Check {
   const error = toDatabaseError(t`the data folder`, thrown);
   if (!(error instanceof PasError)) throw error;
-  return makeProblem(
+  return makeProblemCheck(
     name,
     error.message,
     error.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`,
@@ -95,19 +122,22 @@ export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const oldest = OLDEST_NODES.find(([line]) => line === major)?.[1];
   const fits = oldest === undefined ? major > (OLDEST_NODES.at(-1)?.[0] ?? 0) : minor >= oldest;
-  if (fits) return passCheck('node', `Node ${version}`);
-  const listed = joinAlternatives(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
-  return makeProblem(
+  if (fits) return makePassedCheck('node', `Node ${version}`);
+  const listed = joinWithOr(OLDEST_NODES.map(([line, least]) => `${line}.${least}`));
+  return makeProblemCheck(
     'node',
     t`pas does not run on Node ${version}.`,
     t`Install Node ${listed}, or a later release of that line.`,
   );
 }
 
-/** Checks that the data folder exists, is a folder, and is writable. */
+/**
+ * Checks that the data folder is a folder and can be written. A warning where it does not exist,
+ * or may be synchronised with other computers.
+ */
 export function checkHome(home: string): Check {
   if (!existsSync(home)) {
-    return makeWarning(
+    return makeWarningCheck(
       'home',
       t`${home} does not exist yet.`,
       t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
@@ -115,18 +145,18 @@ export function checkHome(home: string): Check {
   }
   try {
     if (!statSync(home).isDirectory())
-      return makeProblem('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
+      return makeProblemCheck('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     const synchronised = findSynchronisedFolder(home);
     if (synchronised !== undefined)
-      return makeWarning(
+      return makeWarningCheck(
         'home',
         t`${home} is in a synchronised folder: ${synchronised}. If a copy of it is also pushed from another computer, finds become uncertain.`,
         t`Move it to another folder, and make copies with \`${cmd`pas backup`}\`.`,
       );
-    return passCheck('home', home);
+    return makePassedCheck('home', home);
   } catch {
-    return makeProblem(
+    return makeProblemCheck(
       'home',
       t`${home} cannot be written.`,
       t`Check its permissions and its drive, or set PAS_HOME to another folder.`,
@@ -149,8 +179,8 @@ function findSynchronisedFolder(folder: string): string | undefined {
 }
 
 /**
- * Measures the free space in the folder, or its nearest existing parent; a warning or a problem
- * below the two limits.
+ * Measures the free space of the disk of the folder, or of its nearest existing parent; a warning
+ * or a problem below the two limits.
  */
 export function checkSpace(home: string): Check {
   const place = findNearestExisting(home);
@@ -159,20 +189,27 @@ export function checkSpace(home: string): Check {
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
   if (freeBytes < NO_SPACE_BYTES)
-    return makeProblem('disk', message, t`Free some space; otherwise nothing more can be queued.`);
+    return makeProblemCheck(
+      'disk',
+      message,
+      t`Free some space; otherwise nothing more can be queued.`,
+    );
   if (freeBytes < LITTLE_SPACE_BYTES)
-    return makeWarning('disk', message, t`Free some space before you queue photographs.`);
-  return passCheck('disk', message);
+    return makeWarningCheck('disk', message, t`Free some space before you queue photographs.`);
+  return makePassedCheck('disk', message);
 }
 
 function findNearestExisting(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findNearestExisting(dirname(path));
 }
 
-/** Checks that only the owner can read files with finds or secrets: folders 0700, files 0600. */
+/**
+ * Checks that only the owner can read files with finds or secrets: folders 0700, files 0600.
+ * Paths that do not exist are passed over; Windows always passes.
+ */
 export function checkPermissions(places: readonly string[]): Check {
   if (process.platform === 'win32')
-    return passCheck('permissions', t`as set by the permissions of your user folder`);
+    return makePassedCheck('permissions', t`as set by the permissions of your user folder`);
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
@@ -180,15 +217,15 @@ export function checkPermissions(places: readonly string[]): Check {
     open = there.flatMap(listOpenToOthers);
   } catch (thrown) {
     if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
-    return makeProblem('permissions', t`${thrown.path} cannot be read.`, command);
+    return makeProblemCheck('permissions', t`${thrown.path} cannot be read.`, command);
   }
   const [first] = open;
   if (first === undefined)
-    return passCheck('permissions', t`files and folders are readable by you alone`);
+    return makePassedCheck('permissions', t`files and folders are readable by you alone`);
   const more = open.length - 1;
   const message =
     more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
-  return makeProblem('permissions', message, command);
+  return makeProblemCheck('permissions', message, command);
 }
 
 function listOpenToOthers(path: string): string[] {
@@ -200,24 +237,27 @@ function listOpenToOthers(path: string): string[] {
   return [...self, ...inside.flatMap((entry) => listOpenToOthers(join(path, entry.name)))];
 }
 
-/** @param todo remedy for a damaged file */
+/**
+ * Checks that an SQLite file is intact; a missing one passes.
+ * @param todo remedy for a damaged file
+ */
 export function checkDatabase(name: string, path: string, todo: Message = DAMAGE_HINT): Check {
-  if (!existsSync(path)) return passCheck(name, t`${path} does not exist yet`);
+  if (!existsSync(path)) return makePassedCheck(name, t`${path} does not exist yet`);
   try {
     const damage = findDamage(path).join('; ');
     const kibibytes = Math.ceil(statSync(path).size / 1024);
-    if (damage === '') return passCheck(name, t`${path} is intact (${kibibytes} KiB)`);
-    return makeProblem(name, t`${path} is damaged: ${damage}.`, todo);
+    if (damage === '') return makePassedCheck(name, t`${path} is intact (${kibibytes} KiB)`);
+    return makeProblemCheck(name, t`${path} is damaged: ${damage}.`, todo);
   } catch (thrown) {
-    const failed = makeFailed(name, thrown);
-    return isDamaged(thrown) ? makeProblem(name, failed.message, todo) : failed;
+    const failed = makeFailedCheck(name, thrown);
+    return isDamaged(thrown) ? makeProblemCheck(name, failed.message, todo) : failed;
   }
 }
 
 /** Folder beside the program in the archive of `npm run release`. */
 const RUNTIME_FOLDER = 'runtime';
 
-/** Reads the output of `pas --version --json`. */
+/** Returns the versions of pas, Node and the libraries, as `pas --version --json` prints them. */
 export function readProgramFacts() {
   const memory = openSqlite(':memory:');
   const sqlite = readSqliteVersion(memory);
@@ -255,8 +295,8 @@ function readPackageVersion(name: string): string {
 }
 
 /**
- * @throws DatabaseError where the native module of SQLite is missing, for a command that does not
- * open it by itself
+ * Loads SQLite for a command that does not open it by itself.
+ * @throws DatabaseError where its native module is missing
  */
 export function assertSqliteLoads(): void {
   loadSqlite();

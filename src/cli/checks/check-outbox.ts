@@ -7,30 +7,37 @@ import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { isPushRunning } from '../../outbox/push-lock.ts';
-import { assertSound, type Description } from '../../outbox/repair-outbox.ts';
-import { getPlace } from '../../outbox/unite.ts';
-import { type Check, checkDatabase, makeFailed, makeProblem, passCheck } from './check-machine.ts';
+import { assertSoundOutbox, type OutboxDescription } from '../../outbox/repair-outbox.ts';
+import { getPushPlace } from '../../outbox/unite.ts';
+import {
+  type Check,
+  checkDatabase,
+  makeFailedCheck,
+  makePassedCheck,
+  makeProblemCheck,
+} from './check-machine.ts';
 
 /**
  * Checks each fact of the outbox by its id.
  * @throws DatabaseError where one is damaged
  */
-export function checkRows(outbox: Outbox): Check {
-  assertSound(outbox);
-  return passCheck('rows', t`every fact of the outbox is as it was written`);
+export function checkFacts(outbox: Outbox): Check {
+  assertSoundOutbox(outbox);
+  return makePassedCheck('rows', t`every fact of the outbox is as it was written`);
 }
 
-/** Shows the service and account of the outbox, and its counts. */
-export function checkContents({ header, user, finds, unsent }: Description): Check {
+/** Makes the passing result that shows service, account and counts of the outbox. */
+export function makeContentsCheck({ header, user, finds, unsent }: OutboxDescription): Check {
   const { address } = header;
   const account = user ?? t`no account has signed in yet`;
   const found = ngettext(msgid`${finds} find`, `${finds} finds`, finds);
   const left = ngettext(msgid`${unsent} entry not sent`, `${unsent} entries not sent`, unsent);
-  return passCheck('contents', t`for ${address} (${account}): ${found}, ${left}`);
+  return makePassedCheck('contents', t`for ${address} (${account}): ${found}, ${left}`);
 }
 
+/** Makes the result that tells if a push of the outbox is running; it always passes. */
 export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
-  return passCheck(
+  return makePassedCheck(
     'lease',
     isPushRunning(lock)
       ? t`a push of this outbox is running`
@@ -39,7 +46,8 @@ export function checkLease(lock: Parameters<typeof isPushRunning>[0]): Check {
 }
 
 /**
- * Checks that every unsent photograph exists; a push verifies its bytes.
+ * Checks that the file of every unsent photograph exists and has its size; a push verifies its
+ * bytes.
  * @param outbox undefined where there is none
  */
 export function checkPhotographs(
@@ -62,13 +70,13 @@ export function checkPhotographs(
       `${count} are waiting to be sent, and their files are unchanged`,
       count,
     );
-    return passCheck('photographs', message);
+    return makePassedCheck('photographs', message);
   }
   const names = missing
     .slice(0, 3)
     .map(({ name }) => name)
     .join(', ');
-  return makeProblem(
+  return makeProblemCheck(
     'photographs',
     t`${missing.length} of ${count} queued photographs were removed or changed: ${names}.`,
     t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
@@ -76,31 +84,32 @@ export function checkPhotographs(
 }
 
 /**
- * Checks each fact of the ledger, and reports its size and place.
+ * Checks each fact of the ledger, and reports its size and place; a missing one passes.
  * @param isShared one ledger for all outboxes of this machine
  */
 export function checkLedger(file: string, isShared: boolean): Check {
-  if (!existsSync(file)) return passCheck('ledger', t`${file} does not exist yet`);
+  if (!existsSync(file)) return makePassedCheck('ledger', t`${file} does not exist yet`);
   const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
   const { level, message } = checkDatabase('ledger', file, todo);
-  if (level !== 'ok') return makeProblem('ledger', message, todo, 'config');
+  if (level !== 'ok') return makeProblemCheck('ledger', message, todo, 'config');
   try {
     assertSoundLedger(file);
   } catch (thrown) {
-    return makeProblem('ledger', makeFailed('ledger', thrown).message, todo, 'config');
+    return makeProblemCheck('ledger', makeFailedCheck('ledger', thrown).message, todo, 'config');
   }
-  return passCheck(
+  return makePassedCheck(
     'ledger',
     isShared ? t`${message}, for all outboxes of this machine` : t`${message}, beside its outbox`,
   );
 }
 
-/** Checks that a lock in the folder excludes another process. */
+/** Checks that a lock in the folder excludes another process; a missing folder passes. */
 export function checkLocks(folder: string): Check {
-  if (!existsSync(folder)) return passCheck('locks', t`${folder} is created by the first push`);
+  if (!existsSync(folder))
+    return makePassedCheck('locks', t`${folder} is created by the first push`);
   if (isLockingReliable(folder))
-    return passCheck('locks', t`locking works in ${folder}: only one push can run`);
-  return makeProblem(
+    return makePassedCheck('locks', t`locking works in ${folder}: only one push can run`);
+  return makeProblemCheck(
     'locks',
     t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
     t`Move the state folder to a disk of this machine (PAS_STATE), and never start two pushes at once.`,
@@ -111,25 +120,25 @@ export function checkLocks(folder: string): Check {
  * Checks that a push from this machine is permitted.
  * @param machine identifier of this machine; empty where it has none
  */
-export function checkPlace(outbox: Outbox, machine: string): Check {
+export function checkMachineOfOutbox(outbox: Outbox, machine: string): Check {
   const { ledger, ledgerProblem } = outbox;
   if (ledgerProblem !== undefined) {
     const todo = ledgerProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    return makeProblem('belongs-to', ledgerProblem.message, todo, ledgerProblem.exitReason);
+    return makeProblemCheck('belongs-to', ledgerProblem.message, todo, ledgerProblem.exitReason);
   }
-  const place = ledger === undefined ? 'new' : getPlace(outbox, machine).kind;
+  const place = ledger === undefined ? 'new' : getPushPlace(outbox, machine).kind;
   switch (place) {
     case 'own':
-      return passCheck('belongs-to', t`the outbox is pushed from this machine`);
+      return makePassedCheck('belongs-to', t`the outbox is pushed from this machine`);
     case 'new':
-      return passCheck('belongs-to', t`the outbox has not been pushed yet`);
+      return makePassedCheck('belongs-to', t`the outbox has not been pushed yet`);
     case 'lost-ledger':
-      return passCheck(
+      return makePassedCheck(
         'belongs-to',
         t`the ledger that the outbox was pushed with is missing; the next push searches the service first`,
       );
     case 'foreign':
-      return makeProblem(
+      return makeProblemCheck(
         'belongs-to',
         t`The outbox was pushed from another place.`,
         t`If you no longer push from there: ${cmd`pas push --take-over`}`,

@@ -4,14 +4,17 @@ import { withoutFullStop } from '../../base/characters.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { findNamesProblem } from '../../finds/document.ts';
+import { findSchemaNamesProblem } from '../../finds/document.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { listHarvests } from '../../finds/vocabulary/terms.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import { countAboveResearcher, hasAcceptedNaming } from '../../outbox/views/outbox-status.ts';
+import {
+  countRefusedToResearchers,
+  hasAcceptedDocumentContaining,
+} from '../../outbox/views/outbox-status.ts';
 import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
-import { type Asker, askAccess } from '../../push/departure.ts';
+import { type ProbeContext, sendAccessProbe } from '../../push/departure.ts';
 import { parseErrorBody } from '../../service/error-body.ts';
 import {
   adviseOnNetwork,
@@ -22,14 +25,14 @@ import {
 import { type Account, makeUserInfoRequest, type Session } from '../../service/session.ts';
 import {
   type Check,
-  makeFailed,
-  makeProblem,
-  makeUnchecked,
-  makeWarning,
-  passCheck,
+  makeFailedCheck,
+  makePassedCheck,
+  makeProblemCheck,
+  makeUncheckedChecks,
+  makeWarningCheck,
 } from './check-machine.ts';
 
-type ServiceToCheck = Asker & {
+type ServiceToCheck = ProbeContext & {
   readonly schemaBase: string;
   readonly schemaVersion: string;
   readonly prefix: string;
@@ -43,8 +46,8 @@ const MAX_CLOCK_ERROR_MS = 60_000;
 const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the service can be reached.`;
 
 /**
- * Checks reach, clock, account, role, permission to write, and the schema. Changes nothing at the
- * service.
+ * Checks reach, clock, account, role, permission to write, and the schema, each with its own
+ * result. Those that need an unreachable service are `unchecked`. Changes nothing at the service.
  */
 export async function checkService(service: ServiceToCheck): Promise<Check[]> {
   const { baseUrl, session, send, clock } = service;
@@ -60,13 +63,13 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     if (!(thrown instanceof TransportError)) throw thrown;
     const todo = adviseOnNetwork(thrown);
     return [
-      makeProblem(
+      makeProblemCheck(
         'service',
         t`${baseUrl} cannot be reached: ${thrown.message}.`,
         todo,
         'unavailable',
       ),
-      ...makeUnchecked(
+      ...makeUncheckedChecks(
         ['connection', 'clock', 'account', 'writing'],
         t`the service cannot be reached`,
         WHEN_THERE_IS_A_NETWORK,
@@ -75,7 +78,7 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     ];
   }
   const reached = [
-    passCheck('service', t`${baseUrl} answers`),
+    makePassedCheck('service', t`${baseUrl} answers`),
     ...connections.map(describeConnection),
     checkClock(answer, clock.now()),
   ];
@@ -89,10 +92,10 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
     ];
   } catch (thrown) {
     const todo = t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    const remaining = makeUnchecked(['writing'], t`the account could not be checked`, todo);
+    const remaining = makeUncheckedChecks(['writing'], t`the account could not be checked`, todo);
     return [
       ...reached,
-      makeFailed('account', thrown),
+      makeFailedCheck('account', thrown),
       ...remaining,
       await checkSchema(service, undefined),
     ];
@@ -107,27 +110,28 @@ function describeConnection({ address, family, proxy, certificates }: Connection
   });
   const chainText = chain.join(' ← ');
   const trust = chain.length === 0 ? msg`no TLS` : msg`certificates: ${chainText}`;
-  return passCheck('connection', t`${way}, to ${address} (${family}); ${trust}`);
+  return makePassedCheck('connection', t`${way}, to ${address} (${family}); ${trust}`);
 }
 
 function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Check {
   const limits = role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
   const message = `${name} (${identCely}), ${ROLE_WORDS[role]}${limits}`;
-  const refused = role !== 'researcher' || outbox === undefined ? 0 : countAboveResearcher(outbox);
-  if (refused === 0) return passCheck('account', message);
+  const refused =
+    role !== 'researcher' || outbox === undefined ? 0 : countRefusedToResearchers(outbox);
+  if (refused === 0) return makePassedCheck('account', message);
   const queued = ngettext(
     msgid`the service will refuse ${refused} queued entry`,
     `the service will refuse ${refused} queued entries`,
     refused,
   );
   const todo = t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
-  return makeProblem('account', `${message}: ${queued}.`, todo, 'notAllowed');
+  return makeProblemCheck('account', `${message}: ${queued}.`, todo, 'notAllowed');
 }
 
 async function checkAccess(service: ServiceToCheck): Promise<Check> {
-  const answer = await askAccess(service, await service.session.token());
+  const answer = await sendAccessProbe(service, await service.session.token());
   if (answer instanceof TransportError)
-    return makeProblem(
+    return makeProblemCheck(
       'writing',
       t`The write interface did not answer: ${answer.message}.`,
       adviseOnNetwork(answer),
@@ -138,23 +142,23 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   switch (answer.status) {
     case 405:
     case 429:
-      return passCheck('writing', t`the write interface accepts this account`);
+      return makePassedCheck('writing', t`the write interface accepts this account`);
     case 403:
-      return makeProblem(
+      return makeProblemCheck(
         'writing',
         t`The account or address is refused${detail}.`,
         t`Ask the operator of the service.`,
         'notAllowed',
       );
     case 503:
-      return makeProblem(
+      return makeProblemCheck(
         'writing',
         t`The write interface is closed${detail}.`,
         t`Push later; the queue is kept.`,
         'unavailable',
       );
     default:
-      return makeWarning(
+      return makeWarningCheck(
         'writing',
         t`The write interface answered with status ${answer.status}.`,
         t`Check base_url in the profile.`,
@@ -168,7 +172,7 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
 function checkClock(response: HttpResponse, atMs: number): Check {
   const serverMs = Date.parse(response.headers['date'] ?? '');
   if (Number.isNaN(serverMs))
-    return makeWarning(
+    return makeWarningCheck(
       'clock',
       t`The service does not state its time.`,
       t`Check this machine's clock yourself.`,
@@ -180,8 +184,8 @@ function checkClock(response: HttpResponse, atMs: number): Check {
       ? t`This machine's clock is ${seconds} s ahead of the service's.`
       : t`This machine's clock is ${seconds} s behind the service's.`;
   if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS)
-    return passCheck('clock', t`agrees with the service's within a minute (${seconds} s)`);
-  return makeWarning('clock', message, t`Correct this machine's clock.`);
+    return makePassedCheck('clock', t`agrees with the service's within a minute (${seconds} s)`);
+  return makeWarningCheck('clock', message, t`Correct this machine's clock.`);
 }
 
 /**
@@ -192,15 +196,15 @@ function checkClock(response: HttpResponse, atMs: number): Check {
 async function checkSchema(service: ServiceToCheck, account: Account | undefined): Promise<Check> {
   const { schemaBase, schemaVersion, prefix, send, outbox } = service;
   if (!existsSync(join(packageRoot, 'schemas', 'svc', schemaVersion, 'svc.xsd'))) {
-    return makeProblem(
+    return makeProblemCheck(
       'schema',
       t`pas does not know schema version ${schemaVersion}.`,
       t`Correct schema_version in the profile.`,
       'config',
     );
   }
-  const names = account && findNamesProblem(service, account);
-  if (names?.isCertain) return makeProblem('schema', `${names.message}`, names.todo, 'config');
+  const names = account && findSchemaNamesProblem(service, account);
+  if (names?.isCertain) return makeProblemCheck('schema', `${names.message}`, names.todo, 'config');
   const address = `${schemaBase}/${schemaVersion}/${prefix}.xsd`;
   const todo = t`Check schema_base, prefix and schema_version with the operator of the service.`;
   try {
@@ -210,42 +214,50 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
       headers: { accept: '*/*' },
     });
     if (status !== 200)
-      return makeWarning('schema', t`There is no schema at ${address} (status ${status}).`, todo);
+      return makeWarningCheck(
+        'schema',
+        t`There is no schema at ${address} (status ${status}).`,
+        todo,
+      );
     const nameSpace = `${schemaBase}/${schemaVersion}/`;
     if (!body.toString('utf8').includes(nameSpace)) {
-      return makeWarning(
+      return makeWarningCheck(
         'schema',
         t`The schema at ${address} has a different namespace from the profile's.`,
         todo,
       );
     }
-    if (outbox !== undefined && hasAcceptedNaming(outbox, nameSpace))
-      return passCheck(
+    if (outbox !== undefined && hasAcceptedDocumentContaining(outbox, nameSpace))
+      return makePassedCheck(
         'schema',
         t`${schemaVersion}, available; the service has accepted imports with it`,
       );
-    if (names !== undefined) return makeWarning('schema', `${names.message}`, names.todo);
-    return passCheck(
+    if (names !== undefined) return makeWarningCheck('schema', `${names.message}`, names.todo);
+    return makePassedCheck(
       'schema',
       t`${schemaVersion}, available; the first import shows whether the service accepts it`,
     );
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
-    return makeWarning('schema', t`${address} did not answer: ${thrown.message}.`, todo);
+    return makeWarningCheck('schema', t`${address} did not answer: ${thrown.message}.`, todo);
   }
 }
 
-/** @param stop ends the check, however long the service asks to wait */
+/**
+ * Requests the identity of the harvesting interface. Errors of pas become a problem.
+ * @param open opens the client of the profile
+ * @param stop ends the check, however long the service asks to wait
+ */
 export async function checkHarvesting(
   open: () => Promise<OaiClient>,
   stop: AbortSignal,
 ): Promise<Check> {
   try {
     const { repositoryName, baseUrl } = await (await open()).identify(stop);
-    return passCheck('harvesting', t`${repositoryName} at ${baseUrl}`);
+    return makePassedCheck('harvesting', t`${repositoryName} at ${baseUrl}`);
   } catch (thrown) {
-    if (!stop.aborted) return makeFailed('harvesting', thrown);
-    return makeProblem(
+    if (!stop.aborted) return makeFailedCheck('harvesting', thrown);
+    return makeProblemCheck(
       'harvesting',
       t`The harvesting interface took too long to answer.`,
       WHEN_THERE_IS_A_NETWORK,
@@ -256,7 +268,10 @@ export async function checkHarvesting(
 
 const OLD_VOCABULARY_DAYS = 90;
 
-/** @param vocabulary undefined where nothing was harvested yet */
+/**
+ * Checks the age of the oldest complete harvest; a warning where it is old, or there is none.
+ * @param vocabulary undefined where nothing was harvested yet
+ */
 export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: number): Check {
   const harvests = vocabulary === undefined ? [] : listHarvests(vocabulary);
   const complete = harvests.flatMap(({ completedAtMs }) =>
@@ -264,7 +279,7 @@ export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: numbe
   );
   const todo = t`Run \`${cmd`pas harvest-vocab`}\`.`;
   if (complete.length === 0)
-    return makeWarning(
+    return makeWarningCheck(
       'vocabulary-age',
       t`No vocabulary was harvested: terms cannot be checked offline.`,
       todo,
@@ -278,6 +293,6 @@ export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: numbe
   const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
   const message = `${sets}, ${age}`;
   return days > OLD_VOCABULARY_DAYS
-    ? makeWarning('vocabulary-age', message, todo)
-    : passCheck('vocabulary-age', message);
+    ? makeWarningCheck('vocabulary-age', message, todo)
+    : makePassedCheck('vocabulary-age', message);
 }

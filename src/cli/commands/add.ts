@@ -5,32 +5,32 @@ import { cmd } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import { formatFindLine } from '../../outbox/views/entry-words.ts';
-import { collapseUnchecked } from '../../tables/collapse-issues.ts';
-import { collect, defineCommand, type Runner } from '../command.ts';
+import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
+import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import {
   askAboutFinders,
-  collectEntrySources,
   type KeepingFlags,
-  offerSources,
+  openAddingSources,
+  openOfferSources,
 } from '../context/validation.ts';
 import {
-  type Asking,
+  type AskingTools,
   addFind,
-  type Beginning,
   type EntrySession,
   enterFind,
   findLastUnfinished,
+  type GivenAnswers,
   NEW_FIND,
   openEntrySession,
   type SavedFind,
 } from '../interview/add-find.ts';
-import { formatKeys } from '../interview/interview.ts';
+import { formatKeyHelp } from '../interview/interview.ts';
 import type { Prompt } from '../prompt.ts';
 import { printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-type AddOptions = GlobalOptions & KeepingFlags & Beginning & { readonly draft?: boolean };
+type AddOptions = GlobalOptions & KeepingFlags & GivenAnswers & { readonly draft?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -45,7 +45,7 @@ export function register(program: Command, run: Runner): void {
     .option(
       '--set <element=value>',
       t`set an element, named like a table column; may be repeated`,
-      collect,
+      appendValue,
     )
     .option(
       '--same-as <find>',
@@ -65,7 +65,7 @@ export function register(program: Command, run: Runner): void {
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   outbox.command.words = 'add';
-  const entrySources = await collectEntrySources(context, options);
+  const entrySources = await openAddingSources(context, options);
   const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
   const sources = { ...entrySources, ruleContext };
   const adding = openEntrySession(sources, options);
@@ -86,13 +86,13 @@ async function addByAsking(
   isDraft: boolean,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const asking: Asking = {
+  const asking: AskingTools = {
     prompt: await context.prompt(),
     say: terminal.note,
-    offers: await offerSources(context),
+    offers: await openOfferSources(context),
   };
   const resumed = await offerUnfinished(context, adding);
-  terminal.note(formatKeys());
+  terminal.note(formatKeyHelp());
   if (resumed !== undefined) terminal.note(formatFindLine(resumed));
   let base = resumed ?? NEW_FIND;
   for (let which: 'first' | 'further' = 'first'; ; which = 'further') {
@@ -137,7 +137,7 @@ function printAdded(context: Context, added: Awaited<ReturnType<typeof addFind>>
   const { terminal } = context;
   // Column and number of the find are omitted, since there is no table.
   const issues = added.issues.map((issue) => issue.without('column', 'find'));
-  printIssues(terminal, added.state === null ? collapseUnchecked(issues) : issues);
+  printIssues(terminal, added.state === null ? collapseRepeatedWarnings(issues) : issues);
   if (added.state === null)
     terminal.printLine(t`Nothing was saved. Correct it, or keep it as it is with --draft.`);
   else terminal.printLine(formatSaved(added));

@@ -4,8 +4,8 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import {
-  backUp,
   backUpPhotographs,
+  createBackup,
   type RestoreResult,
   restoreOutbox,
 } from '../../outbox/restore-outbox.ts';
@@ -46,7 +46,7 @@ async function runBackup(
     });
   const target = resolve(context.cwd, file);
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
-  const { sizeBytes, copies, linked } = await backUp({
+  const { sizeBytes, copies, linked } = await createBackup({
     outboxFile,
     open: context.openOutboxToRead,
     target,

@@ -6,7 +6,7 @@ import { getLanguage, type Language, t } from '../../base/language.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { type Environment, makePlaces, type Places } from '../context/places.ts';
+import { type DataPaths, type Environment, makeDataPaths } from '../context/places.ts';
 import { type OptionOutline, type Outline, readOutline, walkOutline } from '../outline.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -43,9 +43,13 @@ type KnownName = { readonly text: string; readonly summary: string };
 /** More names are of no use. */
 const MAX_NAMES = 500;
 
-/** Completes names. It loads little code, since the user is waiting after Tab. */
+/**
+ * Returns the names of a kind for completion; of finds only those that begin with `partial`. It
+ * loads little code, since the user is waiting after Tab, and returns none where a file cannot be
+ * read.
+ */
 export async function listKnownNames(
-  places: Places,
+  places: DataPaths,
   kind: NameKind,
   partial: string,
   language: Language,
@@ -70,15 +74,15 @@ export async function listKnownNames(
   }
 }
 
-async function findOutboxFile(places: Places): Promise<string | undefined> {
-  const [{ findOutboxName, readConfigFile }, { makeOutboxPlaces }] = await Promise.all([
+async function findOutboxFile(places: DataPaths): Promise<string | undefined> {
+  const [{ findOutboxName, readConfigFile }, { makeOutboxPaths }] = await Promise.all([
     import('../context/config.ts'),
     import('../context/places.ts'),
   ]);
   const { defaultProfile, profiles } = readConfigFile(places.configFile);
   const settings = profiles.get(defaultProfile ?? [...profiles.keys()][0] ?? '');
   const outbox = findOutboxName(settings ?? {});
-  return outbox === undefined ? undefined : makeOutboxPlaces(places, outbox).outboxFile;
+  return outbox === undefined ? undefined : makeOutboxPaths(places, outbox).outboxFile;
 }
 
 async function findNames(file: string | undefined, partial: string): Promise<KnownName[]> {
@@ -149,7 +153,7 @@ async function answer(
   const outline = readOutline(language);
   if (outline === undefined) return [];
   const { candidates, names, paths, before, partial } = makeSuggestions(outline, typed);
-  const places = makePlaces(environment);
+  const places = makeDataPaths(environment);
   const named = await Promise.all(
     names.map((kind) => listKnownNames(places, kind, partial, language)),
   );
@@ -222,7 +226,11 @@ const VALUES: Readonly<Record<string, Value>> = {
 const NOTHING: Value = { names: [], paths: undefined };
 const PROFILES: Value = { names: ['profiles'], paths: undefined };
 
-/** @param typed the words after `pas`; the last one is incomplete, and may be empty */
+/**
+ * Finds what may stand at the end of a command line: subcommands, flags or values, and which
+ * names or paths of the user must be listed in addition. Nothing is read.
+ * @param typed the words after `pas`; the last one is incomplete, and may be empty
+ */
 export function makeSuggestions(
   { program, globalOptions }: Outline,
   typed: readonly string[],

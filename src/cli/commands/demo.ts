@@ -6,7 +6,7 @@ import type { ExitReason } from '../../base/errors.ts';
 import { formatDecimal, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { type PulledFind, pull } from '../../harvest/pull-finds.ts';
+import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
 import { getOutboxStatus } from '../../outbox/views/outbox-status.ts';
 import { assertSqliteLoads } from '../checks/check-machine.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -14,7 +14,7 @@ import {
   type Context,
   type GlobalOptions,
   makeContext,
-  withoutAccountVariables,
+  omitAccountVariables,
 } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
@@ -119,7 +119,7 @@ function makeDemoContext(context: Context, folder: string): Context {
   const world = {
     ...context,
     environment: {
-      ...withoutAccountVariables(context.environment),
+      ...omitAccountVariables(context.environment),
       PAS_HOME: join(folder, 'home'),
       PAS_STATE: join(folder, 'state'),
       PAS_PASSWORD: ACCOUNT,
@@ -170,7 +170,7 @@ function makeStepPrinter(context: Context): (text: string) => void {
 }
 
 async function compare(context: Context): Promise<number> {
-  const { finds } = await pull({
+  const { finds } = await pullFinds({
     outbox: await context.openOutbox(),
     client: await openHarvestClient(context),
     format: `oai_${context.getProfile().prefix}`,

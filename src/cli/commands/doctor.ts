@@ -14,26 +14,26 @@ import {
   checkNode,
   checkPermissions,
   checkSpace,
-  makeFailed,
-  makeProblem,
-  makeUnchecked,
-  makeWarning,
-  passCheck,
+  makeFailedCheck,
+  makePassedCheck,
+  makeProblemCheck,
+  makeUncheckedChecks,
+  makeWarningCheck,
 } from '../checks/check-machine.ts';
 import {
-  checkContents,
+  checkFacts,
   checkLease,
   checkLedger,
   checkLocks,
+  checkMachineOfOutbox,
   checkPhotographs,
-  checkPlace,
-  checkRows,
+  makeContentsCheck,
 } from '../checks/check-outbox.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { isProtected, type Profile } from '../context/config.ts';
+import { isProtectedAddress, type Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, makeTimeoutSignal } from '../context/context.ts';
 import {
-  getPlaceOfSecrets,
+  getSourceOfSecrets,
   openHarvestClient,
   openService,
   SECRET_PLACE_TEXTS,
@@ -69,7 +69,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   try {
     profile = context.getProfile();
   } catch (thrown) {
-    add(makeFailed('profile', thrown));
+    add(makeFailedCheck('profile', thrown));
   }
   if (profile !== undefined) {
     add(...(await checkProfile(context, profile)));
@@ -88,7 +88,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
     if (isOnline) add(...(await checkReachableService(context, profile, hasOutbox)));
     else
       add(
-        ...makeUnchecked(
+        ...makeUncheckedChecks(
           hasPace ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK],
           t`there is no network`,
           t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`,
@@ -97,7 +97,7 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
   } else {
     const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
     add(
-      ...makeUnchecked(
+      ...makeUncheckedChecks(
         names,
         t`there is no profile`,
         t`Create one with \`${cmd`pas init`}\`, then run \`${cmd`pas doctor`}\` again.`,
@@ -251,15 +251,15 @@ async function checkOutbox(context: Context): Promise<Check[]> {
   const { ledgerFile, locksFolder } = context.getLedgerPlaces();
   const isShared = ledgerFile === context.places.ledgerFile;
   return [
-    await attemptCheck('rows', async () => checkRows(await context.openOutbox())),
+    await attemptCheck('rows', async () => checkFacts(await context.openOutbox())),
     await attemptCheck('contents', async () =>
-      checkContents(describeOutbox(await context.openOutbox(), context.getMachineId())),
+      makeContentsCheck(describeOutbox(await context.openOutbox(), context.getMachineId())),
     ),
     await attemptCheck('ledger', async () => checkLedger(ledgerFile, isShared)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
     await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>
-      checkPlace(await context.openOutbox(), context.getMachineId()),
+      checkMachineOfOutbox(await context.openOutbox(), context.getMachineId()),
     ),
   ];
 }
@@ -272,21 +272,21 @@ async function checkProfile(context: Context, profile: Profile): Promise<Check[]
   ].join(', ');
   const named = `${profile.name}: ${parts}`;
   const secrets = await attemptCheck('secrets', async () => {
-    const place = getPlaceOfSecrets(context);
+    const place = getSourceOfSecrets(context);
     const message = SECRET_PLACE_TEXTS[place](context.places.secretsFile);
     return place === 'nowhere'
-      ? makeWarning('secrets', message, t`Run \`${cmd`pas login`}\`.`)
-      : passCheck('secrets', message);
+      ? makeWarningCheck('secrets', message, t`Run \`${cmd`pas login`}\`.`)
+      : makePassedCheck('secrets', message);
   });
-  const open = !isProtected(profile.baseUrl, false);
+  const open = !isProtectedAddress(profile.baseUrl, false);
   return [
     open
-      ? makeWarning(
+      ? makeWarningCheck(
           'profile',
           t`${named}; the password is sent unencrypted.`,
           t`Use an https:// address if there is one.`,
         )
-      : passCheck('profile', named),
+      : makePassedCheck('profile', named),
     secrets,
   ];
 }
@@ -318,7 +318,7 @@ async function checkPause(context: Context, profile: Profile): Promise<Check[]> 
   const { text } = await readSharedPause(context, profile);
   return text === undefined
     ? []
-    : [makeWarning('pause', text, t`Wait until it ends; ${cmd`pas status`} shows it.`)];
+    : [makeWarningCheck('pause', text, t`Wait until it ends; ${cmd`pas status`} shows it.`)];
 }
 
 /** Time limit of a check, whatever the service does. */
@@ -346,8 +346,8 @@ async function checkReachableService(
     const todo = t`Check the network. The queue is kept.`;
     checks.push(
       stop.aborted
-        ? makeProblem('service', late, todo, 'unavailable')
-        : makeFailed('service', thrown),
+        ? makeProblemCheck('service', late, todo, 'unavailable')
+        : makeFailedCheck('service', thrown),
     );
   }
   if (profile.oaiBase !== undefined)
@@ -359,7 +359,10 @@ async function checkReachableService(
       ),
     ];
   const todo = t`Add oai_base to the profile if the service has one; without it you must resolve uncertain entries yourself.`;
-  return [...checks, makeWarning('harvesting', t`This profile has no harvesting interface.`, todo)];
+  return [
+    ...checks,
+    makeWarningCheck('harvesting', t`This profile has no harvesting interface.`, todo),
+  ];
 }
 
 /** Reports a check that could not begin as a problem, and continues with the others. */
@@ -367,7 +370,7 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   try {
     return await work();
   } catch (thrown) {
-    return makeFailed(name, thrown);
+    return makeFailedCheck(name, thrown);
   }
 }
 

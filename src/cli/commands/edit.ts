@@ -5,21 +5,21 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { checkChangedFinds } from '../../outbox/unite.ts';
+import { holdAlikeChangedFinds } from '../../outbox/unite.ts';
 import { formatFindLine, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
-import { collapseUnchecked } from '../../tables/collapse-issues.ts';
-import { addWhereOption, collect, defineCommand, type Runner } from '../command.ts';
+import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
+import { addWhereOption, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { editFile } from '../context/user-files.ts';
+import { openEditFile } from '../context/user-files.ts';
 import {
   askAboutFinders,
-  collectEntrySources,
-  offerSources,
+  openAddingSources,
+  openOfferSources,
   openValidationContext,
 } from '../context/validation.ts';
 import { parseFilters } from '../find-filters.ts';
-import { makeInterview, openEntrySession } from '../interview/add-find.ts';
+import { makeInterviewContext, openEntrySession } from '../interview/add-find.ts';
 import {
   type CellChange,
   type FindEdit,
@@ -28,7 +28,7 @@ import {
   planEdits,
 } from '../interview/edit-find.ts';
 import { askChanges, type InterviewResult } from '../interview/interview.ts';
-import { choose } from '../prompt.ts';
+import { askChoice } from '../prompt.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { printIssues, requireConfirmation, toIssuesJson } from '../terminal.ts';
 
@@ -46,7 +46,7 @@ export function register(program: Command, run: Runner): void {
     .option(
       '--set <element=value>',
       t`set an element; an empty value removes it; may be repeated`,
-      collect,
+      appendValue,
     )
     .option('--point <position>', t`as in ${cmd`pas add`}`)
     .action(run(start));
@@ -71,7 +71,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const ruleContext = await askAboutFinders(context, await openValidationContext(context), options);
   const opened = openEdit({ outbox, ruleContext }, stored);
   const reason = await editOne(context, stored, opened, options);
-  checkChangedFinds(outbox);
+  holdAlikeChangedFinds(outbox);
   return reason;
 }
 
@@ -90,7 +90,7 @@ async function editOne(
 }
 
 async function isToBeAsked(context: Context, find: string): Promise<boolean> {
-  return choose(await context.prompt(), t`How do you want to edit ${find}?`, [
+  return askChoice(await context.prompt(), t`How do you want to edit ${find}?`, [
     { value: true, name: t`answer the questions of ${cmd`pas add`}` },
     { value: false, name: t`in the editor` },
   ]);
@@ -99,16 +99,16 @@ async function isToBeAsked(context: Context, find: string): Promise<boolean> {
 /** Asks the questions of `pas add`, with the find's values as answers. */
 async function askForChanges(context: Context, { find }: FindEdit): Promise<InterviewResult> {
   const { terminal } = context;
-  const adding = openEntrySession(await collectEntrySources(context), {});
+  const adding = openEntrySession(await openAddingSources(context), {});
   const asking = {
     prompt: await context.prompt(),
     say: terminal.note,
-    offers: await offerSources(context),
+    offers: await openOfferSources(context),
   };
   terminal.note(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
   terminal.note(formatFindLine(find));
   try {
-    return await askChanges(find, makeInterview(adding, asking));
+    return await askChanges(find, makeInterviewContext(adding, asking));
   } catch (thrown) {
     throw thrown instanceof InterruptedError
       ? new InterruptedError(t`Interrupted. Nothing was changed.`)
@@ -122,7 +122,7 @@ async function editInEditor(
   stored: StoredFind,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const file = editFile(context, stored);
+  const file = openEditFile(context, stored);
   if (file.left === undefined) file.write(opened.text());
   else if (!terminal.interactive)
     terminal.warn(t`The unfinished edit in ${file.path} is continued. Delete it to start again.`);
@@ -152,7 +152,7 @@ function finish(context: Context, edited: StoredFind, planned: PlannedEdit): Exi
   const stored = planned.store?.();
   const find = edited.localId;
   const isUnreadable = planned.issues.length > 0;
-  const issues = collapseUnchecked(stored?.issues ?? planned.issues);
+  const issues = collapseRepeatedWarnings(stored?.issues ?? planned.issues);
   if (stored !== undefined) printChanges(context, planned.changed, edited);
   printIssues(
     terminal,
@@ -219,8 +219,8 @@ async function editMany(
     const edited = plan.store?.();
     issues.push(...(edited?.issues ?? []).map((issue) => issue.with({ find: stored.localId })));
   }
-  if (planned.length > 0) checkChangedFinds(outbox);
-  const reported = collapseUnchecked(issues);
+  if (planned.length > 0) holdAlikeChangedFinds(outbox);
+  const reported = collapseRepeatedWarnings(issues);
   printIssues(terminal, reported);
   const all = formatFindCount(planned.length);
   const of = requested.length;

@@ -6,14 +6,14 @@ import {
   EXPORT_FORMATS,
   EXPORTER_NAMES,
   EXPORTERS,
-  type ExporterName,
   type ExportFormat,
+  type ExportPurpose,
   exportFinds,
   findFormatOfExtension,
 } from '../../tables/exports/exporters.ts';
 import { addWhereOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { getDocumentProfile, openLabels, openReferenceWords } from '../context/validation.ts';
+import { getDocumentProfile, openLabels, openReferenceFormatter } from '../context/validation.ts';
 import { parseFilters } from '../find-filters.ts';
 import { formatFindCount } from '../result-texts.ts';
 
@@ -22,7 +22,7 @@ type ExportOptions = GlobalOptions & {
   readonly format?: ExportFormat;
   readonly out?: string;
   readonly codes?: boolean;
-  readonly for?: ExporterName;
+  readonly for?: ExportPurpose;
   readonly force?: boolean;
 };
 
@@ -77,7 +77,7 @@ async function exportCommand(
   const documents = getDocumentProfile(context.getProfile());
   const getLabels = await openLabels(context);
   const formatReference =
-    options.codes === true ? undefined : await openReferenceWords(context, getLabels);
+    options.codes === true ? undefined : await openReferenceFormatter(context, getLabels);
   const request = {
     filters: parseFilters(options.where),
     exporter: options.for,

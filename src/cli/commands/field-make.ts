@@ -1,10 +1,10 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { FIELD_TOOLS, type FieldTool, makeField } from '../../tables/forms/field-tools.ts';
-import { collect, defineCommand, type Runner } from '../command.ts';
+import { FIELD_TOOLS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
+import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openHarvested } from '../context/open-service.ts';
+import { openHarvestedVocabulary } from '../context/open-service.ts';
 import {
   makeProfileDefaults,
   openValidationContext,
@@ -12,7 +12,7 @@ import {
 } from '../context/validation.ts';
 
 type MakeOptions = GlobalOptions & {
-  readonly for: FieldTool;
+  readonly for: FieldApp;
   readonly force?: boolean;
   readonly set?: readonly string[];
 };
@@ -34,7 +34,11 @@ export function register(program: Command, run: Runner): void {
         .choices(FIELD_TOOLS)
         .makeOptionMandatory(),
     )
-    .option('--set <element=value>', t`value to prefill for each find; may be repeated`, collect)
+    .option(
+      '--set <element=value>',
+      t`value to prefill for each find; may be repeated`,
+      appendValue,
+    )
     .option('--force', t`replace what is already there, except a folder with collected finds`)
     .action(run(make));
 }
@@ -45,10 +49,10 @@ async function make(
   { for: tool, force, set }: MakeOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
-  const { files, notes = [] } = await makeField(tool, {
+  const { files, notes = [] } = await writeFieldForm(tool, {
     destination,
     overwrite: force === true,
-    vocabulary: await openHarvested(context),
+    vocabulary: await openHarvestedVocabulary(context),
     defaults: makeProfileDefaults(context, set),
     rules: await openValidationContext(context),
     finder: await readAccountName(context),

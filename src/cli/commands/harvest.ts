@@ -9,11 +9,11 @@ import {
   type RecordHarvest,
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
-import type { Subject } from '../../harvest/harvested-records.ts';
+import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
 import { formatSetName } from '../../harvest/pass.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openOutput } from '../context/harvest-output.ts';
+import { openHarvestOutput } from '../context/harvest-output.ts';
 import { getHarvestAccount, getHarvestBase } from '../context/open-service.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import {
@@ -79,7 +79,7 @@ export async function harvest(
   const result = await runHarvest(context, options, (request) =>
     harvestRecords({
       ...request,
-      openOutput: (opening) => openOutput(context, options.out, subject, opening),
+      openOutput: (opening) => openHarvestOutput(context, options.out, subject, opening),
       sets,
       metadataPrefix: subject.format,
       from: options.from,
@@ -101,7 +101,11 @@ function parseSets(sets: readonly string[], all: boolean): string[] {
   return [...new Set(sets)].sort();
 }
 
-function parseSubject(context: Context, sets: readonly string[], options: HarvestOptions): Subject {
+function parseSubject(
+  context: Context,
+  sets: readonly string[],
+  options: HarvestOptions,
+): RecordHarvestSubject {
   const profile = context.getProfile();
   return {
     oaiBase: getHarvestBase(profile),
@@ -115,7 +119,7 @@ function parseSubject(context: Context, sets: readonly string[], options: Harves
   };
 }
 
-function parseForm(out: string): Subject['form'] {
+function parseForm(out: string): RecordHarvestSubject['form'] {
   if (out === '-') return 'jsonl';
   const ending = extname(out).toLowerCase();
   if (ending === '.jsonl') return 'jsonl';
@@ -128,7 +132,7 @@ function parseForm(out: string): Subject['form'] {
 /** Prints the result to stdout, unless that has the records. */
 function report(
   { terminal }: Context,
-  subject: Subject,
+  subject: RecordHarvestSubject,
   { out, verify }: HarvestOptions,
   result: RecordHarvest,
 ): ExitReason {

@@ -12,7 +12,7 @@ import { findNearestPeople } from '../../outbox/views/outbox-status.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import {
   collapseGpsWarnings,
-  collapseUnchecked,
+  collapseRepeatedWarnings,
   collapseUnknownColumns,
 } from '../../tables/collapse-issues.ts';
 import type { ColumnMap } from '../../tables/columns/column-rule.ts';
@@ -45,7 +45,10 @@ type RepeatedOptions = TableOptions & {
   readonly idPrefix?: string;
 };
 
-/** @throws FileError with the command for a table of registration numbers */
+/**
+ * Checks that a table is not one of registration numbers alone.
+ * @throws FileError where it is, with the command that queues them
+ */
 export function assertHasFinds(table: Table, file: string, { sheet }: TableOptions): void {
   if (!isNumberTable(table)) return;
   const command = composeCommand('pas number import', [
@@ -57,13 +60,20 @@ export function assertHasFinds(table: Table, file: string, { sheet }: TableOptio
   });
 }
 
-/** Names the column map that the wizard writes for a table. */
-export function nameColumnMap(file: string): string {
+/**
+ * Returns the path of the column map that the wizard writes for a table: `season.map.toml` beside
+ * `season.csv`. It need not exist.
+ */
+export function makeColumnMapPath(file: string): string {
   return `${file.slice(0, file.length - extname(file).length)}.map.toml`;
 }
 
-/** Advises the column map beside the table, else the wizard, with the same options of reading. */
-export function foldColumns(
+/**
+ * Sums up unknown columns, with the command that reads them: by the column map beside the table,
+ * else with the wizard, and with the same options of reading. For standard input it is a general
+ * one.
+ */
+export function collapseColumnIssues(
   issues: readonly Issue[],
   files: readonly string[],
   options: RepeatedOptions,
@@ -72,7 +82,7 @@ export function foldColumns(
   return collapseUnknownColumns(issues, (file) => {
     if (files.includes('-'))
       return msg`To let pas propose elements for them: ${cmd`pas import`} TABLE --wizard`;
-    const map = nameColumnMap(file);
+    const map = makeColumnMapPath(file);
     const hasMap = existsSync(map);
     const command = composeCommand('pas import', [
       ['', file],
@@ -115,8 +125,11 @@ type ImportReport = Awaited<ReturnType<typeof importTable>>;
 type Request = Awaited<ReturnType<typeof openRequest>>;
 
 /**
- * Imports tables in turn, with one report; `dataRefused` where a row has an error, or differs from
- * its sent find.
+ * Imports tables in turn, prints one report, and asks about rows on a terminal. One of several
+ * tables that cannot be read gives a warning, and the others are imported.
+ * @returns `dataRefused` where a row has an error, differs from its sent find, or a table is not
+ * read
+ * @throws FileError where the only table cannot be read
  */
 export async function importTables(
   context: Context,
@@ -145,7 +158,9 @@ export async function importTables(
   }
   const imported = joinReports(reports, ofMapping);
   const shown =
-    request.map === undefined ? foldColumns(imported.issues, files, options) : imported.issues;
+    request.map === undefined
+      ? collapseColumnIssues(imported.issues, files, options)
+      : imported.issues;
   const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
   if (!isAll && request.copy === undefined)
     context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
@@ -259,7 +274,7 @@ function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue
     newPeople,
     positions: countPositions(reports),
     hasErrors: hasErrors(issues),
-    issues: collapseUnchecked(
+    issues: collapseRepeatedWarnings(
       issues,
       sum(({ unchecked }) => unchecked),
     ),
@@ -304,14 +319,17 @@ function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOpt
   return { file, overwrite: false };
 }
 
-/** @throws UsageError where the map is invalid; its issues are printed before */
+/**
+ * Reads a column map from a file or standard input (`-`), and checks it.
+ * @throws UsageError where the map is invalid; its issues are printed before
+ */
 export async function readColumnMap(
   context: Context,
   mapFile: string,
   lookupTerm: LookupTerm,
 ): Promise<ColumnMap> {
   const [file, bytes] = await readFileOrInput(context, mapFile);
-  const { map, issues } = (await import('../../tables/table-columns.ts')).parseMap(
+  const { map, issues } = (await import('../../tables/table-columns.ts')).parseCheckedColumnMap(
     file,
     bytes,
     lookupTerm,

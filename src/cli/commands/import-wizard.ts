@@ -3,26 +3,29 @@ import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand } from '../../base/message.ts';
-import type { Preview, UnmappedTerm } from '../../tables/columns/map-table.ts';
+import type { ImportPreview, UnmappedTerm } from '../../tables/columns/map-table.ts';
 import type { TableProposal } from '../../tables/columns/propose-columns.ts';
 import type { Table } from '../../tables/table.ts';
 import { type PreviewedTable, previewTable } from '../../tables/table-columns.ts';
 import type { Context } from '../context/context.ts';
 import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
-import { getPhotoRoot, offerSources, openValidationContext } from '../context/validation.ts';
+import { getPhotoRoot, openOfferSources, openValidationContext } from '../context/validation.ts';
 import {
   askAboutTable,
-  formatOverview,
+  formatPreview,
+  formatProposal,
   formatUnmappedTerms,
   hasVocabulary,
-  previewLines,
 } from '../interview/ask-about-table.ts';
 import { toIssueJson } from '../terminal.ts';
-import { type ImportOptions, importTables, nameColumnMap } from './import-tables.ts';
+import { type ImportOptions, importTables, makeColumnMapPath } from './import-tables.ts';
 
 /**
- * Proposes a table's column map, asks on a terminal, and writes the map.
- * @throws UsageError as {@link resolveWizardFiles}
+ * Proposes the column map of a table, lets a person change it on a terminal, writes it, and
+ * imports the table on request.
+ * @returns `dataRefused` where something is left to decide in the written map
+ * @throws UsageError where several files or standard input are given, the map exists, or nobody
+ * can answer and `--yes` is absent
  */
 export async function runWizard(
   context: Context,
@@ -46,13 +49,13 @@ export async function runWizard(
       rows,
     ),
     '',
-    ...formatOverview(proposed),
+    ...formatProposal(proposed),
   ]);
   const { proposal, importNow } = asks
     ? await ask(context, previewed, say)
     : { proposal: proposed, importNow: false };
   const preview = previewed.preview(proposal);
-  if (!asks) say(['', ...previewLines(preview)]);
+  if (!asks) say(['', ...formatPreview(preview)]);
   const { strange, termsKept, problems } = await previewed.write(proposal, termsFile);
   if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
   if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
@@ -95,7 +98,7 @@ function resolveWizardFiles(
       hint: t`To accept the proposals: --wizard --yes`,
     });
   }
-  const mapFile = options.map ?? nameColumnMap(file);
+  const mapFile = options.map ?? makeColumnMapPath(file);
   if (mapFile === '-')
     throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
   if (existsSync(mapFile)) {
@@ -155,8 +158,8 @@ async function ask(
   previewed: PreviewedTable,
   say: (lines: readonly string[]) => void,
 ) {
-  const { makeOfferTerms } = await import('../interview/answer.ts');
-  const offerTerms = makeOfferTerms({ ...(await offerSources(context)), latest: [] });
+  const { makeTermOfferer } = await import('../interview/answer.ts');
+  const offerTerms = makeTermOfferer({ ...(await openOfferSources(context)), latest: [] });
   return askAboutTable({
     ...previewed,
     prompt: await context.prompt(),
@@ -169,7 +172,7 @@ function toWizardJson(
   mapFile: string,
   termsFile: string | undefined,
   { columns, fixed, undecided, questions }: TableProposal,
-  preview: Preview,
+  preview: ImportPreview,
   strange: readonly UnmappedTerm[],
 ): Record<string, unknown> {
   return {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { addReadingOptions, collect, defineCommand, type Runner } from '../command.ts';
+import { addReadingOptions, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { type ImportOptions, importTables, ON_CONFLICT } from './import-tables.ts';
 
@@ -24,7 +24,7 @@ export function register(program: Command, run: Runner): void {
     .option(
       '--set <element=value>',
       t`value for each find whose cell for this element is empty; may be repeated`,
-      collect,
+      appendValue,
     )
     .option('--map <file>', t`file that describes the columns of the table; --wizard writes it`)
     .option(

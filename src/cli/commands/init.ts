@@ -2,24 +2,24 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { collect, defineCommand, type Runner } from '../command.ts';
+import { appendValue, defineCommand, type Runner } from '../command.ts';
 import {
-  checkSettings,
+  assertTls,
   DECIDED_KEYS,
   listProfilesOfOutbox,
   PROFILE_KEYS,
   type ProfileKey,
   type ProfileSettings,
-  parseSetting,
-  requireTls,
+  parseProfileKeyValue,
+  parseProfileSettings,
   toCamelCase,
   toFlag,
   toProfile,
 } from '../context/config.ts';
-import { type Context, type GlobalOptions, withoutAccountVariables } from '../context/context.ts';
+import { type Context, type GlobalOptions, omitAccountVariables } from '../context/context.ts';
 import { discoverService, fetchSharedProfile } from '../context/discover-service.ts';
 import { saveProfile } from '../context/move-outbox.ts';
-import { choose } from '../prompt.ts';
+import { askChoice } from '../prompt.ts';
 import { runPas } from '../run-pas.ts';
 
 type InitOptions = GlobalOptions & {
@@ -51,7 +51,7 @@ export function register(program: Command, run: Runner): void {
   command.option(
     '--set <key=value>',
     t`any other key of config.toml, such as min_interval_ms=200; may be repeated`,
-    collect,
+    appendValue,
   );
   command.action(
     run(async (context, address: string | undefined, options: InitOptions) => {
@@ -78,7 +78,7 @@ async function runWithProfile(
   command: string,
 ): Promise<ExitReason> {
   const { reason } = await runPas([command, '--profile', name], {
-    environment: withoutAccountVariables(environment),
+    environment: omitAccountVariables(environment),
     cwd,
     isOnTerminal: true,
   });
@@ -131,7 +131,10 @@ async function collectSettings(
   const { terminal } = context;
   const offered = from === undefined ? {} : await fetchSharedProfile(context, from);
   for (const [key, value] of Object.entries(offered)) terminal.note(`  ${key} = ${value}`);
-  const givenSettings = { ...offered, ...checkSettings('pas init', parseFlagSettings(options)) };
+  const givenSettings = {
+    ...offered,
+    ...parseProfileSettings('pas init', parseFlagSettings(options)),
+  };
   const start =
     address ?? (isWhole(givenSettings) ? undefined : await startFor(context, givenSettings));
   const { settings: foundSettings = {}, problem } =
@@ -197,7 +200,7 @@ function assertWhole(settings: ProfileSettings, problem: string | undefined): vo
 
 function parseFlagSettings(options: InitOptions): Record<string, unknown> {
   const settings: Record<string, unknown> = Object.fromEntries(
-    (options.set ?? []).map(parseSetting),
+    (options.set ?? []).map(parseProfileKeyValue),
   );
   for (const key of DECIDED_KEYS) {
     const value = options[toCamelCase(key)];
@@ -235,13 +238,13 @@ async function askForRest(
     const message = `${getLabel(key)}:`;
     const answer =
       choices !== undefined
-        ? await choose(prompt, message, listChoices(key, choices))
+        ? await askChoice(prompt, message, listChoices(key, choices))
         : await prompt.askText({
             message,
             findProblem: async (text) => findSettingProblem(key, text.trim(), settings),
           });
     if (answer.trim() !== '')
-      settings = { ...settings, ...checkSettings('pas init', { [key]: answer.trim() }) };
+      settings = { ...settings, ...parseProfileSettings('pas init', { [key]: answer.trim() }) };
   }
   return settings;
 }
@@ -269,8 +272,8 @@ function findSettingProblem(
 ): string | undefined {
   if (text === '') return PROFILE_KEYS[key].required ? t`This is required.` : undefined;
   try {
-    const { [key]: value } = checkSettings('pas init', { [key]: text });
-    if (ADDRESSES.includes(key)) requireTls('pas init', String(value), allowHttp === true);
+    const { [key]: value } = parseProfileSettings('pas init', { [key]: text });
+    if (ADDRESSES.includes(key)) assertTls('pas init', String(value), allowHttp === true);
     return undefined;
   } catch (thrown) {
     if (thrown instanceof ConfigError)

@@ -4,7 +4,7 @@ import { t } from '../../base/language.ts';
 import { type Message, quoteShellWord } from '../../base/message.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import { formatRemoteStatus, listFinds } from '../../outbox/views/records-at-service.ts';
+import { formatStanding, listFinds } from '../../outbox/views/records-at-service.ts';
 import { addWhereOption, defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { toHeldJson } from '../result-texts.ts';
@@ -49,7 +49,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
   const rows = finds.map(({ find, entry, pulled }) => [
     quoteShellWord(find.localId),
     formatState(entry),
-    pulled === undefined ? '' : formatRemoteStatus(pulled),
+    pulled === undefined ? '' : formatStanding(pulled),
     entry?.identCely ?? '',
     getLabelText(find.elements['druh_nalezu']),
     getLabelText(find.elements['projekt']),

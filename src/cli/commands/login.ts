@@ -10,12 +10,12 @@ import {
 } from '../../push/account.ts';
 import type { Account } from '../../service/session.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { changeProfiles } from '../context/change-config.ts';
+import { mergeProfileSettings } from '../context/change-config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { joinOutboxesOfAccount, openOutboxAs } from '../context/move-outbox.ts';
 import {
   getCredentialKey,
-  getPlaceOfSecrets,
+  getSourceOfSecrets,
   makeProfileUser,
   openService,
   probeHarvestAuth,
@@ -50,8 +50,9 @@ export function register(program: Command, run: Runner): void {
 }
 
 /**
- * Signs in, and stores the password and the token.
- * @throws AuthError with a hint where the service refuses them
+ * Signs in, and stores the password and the token. Outboxes of the same account are united, and
+ * the harvest uses the account from now on if the service accepts it there.
+ * @throws AuthError with a hint where the service refuses the account, or nobody can be asked
  */
 export async function login(context: Context, options: LoginOptions): Promise<ExitReason> {
   const profile = context.getProfile();
@@ -104,7 +105,7 @@ async function enableHarvestAuth(
   const { name } = context.getProfile();
   const isTaken = await probeHarvestAuth(context, credentials);
   if (isTaken !== true) return;
-  context.changeConfig((config) => changeProfiles(config, [name], { oai_auth: 'basic' }));
+  context.changeConfig((config) => mergeProfileSettings(config, [name], { oai_auth: 'basic' }));
   context.terminal.note(
     t`The harvesting interface accepts this account: from now on pas signs in there as well (oai_auth = basic).`,
   );
@@ -157,7 +158,7 @@ async function whoami(context: Context): Promise<ExitReason> {
   const who = formatAccount(account);
   context.terminal.printLine(t`${profile.baseUrl} knows this account as ${who}.`);
   await warnOfOtherUser(context, service, account);
-  report(context, account, getPlaceOfSecrets(context));
+  report(context, account, getSourceOfSecrets(context));
   return 'done';
 }
 

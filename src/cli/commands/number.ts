@@ -4,11 +4,15 @@ import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type Command as CommandText, cmd, composeCommand } from '../../base/message.ts';
-import { assertMayNumber, enqueueNumber, planNumber } from '../../outbox/changes/enqueue-change.ts';
+import {
+  assertMaySetNumbers,
+  enqueueNumber,
+  planNumberChange,
+} from '../../outbox/changes/enqueue-change.ts';
 import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
 import {
   checkWrittenNumber,
-  planNumbers,
+  planTableNumbers,
   queueNumbers,
   type TableNumber,
 } from '../../tables/enqueue-numbers.ts';
@@ -61,13 +65,13 @@ async function set(
   options: SetOptions,
 ): Promise<ExitReason> {
   const outbox = await context.openOutbox();
-  assertMayNumber(outbox);
+  assertMaySetNumbers(outbox);
   outbox.command.words = 'number-set';
   const number = normalizeNumber(value);
   const subject = findSubjectToChange(outbox, find);
   const doubt = checkWrittenNumber(outbox, subject, value);
   if (doubt !== undefined) context.terminal.warn(String(doubt));
-  const { replaces } = planNumber(outbox, subject, number);
+  const { replaces } = planNumberChange(outbox, subject, number);
   if (replaces !== undefined && number !== '') {
     const replacement = { find, value: number, replaces };
     if (options.replace === true || context.terminal.interactive)
@@ -84,7 +88,7 @@ async function set(
     throw makeNotReplacedError({
       find,
       value: number,
-      replaces: planNumber(outbox, subject, number).replaces ?? '',
+      replaces: planNumberChange(outbox, subject, number).replaces ?? '',
     });
   if (change !== 'kept') announceInstance(context);
   const resultTexts = {
@@ -150,7 +154,7 @@ export async function importNumbers(
   const numberTable = openNumberTable(outbox, table, map);
   const asks = terminal.interactive && !terminal.json;
   const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
-  const planned = planNumbers(
+  const planned = planTableNumbers(
     outbox,
     numberTable,
     asks ? await chooseNumberColumns(numberTable, context.prompt, say) : undefined,

@@ -9,11 +9,11 @@ import {
   askRecord,
   askRecords,
   askSets,
-  type Paging,
+  type PagingJson,
   resolveIdentifier,
 } from '../../harvest/ask-verb.ts';
 import {
-  checkArguments,
+  assertArguments,
   type OaiArguments,
   requiresFormat,
   type Verb,
@@ -79,7 +79,7 @@ async function ask(
 ): Promise<ExitReason> {
   const { verb, show }: VerbDefinition = VERBS[word];
   const args = makeArguments(context, verb, options);
-  checkArguments(verb, args);
+  assertArguments(verb, args);
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context);
@@ -172,7 +172,7 @@ function printRecord(
 
 function printPagingNote(
   { terminal }: Context,
-  paging: Paging,
+  paging: PagingJson,
   count: number,
   command: string,
 ): void {

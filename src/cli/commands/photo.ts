@@ -8,13 +8,13 @@ import { foldName } from '../../base/names.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { addPhotograph, type QueuedPhoto } from '../../outbox/changes/enqueue-change.ts';
 import {
-  type Answer,
   type FileStatus,
   getFindName,
+  type MatchAnswer,
   type MatchedFile,
   type MatchedFolder,
+  type MatchQuestions,
   matchFolder,
-  type Questions,
   type QueueResult,
   queueMatches,
 } from '../../outbox/changes/match-folder.ts';
@@ -22,7 +22,7 @@ import { findSubjectToChange } from '../../outbox/changes/resolve-finds.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { iterateFinds } from '../../outbox/stored-finds.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
-import type { Confidence, Match, Reason } from '../../photos/match-photographs.ts';
+import type { Confidence, MatchReason, PhotoMatch } from '../../photos/match-photographs.ts';
 import { collapseGpsWarnings } from '../../tables/collapse-issues.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -32,20 +32,24 @@ import type { Prompt, PromptOffer } from '../prompt.ts';
 import { formatStrippedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
-  const offers = new Map<string, PromptOffer<Answer>>();
+/**
+ * Makes the questions about uncertain matches of photographs. All finds are loaded once, to be
+ * searched by id, object and day.
+ */
+export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): MatchQuestions {
+  const offers = new Map<string, PromptOffer<MatchAnswer>>();
   for (const { localId, elements } of iterateFinds(outbox)) {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
     const about = [object?.text ?? '', foundOn ?? ''].filter((part) => part !== '').join(', ');
     const name = about === '' ? localId : `${localId}  ${about}`;
     offers.set(localId, { value: { kind: 'find', localId }, name, short: localId });
   }
-  const skip: PromptOffer<Answer> = {
+  const skip: PromptOffer<MatchAnswer> = {
     value: { kind: 'skip' },
     name: t`skip this photograph`,
     short: t`skipped`,
   };
-  const stop: PromptOffer<Answer> = {
+  const stop: PromptOffer<MatchAnswer> = {
     value: { kind: 'stop' },
     name: t`skip all remaining`,
     short: t`all remaining are skipped`,
@@ -62,7 +66,7 @@ export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): Questions {
       ),
     askWhichFind: (match, number, all) => {
       const why = formatReasons(match);
-      return prompt.search<Answer>({
+      return prompt.search<MatchAnswer>({
         message: t`(${number}/${all}) ${match.file}, ${why}. Which find?`,
         listOffers(typed) {
           const query = foldName(typed);
@@ -86,13 +90,13 @@ const CONFIDENCE_WORDS: Readonly<Record<Confidence, Message>> = {
   none: '–',
 };
 
-function formatReasons({ reasons }: Match): string {
+function formatReasons({ reasons }: PhotoMatch): string {
   return reasons.map(formatReason).join(', ');
 }
 
 const KILOMETRE_M = 1000;
 
-function formatReason(reason: Reason): string {
+function formatReason(reason: MatchReason): string {
   switch (reason.kind) {
     case 'name':
       return t`named ${reason.id}`;
@@ -136,7 +140,7 @@ function formatSigned(number: number): string {
   return number > 0 ? `+${number}` : String(number);
 }
 
-/** Returns file, find, confidence and reasons. */
+/** Formats what became of a file as a row of the table: file, find, confidence and reasons. */
 export function formatMatchRow(fate: FileStatus): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
@@ -174,9 +178,11 @@ type MatchFlags = GlobalOptions &
 const WITHIN_M = 25;
 
 /**
- * Queues the certain matches of a folder; other matches after a question on a terminal.
+ * Matches the photographs of a folder to finds and queues the certain matches; other ones only
+ * after a question on a terminal. With `--dry-run` nothing is queued.
+ * @returns `dataRefused` where a photograph cannot be sent
  */
-async function matchPhotos(
+async function runPhotoMatch(
   context: Context,
   folder: string,
   options: MatchFlags,
@@ -373,7 +379,7 @@ export function register(program: Command, run: Runner): void {
       '--strip-gps',
       t`remove the position (GPS) from the queued copies; the original files are not changed`,
     )
-    .action(run(matchPhotos));
+    .action(run(runPhotoMatch));
 }
 
 async function add(

@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { countEntryTotals } from '../../outbox/views/outbox-status.ts';
+import { countEntriesByState } from '../../outbox/views/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   adviseOnProfiles,
   type ConfigFile,
-  checkSettings,
   findOutboxName,
   listProfilesOfOutbox,
-  parseSetting,
+  parseProfileKeyValue,
+  parseProfileSettings,
   toProfile,
 } from '../context/config.ts';
 import { type Context, findCredentialKey } from '../context/context.ts';
@@ -108,7 +108,10 @@ async function use(
 async function set(context: Context, texts: readonly string[]): Promise<ExitReason> {
   const { terminal, getConfig } = context;
   const { name } = context.getProfile();
-  const changes = checkSettings('pas profile set', Object.fromEntries(texts.map(parseSetting)));
+  const changes = parseProfileSettings(
+    'pas profile set',
+    Object.fromEntries(texts.map(parseProfileKeyValue)),
+  );
   const settings = { ...getConfig().profiles.get(name), ...changes };
   await saveProfile(context, toProfile(name, settings, {}, 'pas profile set'), settings, {
     isSameService: context.isConfirmed,
@@ -155,7 +158,7 @@ async function countUnsentEntries(context: Context, outbox: string): Promise<num
     accepted: _sent,
     dropped: _dropped,
     ...unsent
-  } = await withStoredOutbox(context, outbox, countEntryTotals);
+  } = await withStoredOutbox(context, outbox, countEntriesByState);
   return Object.values(unsent).reduce((sum, count) => sum + count, 0);
 }
 

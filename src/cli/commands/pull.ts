@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { ConfigError, type ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { type PulledFind, pull } from '../../harvest/pull-finds.ts';
+import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import {
   formatChange,
-  formatRemoteStatus,
-  type RemoteStatus,
+  formatStanding,
+  type RecordStanding,
   toRemoteStateJson,
 } from '../../outbox/views/records-at-service.ts';
 import { resolveAccount } from '../../push/account.ts';
@@ -47,7 +47,7 @@ async function pullCommand(
     resolveAccount(outbox, service),
   );
   const progress = terminal.startProgress(t`Pulling`);
-  const { finds, withoutContent, fromMs } = await pull({
+  const { finds, withoutContent, fromMs } = await pullFinds({
     outbox,
     client: await openHarvestClient(context, waitedMs),
     format: `oai_${profile.prefix}`,
@@ -125,7 +125,7 @@ function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[
   return [
     sent.find,
     sent.identCely,
-    formatRemoteStatus(pulled),
+    formatStanding(pulled),
     record?.elements.evidencni_cislo?.toString() ?? '',
     record === undefined ? '' : String(record.files.length),
     record?.area?.text ?? (record?.protectedWithheld === true ? t`hidden` : ''),
@@ -135,7 +135,7 @@ function formatPulledRow({ sent, pulled, record, changes }: PulledFind): string[
 }
 
 function printPullWarnings({ terminal, getProfile }: Context, finds: readonly PulledFind[]): void {
-  const formatFindNames = (standing: RemoteStatus, wasShown?: boolean): string =>
+  const formatFindNames = (standing: RecordStanding, wasShown?: boolean): string =>
     finds
       .filter(
         ({ pulled }) =>

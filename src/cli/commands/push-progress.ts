@@ -10,14 +10,14 @@ import {
   VERDICT_WORDS,
 } from '../../outbox/views/entry-words.ts';
 import {
-  acceptNewPeople,
   listNewPeople,
   type NewPerson,
+  storeAcceptedPeople,
 } from '../../outbox/views/outbox-status.ts';
 import type { PushEvent } from '../../push/departure.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
-import type { Rest, WatchEvent } from '../../push/watch.ts';
+import type { IdleReason, WatchEvent } from '../../push/watch.ts';
 import type { Context } from '../context/context.ts';
 import { openLookups } from '../context/open-service.ts';
 import { FoldedLines, formatFindCount } from '../result-texts.ts';
@@ -42,8 +42,12 @@ function makeUncertainPrinter(
   };
 }
 
-/** Shows the progress of a push: one bar at a time, and the results of entries above it. */
-export function showPush(context: Context, outbox: Outbox, why: boolean) {
+/**
+ * Makes the listeners that show the progress of a push: one bar at a time, and the results of
+ * entries above it. `end` must be called in any case.
+ * @param why show also the reasons of uncertain entries
+ */
+export function makePushListeners(context: Context, outbox: Outbox, why: boolean) {
   const { terminal } = context;
   const folded = new FoldedLines();
   const printUncertain = makeUncertainPrinter(context, outbox, why, folded);
@@ -148,11 +152,14 @@ function formatLeftOut({
   return t`Not sent, still queued: ${word} of project ${project}, ${count} in total. The service refused ${refused.length} in a row: ${answer} Once that is settled, queue these again: ${resend}`;
 }
 
-/** Reports each wait to programs, but only new ones to people. */
-export function showWaits({
+/**
+ * Makes the listener that reports each wait to programs, but to people only one that differs from
+ * the last; the others are details.
+ */
+export function makeWaitListener({
   terminal,
   clock,
-}: Context): (event: WatchEvent, rest: () => Rest) => void {
+}: Context): (event: WatchEvent, rest: () => IdleReason) => void {
   let printed = '';
   return (event, rest) => {
     const { untilMs, reason, ...what } = event;
@@ -172,7 +179,7 @@ export function showWaits({
   };
 }
 
-const RESTING_WORDS: Readonly<Record<Rest, Message>> = {
+const RESTING_WORDS: Readonly<Record<IdleReason, Message>> = {
   sent: msg`Everything that can be sent is sent. Waiting for new entries.`,
   empty: msg`The queue is empty. Waiting for new entries.`,
   held: msg`No queued entry can be sent yet; \`${cmd`pas status`}\` shows why. Waiting for new entries.`,
@@ -195,7 +202,11 @@ function formatWaiting(
 
 const MAX_SHOWN = 20;
 
-/** Finds finders of queued finds whom the service would create. */
+/**
+ * Returns the finders of queued finds whom the service would create, with the most similar
+ * people; also those that a person has accepted (`isAccepted`).
+ * @param subjects finds to look at; undefined for all
+ */
 export async function findNewPeople(
   context: Context,
   outbox: Outbox,
@@ -205,8 +216,8 @@ export async function findNewPeople(
 }
 
 /**
- * Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people; nothing
- * where there are none.
+ * Prints up to {@link MAX_SHOWN} unknown, not accepted finders, with the nearest people and the
+ * commands to settle them; nothing where there are none.
  */
 export function printNewPeople(
   { terminal }: Context,
@@ -263,8 +274,9 @@ type Admission = {
 };
 
 /**
- * Decides about new people by a flag, or asks and stores the answers; false where the creation of
- * one is not confirmed.
+ * Decides if unknown finders may be created: all with a flag, else by asking, whose answers are
+ * stored (a known person replaces the finder in the finds), else they are printed and refused.
+ * @returns false where one is not confirmed; then nothing should be sent
  */
 export async function admitNewPeople(
   context: Context,
@@ -274,7 +286,7 @@ export async function admitNewPeople(
   const open = people.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return true;
   if (isAllAccepted) {
-    acceptNewPeople(outbox, open);
+    storeAcceptedPeople(outbox, open);
     return true;
   }
   if (mayAsk) {
@@ -285,7 +297,7 @@ export async function admitNewPeople(
     for (const person of open) {
       const answer = await askAboutNewPerson(person, await context.prompt());
       if (answer === 'stop') return false;
-      if (answer === 'new') acceptNewPeople(outbox, [person]);
+      if (answer === 'new') storeAcceptedPeople(outbox, [person]);
       else replaceFinder({ outbox, ruleContext }, person.finds, answer.id);
     }
     return true;

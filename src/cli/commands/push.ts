@@ -6,7 +6,7 @@ import { ENTRY_KINDS, type Entry, type EntryKind } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { formatEntry, KIND_WORDS } from '../../outbox/views/entry-words.ts';
 import type { NewPerson } from '../../outbox/views/outbox-status.ts';
-import type { NotChecked, Push } from '../../push/departure.ts';
+import type { NoSearchReason, PushContext } from '../../push/departure.ts';
 import { pushAll } from '../../push/push-all.ts';
 import {
   countRemainingAfterPush,
@@ -14,20 +14,25 @@ import {
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';
-import { sendHeld } from '../../push/resolve-entries.ts';
+import { releaseHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { makeInitCommand } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { joinOutboxesOfAccount } from '../context/move-outbox.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
-import { formatRequestCount, formatStopCause, listAnswers, STOP_REASONS } from '../result-texts.ts';
+import {
+  formatRequestCount,
+  formatStopCause,
+  listAnswerCommands,
+  STOP_REASONS,
+} from '../result-texts.ts';
 import { printIssues } from '../terminal.ts';
 import {
   admitNewPeople,
   findNewPeople,
+  makePushListeners,
+  makeWaitListener,
   printNewPeople,
-  showPush,
-  showWaits,
   toNewPeopleJson,
 } from './push-progress.ts';
 
@@ -77,8 +82,10 @@ function parseKinds(text: string): EntryKind[] {
 }
 
 /**
- * Sends the queue.
- * @throws UsageError for `--watch` with `--limit` or `--dry-run`
+ * Sends the queue after a confirmation for production, and prints the results; with `--dry-run`
+ * prints what would be sent.
+ * @throws UsageError for `--watch` with `--limit` or `--dry-run`, or where production is not
+ * confirmed
  */
 export async function pushCommand(
   context: Context,
@@ -105,7 +112,7 @@ export async function pushCommand(
     return printQueued(context, kinds, plan.queued, people);
   }
   await confirmProduction(context);
-  const { end, ...telling } = showPush(context, outbox, options.verbose === true);
+  const { end, ...telling } = makePushListeners(context, outbox, options.verbose === true);
   const pushAllOptions = {
     ...(await pushOptions(context, outbox, options, kinds, plan.subjects)),
     ...telling,
@@ -116,13 +123,13 @@ export async function pushCommand(
   };
   if (options.watch !== true)
     return summarise(context, outbox, expected, await pushAll(pushAllOptions).finally(end));
-  const { pushWatching } = await import('../../push/watch.ts');
+  const { watchOutbox } = await import('../../push/watch.ts');
   terminal.note(t`Watching: new entries are sent as soon as they can be. Press Ctrl-C to stop.`);
   return summarise(
     context,
     outbox,
     expected,
-    await pushWatching(pushAllOptions, showWaits(context)).finally(end),
+    await watchOutbox(pushAllOptions, makeWaitListener(context)).finally(end),
   );
 }
 
@@ -135,7 +142,7 @@ async function pushOptions(
   outbox: Outbox,
   options: PushOptions,
   kinds: readonly EntryKind[],
-  subjects: Push['subjects'],
+  subjects: PushContext['subjects'],
 ) {
   const { terminal } = context;
   const isAllAccepted = options.acceptNewPeople === true;
@@ -152,7 +159,7 @@ async function pushOptions(
     isUrgent: subjects !== undefined,
     limit: options.limit,
     onQuestion: options.onQuestion ?? 'hold',
-    onNotChecked: (why: NotChecked) => terminal.note(String(describeNotChecked(context, why))),
+    onNotChecked: (why: NoSearchReason) => terminal.note(String(describeNotChecked(context, why))),
     admitNewPeople: kinds.includes('import')
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
       : undefined,
@@ -171,13 +178,13 @@ async function pushOptions(
   };
 }
 
-const NOT_CHECKED: Readonly<Record<NotChecked, Message>> = {
+const NOT_CHECKED: Readonly<Record<NoSearchReason, Message>> = {
   'no-harvesting': msg`Not checked: this service has no harvesting, so pas cannot see if another computer has sent the same finds.`,
   anonymous: msg`Not checked: the profile does not sign in for harvesting, so pas cannot see if another computer has sent the same finds. \`${cmd`pas login`}\` tries to sign in there as well.`,
   'not-signed-in': msg`Not checked: the service does not let this account harvest, so pas cannot see if another computer has sent the same finds.`,
 };
 
-function describeNotChecked({ getConfig, getProfile }: Context, why: NotChecked): Message {
+function describeNotChecked({ getConfig, getProfile }: Context, why: NoSearchReason): Message {
   const { name } = getProfile();
   const settings = getConfig().profiles.get(name) ?? {};
   if (why !== 'anonymous' || settings.oai_auth === undefined) return NOT_CHECKED[why];
@@ -215,8 +222,8 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
   for (const entry of held) {
     const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
     terminal.note(`${what}: ${entry.held?.question ?? ''}`);
-    if (await prompt.confirm(t`Send it anyway?`)) sendHeld(outbox, [entry]);
-    else for (const answer of listAnswers(entry)) terminal.note(`  ${answer}`);
+    if (await prompt.confirm(t`Send it anyway?`)) releaseHeldEntries(outbox, [entry]);
+    else for (const answer of listAnswerCommands(entry)) terminal.note(`  ${answer}`);
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { resolveRecordNames } from '../../outbox/changes/resolve-finds.ts';
+import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
 import { formatEntry } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileNow } from '../../push/push-all.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { openSync, withoutHarvesting } from '../context/open-service.ts';
-import { findCommandFor } from '../result-texts.ts';
+import { makeNoHarvestingError, openSync } from '../context/open-service.ts';
+import { getSettlingCommand } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -20,9 +20,9 @@ export function register(program: Command, run: Runner): void {
 
 async function reconcileCommand(context: Context, names: readonly string[]): Promise<ExitReason> {
   const outbox = await context.openOutboxToPush();
-  const subjects = names.length === 0 ? undefined : resolveRecordNames(outbox, names);
+  const subjects = names.length === 0 ? undefined : findSubjectsWithEntries(outbox, names);
   const sync = await openSync(context);
-  if (sync.harvesting === undefined) throw withoutHarvesting(context.getProfile());
+  if (sync.harvesting === undefined) throw makeNoHarvestingError(context.getProfile());
   const progress = context.terminal.startProgress(t`Checking the service`);
   const { settled, left: remainingCount } = await reconcileNow(
     { ...sync, onSearch: progress.update },
@@ -44,7 +44,7 @@ function formatReconciled({ entry, verdict }: ReconciledEntry): string {
       return t`${what}: queued again; ${verdict.reason}.`;
     case 'undecided': {
       const candidates = verdict.candidates.join(', ');
-      const command = findCommandFor(entry);
+      const command = getSettlingCommand(entry);
       const sentences = [
         t`${what}: still uncertain; ${verdict.reason}.`,
         candidates === '' ? '' : t`Check ${candidates}.`,

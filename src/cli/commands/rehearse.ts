@@ -7,25 +7,25 @@ import { cmd } from '../../base/message.ts';
 import { ENTRY_KINDS } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
-  assertTraining,
-  chooseRehearsalFolder,
-  collectRehearsed,
+  assertTrainingInstance,
+  collectRehearsalResult,
   copyForRehearsal,
   listProjectCodes,
   parseProjectCode,
+  prepareRehearsalFolder,
   type RehearsalResult,
   selectFindsToCopy,
   selectFindsToRehearse,
 } from '../../outbox/rehearsal.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { pushAll } from '../../push/push-all.ts';
-import { collect, defineCommand, type Runner } from '../command.ts';
+import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openPush } from '../context/open-service.ts';
-import { openValidation } from '../context/validation.ts';
+import { openFindValidator } from '../context/validation.ts';
 import { formatFindCount, formatStopCause, STOP_REASONS } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
-import { showPush } from './push-progress.ts';
+import { makePushListeners } from './push-progress.ts';
 
 type RehearseOptions = GlobalOptions & {
   readonly to?: string;
@@ -45,7 +45,7 @@ export function register(program: Command, run: Runner): void {
     .option(
       '--project-map <from=to>',
       t`training project to use in place of a production project; saved in the profile`,
-      collect,
+      appendValue,
     )
     .action(run(rehearse));
 }
@@ -61,7 +61,7 @@ async function rehearse(
     .filter(({ kind }) => kind !== 'training')
     .map(({ base_url: url }) => String(url));
   const training = context.asProfile(name).getProfile();
-  assertTraining(training, production);
+  assertTrainingInstance(training, production);
   const outbox = await context.openOutbox();
   const finds =
     names.length === 0 ? selectFindsToRehearse(outbox) : selectFindsToCopy(outbox, names);
@@ -164,7 +164,7 @@ async function sendCopies(
   finds: readonly StoredFind[],
   projects: ReadonlyMap<string, string>,
 ): Promise<[RehearsalResult, ExitReason]> {
-  const folder = chooseRehearsalFolder(context.places.home, context.clock.now());
+  const folder = prepareRehearsalFolder(context.places.home, context.clock.now());
   const { terminal } = context;
   const quiet = {
     ...terminal,
@@ -182,7 +182,7 @@ async function sendCopies(
   try {
     const to = await training.openOutboxToPush();
     await copyForRehearsal(from, to, finds, {
-      validate: await openValidation(training),
+      validate: await openFindValidator(training),
       photosFolders: {
         from: context.getOutboxPlaces().photosFolder,
         to: training.getOutboxPlaces().photosFolder,
@@ -193,7 +193,10 @@ async function sendCopies(
     const mapped = finds.filter((find) =>
       listProjectCodes(from, [find]).every((project) => projects.has(project)),
     );
-    return [collectRehearsed(to, finds, new Set(mapped.map(({ localId }) => localId))), ended];
+    return [
+      collectRehearsalResult(to, finds, new Set(mapped.map(({ localId }) => localId))),
+      ended,
+    ];
   } finally {
     await training.close();
     rmSync(folder, { recursive: true, force: true });
@@ -202,7 +205,7 @@ async function sendCopies(
 
 /** @returns the exit reason where nothing was sent */
 async function push(training: Context, outbox: Outbox): Promise<ExitReason> {
-  const { end, ...progress } = showPush(training, outbox, false);
+  const { end, ...progress } = makePushListeners(training, outbox, false);
   const { stopCause } = await pushAll({
     ...(await openPush(training)),
     ...progress,

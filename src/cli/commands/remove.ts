@@ -7,7 +7,7 @@ import {
   type PlannedRemoval,
   planRemoval,
   removeFinds,
-  undoLogged,
+  undoCommandById,
 } from '../../outbox/changes/undo-command.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -34,13 +34,13 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
   const removable = [] as PlannedRemoval[];
-  const kept = [] as { readonly name: string; readonly because: Entry }[];
+  const keptFinds = [] as { readonly name: string; readonly because: Entry }[];
   for (const each of planned) {
     if (each.because === undefined) removable.push(each);
-    else kept.push({ name: each.name, because: each.because });
+    else keptFinds.push({ name: each.name, because: each.because });
   }
   // Printed before the question.
-  for (const one of kept) printKept(context, one);
+  for (const one of keptFinds) printKept(context, one);
   if (removable.length > 0) await confirm(context, removable);
 
   const removed: string[] = [];
@@ -51,7 +51,7 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   ).entries()) {
     const name = removable[index]?.name ?? '';
     if (removal.kind === 'kept') {
-      kept.push({ name, because: removal.because });
+      keptFinds.push({ name, because: removal.because });
       printKept(context, { name, because: removal.because });
       continue;
     }
@@ -65,14 +65,14 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   }
   terminal.printValue({
     removed,
-    kept: kept.map(({ name, because }) => ({
+    kept: keptFinds.map(({ name, because }) => ({
       find: name,
       entry: because.id,
       kind: because.kind,
       state: because.state,
     })),
   });
-  return kept.length > 0 ? 'dataRefused' : 'done';
+  return keptFinds.length > 0 ? 'dataRefused' : 'done';
 }
 
 function printKept(
@@ -138,7 +138,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
   const progress = terminal.startProgress(t`Undoing`);
   const undone = (() => {
     try {
-      return undoLogged(outbox, id, progress.update);
+      return undoCommandById(outbox, id, progress.update);
     } finally {
       progress.end();
     }

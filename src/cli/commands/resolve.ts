@@ -2,16 +2,16 @@ import { type Command, Option } from 'commander';
 import { ConfigError, type ExitReason, PasError, UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, composeCommand, joinMessages, type Message, msg } from '../../base/message.ts';
-import { asIdent } from '../../outbox/changes/resolve-finds.ts';
+import { parseTypedIdent } from '../../outbox/changes/resolve-finds.ts';
 import { planRemoval, removeFinds } from '../../outbox/changes/undo-command.ts';
 import type { Entry, ImportEntry } from '../../outbox/entry.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
-  type Decision,
+  compareWithRecord,
   findRecordProblem,
-  lookUpRecord,
+  getOpenDecision,
   type OpenDecision,
-  openDecision,
+  type PersonDecision,
   resolveEntries,
 } from '../../push/resolve-entries.ts';
 import {
@@ -27,11 +27,11 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { withLockIfFree } from '../context/move-outbox.ts';
 import {
   findOwnHarvestBase,
+  makeNoHarvestingError,
   openHarvestClient,
-  withoutHarvesting,
 } from '../context/open-service.ts';
-import { askAboutRow, chooseOrLater, importAnsweredRow } from '../interview/ask-about-row.ts';
-import { listOfAnswers } from '../result-texts.ts';
+import { askAboutRow, askChoiceOrLater, importAnsweredRow } from '../interview/ask-about-row.ts';
+import { listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 
 type ResolveOptions = GlobalOptions & {
@@ -123,7 +123,7 @@ async function answerAll(
   if (names.length > 0) throw new UsageError(t`--all is for every find. Leave out the names.`);
   const outbox = await openOutboxToResolve(context);
   const open = listAskedFinds(outbox).filter(({ entry }) =>
-    listOfAnswers(entry.held).includes(answer),
+    listAnswerWords(entry.held).includes(answer),
   );
   if (open.length === 0) throw new UsageError(t`No question has the answer ${answer}.`);
   const asked = open.map(({ stored }) => stored.localId);
@@ -143,7 +143,7 @@ async function answerQuestion(
     assertAnswers(ANSWERS_OF_ROWS[asked.basis], answer, name);
     return importAnsweredRow(context, stored, asked, answer);
   }
-  assertAnswers(listOfAnswers(entry?.held ?? null), answer, name);
+  assertAnswers(listAnswerWords(entry?.held ?? null), answer, name);
   const [record = ''] = entry?.held?.candidates ?? [];
   if (answer === 'same' && entry?.held?.basis === 'alike-here') {
     removeFinds(outbox, planRemoval(outbox, [name]), context.getOutboxPlaces().photosFolder);
@@ -181,7 +181,9 @@ async function resolveOne(
   if (decisions.length > 1)
     throw new UsageError(t`Use one of --created IDENT, --resend and --drop.`);
   const open =
-    only === undefined || only.kind === 'created' ? openDecision(outbox, name, entryId) : undefined;
+    only === undefined || only.kind === 'created'
+      ? getOpenDecision(outbox, name, entryId)
+      : undefined;
   const decision = only ?? (open && (await ask(context, outbox, name, open, entryId)));
   if (decision === undefined) return 'done';
   if (decision.kind === 'created' && open !== undefined)
@@ -239,11 +241,11 @@ function makeUndecidedError(name: string, ways: readonly Way[]): UsageError {
   return new UsageError(t`Decide about ${name}:`, { hint: joinMessages(lines, '\n') });
 }
 
-function parseDecisions({ created, resend, drop }: ResolveOptions): Decision[] {
+function parseDecisions({ created, resend, drop }: ResolveOptions): PersonDecision[] {
   return [
     ...(created === undefined
       ? []
-      : [{ kind: 'created', identCely: asIdent(created) ?? created.trim() } as const]),
+      : [{ kind: 'created', identCely: parseTypedIdent(created) ?? created.trim() } as const]),
     ...(resend === true ? [{ kind: 'resend' } as const] : []),
     ...(drop === true ? [{ kind: 'drop' } as const] : []),
   ];
@@ -270,24 +272,24 @@ async function ask(
   name: string,
   open: OpenDecision,
   entryId: number | undefined,
-): Promise<Decision | undefined> {
+): Promise<PersonDecision | undefined> {
   const { terminal } = context;
   const ways = listWays(open, name, entryId);
   if (!terminal.interactive) throw makeUndecidedError(name, ways);
   const offers = ways.map(({ value, words }) => ({ value, name: String(words) }));
-  const chosen = await chooseOrLater(context, t`Does the service have ${name}?`, offers);
+  const chosen = await askChoiceOrLater(context, t`Does the service have ${name}?`, offers);
   if (chosen !== 'other') return chosen;
   const findProblem = async (text: string) => {
-    const problem = findRecordProblem(outbox, open.entry, asIdent(text) ?? text.trim());
+    const problem = findRecordProblem(outbox, open.entry, parseTypedIdent(text) ?? text.trim());
     return problem === undefined ? undefined : `${problem.message} ${problem.hint ?? ''}`.trim();
   };
   const prompt = await context.prompt();
   const typed = await prompt.askText({ message: t`Identifier of the record`, findProblem });
-  return { kind: 'created', identCely: asIdent(typed) ?? typed.trim() };
+  return { kind: 'created', identCely: parseTypedIdent(typed) ?? typed.trim() };
 }
 
 /** A decision that a person can make: a choice on a terminal, a command elsewhere. */
-type DecisionWay = Way & { readonly value: Decision | 'other' };
+type DecisionWay = Way & { readonly value: PersonDecision | 'other' };
 
 /** Lists the possible decisions: with each known record, and with another one. */
 function listWays(
@@ -295,7 +297,7 @@ function listWays(
   find: string,
   entryId: number | undefined,
 ): DecisionWay[] {
-  const makeWay = (value: Decision | 'other', words: Message): DecisionWay => {
+  const makeWay = (value: PersonDecision | 'other', words: Message): DecisionWay => {
     const decision = value === 'other' ? ({ kind: 'created', identCely: 'IDENT' } as const) : value;
     const command = composeCommand('pas resolve', [
       ['', find],
@@ -309,7 +311,7 @@ function listWays(
   );
   const elsewhere = msg`the service has it, in another record, whose identifier its website shows`;
   const again = msg`send it again; the service does not have it`;
-  const ways: Record<Decision['kind'], readonly DecisionWay[]> = {
+  const ways: Record<PersonDecision['kind'], readonly DecisionWay[]> = {
     created: entry.kind === 'import' ? [...seen, makeWay('other', elsewhere)] : seen,
     resend: [makeWay({ kind: 'resend' }, again)],
     drop: [makeWay({ kind: 'drop' }, msg`drop it`)],
@@ -355,9 +357,10 @@ async function look(
   const { terminal } = context;
   const { prefix, oaiAuth } = context.getProfile();
   try {
-    if (findOwnHarvestBase(context) === undefined) throw withoutHarvesting(context.getProfile());
+    if (findOwnHarvestBase(context) === undefined)
+      throw makeNoHarvestingError(context.getProfile());
     const client = await openHarvestClient(context);
-    const looked = await lookUpRecord(
+    const looked = await compareWithRecord(
       outbox,
       { client, format: `oai_${prefix}` },
       entry,

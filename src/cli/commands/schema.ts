@@ -10,7 +10,7 @@ import {
   updateSchema,
 } from '../../harvest/update-schema.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { isProtected } from '../context/config.ts';
+import { isProtectedAddress } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { getDocumentProfile, getOwnSchemaFolder } from '../context/validation.ts';
 
@@ -71,7 +71,7 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
       context.terminal.note(t`No answer yet (${reason}); next try in ${seconds} s.`);
     },
     answerTimeoutMs,
-    isProtected: (url) => isProtected(url, allowHttp),
+    isProtected: (url) => isProtectedAddress(url, allowHttp),
   });
 }
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { displayWidth, padText } from '../../base/characters.ts';
+import { measureDisplayWidth, padText } from '../../base/characters.ts';
 import { hashSha512 } from '../../base/digest.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
@@ -7,24 +7,24 @@ import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { ATTEMPT_OUTCOMES } from '../../base/outcomes.ts';
 import {
+  type EntryHistory,
   getDocumentOfFind,
+  getFindDetails,
   resolveFindNames,
-  type Story,
-  toKnownFind,
 } from '../../outbox/changes/resolve-finds.ts';
 import type { Entry, HeldQuestion } from '../../outbox/entry.ts';
 import { KIND_WORDS, STATE_WORDS, VERDICT_WORDS } from '../../outbox/views/entry-words.ts';
 import {
   formatChange,
-  formatRemoteStatus,
+  formatStanding,
   type RemoteState,
   toRemoteStateJson,
 } from '../../outbox/views/records-at-service.ts';
 import { explainUncertain } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openValidation } from '../context/validation.ts';
-import { findCommandFor, listAnswers, toHeldJson } from '../result-texts.ts';
+import { openFindValidator } from '../context/validation.ts';
+import { getSettlingCommand, listAnswerCommands, toHeldJson } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 type ShowOptions = GlobalOptions & { readonly xml?: boolean };
@@ -58,7 +58,9 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
   const outbox = await context.openOutbox();
   const [find] = resolveFindNames(outbox, [name]);
   if (find === undefined) return 'done';
-  const { document, issues } = await getDocumentOfFind(outbox, find, () => openValidation(context));
+  const { document, issues } = await getDocumentOfFind(outbox, find, () =>
+    openFindValidator(context),
+  );
   context.streams.stdout.write(document);
   printIssues(context.terminal, issues, context.terminal.warn);
   return hasErrors(issues) ? 'dataRefused' : 'done';
@@ -67,7 +69,7 @@ async function printDocument(context: Context, name: string): Promise<ExitReason
 async function show(context: Context, name: string, why: boolean): Promise<ExitReason> {
   const { terminal } = context;
   const outbox = await context.openOutboxToRead();
-  const { find, texts, stories, atService } = toKnownFind(outbox, name);
+  const { find, texts, stories, atService } = getFindDetails(outbox, name);
   const { settleMs } = context.getProfile();
   terminal.printLine(terminal.color.bold(find?.localId ?? name));
   if (find === undefined)
@@ -105,7 +107,7 @@ function printFacts(
   { terminal }: Context,
   facts: readonly (readonly [name: string, text: string | undefined])[],
 ): void {
-  const width = Math.max(20, ...facts.map(([name]) => displayWidth(name)));
+  const width = Math.max(20, ...facts.map(([name]) => measureDisplayWidth(name)));
   for (const [name, text = ''] of facts) {
     if (text !== '')
       terminal.printLine(
@@ -121,7 +123,7 @@ function formatOrigin(file: string, row: number | null): string {
 function printRemoteState(context: Context, { pulled, record, changes }: RemoteState): void {
   const { terminal } = context;
   terminal.printLine();
-  const standing = terminal.color.bold(formatRemoteStatus(pulled));
+  const standing = terminal.color.bold(formatStanding(pulled));
   const seenText = formatMoment(pulled.seenMs);
   terminal.printLine(t`in the service: ${standing}, as of ${seenText}`);
   printFacts(context, [
@@ -143,7 +145,7 @@ function printRemoteState(context: Context, { pulled, record, changes }: RemoteS
 /** @param whole includes what is known only by evidence */
 function printStory(
   context: Context,
-  { entry, attempts, evidence }: Story,
+  { entry, attempts, evidence }: EntryHistory,
   plainly: string | undefined,
   whole: boolean,
 ): void {
@@ -190,7 +192,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
     );
   }
   const next = ['draft', 'refused', 'uncertain'].includes(entry.state)
-    ? findCommandFor(entry)
+    ? getSettlingCommand(entry)
     : undefined;
   if (next !== undefined) lines.push(t`next: ${next}`);
   if (entry.held !== null) lines.push(...formatHeldLines(entry, entry.held));
@@ -200,7 +202,7 @@ function describeEntry(entry: Entry, whole: boolean): string[] {
 function formatHeldLines(entry: Entry, { question, candidates }: HeldQuestion): string[] {
   const names = candidates.join(', ');
   const lines = [t`held: ${question}`, ...(names === '' ? [] : [t`candidates: ${names}`])];
-  return [...lines, ...listAnswers(entry).map((command) => t`next: ${command}`)];
+  return [...lines, ...listAnswerCommands(entry).map((command) => t`next: ${command}`)];
 }
 
 function formatEntryTitle(entry: Entry): string {
@@ -220,7 +222,7 @@ function formatEntryTitle(entry: Entry): string {
   }
 }
 
-function toStoryJson({ entry, attempts, evidence }: Story): Record<string, unknown> {
+function toStoryJson({ entry, attempts, evidence }: EntryHistory): Record<string, unknown> {
   return {
     entry: entry.id,
     kind: entry.kind,

@@ -13,19 +13,19 @@ import {
   getOutboxStatus,
   isVocabularyEmpty,
   type NewPerson,
-  type Waiting,
+  type WaitingCounts,
 } from '../../outbox/views/outbox-status.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { findOwnHarvestBase, getPlaceOfSecrets } from '../context/open-service.ts';
+import { findOwnHarvestBase, getSourceOfSecrets } from '../context/open-service.ts';
 import { readSharedPause } from '../context/pacing.ts';
 import {
-  findCommandFor,
   formatFindCount,
   formatMore,
+  getSettlingCommand,
   INSTANCE_WORDS,
-  listAnswers,
+  listAnswerCommands,
   toHeldJson,
 } from '../result-texts.ts';
 import { findNewPeople, printNewPeople, toNewPeopleJson } from './push-progress.ts';
@@ -95,7 +95,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
       state: entry.state,
       reason: String(entry.reason ?? entry.issues[0]?.message ?? '') || null,
       ...toHeldJson(entry),
-      command: findCommandFor(entry),
+      command: getSettlingCommand(entry),
     })),
   });
   return 'done';
@@ -124,7 +124,7 @@ async function makeNextSteps(
     ? (await context.openVocabularyToRead()).openSource(oaiBase ?? '')
     : undefined;
   const first: Section[] = [];
-  if (getPlaceOfSecrets(context) === 'nowhere')
+  if (getSourceOfSecrets(context) === 'nowhere')
     first.push({ title: t`Sign in:`, lines: [cmd`pas login`] });
   if (oaiBase !== undefined && isVocabularyEmpty(vocabulary))
     first.push({
@@ -200,7 +200,7 @@ function listSections(
   ];
 }
 
-function printWaiting({ terminal }: Context, { forImport, forTime }: Waiting): void {
+function printWaiting({ terminal }: Context, { forImport, forTime }: WaitingCounts): void {
   if (forImport > 0) {
     terminal.printLine();
     terminal.printLine(
@@ -237,7 +237,7 @@ function formatHeldEntries(entries: readonly Entry[]): Message[] {
     return [
       `${what}: ${entry.held?.question ?? ''}`,
       ...(names === '' ? [] : [`  ${t`candidates: ${names}`}`]),
-      ...listAnswers(entry).map((command) => `  ${command}`),
+      ...listAnswerCommands(entry).map((command) => `  ${command}`),
     ];
   });
   return [...lines, ...formatRest(entries.length - MAX_SHOWN)];
@@ -292,7 +292,7 @@ function formatEntries(entries: readonly Entry[], { why, getKind }: EntryWords):
     const what = String(formatEntry(entry.kind, entry.localId ?? entry.identCely));
     return [
       formatMore(what, more.length, first),
-      ...[...otherReasons, findCommandFor(entry)].map((line) => `  ${line}`),
+      ...[...otherReasons, getSettlingCommand(entry)].map((line) => `  ${line}`),
     ];
   });
   return [...lines, ...formatRest(alike.length - MAX_SHOWN)];

@@ -3,8 +3,8 @@ import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { resolveRecordNames } from '../../outbox/changes/resolve-finds.ts';
-import { validateAll } from '../../tables/validate-finds.ts';
+import { findSubjectsWithEntries } from '../../outbox/changes/resolve-finds.ts';
+import { validateFindsAndDocuments } from '../../tables/validate-finds.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { openLookups } from '../context/open-service.ts';
@@ -22,8 +22,9 @@ export function register(program: Command, run: Runner): void {
 }
 
 /**
- * Validates the named finds and XML files (`-` is stdin), or the whole outbox; `dataRefused` where
- * an issue is an error.
+ * Validates the named finds and XML files (`-` is stdin), or the whole outbox, and prints the
+ * issues; the results of finds are stored.
+ * @returns `dataRefused` where an issue is an error
  */
 export async function validate(context: Context, names: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
@@ -35,7 +36,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const ruleContext = await openValidationContext(context);
   const progress = terminal.startProgress(t`Checking`);
   const outbox = await context.openOutbox();
-  const { valid, invalid, issues } = validateAll(outbox, ruleContext, {
+  const { valid, invalid, issues } = validateFindsAndDocuments(outbox, ruleContext, {
     finds: isAll ? undefined : named,
     documents,
     terms: isAll ? { mapping: await readMappingFile(context), lookupTerm } : undefined,
@@ -48,7 +49,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   const people = await findNewPeople(
     context,
     outbox,
-    isAll ? undefined : resolveRecordNames(outbox, named),
+    isAll ? undefined : findSubjectsWithEntries(outbox, named),
   );
   printNewPeople(context, people, terminal.printLine);
   terminal.printValue({

@@ -7,17 +7,17 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { Suggestion } from '../../finds/vocabulary/suggest.ts';
 import {
+  type MappingProposals,
   mapTerm,
   mergeMapping,
-  type Proposal,
-  type Proposals,
-  suggestMapping,
+  proposeMapping,
+  type TermProposal,
   unmapTerm,
 } from '../../tables/own-terms/map-terms.ts';
 import type { MappingRow } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openHarvested, openLookups } from '../context/open-service.ts';
+import { openHarvestedVocabulary, openLookups } from '../context/open-service.ts';
 import {
   changeMappingFile,
   readMappingFile,
@@ -194,10 +194,10 @@ async function suggest(
   const { terminal } = context;
   const list = await readTableOrInput(context, file, options);
   const progress = terminal.startProgress(t`Comparing`);
-  let proposals: Proposals;
+  let proposals: MappingProposals;
   try {
-    proposals = suggestMapping(list, {
-      vocabulary: await openHarvested(context),
+    proposals = proposeMapping(list, {
+      vocabulary: await openHarvestedVocabulary(context),
       mapping: await readMappingFile(context),
       onProgress: progress.update,
     });
@@ -212,7 +212,7 @@ async function suggest(
 
 function report(
   { terminal }: Context,
-  { proposals, alreadyMapped, notHarvested, issues }: Proposals,
+  { proposals, alreadyMapped, notHarvested, issues }: MappingProposals,
 ): void {
   const proposed = proposals.filter(({ candidates }) => candidates.length > 0).length;
   const all = proposals.length;
@@ -250,7 +250,7 @@ function report(
 }
 
 /** Writes the columns of the mapping, so that the reviewed file can be imported. */
-function formatProposals(proposals: readonly Proposal[]): string {
+function formatProposals(proposals: readonly TermProposal[]): string {
   const rows = proposals.map(({ set, term, candidates: [best, ...otherCandidates] }) =>
     [
       best?.term.setSpec ?? set ?? '',
@@ -274,7 +274,7 @@ function toProposalJson({
   set,
   term,
   candidates: [best, ...otherCandidates],
-}: Proposal): Record<string, unknown> {
+}: TermProposal): Record<string, unknown> {
   return {
     row,
     set: best?.term.setSpec ?? set ?? null,

@@ -10,13 +10,13 @@ import {
   expandSetName,
   exportTerms,
   findOtherSets,
-  getHarvestedSets,
-  getTermInPlace,
+  getTermWithNeighbours,
   isProject,
   judgeProjects,
-  listTerms,
-  searchVocabulary,
-  type TermInPlace,
+  listHarvestedTerms,
+  readHarvestSummary,
+  searchHarvestedTerms,
+  type TermWithNeighbours,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, type Runner } from '../command.ts';
@@ -25,7 +25,7 @@ import {
   getHarvestAccount,
   getHarvestBase,
   listEntriesInUse,
-  openHarvested,
+  openHarvestedVocabulary,
 } from '../context/open-service.ts';
 import { writeResult } from '../context/user-files.ts';
 import { openValidationContext } from '../context/validation.ts';
@@ -96,8 +96,8 @@ async function search(
 ): Promise<ExitReason> {
   const { limit } = options;
   const set = options.set && expandSetName(options.set);
-  const vocabulary = await openHarvested(context);
-  const hits = searchVocabulary(vocabulary, typed, {
+  const vocabulary = await openHarvestedVocabulary(context);
+  const hits = searchHarvestedTerms(vocabulary, typed, {
     limit,
     setSpec: set,
   });
@@ -124,7 +124,7 @@ async function search(
 
 async function list(context: Context, set: string | undefined): Promise<ExitReason> {
   if (set === undefined) return showSets(context);
-  const terms = listTerms(await openHarvested(context), expandSetName(set));
+  const terms = listHarvestedTerms(await openHarvestedVocabulary(context), expandSetName(set));
   await print(context, terms);
   context.terminal.printValue(terms.map(toTermJson));
   return 'done';
@@ -158,7 +158,7 @@ const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = {
 
 async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const { counts, harvests } = getHarvestedSets(await openHarvested(context));
+  const { counts, harvests } = readHarvestSummary(await openHarvestedVocabulary(context));
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
   await terminal.printTable([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {
@@ -192,14 +192,14 @@ async function writeTerms(
   options: ExportOptions,
 ): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : 'csv';
-  const text = exportTerms(await openHarvested(context), sets.map(expandSetName), form);
+  const text = exportTerms(await openHarvestedVocabulary(context), sets.map(expandSetName), form);
   await writeResult(context, options, [text]);
   return 'done';
 }
 
 async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
-  const shown = getTermInPlace(await openHarvested(context), ident);
+  const shown = getTermWithNeighbours(await openHarvestedVocabulary(context), ident);
   for (const line of formatTermLines(shown)) terminal.printLine(line);
   const { term, path, above, below } = shown;
   terminal.printValue({
@@ -211,7 +211,7 @@ async function show(context: Context, ident: string): Promise<ExitReason> {
   return 'done';
 }
 
-function formatTermLines({ term, path, above, below }: TermInPlace): string[] {
+function formatTermLines({ term, path, above, below }: TermWithNeighbours): string[] {
   const { dating, links = [], facts = {} } = term.details;
   const lines: [string, string | null][] = [
     [t`id`, term.ident],
@@ -282,7 +282,8 @@ function registerHarvest(program: Command, run: Runner): void {
 }
 
 /**
- * Harvests vocabularies; `dataRefused` where records were skipped, or lost ones are not confirmed.
+ * Harvests sets into the vocabulary, all of them where none is named, and prints the results.
+ * @returns `dataRefused` where records were skipped, or lost ones are not confirmed
  */
 export async function harvestVocab(
   context: Context,

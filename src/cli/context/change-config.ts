@@ -5,7 +5,7 @@ import { lockForChange } from '../../base/disk/lock-file.ts';
 import { tomlText } from '../../base/disk/toml.ts';
 import { msg } from '../../base/message.ts';
 import { type ConfigFile, type ProfileSettings, readConfigFile } from './config.ts';
-import type { Places } from './places.ts';
+import type { DataPaths } from './places.ts';
 
 function writeConfigFile(
   path: string,
@@ -30,11 +30,13 @@ function writeConfigFile(
 }
 
 /**
- * Changes the current configuration on disk, so that concurrent changes are kept.
+ * Changes the configuration on disk under a lock: `change` gets the current one, so that
+ * concurrent changes are kept. Nothing is written if it returns the same object.
  * @returns the new configuration
+ * @throws ConfigError where the file is invalid
  */
 export function changeConfigFile(
-  { home, configFile }: Places,
+  { home, configFile }: DataPaths,
   clock: Clock,
   change: (config: ConfigFile) => ConfigFile,
 ): ConfigFile {
@@ -54,7 +56,11 @@ export function changeConfigFile(
   }
 }
 
-export function withSettings(
+/**
+ * Returns the configuration with these settings of a profile in place of its own, or with a new
+ * one.
+ */
+export function replaceProfileSettings(
   config: ConfigFile,
   name: string,
   settings: ProfileSettings,
@@ -62,22 +68,27 @@ export function withSettings(
   return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
 }
 
-export function changeProfiles(
+/**
+ * Returns the configuration with the changes over the settings of each named profile; an
+ * undefined value unsets a key.
+ */
+export function mergeProfileSettings(
   config: ConfigFile,
   names: readonly string[],
   changes: ProfileSettings,
 ): ConfigFile {
   return names.reduce(
-    (changed, name) => withSettings(changed, name, { ...changed.profiles.get(name), ...changes }),
+    (changed, name) =>
+      replaceProfileSettings(changed, name, { ...changed.profiles.get(name), ...changes }),
     config,
   );
 }
 
 /**
- * Derives an unused profile name from the text before `@`, cut to 60 characters, with a counter
+ * Makes an unused profile name from the text before `@`, cut to 60 characters, with a counter
  * from 2 where it is taken.
  */
-export function freeProfileName({ profiles }: ConfigFile, username: string): string {
+export function makeFreeProfileName({ profiles }: ConfigFile, username: string): string {
   const [local = ''] = username.split('@');
   const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
   for (let count = 1; ; count += 1) {

@@ -7,10 +7,10 @@ import { type Command, cmd, composeCommand, type Message, msg } from '../../base
 import { maskProxy, parseProxy } from '../../service/http/proxy.ts';
 import {
   isAddressFault,
+  maskRedisPasswords,
   parseRedisAddress,
-  withoutRedisPasswords,
 } from '../../service/http/redis-pace-store.ts';
-import { type Environment, makeOutboxName, type Places } from './places.ts';
+import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
 
 /** Keys of config.toml, for all profiles or for one. */
 export type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
@@ -40,7 +40,11 @@ type DefaultsTables = {
   readonly projects: TomlTable;
 };
 
-/** @throws ConfigError when the file cannot be read or is invalid */
+/**
+ * Reads and checks config.toml, except for the defaults of finds; a missing file is an empty
+ * configuration.
+ * @throws ConfigError when the file cannot be read, is invalid, or has an unknown key
+ */
 export function readConfigFile(path: string): ConfigFile {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
@@ -90,7 +94,7 @@ function readTable(path: string): TomlTable | undefined {
     return parseToml(text);
   } catch (thrown) {
     // The parser's message quotes lines of the file.
-    const why = withoutRedisPasswords(getErrorMessage(thrown).trim());
+    const why = maskRedisPasswords(getErrorMessage(thrown).trim());
     throw new ConfigError(t`${path} is not valid TOML: ${why}`);
   }
 }
@@ -102,7 +106,7 @@ function parseProfiles(path: string, tables: TomlTable, projects: TomlTable) {
   for (const [name, table] of Object.entries(tables)) {
     const where = t`${path}, profile ${name}`;
     const { defaults: own, projects: map, ...settings } = checkTable(where, table);
-    profiles.set(name, checkSettings(where, settings));
+    profiles.set(name, parseProfileSettings(where, settings));
     if (own !== undefined) defaults.set(name, own);
     if (map !== undefined) projectMaps.set(name, checkProjectMap(where, map));
   }
@@ -117,7 +121,10 @@ function checkProjectMap(where: string, map: unknown): ProjectMap {
 
 type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
 
-/** Returns the name of the chosen profile, which need not exist. */
+/**
+ * Returns the name of the chosen profile: of the flag, PAS_PROFILE, the default, or the only one.
+ * It need not exist; undefined where there is no choice.
+ */
 export function findProfileName(
   { profiles, defaultProfile }: ConfigFile,
   { flag, environment }: ProfileChoice,
@@ -127,12 +134,12 @@ export function findProfileName(
 }
 
 /**
- * Returns the profile of the flag, PAS_PROFILE, the default, or the only one.
- * @throws ConfigError when none, or invalid
+ * Returns the profile that {@link findProfileName} names, with all defaults.
+ * @throws ConfigError where there is none of this name, no choice, or it is incomplete
  */
 export function chooseProfile(
   config: ConfigFile,
-  places: Places,
+  places: DataPaths,
   { flag, environment }: ProfileChoice,
 ): Profile {
   const name = findProfileName(config, { flag, environment });
@@ -151,7 +158,7 @@ export function chooseProfile(
   return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
 }
 
-/** Returns the names of the profiles, or how to create the first one. */
+/** Returns a sentence with the names of the profiles, or how to create the first one; for hints. */
 export function adviseOnProfiles({ profiles }: ConfigFile): string {
   const names = [...profiles.keys()].join(', ');
   return names === ''
@@ -159,7 +166,12 @@ export function adviseOnProfiles({ profiles }: ConfigFile): string {
     : t`Profiles: ${names}.`;
 }
 
-/** @throws ConfigError for a missing key, or an address without TLS that is not this machine's */
+/**
+ * Completes settings to a profile: with the fallbacks of all keys, its outbox, and PAS_USERNAME
+ * over its own user name.
+ * @param where for errors, such as "config.toml, profile training"
+ * @throws ConfigError for a missing key, or an address without TLS that is not this machine's
+ */
 export function toProfile(
   name: string,
   settings: ProfileSettings,
@@ -181,11 +193,14 @@ export function toProfile(
     outbox: findOutboxName(settings) ?? '',
   }) as Profile;
   for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
-    requireTls(where, address, profile.allowHttp);
+    assertTls(where, address, profile.allowHttp);
   return profile;
 }
 
-/** Returns the name of the outbox of these settings; undefined without an address. */
+/**
+ * Returns the name of the outbox of these settings, by address and user name; undefined without
+ * an address.
+ */
 export function findOutboxName({ base_url: address, username }: ProfileSettings) {
   return address === undefined ? undefined : makeOutboxName(address, username ?? '');
 }
@@ -196,17 +211,20 @@ export function listProfilesOfOutbox({ profiles }: ConfigFile, outbox: string): 
 }
 
 /**
- * Tells if an address is protected: TLS, loopback, or a network that the profile declares as its
- * own.
+ * Tells if a password may be sent to an address: TLS, loopback, or `allowHttp`, by which the
+ * profile declares the network as its own.
  */
-export function isProtected(address: string, allowHttp: boolean): boolean {
+export function isProtectedAddress(address: string, allowHttp: boolean): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || allowHttp));
 }
 
-/** @throws ConfigError for an address without TLS that is neither loopback nor allowed */
-export function requireTls(where: string, address: string, allowHttp: boolean): void {
-  if (isProtected(address, allowHttp)) return;
+/**
+ * Checks that an address is protected; see {@link isProtectedAddress}.
+ * @throws ConfigError for an address without TLS that is neither loopback nor allowed
+ */
+export function assertTls(where: string, address: string, allowHttp: boolean): void {
+  if (isProtectedAddress(address, allowHttp)) return;
   throw new ConfigError(t`${where}: ${address} would send the password unencrypted.`, {
     hint: t`Use the https:// address, or set allow_http = true if the network is your own.`,
   });
@@ -229,13 +247,13 @@ const OAI_AUTH = ['none', 'basic', 'bearer'] as const;
 
 const TABLE = {
   base_url: {
-    check: checkAddress,
+    check: requireAddress,
     required: true,
     help: msg`address of the write interface`,
   },
-  oai_base: { check: checkAddress, help: msg`address of the harvesting interface` },
+  oai_base: { check: requireAddress, help: msg`address of the harvesting interface` },
   schema_base: {
-    check: checkAddress,
+    check: requireAddress,
     required: true,
     help: msg`address below which the schemas are`,
   },
@@ -306,11 +324,12 @@ export function toCamelCase(key: ProfileKey): string {
 }
 
 /**
- * Parses `key=value` as typed, for {@link checkSettings}; an error does not quote the value, which
- * may contain a password.
- * @throws ConfigError for another text
+ * Parses `key=value` as typed, for {@link parseProfileSettings}; true and false become booleans where
+ * the key has one. The key need not exist. An error does not quote the value, which may contain a
+ * password.
+ * @throws ConfigError for a text without `=`
  */
-export function parseSetting(text: string): readonly [string, string | boolean] {
+export function parseProfileKeyValue(text: string): readonly [string, string | boolean] {
   const at = text.indexOf('=');
   if (at < 0) throw new ConfigError(t`A setting needs a key and a value: key=value.`);
   const key = text.slice(0, at).trim();
@@ -320,7 +339,10 @@ export function parseSetting(text: string): readonly [string, string | boolean] 
   return [key, isBoolean ? value === 'true' : value];
 }
 
-/** Makes the command that creates a profile with these settings. */
+/**
+ * Makes the command that creates a profile with these settings; the password of a proxy is
+ * masked.
+ */
 export function makeInitCommand(name: string, settings: ProfileSettings): Command {
   const flags = KEYS.filter((key) => settings[key] !== undefined).map((key) => {
     const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
@@ -337,10 +359,11 @@ export function toFlag(key: ProfileKey): string {
 }
 
 /**
+ * Checks the keys and values of a profile, as they are in config.toml; no key is required.
  * @param where for errors, such as "config.toml, profile training"
  * @throws ConfigError for an unknown key or a wrong value
  */
-export function checkSettings(where: string, value: unknown): ProfileSettings {
+export function parseProfileSettings(where: string, value: unknown): ProfileSettings {
   const settings: Record<string, Value> = {};
   for (const [key, setting] of Object.entries(checkTable(where, value))) {
     if (!isProfileKey(key)) {
@@ -404,7 +427,12 @@ function checkProxy(where: string, value: unknown): string {
   return text;
 }
 
-export function checkAddress(where: string, value: unknown): string {
+/**
+ * Returns an address as {@link normalizeAddress} does.
+ * @param where for the error, such as "config.toml: base_url"
+ * @throws ConfigError where the value is no such address
+ */
+export function requireAddress(where: string, value: unknown): string {
   const address = typeof value === 'string' ? normalizeAddress(value) : undefined;
   if (address !== undefined) return address;
   throw new ConfigError(
@@ -419,6 +447,7 @@ function checkPacing(where: string, value: unknown): string {
   throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
 }
 
+/** Tells if a value of a TOML file is a table, not an array or a plain value. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { learnWidths } from '../../base/characters.ts';
+import { loadWidthLibrary } from '../../base/characters.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { restrictPermissions } from '../../base/disk/folder.ts';
 import { UnavailableError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { addToCommands, quoteShellWord } from '../../base/message.ts';
-import { labelAndName } from '../../finds/fields.ts';
+import { quoteShellWord, setProfileFlagSource } from '../../base/message.ts';
+import { formatLabelAndName } from '../../finds/fields.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/vocabulary-store.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { PushLockOptions } from '../../outbox/push-lock.ts';
 import type { NetworkSettings } from '../../service/http/proxy.ts';
 import type { Connections } from '../../service/http/send.ts';
 import {
-  getOwner,
+  makeSecretsOwner,
   openSecrets,
   openSystemKeyring,
   type SecretStore,
@@ -25,17 +25,17 @@ import { changeConfigFile } from './change-config.ts';
 import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
 import { type ConnectionAccess, makeConnectionAccess } from './network.ts';
 import {
+  type DataPaths,
   type Environment,
-  getGivenVariables,
   isLedgerBesideOutbox,
-  type LedgerPlaces,
-  makeOutboxPlaces,
-  makePlaces,
-  makePlacesBeside,
-  type OutboxPlaces,
-  type Places,
+  type LedgerPaths,
+  makeDataPaths,
+  makeLedgerPathsBeside,
+  makeOutboxPaths,
+  type OutboxPaths,
+  omitEmptyVariables,
   readMachineId,
-  type System,
+  type SystemQueries,
   thisSystem,
 } from './places.ts';
 import type { OutboxSources } from './profile-outbox.ts';
@@ -49,6 +49,10 @@ export type GlobalOptions = {
   readonly color?: boolean;
 };
 
+/**
+ * What the process gives to a command: environment, streams and folder; tests and nested contexts
+ * replace parts of it.
+ */
 export type Runtime = {
   readonly environment: Environment;
   readonly streams: Streams;
@@ -70,7 +74,7 @@ type FixedParts = {
 type Dependencies = {
   readonly clock: Clock;
   /** Identifies the machine, and tells if it is a container. */
-  readonly system: System;
+  readonly system: SystemQueries;
   readonly holder: { readonly pid: number; readonly host: string };
   random(): number;
   openConnections(network: NetworkSettings): Promise<Connections>;
@@ -90,7 +94,7 @@ export type Context = Runtime &
   ConnectionAccess & {
     readonly clock: Clock;
     random(): number;
-    readonly places: Places;
+    readonly places: DataPaths;
     readonly terminal: Terminal;
     /** A person has confirmed beforehand: `--yes`. */
     readonly isConfirmed: boolean;
@@ -100,8 +104,8 @@ export type Context = Runtime &
     /** Returns the identifier of this machine; empty where it has none. */
     getMachineId(): string;
     /** Returns the files of the profile's outbox, or of another one. */
-    getOutboxPlaces(name?: string): OutboxPlaces;
-    getLedgerPlaces(name?: string): LedgerPlaces;
+    getOutboxPlaces(name?: string): OutboxPaths;
+    getLedgerPlaces(name?: string): LedgerPaths;
     /** Returns the options for the lock of the profile's outbox, or of another one. */
     pushLock(name?: string): PushLockOptions;
     /**
@@ -132,15 +136,16 @@ export type Context = Runtime &
   };
 
 /**
- * Makes the context of a command, which opens outbox, vocabulary, secrets and connections at first
- * use.
+ * Makes the context of a command. Nothing is opened before its first use; `close` closes what was
+ * opened, the last first. The profile is chosen at its first use, too, so a command without one
+ * works.
  */
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
   const ports: Dependencies = { ...SYSTEM, ...world.overrides };
   const { clock, system, random } = ports;
-  const environment = getGivenVariables(world.environment);
-  const systemPlaces = makePlaces(environment);
+  const environment = omitEmptyVariables(world.environment);
+  const systemPlaces = makeDataPaths(environment);
   const places =
     fixed.outboxesFolder === undefined
       ? systemPlaces
@@ -155,7 +160,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
   // Commands in messages of a nested context are run by the user of the outer one.
   if (world.fixed === undefined) {
-    addToCommands(memoize(() => makeProfileFlag(readConfig, environment, getProfile)));
+    setProfileFlagSource(memoize(() => makeProfileFlag(readConfig, environment, getProfile)));
   }
   const base = {
     ...world,
@@ -191,7 +196,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
       const inner = makeContext(
         {
           ...world,
-          environment: withoutAccountVariables(environment),
+          environment: omitAccountVariables(environment),
           fixed: { terminal, ...changes },
         },
         { ...options, profile: name },
@@ -202,7 +207,7 @@ export function makeContext(world: Runtime, options: GlobalOptions): Context {
     ...makeVocabularyAccess(places.vocabularyFile, clock, onClose),
     ...makeConnectionAccess(base, options.profile, ports.openConnections),
     prompt: memoize(async () => {
-      const [{ makePrompt }] = await Promise.all([import('../prompt.ts'), learnWidths()]);
+      const [{ makePrompt }] = await Promise.all([import('../prompt.ts'), loadWidthLibrary()]);
       return makePrompt(streams.stdin, streams.stderr);
     }),
     close,
@@ -277,12 +282,15 @@ function makeContextTerminal(
     verbose: options.verbose === true,
     color: options.color !== false && isColorWanted(environment, streams),
     cursor: environment['TERM'] !== 'dumb',
-    elementName: labelAndName,
+    elementName: formatLabelAndName,
   });
 }
 
-/** Credentials of one service are never sent to another one. */
-export function withoutAccountVariables(environment: Environment): Environment {
+/**
+ * Returns the environment without token, password, user name and profile, for a context of
+ * another profile: credentials of one service are never sent to another one.
+ */
+export function omitAccountVariables(environment: Environment): Environment {
   const {
     PAS_TOKEN: _token,
     PAS_PASSWORD: _password,
@@ -302,10 +310,10 @@ function makeOutboxAccess(
   const isLedgerBeside = memoize(
     () => fixed.isLedgerBeside ?? isLedgerBesideOutbox(places, system),
   );
-  const getOutboxPlaces = (name = getProfile().outbox): OutboxPlaces =>
-    makeOutboxPlaces(places, name);
-  const getLedgerPlaces = (name = getProfile().outbox): LedgerPlaces =>
-    isLedgerBeside() ? makePlacesBeside(getOutboxPlaces(name).folder) : places;
+  const getOutboxPlaces = (name = getProfile().outbox): OutboxPaths =>
+    makeOutboxPaths(places, name);
+  const getLedgerPlaces = (name = getProfile().outbox): LedgerPaths =>
+    isLedgerBeside() ? makeLedgerPathsBeside(getOutboxPlaces(name).folder) : places;
   const sources = { ...parts, getOutboxPlaces, getLedgerPlaces };
   const loaded = memoize(() => import('./profile-outbox.ts'));
   let pushing: Promise<Outbox> | undefined;
@@ -341,7 +349,7 @@ function makeOutboxAccess(
 /** Returns the key of a profile's secrets; undefined where it has no address. */
 export function findCredentialKey({ profiles }: ConfigFile, name: string): string | undefined {
   const { base_url: baseUrl, username } = profiles.get(name) ?? {};
-  return baseUrl === undefined ? undefined : getOwner({ baseUrl, username });
+  return baseUrl === undefined ? undefined : makeSecretsOwner({ baseUrl, username });
 }
 
 /** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */
@@ -403,7 +411,11 @@ const SIGNALS = [
   ...(process.platform === 'win32' ? (['SIGBREAK'] as const) : []),
 ] as const;
 
-/** @param message shown at the first signal */
+/**
+ * Handles Ctrl-C and the signals of the system until the context is closed: the first aborts
+ * `stop` and prints `message`, the second aborts `abort`. The process is not ended.
+ * @param message shown at the first signal
+ */
 export function installSignalHandlers(
   { terminal, onClose }: Context,
   message?: string,
@@ -456,7 +468,10 @@ function parseDurationMs(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (MS_OF_UNIT[unit] ?? 0);
 }
 
-/** @returns a signal that aborts after so many milliseconds */
+/**
+ * Makes a signal that aborts after so many milliseconds, unless the context is closed before.
+ * @param reason of the abortion
+ */
 export function makeTimeoutSignal(
   { clock, onClose }: Closable,
   ms: number,

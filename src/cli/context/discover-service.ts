@@ -2,16 +2,16 @@ import { parseToml } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { openOaiClient } from '../../harvest/client.ts';
-import { followRedirects } from '../../harvest/send-request.ts';
+import { makeRedirectFollower } from '../../harvest/send-request.ts';
 import { type Exchange, type HttpResponse, TransportError } from '../../service/http/exchange.ts';
 import { readInputFile } from '../../tables/input-file.ts';
 import {
-  checkAddress,
-  checkSettings,
   isLoopback,
-  isProtected,
+  isProtectedAddress,
   isTable,
   type ProfileSettings,
+  parseProfileSettings,
+  requireAddress,
 } from './config.ts';
 import type { Context } from './context.ts';
 
@@ -31,9 +31,11 @@ const MOCK_SERVER = /^pas-mock-server\b/;
 type FoundService = { readonly settings: ProfileSettings; readonly problem: string | undefined };
 
 /**
- * Finds the addresses of a service from any one of them. Probes carry no credentials.
- * @param text as typed: with or without the scheme, a final slash, a path of the service or a query
+ * Finds the addresses of a service from any one of them, by requests without credentials.
+ * @param text as typed: with or without the scheme, a final slash, a path of the service or a
+ * query
  * @param settings settings that are not probed
+ * @returns what was found, also where it is incomplete; `problem` tells why
  * @throws ConfigError for an invalid address, or one without TLS
  */
 export async function discoverService(
@@ -76,7 +78,7 @@ function parseStartAddress(address: string, allowHttp: boolean): string {
   if (parsed.protocol === 'http:' && !isLoopback(parsed.hostname) && !allowHttp)
     parsed.protocol = 'https:';
   const path = parsed.pathname.replace(OWN_PATHS, '').replace(/(?<!\/)\/+$/, '');
-  return checkAddress('pas init: base_url', `${parsed.origin}${path}`);
+  return requireAddress('pas init: base_url', `${parsed.origin}${path}`);
 }
 
 function listParentFolders(start: string): string[] {
@@ -238,7 +240,7 @@ class Probing {
   /** @returns the answer, and the address after redirects */
   async #get(url: string, send: Exchange): Promise<HttpResponse & { readonly at: string }> {
     let at = url;
-    const get = followRedirects(url, (request) => {
+    const get = makeRedirectFollower(url, (request) => {
       at = request.url.replace(/\?$/, '');
       return send({ ...request, url: at });
     });
@@ -287,9 +289,10 @@ const MAX_PROFILE_BYTES = 64 * 1024;
 const PRIVATE_KEYS = 'allow_http';
 
 /**
- * Reads a profile from an institution: its keys alone, or one `[profiles.NAME]` as in config.toml.
+ * Reads the settings that an institution publishes: the keys of a profile alone, or one
+ * `[profiles.NAME]` as in config.toml. Nothing is stored.
  * @param from a file, or an https address, which may not redirect to another one
- * @throws ConfigError, FileError where it is invalid
+ * @throws ConfigError, FileError where it is invalid, or allows addresses without TLS
  */
 export async function fetchSharedProfile(context: Context, from: string): Promise<ProfileSettings> {
   const text = (
@@ -303,7 +306,7 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
   } catch (thrown) {
     throw new ConfigError(t`${from} is not a profile: it is not valid TOML.`, { cause: thrown });
   }
-  const settings = checkSettings(from, table);
+  const settings = parseProfileSettings(from, table);
   if (PRIVATE_KEYS in settings)
     throw new ConfigError(t`${from} allows addresses without TLS.`, {
       hint: t`If the network is your own, add --set allow_http=true.`,
@@ -312,7 +315,7 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
 }
 
 async function fetchProfileText(context: Context, url: string): Promise<Buffer> {
-  if (!isProtected(url, false))
+  if (!isProtectedAddress(url, false))
     throw new ConfigError(
       t`${url} is not protected by TLS: the profile could be changed in transit.`,
     );

@@ -7,10 +7,14 @@ import { makeFolder } from '../../base/disk/folder.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, msg, quoteShellWord } from '../../base/message.ts';
-import { assertSubject, openHarvestStore, type Subject } from '../../harvest/harvested-records.ts';
+import {
+  openHarvestStore,
+  type RecordHarvestSubject,
+  storeOrCompareSubject,
+} from '../../harvest/harvested-records.ts';
 import {
   type OpenedOutput,
-  type Opening,
+  type OutputOpenOptions,
   openFileOutput,
   openStreamOutput,
   type RecordOutput,
@@ -25,11 +29,11 @@ import { getPassword } from './open-service.ts';
  * @throws UsageError where something else exists there; DatabaseError where it cannot be written,
  * or another process uses it
  */
-export async function openOutput(
+export async function openHarvestOutput(
   context: Context,
   out: string,
-  subject: Subject,
-  opening: Opening,
+  subject: RecordHarvestSubject,
+  opening: OutputOpenOptions,
 ): Promise<OpenedOutput> {
   const place =
     out === '-'
@@ -44,7 +48,7 @@ export async function openOutput(
       store.close();
     }
   });
-  store.change(() => assertSubject(store, subject, out));
+  store.change(() => storeOrCompareSubject(store, subject, out));
   const { content } = place;
   output =
     content === undefined
@@ -64,7 +68,7 @@ function makeTemporaryPlace(context: Context): Place {
   return { store: join(folder, 'harvest.sqlite'), content: undefined };
 }
 
-function makeLastingPlace(content: string, form: Subject['form']): Place {
+function makeLastingPlace(content: string, form: RecordHarvestSubject['form']): Place {
   const folder = dirname(content);
   try {
     assertOutputFits(content, form);
@@ -95,7 +99,7 @@ const UNFIT: Readonly<Record<string, Message>> = {
 const MAX_NAME_BYTES = 230;
 
 /** @throws UsageError where something else stands in the place of the output */
-function assertOutputFits(content: string, form: Subject['form']): void {
+function assertOutputFits(content: string, form: RecordHarvestSubject['form']): void {
   const hint = t`Use another --out.`;
   const stats = statSync(content, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true) {
@@ -145,8 +149,9 @@ const MAX_MEBIBYTES = MAX_KEPT_BYTES / 1024 / 1024;
 const NAME = /^malformed-answer-(\d+)\.xml$/;
 
 /**
- * Saves the beginning of a malformed answer for the operator; only the newest are kept.
- * @throws the given error
+ * Saves the beginning of a malformed answer in the data home, for the operator, without the
+ * password; only the newest are kept. Any other error is only thrown on.
+ * @throws the given error, always
  */
 export function saveMalformedAnswer(context: Context, thrown: unknown): never {
   const { places, clock, terminal, getProfile } = context;

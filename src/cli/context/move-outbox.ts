@@ -15,8 +15,12 @@ import {
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
-import { checkUnited, uniteWithOutbox } from '../../outbox/unite.ts';
-import { changeProfiles, freeProfileName, withSettings } from './change-config.ts';
+import { holdAlikeUnitedFinds, uniteWithOutbox } from '../../outbox/unite.ts';
+import {
+  makeFreeProfileName,
+  mergeProfileSettings,
+  replaceProfileSettings,
+} from './change-config.ts';
 import {
   type ConfigFile,
   findOutboxName,
@@ -27,10 +31,13 @@ import {
   toProfile,
 } from './config.ts';
 import type { Context } from './context.ts';
-import { listOutboxNames, type OutboxPlaces } from './places.ts';
+import { listOutboxNames, type OutboxPaths } from './places.ts';
 import { getBinding, makeBindingError, openStoredOutbox } from './profile-outbox.ts';
 
-/** Runs `work` on an outbox of the data home, which is closed then. */
+/**
+ * Opens an outbox of the data home, runs `work` on it, and closes it in any case.
+ * @param name of the outbox, not of a profile
+ */
 export async function withStoredOutbox<T>(
   context: Context,
   name: string,
@@ -45,8 +52,9 @@ export async function withStoredOutbox<T>(
 }
 
 /**
- * Writes a profile, and makes the first one the default. The finds that it shows stay in sight: its
- * outbox comes along to a new address of the service, or to another user name of the account.
+ * Writes a profile into the configuration, and makes the first one the default. The finds that it
+ * shows stay in sight: its outbox comes along to a new address of the service, or to another user
+ * name of the account, and so do other profiles of that outbox. It may ask on a terminal.
  * @param profile of the settings, without the environment
  * @param options.isSameService a person has said that a new address is of the same service
  * @throws ConfigError where the finds are for another service or account
@@ -61,7 +69,11 @@ export async function saveProfile(
   const followers = await takeOutboxAlong(context, profile, isSameService);
   const { base_url, username } = settings;
   context.changeConfig((config) => ({
-    ...withSettings(changeProfiles(config, followers, { base_url, username }), name, settings),
+    ...replaceProfileSettings(
+      mergeProfileSettings(config, followers, { base_url, username }),
+      name,
+      settings,
+    ),
     defaultProfile: config.defaultProfile ?? name,
   }));
 }
@@ -124,7 +136,7 @@ function makeOtherUserError(
   const account = readHeader(outbox).account ?? '';
   const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
   const settings = { ...config.profiles.get(name), base_url: baseUrl, username };
-  const command = makeInitCommand(freeProfileName(config, username), settings);
+  const command = makeInitCommand(makeFreeProfileName(config, username), settings);
   return new ConfigError(
     msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
     {
@@ -175,13 +187,16 @@ export async function openOutboxAs(
   const settings = { ...config.profiles.get(name), username };
   await moveOutbox(context, outbox, toProfile(name, settings, {}, name));
   const sharing = listProfilesOfOutbox(config, outbox);
-  context.changeConfig((current) => changeProfiles(current, [name, ...sharing], { username }));
+  context.changeConfig((current) =>
+    mergeProfileSettings(current, [name, ...sharing], { username }),
+  );
   return context.openOutbox();
 }
 
 /**
  * Takes in the finds of other outboxes in this data home that are for the same account, under
- * another user name or address.
+ * another user name or address. Their folders are renamed, not deleted. One that cannot be read
+ * is passed over.
  * @param given all addresses of the service; by default those that the ledger knows
  */
 export async function joinOutboxesOfAccount(
@@ -223,7 +238,7 @@ async function takeIn(
   context: Context,
   from: string,
   to: Outbox,
-  { photosFolder }: OutboxPlaces,
+  { photosFolder }: OutboxPaths,
 ): Promise<void> {
   const source = context.getOutboxPlaces(from);
   const unite = async (outbox: Outbox) => {
@@ -233,7 +248,7 @@ async function takeIn(
     for (const { photograph } of listUnsentPhotoEntries(outbox))
       if (photograph.link === undefined)
         await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
-    return checkUnited(to, uniteWithOutbox(outbox, to));
+    return holdAlikeUnitedFinds(to, uniteWithOutbox(outbox, to));
   };
   const { arrived } = await withPushLock(context.pushLock(from), () =>
     withStoredOutbox(context, from, unite),
@@ -246,7 +261,8 @@ async function takeIn(
 }
 
 /**
- * Runs `work` under the lock where it is free, and without it during a push; `work` receives which.
+ * Runs `work` with the push lock held where it is free, and without it during a push of the
+ * outbox. `work` is told which, and must be synchronous: the lock is released when it returns.
  */
 export function withLockIfFree<T>(context: Context, work: (isLocked: boolean) => T): T {
   const lock = lockIfFree(context);

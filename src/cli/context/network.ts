@@ -21,7 +21,9 @@ function getNetworkSettings(
   return { environment, proxy: get('proxy'), caFile: get('ca_file') };
 }
 
-/** Returns the settings for a person or a program: without the password of a proxy. */
+/**
+ * Returns the settings with the password of a proxy masked, to be shown to a person or a program.
+ */
 export function maskSettings<Settings extends { readonly proxy?: string | undefined }>(
   settings: Settings,
 ): Settings {
@@ -30,6 +32,7 @@ export function maskSettings<Settings extends { readonly proxy?: string | undefi
     : { ...settings, proxy: maskProxy(settings.proxy) };
 }
 
+/** Connections of a command, closed with its context. */
 export type ConnectionAccess = {
   openConnections(): Promise<Connections>;
   /** Opens connections with settings of the network that no profile has yet. */
@@ -42,7 +45,11 @@ type ConnectionSources = {
   onClose(close: () => void | Promise<void>): void;
 };
 
-/** Opens the connections of a command: those of the profile once. */
+/**
+ * Makes the access to the connections of a command: those of the profile are opened once, at
+ * first use.
+ * @param flag profile that the command line names
+ */
 export function makeConnectionAccess(
   { environment, getConfig, onClose }: ConnectionSources,
   flag: string | undefined,

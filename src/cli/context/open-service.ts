@@ -6,18 +6,22 @@ import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
 import type { Photograph } from '../../outbox/facts.ts';
-import { listReferencesOfQueued } from '../../outbox/views/outbox-status.ts';
+import { listIdentifiersOfUnacceptedFinds } from '../../outbox/views/outbox-status.ts';
 import type { OpenService, ProfileUser } from '../../push/account.ts';
-import { type Harvesting, openKeptPhotograph, type Sync } from '../../push/departure.ts';
+import {
+  type HarvestAccess,
+  openKeptPhotograph,
+  type ServiceAccess,
+} from '../../push/departure.ts';
 import { type Exchange, withTimeout } from '../../service/http/exchange.ts';
-import { redactAnswers } from '../../service/http/redaction.ts';
-import { getOwner, type SecretPlace } from '../../service/secrets.ts';
+import { withRedactedAnswers } from '../../service/http/redaction.ts';
+import { makeSecretsOwner, type SecretLocation } from '../../service/secrets.ts';
 import type { Account } from '../../service/session.ts';
 import { requireConfirmation } from '../terminal.ts';
-import { freeProfileName } from './change-config.ts';
+import { makeFreeProfileName } from './change-config.ts';
 import {
   findOutboxName,
-  isProtected,
+  isProtectedAddress,
   listProfilesOfOutbox,
   makeInitCommand,
   type Profile,
@@ -25,7 +29,11 @@ import {
 import { type Context, installSignalHandlers } from './context.ts';
 import { openPace } from './pacing.ts';
 
-/** Opens the write interface for the account of the environment or the profile. */
+/**
+ * Opens the write interface for the account of the environment or the profile. PAS_TOKEN is used
+ * as it is; otherwise the session signs in when needed, and stores its token. No request is sent
+ * yet.
+ */
 export async function openService(context: Context): Promise<OpenService> {
   const profile = context.getProfile();
   const { baseUrl, username, answerTimeoutMs } = profile;
@@ -56,7 +64,8 @@ export async function openService(context: Context): Promise<OpenService> {
 }
 
 /**
- * Returns the user of the profile, with the commands to advise where another account has signed in.
+ * Returns the user of the profile in the configuration, with functions that make the advice where
+ * another account has signed in.
  */
 export function makeProfileUser(context: Context): ProfileUser {
   const { name } = context.getProfile();
@@ -72,7 +81,10 @@ export function makeProfileUser(context: Context): ProfileUser {
       );
       if (existing !== undefined)
         return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
-      const command = makeInitCommand(freeProfileName(config, username), { ...settings, username });
+      const command = makeInitCommand(makeFreeProfileName(config, username), {
+        ...settings,
+        username,
+      });
       return msg`make a profile for it: ${command}`;
     },
     withUser: (username) => {
@@ -82,9 +94,13 @@ export function makeProfileUser(context: Context): ProfileUser {
   };
 }
 
-/** Redacts the password in answers that report a failure. */
+/**
+ * Wraps the sending of requests so that answers that report a failure do not contain the
+ * password.
+ * @param password undefined where there is none to redact
+ */
 export function redactPassword(send: Exchange, password: string | undefined): Exchange {
-  return redactAnswers([], send, password === undefined ? [] : [password]);
+  return withRedactedAnswers([], send, password === undefined ? [] : [password]);
 }
 
 /** Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither. */
@@ -94,24 +110,24 @@ export function getPassword(context: Context, profile: Profile): string | undefi
   );
 }
 
-/** Returns the key of the secrets of a profile's account, or of another one. */
+/** Returns the key under which the secrets of an account are stored. */
 export function getCredentialKey({ baseUrl, username }: Profile): string {
-  return getOwner({ baseUrl, username });
+  return makeSecretsOwner({ baseUrl, username });
 }
 
 /** Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set. */
-export function getPlaceOfSecrets({
+export function getSourceOfSecrets({
   environment,
   getProfile,
   secrets,
-}: Context): 'environment' | SecretPlace {
+}: Context): 'environment' | SecretLocation {
   const isGiven =
     environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
   return isGiven ? 'environment' : secrets.getPlace(getCredentialKey(getProfile()));
 }
 
 export const SECRET_PLACE_TEXTS: Readonly<
-  Record<'environment' | SecretPlace, (file: string) => string>
+  Record<'environment' | SecretLocation, (file: string) => string>
 > = {
   environment: () => t`The password or token comes from the environment (PAS_PASSWORD, PAS_TOKEN).`,
   keyring: () => t`The password and token are in the system keyring.`,
@@ -123,8 +139,8 @@ export const SECRET_PLACE_TEXTS: Readonly<
 };
 
 /**
- * Announces the instance to which a command writes, or for which it queues, so that production and
- * training are not confused.
+ * Prints the instance to which a command writes, or for which it queues, so that production and
+ * training are not confused; nothing under `--quiet`.
  */
 export function announceInstance({ terminal, getProfile }: Context): void {
   const { kind, baseUrl, username, name } = getProfile();
@@ -144,7 +160,7 @@ export function announceInstance({ terminal, getProfile }: Context): void {
 }
 
 /**
- * Asks before the first production write.
+ * Asks before the first write to production; other profiles need no confirmation.
  * @throws UsageError without a terminal and `--yes`, or when the answer is no
  */
 export async function confirmProduction(context: Context): Promise<void> {
@@ -157,10 +173,13 @@ export async function confirmProduction(context: Context): Promise<void> {
   );
 }
 
-/** Opens everything that a lookup at the service needs, by the profile. */
-export async function openSync(context: Context): Promise<Sync> {
+/**
+ * Opens everything that a lookup at the service needs, by the profile: outbox, write interface,
+ * and harvesting, unless the profile has no interface that shows its own records.
+ */
+export async function openSync(context: Context): Promise<ServiceAccess> {
   const { prefix, indexAllowanceMs, oaiAuth: auth } = context.getProfile();
-  const harvesting: Harvesting = {
+  const harvesting: HarvestAccess = {
     open: () => openHarvestClient(context),
     auth,
     format: `oai_${prefix}`,
@@ -213,7 +232,10 @@ export function getHarvestAccount({ oaiAuth, username }: Profile): string {
   return oaiAuth === 'none' ? '' : (username ?? '');
 }
 
-/** Opens the lookups of the vocabularies, without the museum's mapping. */
+/**
+ * Opens the lookups of the harvested vocabularies, without the museum's mapping. A profile
+ * without a harvesting interface gets lookups in which nothing was harvested.
+ */
 export async function openLookups(context: Context) {
   const profile = context.getProfile();
   return (await context.openVocabularyToRead()).makeLookups(
@@ -230,9 +252,10 @@ type HarvestingAccount = {
 };
 
 /**
- * Requests the account, on which the visible records depend; undefined for an anonymous harvest, or
- * where the service does not answer.
+ * Requests the account, on which the visible records depend. Undefined for an anonymous harvest,
+ * with a token that the harvest cannot use, or where the service does not answer, which is noted.
  * @param ask sends the request, and may store the answer
+ * @throws ConfigError where the configuration is the reason
  */
 export async function fetchHarvestingAccount(
   context: Context,
@@ -256,32 +279,39 @@ export async function fetchHarvestingAccount(
   }
 }
 
-/** @throws ConfigError where the profile has no harvesting interface */
+/**
+ * Returns the address of the harvesting interface of the profile.
+ * @throws ConfigError where it has none
+ */
 export function getHarvestBase(profile: Profile): string {
   if (profile.oaiBase !== undefined) return profile.oaiBase;
-  throw withoutHarvesting(profile);
+  throw makeNoHarvestingError(profile);
 }
 
-/** Returns the identifiers that the mapping and unsent finds refer to. */
+/** Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to. */
 export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
   const { readMappingFile } = await import('./user-files.ts');
   const { rows } = await readMappingFile(context);
   const hasOutbox = existsSync(context.getOutboxPlaces().outboxFile);
-  const queued = hasOutbox ? listReferencesOfQueued(await context.openOutboxToRead()) : [];
+  const queued = hasOutbox
+    ? listIdentifiersOfUnacceptedFinds(await context.openOutboxToRead())
+    : [];
   return new Set([...rows.map((row) => row.id), ...queued]);
 }
 
 /**
- * Opens the vocabulary harvested from the profile's endpoint; a temporary copy where its file
- * refuses writes.
+ * Opens the vocabulary harvested from the endpoint of the profile; a temporary copy where its
+ * file refuses writes.
+ * @throws ConfigError where the profile has no harvesting interface
  */
-export async function openHarvested(context: Context): Promise<Vocabulary> {
+export async function openHarvestedVocabulary(context: Context): Promise<Vocabulary> {
   return (await context.openVocabularyToRead()).openSource(getHarvestBase(context.getProfile()));
 }
 
 /**
- * Returns the interface that shows the profile's own records. A training instance has none and uses
- * that of production for vocabularies: there, its identifiers belong to other records.
+ * Returns the address of the interface that shows the profile's own records; undefined where
+ * there is none. A training instance may use that of production for vocabularies: there, its
+ * identifiers belong to other records.
  */
 export function findOwnHarvestBase(context: Context): string | undefined {
   const { kind, baseUrl, oaiBase } = context.getProfile();
@@ -295,7 +325,11 @@ export function findOwnHarvestBase(context: Context): string | undefined {
     : oaiBase;
 }
 
-export function withoutHarvesting(profile: Profile): ConfigError {
+/**
+ * Makes the error that a lookup is not possible: the profile has no harvesting interface, or one
+ * that does not show its own records.
+ */
+export function makeNoHarvestingError(profile: Profile): ConfigError {
   if (profile.oaiBase !== undefined)
     return new ConfigError(
       t`The harvesting interface of profile ${profile.name} belongs to another instance and does not show what was sent to this one.`,
@@ -349,7 +383,7 @@ export async function probeHarvestAuth(
   const profile = context.getProfile();
   const oaiBase = findOwnHarvestBase(context);
   const isSaid = context.getConfig().profiles.get(profile.name)?.oai_auth !== undefined;
-  if (isSaid || oaiBase === undefined || !isProtected(oaiBase, false)) return undefined;
+  if (isSaid || oaiBase === undefined || !isProtectedAddress(oaiBase, false)) return undefined;
   const [{ send }, { openOaiClient }] = await Promise.all([
     context.openConnections(),
     import('../../harvest/client.ts'),
@@ -373,7 +407,10 @@ export async function probeHarvestAuth(
 
 const DAY_MS = 24 * 3600 * 1000;
 
-/** Opens everything that a push needs, by the profile. Ctrl-C stops it, and then aborts it. */
+/**
+ * Opens everything that a push needs, by the profile. The first Ctrl-C lets requests in progress
+ * end, the second aborts them. No request is sent yet.
+ */
 export async function openPush(context: Context) {
   const profile = context.getProfile();
   const { photosFolder } = context.getOutboxPlaces();

@@ -11,7 +11,12 @@ import {
   type RedisAddress,
   type RedisPaceStore,
 } from '../../service/http/redis-pace-store.ts';
-import { type Check, makeProblem, makeWarning, passCheck } from '../checks/check-machine.ts';
+import {
+  type Check,
+  makePassedCheck,
+  makeProblemCheck,
+  makeWarningCheck,
+} from '../checks/check-machine.ts';
 import { isLoopback, type Profile } from './config.ts';
 import type { Context } from './context.ts';
 
@@ -61,7 +66,10 @@ type SaidPause = {
   readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
 };
 
-/** Returns the shared pause; it creates no store, and ignores an unavailable one. */
+/**
+ * Returns the pause that all processes of this account observe, in words and for programs. It
+ * creates no store; an unavailable one counts as no pause.
+ */
 export async function readSharedPause(context: Context, profile: Profile): Promise<SaidPause> {
   const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
   try {
@@ -162,7 +170,10 @@ function getRedisAddress({ pacing }: Profile): RedisAddress {
   return address;
 }
 
-/** Checks the location of the pace, and if it is usable. */
+/**
+ * Checks the store of the pace: local, or the shared Redis with its answer time, its clock and
+ * whether its password is protected.
+ */
 export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
   if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
   const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
@@ -179,7 +190,7 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
     const ahead = `${clockAheadMs < 0 ? '−' : '+'}${Math.abs(clockAheadMs).toFixed(0)}`;
     const summary = t`Redis ${version} at ${place} answers in ${latency} ms; its clock differs from this machine's by ${ahead} ms`;
     if (role === 'slave')
-      return makeProblem(
+      return makeProblemCheck(
         'pacing',
         t`${place} is a replica of another Redis and is read-only.`,
         todo,
@@ -189,23 +200,23 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
       !isLoopback(address.host) &&
       context.environment['PAS_PACING_PASSWORD'] !== undefined
     ) {
-      return makeWarning(
+      return makeWarningCheck(
         'pacing',
         t`${summary}; the password is sent unencrypted.`,
         t`Use rediss:// if the Redis has TLS.`,
       );
     }
-    if (latencyMs < SLOW_STORE_MS) return passCheck('pacing', summary);
-    return makeWarning(
+    if (latencyMs < SLOW_STORE_MS) return makePassedCheck('pacing', summary);
+    return makeWarningCheck(
       'pacing',
       t`${summary}, which lowers the rate.`,
       t`Run Redis on the same network as the machines that share it.`,
     );
   } catch (thrown) {
     if (thrown instanceof ConfigError)
-      return makeProblem('pacing', thrown.message, thrown.hint ?? todo);
+      return makeProblemCheck('pacing', thrown.message, thrown.hint ?? todo);
     if (!(thrown instanceof PaceStoreError)) throw thrown;
-    return makeProblem(
+    return makeProblemCheck(
       'pacing',
       t`The pacing store at ${place} cannot be used: ${thrown.message}.`,
       todo,
@@ -217,9 +228,9 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
 
 function checkLocalPacing(path: string): Check {
   if (!existsSync(path))
-    return passCheck('pacing', t`local, in ${path}, which the first push creates`);
+    return makePassedCheck('pacing', t`local, in ${path}, which the first push creates`);
   const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
-  return passCheck(
+  return makePassedCheck(
     'pacing',
     t`local, in ${path} (${mode}), shared by every pas of this user on this machine`,
   );

@@ -5,7 +5,7 @@ import { homedir, userInfo } from 'node:os';
 import { dirname, join, posix, win32 } from 'node:path';
 
 /** Queries to the operating system, which tests replace. */
-export type System = {
+export type SystemQueries = {
   readonly platform: NodeJS.Platform;
   /** Returns the content of a file, and the target of a link; undefined where it cannot be read. */
   read(path: string): string | undefined;
@@ -27,7 +27,7 @@ const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv'];
  * Returns an identifier of the machine, independent of its name; empty where another machine may
  * have the same.
  */
-export function readMachineId(system: System): string {
+export function readMachineId(system: SystemQueries): string {
   // Containers of one image often share one identifier.
   if (isContainer(system)) return '';
   switch (system.platform) {
@@ -51,7 +51,7 @@ export function readMachineId(system: System): string {
  * Tells if the process runs in a container, or the Linux namespace is unreadable; the ledger is
  * beside the outbox then.
  */
-function isContainer(system: System): boolean {
+function isContainer(system: SystemQueries): boolean {
   switch (system.platform) {
     case 'linux':
       return (
@@ -67,7 +67,7 @@ function isContainer(system: System): boolean {
   }
 }
 
-function readRegistry(system: System, key: string, name: string): string | undefined {
+function readRegistry(system: SystemQueries, key: string, name: string): string | undefined {
   return system.run('reg.exe', ['query', `HKLM\\${key}`, '/v', name, '/reg:64']);
 }
 
@@ -75,7 +75,7 @@ function extractMatch(text: string | undefined, pattern: RegExp): string {
   return pattern.exec(text ?? '')?.[1] ?? '';
 }
 
-export const thisSystem: System = {
+export const thisSystem: SystemQueries = {
   platform: process.platform,
   read: (path) => runUnlessRefused(() => readFileSync(path, 'utf8')),
   link: (path) => runUnlessRefused(() => readlinkSync(path)),
@@ -103,7 +103,11 @@ function runUnlessRefused(read: () => string): string | undefined {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export type Places = {
+/**
+ * Paths of files and folders of this user, which need not exist. Those of the data home are
+ * relative where PAS_HOME is; those of the state never are.
+ */
+export type DataPaths = {
   readonly home: string;
   readonly configFile: string;
   /** Has a folder for each outbox, see {@link makeOutboxName}. */
@@ -127,8 +131,11 @@ export type Places = {
   readonly isStateNamed: boolean;
 };
 
-/** Removes empty variables: a CI system passes a missing secret as an empty one. */
-export function getGivenVariables(environment: Environment): Environment {
+/**
+ * Returns the environment without empty variables: a CI system passes a missing secret as an
+ * empty one.
+ */
+export function omitEmptyVariables(environment: Environment): Environment {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
@@ -149,12 +156,12 @@ export type UserSystem = {
  * path in a variable is ignored (XDG Base Directory Specification): otherwise every folder would
  * have its own pace.
  */
-export function makePlaces(
+export function makeDataPaths(
   environment: Environment,
   system: UserSystem = makeUserSystem(),
-): Places {
+): DataPaths {
   const { join: joinPath, isAbsolute } = system.platform === 'win32' ? win32 : posix;
-  const variables = getGivenVariables(environment);
+  const variables = omitEmptyVariables(environment);
   const getAbsolute = (name: string): string | undefined =>
     isAbsolute(variables[name] ?? '') ? variables[name] : undefined;
   const userHome = variables['HOME'] ?? system.homeFolder;
@@ -216,7 +223,7 @@ function findAccountFolder(): string | undefined {
  */
 export function readStoredLanguage(environment: Environment): string | undefined {
   try {
-    const [beforeTables = ''] = readFileSync(makePlaces(environment).configFile, 'utf8').split(
+    const [beforeTables = ''] = readFileSync(makeDataPaths(environment).configFile, 'utf8').split(
       /^[ \t]*\[/m,
     );
     return /^[ \t]*lang[ \t]*=[ \t]*["']([^"'\n]*)["']/m.exec(beforeTables)?.[1];
@@ -225,20 +232,22 @@ export function readStoredLanguage(environment: Environment): string | undefined
   }
 }
 
-export type OutboxPlaces = {
+/** Paths of an outbox, which need not exist. */
+export type OutboxPaths = {
   readonly folder: string;
   readonly outboxFile: string;
   readonly photosFolder: string;
 };
 
 /** Ledger of an outbox, and the folder of its lock. */
-export type LedgerPlaces = {
+export type LedgerPaths = {
   readonly ledgerFile: string;
   readonly locksFolder: string;
 };
 
 /**
- * Returns the name of the folder and of the lock of an outbox: an account at a service has one.
+ * Makes the name of the folder and of the lock of an outbox, which an account at a service has:
+ * 32 hexadecimal digits, equal for user names in any letter case.
  * @param address normalised
  * @param username empty where only a token is known
  */
@@ -246,15 +255,22 @@ export function makeOutboxName(address: string, username: string): string {
   return hash('sha256', `${address} ${username.trim().toLowerCase()}`, 'hex').slice(0, 32);
 }
 
-/** Returns the names of the outboxes of a data home. */
-export function listOutboxNames({ outboxesFolder }: Places): string[] {
+/**
+ * Returns the names of the outboxes of a data home, sorted; empty where it does not exist. A
+ * folder may lack its outbox.
+ */
+export function listOutboxNames({ outboxesFolder }: DataPaths): string[] {
   if (!existsSync(outboxesFolder)) return [];
   return readdirSync(outboxesFolder)
     .filter((name) => /^[\da-f]{32}$/.test(name))
     .sort();
 }
 
-export function makeOutboxPlaces({ outboxesFolder }: Places, name: string): OutboxPlaces {
+/**
+ * Makes the paths of an outbox; nothing is created.
+ * @param name from {@link makeOutboxName}
+ */
+export function makeOutboxPaths({ outboxesFolder }: DataPaths, name: string): OutboxPaths {
   const folder = join(outboxesFolder, name);
   return {
     folder,
@@ -267,11 +283,11 @@ export function makeOutboxPlaces({ outboxesFolder }: Places, name: string): Outb
  * Tells if each outbox has a ledger beside it, in place of one for all outboxes of the machine: a
  * container may lose its state folder at any time, unless one was named.
  */
-export function isLedgerBesideOutbox({ isStateNamed }: Places, system: System): boolean {
+export function isLedgerBesideOutbox({ isStateNamed }: DataPaths, system: SystemQueries): boolean {
   return !isStateNamed && isContainer(system);
 }
 
 /** Returns the places of a ledger beside its outbox. */
-export function makePlacesBeside(outboxFolder: string): LedgerPlaces {
+export function makeLedgerPathsBeside(outboxFolder: string): LedgerPaths {
   return { ledgerFile: join(outboxFolder, 'ledger.sqlite'), locksFolder: outboxFolder };
 }

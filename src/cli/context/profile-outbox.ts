@@ -12,21 +12,21 @@ import {
   updateHeader,
 } from '../../outbox/open-outbox.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
-import { uniteAndCheck } from '../../outbox/unite.ts';
+import { uniteAndHoldAlike } from '../../outbox/unite.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ConfigFile, listProfilesOfOutbox, type Profile } from './config.ts';
-import { type LedgerPlaces, listOutboxNames, type OutboxPlaces, type Places } from './places.ts';
+import { type DataPaths, type LedgerPaths, listOutboxNames, type OutboxPaths } from './places.ts';
 
 /** Parts of the context that open outboxes. */
 export type OutboxSources = {
   readonly clock: Clock;
-  readonly places: Places;
+  readonly places: DataPaths;
   readonly terminal: Terminal;
   getMachineId(): string;
   getConfig(): ConfigFile;
   getProfile(): Profile;
-  getOutboxPlaces(name?: string): OutboxPlaces;
-  getLedgerPlaces(name?: string): LedgerPlaces;
+  getOutboxPlaces(name?: string): OutboxPaths;
+  getLedgerPlaces(name?: string): LedgerPaths;
   onClose(close: () => void): void;
 };
 
@@ -36,8 +36,10 @@ const LEDGER_WAIT_MS = { push: 5000, command: 250 } as const;
 type Purpose = keyof typeof LEDGER_WAIT_MS;
 
 /**
- * Opens an outbox of the data home with the ledger, without uniting them.
- * @param binding creates a missing one
+ * Opens an outbox of the data home with the ledger, without uniting them. The caller closes it.
+ * @param name of the outbox, not of a profile
+ * @param purpose decides how long the ledger is waited for, and whether it is checked
+ * @param binding creates a missing outbox
  */
 export function openStoredOutbox(
   sources: Pick<OutboxSources, 'clock' | 'getMachineId' | 'getOutboxPlaces' | 'getLedgerPlaces'>,
@@ -57,9 +59,10 @@ export function openStoredOutbox(
 }
 
 /**
- * Opens or creates the outbox of the profile's service and user, and unites it with the ledger. It
- * is closed with the context.
- * @throws ConfigError where it is for another service
+ * Opens or creates the outbox of the profile's service and user, and unites it with the ledger,
+ * unless that is busy or has a problem. It is closed with the context. An empty outbox takes over
+ * the service of the profile.
+ * @throws ConfigError where it has finds for another service
  */
 export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
   const profile = sources.getProfile();
@@ -74,6 +77,7 @@ export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Out
   return outbox;
 }
 
+/** Makes the part of a profile to which an outbox is bound: the service and the user. */
 export function getBinding(profile: Profile): Binding {
   const { kind, baseUrl, prefix, schemaVersion, username } = profile;
   return { kind, address: baseUrl, prefix, schemaVersion, username: username ?? null };
@@ -96,6 +100,10 @@ function assertBinding(outbox: Outbox, profile: Profile): void {
   throw makeBindingError(outbox, profile);
 }
 
+/**
+ * Makes the error that the outbox of the profile is for another service, with the command that
+ * sets the profile back.
+ */
 export function makeBindingError(outbox: Outbox, { name, kind, baseUrl }: Profile): ConfigError {
   const header = readHeader(outbox);
   const back = cmd`pas profile set --profile ${name} base_url=${header.address} kind=${header.kind}`;
@@ -125,7 +133,7 @@ function followProfile(outbox: Outbox, binding: Binding): void {
 /** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */
 function uniteIfPossible(outbox: Outbox): void {
   try {
-    uniteAndCheck(outbox);
+    uniteAndHoldAlike(outbox);
   } catch (thrown) {
     const isOfLedger =
       thrown instanceof PasError && thrown.message.startsWith(outbox.ledger?.path ?? '\0');
@@ -154,7 +162,12 @@ function warnOfOthers(sources: OutboxSources, outbox: Outbox, isNew: boolean): v
     );
 }
 
-/** Opens a copy of the profile's outbox, where nothing can be written. */
+/**
+ * Opens a copy of the profile's outbox, where the data home cannot be written, and says so. It is
+ * closed with the context.
+ * @param path of the copy
+ * @throws ConfigError where it is for another service
+ */
 export function openOutboxCopy(sources: OutboxSources, path: string): Outbox {
   sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
   const outbox = openOutbox(path, sources.clock);

@@ -3,13 +3,13 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writePrivateFile } from '../../base/disk/files.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
-import { writeOutputFile, writeToReader } from '../../base/disk/output-file.ts';
+import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
 import { cmd, joinMessages, msg, quoteShellWord } from '../../base/message.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { parseTable } from '../../tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../tables/header-row.ts';
 import { readAtMost, readInputFile, toUtf8 } from '../../tables/input-file.ts';
 import {
@@ -23,7 +23,8 @@ import type { Table } from '../../tables/table.ts';
 import type { Context } from './context.ts';
 
 /**
- * Reads the museum's mapping; empty where there is no file. A file that is no table gives an issue.
+ * Reads the museum's mapping; empty where there is no file. A file that is no table, and rows
+ * that cannot be read, give issues.
  */
 export async function readMappingFile({
   places: { mappingFile: file },
@@ -31,7 +32,7 @@ export async function readMappingFile({
   if (!existsSync(file)) return { file, rows: [], issues: [] };
   try {
     const { text, issues } = await toUtf8(file, readFileSync(file));
-    const mapping = parseMapping(parseTable(file, text));
+    const mapping = parseMapping(parseCsvTable(file, text));
     return { ...mapping, issues: [...issues, ...mapping.issues] };
   } catch (thrown) {
     if (!(thrown instanceof FileError)) throw thrown;
@@ -47,10 +48,10 @@ export async function readMappingFile({
 }
 
 /**
- * Changes the current mapping on disk, so that concurrent commands do not overwrite each other's
- * changes.
- * @param change returns the new rows, and further results
- * @throws UsageError where a row cannot be read
+ * Changes the mapping on disk under a lock: `change` gets the current one, so that concurrent
+ * commands do not overwrite each other's changes.
+ * @param change returns the new rows, and further results, which are returned
+ * @throws UsageError where the current file has an error: it would be lost
  */
 export async function changeMappingFile<Change extends { readonly rows: readonly MappedTerm[] }>(
   context: Context,
@@ -97,7 +98,10 @@ export type TableOptions = {
   readonly headerRow?: string;
 };
 
-/** Returns the flags of a command that reads the same table again. */
+/**
+ * Returns the flags, with their values or undefined, for a command that reads the same table
+ * again.
+ */
 export function listReadingFlags({ sheet, encoding, headerRow }: TableOptions) {
   return [
     ['--sheet', sheet],
@@ -106,7 +110,10 @@ export function listReadingFlags({ sheet, encoding, headerRow }: TableOptions) {
   ] as const;
 }
 
-/** Reads a table of a file, or of standard input for `-`. */
+/**
+ * Reads a table of a file, or of standard input for `-`.
+ * @throws FileError where it cannot be read; UsageError for invalid rows of the header
+ */
 export async function readTableOrInput(
   context: Context,
   file: string,
@@ -123,7 +130,10 @@ export async function readTableOrInput(
     : readTable(file, options);
 }
 
-/** Reads any other file, or standard input, and returns it with its name in messages. */
+/**
+ * Reads a file, or standard input for `-`, and returns it with its name in messages.
+ * @throws FileError where it cannot be read or is too large
+ */
 export async function readFileOrInput(
   { streams }: Context,
   file: string,
@@ -135,8 +145,8 @@ export async function readFileOrInput(
 type OutputOptions = { readonly out?: string; readonly force?: boolean };
 
 /**
- * Writes a result to a file of the user, or to stdout.
- * @throws UsageError where the file exists and may not be replaced
+ * Writes a result to a file of the user, or to stdout where none or `-` is given.
+ * @throws UsageError where the file exists and `force` is absent
  */
 export async function writeResult(
   { streams, terminal }: Context,
@@ -144,7 +154,7 @@ export async function writeResult(
   pieces: Iterable<string>,
 ): Promise<void> {
   if (out === undefined || out === '-') {
-    await writeToReader(streams.stdout, pieces);
+    await writeToStdout(streams.stdout, pieces);
     return;
   }
   // Terms are not confidential.
@@ -169,8 +179,11 @@ type EditFile = {
   remove(): void;
 };
 
-/** Opens the file in which a find is edited; see {@link EditFile}. */
-export function editFile(context: Context, find: StoredFind): EditFile {
+/**
+ * Returns the access to the file in which a find is edited, with the text of an unfinished edit;
+ * the editor is not started yet. See {@link EditFile}.
+ */
+export function openEditFile(context: Context, find: StoredFind): EditFile {
   const path = join(context.places.home, `edit-${find.uuid}.txt`);
   return {
     path,

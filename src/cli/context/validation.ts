@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { formatLocalDate } from '../../base/clock.ts';
-import { readKept } from '../../base/disk/files.ts';
+import { readKeptFile } from '../../base/disk/files.ts';
 import { ConfigError } from '../../base/errors.ts';
 import { isReadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../finds/document.ts';
 import { formatReferenceCell } from '../../finds/field.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
-import { rememberReferences } from '../../finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, validateFind } from '../../finds/rules.ts';
 import { findTermByIdent } from '../../finds/vocabulary/terms.ts';
 import {
@@ -29,9 +29,9 @@ import {
 import {
   chooseLabel,
   type FormatReference,
-  type LabelsOf,
+  type LabelLookup,
 } from '../../tables/exports/exported-find.ts';
-import { withMapping } from '../../tables/own-terms/mapping.ts';
+import { makeMappedLookup } from '../../tables/own-terms/mapping.ts';
 import type { AddingSources } from '../interview/add-find.ts';
 import type { FinderSource } from '../interview/answer.ts';
 import type { Profile } from './config.ts';
@@ -40,21 +40,26 @@ import { openLookups } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
 
 /**
- * Opens everything for the validation: the profile's schema, its account, the vocabularies with the
- * museum's mapping.
+ * Opens everything for the validation: the profile's schema, the account as the service last
+ * described it, the harvested vocabularies with the museum's mapping, and the day. Nothing is
+ * requested.
+ * @throws ConfigError where the schema cannot be used
  */
 export async function openValidationContext(context: Context) {
   const profile = context.getProfile();
   const schema = await openFindSchema(getDocumentProfile(profile), makeOwnSchemaReader(context));
   const lookups = await openLookups(context);
-  const lookupTerm = withMapping(lookups.lookupTerm, await readMappingFile(context));
+  const lookupTerm = makeMappedLookup(lookups.lookupTerm, await readMappingFile(context));
   const account = findKnownAccount(await context.openOutbox());
   const who =
     account === undefined ? {} : { role: account.role, organisation: account.organisation };
   return { schema, ...lookups, lookupTerm, today: formatLocalDate(context.clock.now()), ...who };
 }
 
-/** Asks on a terminal which of several people a finder is; the answers apply to this command. */
+/**
+ * Asks on a terminal which of several people a finder is. Returns the data with a lookup that
+ * knows the answers, which apply to this command; unchanged without a terminal or with `--json`.
+ */
 export async function askAboutFinders<Known extends { readonly lookupTerm: LookupTerm }>(
   context: Context,
   ruleContext: Known,
@@ -70,12 +75,15 @@ export async function askAboutFinders<Known extends { readonly lookupTerm: Looku
   return { ...ruleContext, lookupTerm };
 }
 
-/** Opens the labels of vocabulary entries. They are cached, since finds repeat them. */
-export async function openLabels(context: Context): Promise<LabelsOf> {
+/**
+ * Opens the lookup of the labels of vocabulary entries, which are cached, since finds repeat
+ * them.
+ */
+export async function openLabels(context: Context): Promise<LabelLookup> {
   const vocabulary = (await context.openVocabularyToRead()).openSource(
     context.getProfile().oaiBase ?? '',
   );
-  const labelsById = new Map<string, ReturnType<LabelsOf>>();
+  const labelsById = new Map<string, ReturnType<LabelLookup>>();
   return (id) => {
     if (!labelsById.has(id)) {
       const term = findTermByIdent(vocabulary, id);
@@ -89,15 +97,17 @@ export async function openLabels(context: Context): Promise<LabelsOf> {
 }
 
 /**
- * Opens the words for references in a table: the label, if `pas import` reads the same entry from
- * it, else the identifier.
+ * Makes the function that formats references for a table: the label in the language of the
+ * output, if `pas import` reads the same entry from it, else the identifier.
  */
-export async function openReferenceWords(
+export async function openReferenceFormatter(
   context: Context,
-  getLabels: LabelsOf,
+  getLabels: LabelLookup,
 ): Promise<FormatReference> {
   const { lookupTerm } = await openLookups(context);
-  const resolve = rememberReferences(withMapping(lookupTerm, await readMappingFile(context)));
+  const resolve = makeReferenceResolver(
+    makeMappedLookup(lookupTerm, await readMappingFile(context)),
+  );
   return (field, reference) => {
     const labels = getLabels(reference.id);
     if (labels === undefined) return formatReferenceCell(reference);
@@ -109,17 +119,21 @@ export async function openReferenceWords(
 }
 
 /**
- * Opens schema, vocabularies and account once for many finds.
+ * Makes the function that validates a find, which is then fast for many of them. Nothing is
+ * stored.
  * @throws ConfigError where the schema cannot be used
  */
-export async function openValidation(context: Context): Promise<(find: Find) => ValidatedFind> {
+export async function openFindValidator(context: Context): Promise<(find: Find) => ValidatedFind> {
   const ruleContext = await openValidationContext(context);
   return (find) => validateFind(find, ruleContext);
 }
 
 /**
- * Merges given values with the defaults of profile and project.
- * @throws UsageError where a value is not `element=value`
+ * Returns the given values, and behind them the defaults of project and profile for other
+ * elements.
+ * @param flags `element=value`
+ * @throws UsageError for another form, or an element that differs for each find; ConfigError
+ * where config.toml has invalid defaults
  */
 export function makeProfileDefaults(context: Context, flags: readonly string[] = []): FindDefaults {
   const set = parseConstants(flags);
@@ -135,12 +149,19 @@ export function makeProfileDefaults(context: Context, flags: readonly string[] =
   ];
 }
 
-/** Returns the name of the account, as the service last described it. */
+/**
+ * Returns the name of the account, as the service last described it; undefined before that.
+ * Nothing is requested.
+ */
 export async function readAccountName(context: Context): Promise<string | undefined> {
   return findKnownAccount(await context.openOutbox())?.name;
 }
 
-export async function collectEntrySources(
+/**
+ * Opens everything that entering finds by hand needs.
+ * @param flags how photographs are queued
+ */
+export async function openAddingSources(
   context: Context,
   flags: KeepingFlags = {},
 ): Promise<AddingSources> {
@@ -155,8 +176,11 @@ export async function collectEntrySources(
   };
 }
 
-/** Opens the sources of suggestions, with the width of the terminal. */
-export async function offerSources(context: Context) {
+/**
+ * Opens the vocabulary and the mapping from which terms are suggested, with the width of the
+ * terminal.
+ */
+export async function openOfferSources(context: Context) {
   const vocabulary = (await context.openVocabularyToRead()).openSource(
     context.getProfile().oaiBase ?? '',
   );
@@ -169,6 +193,10 @@ export async function offerSources(context: Context) {
 
 export type KeepingFlags = { readonly stripGps?: boolean };
 
+/**
+ * Makes the functions that inspect and store photographs, for the outbox and the limits of the
+ * profile.
+ */
 export function makeContextKeeping(
   context: Context,
   { stripGps = false }: KeepingFlags,
@@ -179,7 +207,10 @@ export function makeContextKeeping(
   });
 }
 
-/** Returns the absolute folder of photographs: that of the option, else that of the table. */
+/**
+ * Returns the absolute folder of photographs: that of the option, else that of the table. It need
+ * not exist.
+ */
 export function getPhotoRoot(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
 }
@@ -192,7 +223,10 @@ export function getDocumentProfile({
   return { prefix, schemaBase, schemaVersion };
 }
 
-/** Returns the folder of the deployment's own schema, named after its address. */
+/**
+ * Returns the folder of the schema that was fetched from the profile's own service, named after
+ * its address. It need not exist.
+ */
 export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile): string {
   const { host, pathname } = new URL(getSchemaLocation(profile));
   const parts = [host, ...pathname.replace(/\.xsd$/, '').split('/')].filter((part) => part !== '');
@@ -206,7 +240,7 @@ export function getOwnSchemaFolder({ places }: Context, profile: DocumentProfile
 function makeOwnSchemaReader(context: Context): ReadOwnSchema {
   return async (profile) => {
     try {
-      return readKept(getOwnSchemaFolder(context, profile));
+      return readKeptFile(getOwnSchemaFolder(context, profile));
     } catch (thrown) {
       if (!(thrown instanceof ConfigError)) throw thrown;
       const hint = thrown.hint ?? '';

@@ -12,9 +12,13 @@ import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, isMadeByProgram, type LookupTerm, makeNextLocalId } from '../../finds/find.ts';
-import { type Position, parsePosition, writePosition } from '../../finds/place/read-position.ts';
+import {
+  formatExactPosition,
+  type Position,
+  parsePosition,
+} from '../../finds/place/read-position.ts';
 import { pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
-import { rememberReferences } from '../../finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
 import { enqueueFinds } from '../../outbox/changes/enqueue-finds.ts';
@@ -24,26 +28,26 @@ import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { findByLocalId, listLatestFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import { changeWish } from '../../outbox/wishes.ts';
+import { updateFindWish } from '../../outbox/wishes.ts';
 import { readPhotoPosition } from '../../photos/photo-exif.ts';
 import { makePhotoResolver } from '../../photos/photograph.ts';
-import { collapseUnchecked } from '../../tables/collapse-issues.ts';
+import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
-import { findKeyProblem } from '../../tables/columns/map-table.ts';
+import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
   mergeDefaults,
   orderElements,
   parseDefaults,
-  parseSetting,
   parseSettings,
+  parseSettingText,
 } from '../../tables/columns/settings.ts';
 import type { Prompt } from '../prompt.ts';
 import {
-  makeOfferTerms,
+  makeTermOfferer,
   type OfferSources,
   parseAnswer,
   replaceElements,
-  withPosition,
+  replacePosition,
 } from './answer.ts';
 import { type InterviewContext, runInterview, type SuggestedValues } from './interview.ts';
 
@@ -60,7 +64,7 @@ export type AddingSources = {
 };
 
 /** Values given before the questions. */
-export type Beginning = {
+export type GivenAnswers = {
   /** `element=value` */
   readonly set?: readonly string[];
   /** Another find, whose copyable elements are used. */
@@ -73,7 +77,10 @@ export type Beginning = {
 
 type Intent = 'send' | 'draft' | 'unfinished';
 
-/** Without uuid and state, nothing was saved. */
+/**
+ * A find after saving; `uuid` and `state` are null where nothing was saved. `photosAdded` is the
+ * number of photographs that were queued.
+ */
 export type SavedFind = {
   readonly uuid: string | null;
   readonly find: Find;
@@ -88,12 +95,13 @@ export const NEW_FIND: Find = { localId: '', elements: {}, photos: [] };
 export type EntrySession = ReturnType<typeof openEntrySession>;
 
 /**
- * Opens the entry of finds by hand.
+ * Makes the session in which finds are entered by hand, one after another. Nothing is stored
+ * before `save`.
  * @throws ConfigError where the defaults in config.toml are invalid
  */
 export function openEntrySession(
   { outbox, ruleContext, keeping, folder, ...sources }: AddingSources,
-  beginning: Beginning,
+  beginning: GivenAnswers,
 ) {
   /** Finds entered in this session: the next one gets the same day. */
   const enteredNow = new Set<string>();
@@ -102,7 +110,7 @@ export function openEntrySession(
   const isTaken = (localId: string): boolean => createFindLookup(outbox)(localId) !== undefined;
   const context = {
     ...ruleContext,
-    resolveReference: rememberReferences(ruleContext.lookupTerm),
+    resolveReference: makeReferenceResolver(ruleContext.lookupTerm),
     resolvePhoto: makePhotoResolver(folder),
     outbox,
     folder,
@@ -122,7 +130,7 @@ export function openEntrySession(
       const { finds, issues, unchecked } = await enqueueFinds([find], {
         ...keeping,
         outbox,
-        validate: withDraftIntent(validate, intent),
+        validate: makeDraftValidation(validate, intent),
         dryRun: false,
       });
       if (intent !== 'unfinished') enteredNow.add(find.localId);
@@ -134,7 +142,7 @@ export function openEntrySession(
         find,
         state,
         photosAdded: finds[0]?.photosAdded ?? 0,
-        issues: collapseUnchecked(reported, unchecked),
+        issues: collapseRepeatedWarnings(reported, unchecked),
       };
     },
     /** Makes the initial find; only the first one has the given point and photographs. */
@@ -156,15 +164,15 @@ function getPrefilledElements(outbox: Outbox, named: string): FindElements {
 /** @param base of a new find: empty, or the elements in common with another one */
 async function startFind(
   base: Find,
-  { set = [], point, pointFrom, photo = [] }: Beginning,
+  { set = [], point, pointFrom, photo = [] }: GivenAnswers,
   context: RowContext & { readonly folder: string },
 ): Promise<{ readonly find: Find; readonly issues: readonly Issue[] }> {
-  const parsed = set.map(parseSetting);
+  const parsed = set.map(parseSettingText);
   const issues: Issue[] = parsed.filter((each) => 'rule' in each);
   const settings = parsed.filter((each) => 'value' in each);
   const givenId = settings.find(({ name }) => name === 'local_id')?.value;
   const localId = givenId ?? base.localId;
-  const problem = givenId === undefined ? undefined : findKeyProblem(givenId);
+  const problem = givenId === undefined ? undefined : findLocalIdProblem(givenId);
   if (problem !== undefined)
     issues.push(makeErrorIssue('local-id', problem, { column: 'local_id' }));
   const otherSettings = settings.filter(({ name }) => name !== 'local_id');
@@ -181,19 +189,22 @@ async function startFind(
   const position =
     pointFrom === undefined ? ofPoint : await readPhotoPosition(resolve(context.folder, pointFrom));
   if (position === undefined) return { find, issues };
-  const certain = requireUnambiguous(position, localId);
+  const certain = acceptCertainPosition(position, localId);
   return 'rule' in certain
     ? { find, issues: [...issues, certain] }
-    : { find: withPosition(find, certain), issues };
+    : { find: replacePosition(find, certain), issues };
 }
 
-/** Accepts a point from a flag only without doubt, since there is no question to confirm it. */
-export function requireUnambiguous(reading: Reading<Position>, find: string): Position | Issue {
+/**
+ * Returns a position only if it can be read without doubt, since a flag has no question to
+ * confirm it; else the error issue, with the unambiguous spelling.
+ */
+export function acceptCertainPosition(reading: Reading<Position>, find: string): Position | Issue {
   const where = { find, element: 'geom_wkt' };
   if (!isReadable(reading)) return toIssue(reading, where);
   const { doubt } = reading.value;
   if (doubt === undefined) return reading.value;
-  const meant = writePosition(reading.value);
+  const meant = formatExactPosition(reading.value);
   return makeErrorIssue(
     'geometry-doubt',
     t`${doubt} If you mean ${meant}, write it that way.`,
@@ -204,10 +215,10 @@ export function requireUnambiguous(reading: Reading<Position>, find: string): Po
 const DRAFT_RULE = 'kept-as-draft';
 
 /**
- * Makes the validation that keeps a complete find as a draft while it is being entered, or on
- * request.
+ * Returns a validation that keeps even a complete find as a draft, by an error that says so; with
+ * the intent `send`, the given one.
  */
-export function withDraftIntent(
+export function makeDraftValidation(
   validate: (find: Find) => ValidatedFind,
   intent: Intent,
 ): (find: Find) => ValidatedFind {
@@ -223,7 +234,11 @@ export function withDraftIntent(
 /** `asAsked`: all input was understood, and the find is queued, or the draft that was requested. */
 type AddResult = SavedFind & { readonly asAsked: boolean };
 
-/** Adds a find from flags; one with an error only as a draft on request. */
+/**
+ * Adds a find from flags. One with an error is stored only as a draft on request, otherwise
+ * nothing is.
+ * @throws UsageError where another find has its local id
+ */
 export async function addFind(adding: EntrySession, isDraft: boolean): Promise<AddResult> {
   const { localId } = suggestValues(NEW_FIND, adding.context);
   const { find: begun, issues: unreadable } = await adding.start({ ...NEW_FIND, localId }, 'first');
@@ -277,45 +292,47 @@ async function checkPhotographs(
   return inspected.flatMap(({ issues }) => issues.map((issue) => issue.with({ find: localId })));
 }
 
-export type Asking = {
+export type AskingTools = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;
   readonly offers: OfferSources;
 };
 
 /**
- * Returns the data for the questions about a find; entries of the newest finds are suggested first.
+ * Returns the parts of an interview that do not depend on the find: reading, checks and offers,
+ * with the entries of the newest finds first.
  */
-export function makeInterview(
+export function makeInterviewContext(
   { outbox, context, check }: EntrySession,
-  { offers, ...asking }: Asking,
+  { offers, ...asking }: AskingTools,
 ) {
   const latest = listLatestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
   const read: InterviewContext['read'] = (question, text, find) =>
     parseAnswer(question, text, find, context);
-  return { ...asking, read, check, offerTerms: makeOfferTerms({ ...offers, latest }) };
+  return { ...asking, read, check, offerTerms: makeTermOfferer({ ...offers, latest }) };
 }
 
 /**
- * Asks for one find, which is saved after every answer.
- * @throws InterruptedError on Ctrl-C, with what was saved
+ * Asks for one find, which is saved after every answer, its photographs with the last one.
+ * @param isDraft keep it as a draft, whatever the person answers at the end
+ * @throws InterruptedError on Ctrl-C, which tells what was saved
  */
 export async function enterFind(
   adding: EntrySession,
   start: Find,
   isDraft: boolean,
-  asking: Asking,
+  asking: AskingTools,
 ): Promise<SavedFind> {
   const { outbox, context, save } = adding;
   let last: Find | undefined;
   const world: InterviewContext = {
-    ...makeInterview(adding, asking),
+    ...makeInterviewContext(adding, asking),
     suggest: (find) => suggestValues(find, context),
     keep: async (find, before) => {
       if (Object.keys(find.elements).length === 0 && find.photos.length === 0) return;
       const kept =
         before.localId === find.localId ? undefined : findByLocalId(outbox, before.localId);
-      if (kept !== undefined) changeWish(outbox, kept, { localId: find.localId });
+      if (kept !== undefined) updateFindWish(outbox, kept, { localId: find.localId });
       // Photographs are queued with the last answer, since until then one of them may be removed.
       await save({ ...find, photos: [] }, 'unfinished');
       last = find;
@@ -336,7 +353,10 @@ export async function enterFind(
 
 const MAX_INSPECTED = 500;
 
-/** Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds. */
+/**
+ * Returns the last draft entered by hand, among the latest {@link MAX_INSPECTED} finds; undefined
+ * without any.
+ */
 export function findLastUnfinished(outbox: Outbox): StoredFind | undefined {
   return listLatestFinds(outbox, MAX_INSPECTED).find(
     ({ uuid, wish }) => wish.file === null && findImportOfFind(outbox, uuid)?.state === 'draft',

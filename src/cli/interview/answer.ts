@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { cutTo, normalizeId } from '../../base/characters.ts';
-import { splitNames } from '../../base/csv.ts';
+import { cutText, normalizeId } from '../../base/characters.ts';
+import { splitFileNames } from '../../base/csv.ts';
 import { hasErrors, type Issue, isReadable, type Reading } from '../../base/issue.ts';
 import { getLanguage, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
-import { fold } from '../../base/names.ts';
+import { foldForSearch } from '../../base/names.ts';
 import { formatReferenceCell, type Reference } from '../../finds/field.ts';
 import {
   type ColumnName,
@@ -32,8 +32,8 @@ import { searchTerms } from '../../finds/vocabulary/search.ts';
 import { describeProject, type Term, type Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
   findTermByIdent,
-  getPath,
   isHarvested,
+  listTermPath,
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
 import type { PhotographKeeping } from '../../outbox/changes/kept-photographs.ts';
@@ -42,17 +42,17 @@ import { applyColumnRule, type ColumnMap } from '../../tables/columns/column-rul
 import { parseColumns } from '../../tables/columns/columns.ts';
 import { convertFormRows } from '../../tables/columns/form-return.ts';
 import type { RowContext } from '../../tables/columns/map-row.ts';
-import { findKeyProblem } from '../../tables/columns/map-table.ts';
+import { findLocalIdProblem } from '../../tables/columns/map-table.ts';
 import {
-  isOfPoint,
+  isPointOrSystemColumn,
   orderElements,
-  parseSetting,
   parseSettings,
+  parseSettingText,
   TABLE_OF_ONE,
 } from '../../tables/columns/settings.ts';
-import { type Mapping, type MappingRow, withMapping } from '../../tables/own-terms/mapping.ts';
+import { type Mapping, type MappingRow, makeMappedLookup } from '../../tables/own-terms/mapping.ts';
 import type { Table } from '../../tables/table.ts';
-import { type Annotation, choose, type Prompt, type PromptOffer } from '../prompt.ts';
+import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 
 export type AnswerContext = RowContext &
   RuleContext & {
@@ -113,10 +113,10 @@ export async function parseAnswer(
 }
 
 /**
- * Removes the answer to this question. The coordinate system is required even without a point, and
- * a stated one stays.
+ * Returns the find without the answer to this question. Without a point, the coordinate system
+ * stays as stated, or becomes 4326: it is required in any case.
  */
-export function withoutAnswer({ name }: Question, find: Find): Find {
+export function clearAnswer({ name }: Question, find: Find): Find {
   if (name === 'photos') return { ...find, photos: [] };
   if (name !== 'point') return replaceElements(find, [name], {});
   const { geom_system: stated = '4326', geom_wkt, geom_sjtsk_wkt } = find.elements;
@@ -131,14 +131,14 @@ export function replaceElements(
   elements: FindElements,
 ): Find {
   const replaced = new Set<string>(
-    columns.some(isOfPoint) ? [...columns, ...POINT_ELEMENTS] : columns,
+    columns.some(isPointOrSystemColumn) ? [...columns, ...POINT_ELEMENTS] : columns,
   );
   const kept = Object.entries(find.elements).filter(([element]) => !replaced.has(element));
   return { ...find, elements: orderElements({ ...Object.fromEntries(kept), ...elements }) };
 }
 
 function parseLocalId(name: string, find: Find, { isTaken }: AnswerContext): Answer {
-  const problem = findKeyProblem(name);
+  const problem = findLocalIdProblem(name);
   if (problem !== undefined) return { problem: String(problem) };
   if (name !== find.localId && isTaken(name))
     return { problem: t`There is already a find ${name}.` };
@@ -148,7 +148,7 @@ function parseLocalId(name: string, find: Find, { isTaken }: AnswerContext): Ans
 async function parsePhotos(text: string, find: Find, context: AnswerContext): Promise<Answer> {
   const photos: string[] = [];
   const remarks: string[] = [];
-  for (const name of splitNames(text).map(withoutQuotes)) {
+  for (const name of splitFileNames(text).map(withoutQuotes)) {
     if (name === '') continue;
     const path = resolve(context.folder, name);
     const { photograph, issues } = await context.inspectPhotograph(path);
@@ -168,7 +168,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
   const reading = isPhoto ? await context.readPhotoPosition(path) : parsePosition(text);
   if (!isReadable(reading)) return { problem: String(reading.problem) };
   const { value } = reading;
-  const answer = judgeAnswer('point', withPosition(find, value), context);
+  const answer = judgeAnswer('point', replacePosition(find, value), context);
   if ('problem' in answer) return answer;
   const area = findAreaLabel(value, context);
   return {
@@ -182,7 +182,7 @@ async function parsePointAnswer(text: string, find: Find, context: AnswerContext
 }
 
 /** Replaces the coordinate system and the point; the point in the other system is removed. */
-export function withPosition(find: Find, { system, point }: Position): Find {
+export function replacePosition(find: Find, { system, point }: Position): Find {
   const elements = { geom_system: system, [getPointElement(system)]: formatPoint(point) };
   return replaceElements(find, POINT_ELEMENTS, elements);
 }
@@ -265,7 +265,7 @@ const IDENTIFIER = /^[A-Z]+-\d+$/;
  * Makes the offers for a typed text, without duplicates; where none match, the text itself and a
  * remark.
  */
-export function makeOfferTerms(context: OfferContext): OfferTerms {
+export function makeTermOfferer(context: OfferContext): OfferTerms {
   return (element, typed) => {
     const field = getField(element);
     const set = field.set ?? 'projekt';
@@ -345,16 +345,16 @@ function offerOwnTerms(
   set: string,
   typed: string,
 ): Offers {
-  const query = fold(typed);
+  const query = foldForSearch(typed);
   return mapping.rows
-    .filter((row) => row.confirmed && row.set === set && fold(row.term).includes(query))
+    .filter((row) => row.confirmed && row.set === set && foldForSearch(row.term).includes(query))
     .slice(0, MAX_FOUND)
     .map(({ term: ownTerm, id, label }) => {
       const term = id === '' ? undefined : findTermByIdent(vocabulary, id);
       const meaning = term === undefined ? label || id : getTermName(term);
       return {
         value: ownTerm,
-        name: cutTo(`${ownTerm} = ${meaning}`, columns - MARGIN),
+        name: cutText(`${ownTerm} = ${meaning}`, columns - MARGIN),
         short: meaning,
         description: t`your own term`,
       };
@@ -362,12 +362,12 @@ function offerOwnTerms(
 }
 
 function makeTermOffer(vocabulary: Vocabulary, term: Term, columns: number): PromptOffer<string> {
-  const path = getPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
+  const path = listTermPath(vocabulary, term.ident).map(({ label, ident }) => label || ident);
   return {
     value: term.ident,
-    name: cutTo(`${getTermName(term)} ${describeProject(term.details)}`.trim(), columns - MARGIN),
-    short: cutTo(getTermName(term), columns / 2),
-    description: cutTo(
+    name: cutText(`${getTermName(term)} ${describeProject(term.details)}`.trim(), columns - MARGIN),
+    short: cutText(getTermName(term), columns / 2),
+    description: cutText(
       [term.ident, ...path.map((label) => `${label} ›`), term.label].join(' '),
       columns - 1,
     ),
@@ -419,7 +419,7 @@ export async function collectFinders({
   table = TABLE_OF_ONE,
   map,
 }: FinderSource): Promise<Set<string>> {
-  const constants = set.map(parseSetting).filter((setting) => 'value' in setting);
+  const constants = set.map(parseSettingText).filter((setting) => 'value' in setting);
   const findTable = await convertFormRows(table, map !== undefined);
   const { columns } = parseColumns(findTable, map, constants);
   const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
@@ -427,7 +427,7 @@ export async function collectFinders({
 }
 
 /**
- * Asks which person is meant wherever several match.
+ * Asks which person is meant, for each finder that several people match.
  * @returns the lookup with the answers, which apply to this command
  */
 export async function chooseFinders(
@@ -440,10 +440,14 @@ export async function chooseFinders(
     const read = resolveFinder(finder, lookupTerm);
     if (!('candidates' in read) || read.candidates === undefined || !ASKED.includes(read.rule))
       continue;
-    const person = await choose<TermCandidate | 'none'>(prompt, t`Who is the finder "${finder}"?`, [
-      ...read.candidates.map((each) => ({ value: each, name: formatFinder(each) })),
-      { value: 'none', name: t`none of them; leave it as an error` },
-    ]);
+    const person = await askChoice<TermCandidate | 'none'>(
+      prompt,
+      t`Who is the finder "${finder}"?`,
+      [
+        ...read.candidates.map((each) => ({ value: each, name: formatFinder(each) })),
+        { value: 'none', name: t`none of them; leave it as an error` },
+      ],
+    );
     if (person === 'none') continue;
     chosen.push({
       row: 0,
@@ -455,7 +459,7 @@ export async function chooseFinders(
       confirmed: true,
     });
   }
-  return withMapping(lookupTerm, { file: '', rows: chosen, issues: [] });
+  return makeMappedLookup(lookupTerm, { file: '', rows: chosen, issues: [] });
 }
 
 /**
@@ -468,7 +472,7 @@ export function askAboutNewPerson(
 ): Promise<TermCandidate | 'new' | 'stop'> {
   const count = finds.length;
   const others = similar.join('; ');
-  return choose<TermCandidate | 'new' | 'stop'>(
+  return askChoice<TermCandidate | 'new' | 'stop'>(
     prompt,
     others === ''
       ? t`The service does not know the finder "${name}" (finds: ${count}). Who is it?`

@@ -11,7 +11,7 @@ import {
 } from '../../tables/answer-rows.ts';
 import type { Context } from '../context/context.ts';
 import { makeContextKeeping, openValidationContext } from '../context/validation.ts';
-import { choose } from '../prompt.ts';
+import { askChoice } from '../prompt.ts';
 import { printIssues } from '../terminal.ts';
 
 /** Asks a person what a row is; undefined where they decide later. */
@@ -23,22 +23,25 @@ export async function askAboutRow(
     value,
     name: String(ANSWER_WORDS[value]),
   }));
-  return chooseOrLater(context, String(getRowQuestion(asked)), offers);
+  return askChoiceOrLater(context, String(getRowQuestion(asked)), offers);
 }
 
 /** Asks a person to choose; undefined where they decide later. */
-export async function chooseOrLater<Value>(
+export async function askChoiceOrLater<Value>(
   context: Context,
   question: string,
   offers: readonly { readonly value: Value; readonly name: string }[],
 ): Promise<Value | undefined> {
-  return choose<Value | undefined>(await context.prompt(), question, [
+  return askChoice<Value | undefined>(await context.prompt(), question, [
     ...offers,
     { value: undefined, name: t`decide later` },
   ]);
 }
 
-/** Imports a row as a person said, and says what became of it. */
+/**
+ * Imports a row as a person said, and prints what became of it.
+ * @returns `differs` where the row still has an error, a question, or differs from the sent find
+ */
 export async function importAnsweredRow(
   context: Context,
   stored: StoredFind,

@@ -1,4 +1,4 @@
-import { cutTo } from '../../base/characters.ts';
+import { cutText } from '../../base/characters.ts';
 import { InterruptedError } from '../../base/errors.ts';
 import { formatIssuePlace } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
@@ -24,7 +24,7 @@ import {
   NAMED_COLUMNS,
   type ReadColumn,
 } from '../../tables/columns/column-rule.ts';
-import type { Preview, UnmappedTerm } from '../../tables/columns/map-table.ts';
+import type { ImportPreview, UnmappedTerm } from '../../tables/columns/map-table.ts';
 import {
   type ColumnProposal,
   NO_ANSWERS,
@@ -36,7 +36,7 @@ import {
   type NumberTable,
   type PreviewedTable,
 } from '../../tables/table-columns.ts';
-import { choose, type Prompt, type PromptOffer } from '../prompt.ts';
+import { askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
 import type { OfferTerms } from './answer.ts';
 
 type AskingWorld = Pick<PreviewedTable, 'lookupTerm' | 'preview' | 'propose' | 'answers'> & {
@@ -50,8 +50,9 @@ type Choice =
   | { readonly kind: 'column'; readonly column: ColumnProposal };
 
 /**
- * Lets a person edit the proposals.
- * @throws InterruptedError where the person stops; then nothing is written
+ * Lets a person change the proposed columns, answer the questions, and see the effect, until they
+ * want to write the map. Nothing is written here.
+ * @throws InterruptedError where the person stops
  */
 export async function askAboutTable(world: AskingWorld) {
   const { prompt, say, preview, propose } = world;
@@ -61,8 +62,8 @@ export async function askAboutTable(world: AskingWorld) {
     answers = await settleQuestions(answers, world);
     for (const name of propose(answers).undecided) answers = await askFixed(answers, name, world);
     const proposal = propose(answers);
-    say(['', ...previewLines(preview(proposal)), '']);
-    const decided = await choose<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
+    say(['', ...formatPreview(preview(proposal)), '']);
+    const decided = await askChoice<'write' | 'import' | 'change'>(prompt, t`Continue?`, [
       { value: 'write', name: t`Write the column map` },
       { value: 'import', name: t`Write the column map and import now` },
       { value: 'change', name: t`Change something` },
@@ -76,7 +77,7 @@ async function changeColumns(begun: TableAnswers, world: AskingWorld): Promise<T
   let answers = begun;
   for (;;) {
     const { columns } = propose(answers);
-    const choice = await choose<Choice>(prompt, t`Accept all, or change a column`, [
+    const choice = await askChoice<Choice>(prompt, t`Accept all, or change a column`, [
       { value: { kind: 'go-on' }, name: t`Accept all` },
       ...columns.map((column) => ({
         value: { kind: 'column', column } as const,
@@ -117,7 +118,7 @@ async function settleQuestions(
     const [first = ''] = keys;
     const offers = keys.map((key) => ({ value: key, name: key }));
     const key =
-      asks === 'unit' ? first : await choose(prompt, t`Which column is ${element}?`, offers);
+      asks === 'unit' ? first : await askChoice(prompt, t`Which column is ${element}?`, offers);
     const found = columns.find(({ profile }) => profile.key === key)?.rule;
     const rule = found?.element === undefined ? { element } : found;
     const unit = asks === 'unit' ? await askUnit(prompt) : rule.unit;
@@ -131,7 +132,7 @@ function withRule(answers: TableAnswers, key: string, rule: ColumnRule): TableAn
 
 function askUnit(prompt: Prompt): Promise<DepthUnit> {
   const offers = DEPTH_UNITS.map((value) => ({ value, name: value }));
-  return choose(prompt, t`Measured in`, offers);
+  return askChoice(prompt, t`Measured in`, offers);
 }
 
 async function changeColumn(
@@ -141,7 +142,7 @@ async function changeColumn(
   { prompt }: AskingWorld,
 ): Promise<TableAnswers> {
   const { key } = column.profile;
-  const element = await choose<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
+  const element = await askChoice<ColumnName | 'ignore'>(prompt, t`What is "${key}"?`, [
     { value: 'ignore', name: t`Leave it out` },
     ...listElementOffers(),
   ]);
@@ -191,7 +192,7 @@ async function askDetails(prompt: Prompt, element: ColumnName): Promise<Partial<
     }
     case 'nalezce': {
       const offers = NAME_ORDERS.map((value) => ({ value, name: formatNameOrder(value) }));
-      return { name: await choose(prompt, t`How names of people are written`, offers) };
+      return { name: await askChoice(prompt, t`How names of people are written`, offers) };
     }
     case 'geom_x':
     case 'geom_y': {
@@ -209,7 +210,7 @@ async function askElement(prompt: Prompt): Promise<ColumnName> {
   const offers = listElementOffers().filter(
     ({ value }) => isElementName(value) && getField(value).kind !== 'point',
   );
-  return choose(prompt, t`Which element?`, offers);
+  return askChoice(prompt, t`Which element?`, offers);
 }
 
 /** Asks for one value for all finds; an empty answer removes it. */
@@ -250,7 +251,11 @@ async function askFixed(
   }
 }
 
-/** Asks which columns of a table of registration numbers are meant. */
+/**
+ * Asks which columns of a table of registration numbers are meant, and returns the proposal with
+ * the answers; without questions, the first one.
+ * @param openPrompt called only if there is something to ask
+ */
 export async function chooseNumberColumns(
   { propose, proposed }: NumberTable,
   openPrompt: () => Promise<Prompt>,
@@ -260,7 +265,11 @@ export async function chooseNumberColumns(
   return propose(await settleQuestions(NO_ANSWERS, { prompt: await openPrompt(), say, propose }));
 }
 
-export function formatOverview({ columns, fixed, undecided }: TableProposal): string[] {
+/**
+ * Formats the proposed columns and the values for every find as lines, with what is still
+ * undecided.
+ */
+export function formatProposal({ columns, fixed, undecided }: TableProposal): string[] {
   const lines = columns.flatMap(formatColumn);
   if (fixed.length + undecided.length > 0) lines.push('', t`For every find:`);
   for (const { name, value } of fixed) lines.push(`   ${name} = ${value}`);
@@ -321,13 +330,17 @@ export function hasVocabulary(element: string): boolean {
   return kind === 'term' || kind === 'reference';
 }
 
-export function previewLines({
+/**
+ * Formats the effect of an import as lines: the first find, the numbers of complete, incomplete
+ * and unreadable rows, and the commonest errors.
+ */
+export function formatPreview({
   rows: all,
   example,
   leftOut,
   drafts,
   commonest,
-}: Preview): string[] {
+}: ImportPreview): string[] {
   const lines =
     example === undefined ? [] : [t`This is how pas reads the first:`, ...findLines(example), ''];
   const good = all - leftOut - drafts;
@@ -385,5 +398,5 @@ export function formatUnmappedTerms(terms: readonly UnmappedTerm[], termsFile: s
 }
 
 function cut(text: string, most: number): string {
-  return cutTo(text.replace(/\s+/g, ' '), most);
+  return cutText(text.replace(/\s+/g, ' '), most);
 }

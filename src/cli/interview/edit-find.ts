@@ -3,20 +3,20 @@ import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../bas
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import {
+  applyCellChanges,
   type Cells,
-  editText,
+  formatEditText,
   getFindCells,
   listDifferingCells,
   parseEditText,
-  withChanges,
 } from '../../finds/edit-text.ts';
-import { findColumnMeant } from '../../finds/fields.ts';
+import { findColumnByName } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
-import { rememberReferences } from '../../finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
-import { asFind, makePrepared } from '../../outbox/changes/enqueue-finds.ts';
+import { convertStoredFind, makePreparedDocument } from '../../outbox/changes/enqueue-finds.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { findImportOfFind } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
@@ -24,18 +24,18 @@ import {
   findByUuid,
   getImportedRow,
   type StoredFind,
-  serializeBase,
+  serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { wantFind } from '../../outbox/wishes.ts';
 import { OF_ONE_FIND } from '../../tables/columns/column-rule.ts';
 import {
-  isOfPoint,
-  parseColumnSetting,
+  isPointOrSystemColumn,
+  makeSetting,
   parseSettings,
-  parseSettingsOrThrow,
+  parseSettingTexts,
 } from '../../tables/columns/settings.ts';
-import { requireUnambiguous, withDraftIntent } from './add-find.ts';
-import { replaceElements, withPosition } from './answer.ts';
+import { acceptCertainPosition, makeDraftValidation } from './add-find.ts';
+import { replaceElements, replacePosition } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
 type EditContext = {
@@ -65,25 +65,26 @@ const UNCHANGED: PlannedEdit = { changed: [], issues: [] };
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
- * Opens an edit, which is planned and then stored; a complete find is queued after it.
- * @throws UsageError, as each edit, where it was sent or changed meanwhile
+ * Opens the edit of an unsent find: each function plans one from text, settings or answers,
+ * without storing it. `store` of the plan writes; a complete find is queued then.
+ * @throws UsageError where the find was sent; `store` also where it changed meanwhile
  */
 export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) {
   const ruleContext = { ...given.ruleContext, lookupNumber: openNumberLookup(outbox) };
   const context = { outbox, ruleContext };
   assertEditable(outbox, stored);
-  const find = asFind(stored);
+  const find = convertStoredFind(stored);
   const before = getFindCells(find.elements, ruleContext.lookupTerm);
   const plan = (after: Cells, intent: InterviewResult['intent'] = 'send') =>
     planEdit(context, stored, before, after, intent);
   const bySettings = (texts: readonly string[], point?: string): PlannedEdit => {
     const position =
-      point === undefined ? undefined : requireUnambiguous(parsePosition(point), find.localId);
+      point === undefined ? undefined : acceptCertainPosition(parsePosition(point), find.localId);
     if (position !== undefined && 'rule' in position) return { ...UNCHANGED, issues: [position] };
-    const placed = position && withPosition({ ...find, elements: {} }, position).elements;
+    const placed = position && replacePosition({ ...find, elements: {} }, position).elements;
     const ofPoint = placed === undefined ? [] : getFindCells(placed, ruleContext.lookupTerm);
-    const settings = parseSettingsOrThrow(texts).map(({ name, value }) => [name, value] as const);
-    return plan(withChanges(before, new Map([...ofPoint, ...settings])));
+    const settings = parseSettingTexts(texts).map(({ name, value }) => [name, value] as const);
+    return plan(applyCellChanges(before, new Map([...ofPoint, ...settings])));
   };
   return {
     find,
@@ -93,7 +94,7 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
       // A refusal's issues are stored; others are computed again with the current vocabularies.
       const issues =
         entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
-      return editText(find.localId, before, issues);
+      return formatEditText(find.localId, before, issues);
     },
     byText: (text: string): PlannedEdit => {
       const read = parseEditText(text);
@@ -103,9 +104,9 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
       if (listDifferingCells(before, cells).length === 0) return UNCHANGED;
       // An alias would otherwise be a second line.
       const edited = plan(
-        new Map([...cells].map(([name, cell]) => [findColumnMeant(name) ?? name, cell])),
+        new Map([...cells].map(([name, cell]) => [findColumnByName(name) ?? name, cell])),
       );
-      return { ...edited, again: editText(find.localId, cells, edited.issues) };
+      return { ...edited, again: formatEditText(find.localId, cells, edited.issues) };
     },
     /** @param texts `element=value`; an empty value removes the element */
     bySettings,
@@ -115,8 +116,9 @@ export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) 
 }
 
 /**
- * Replaces the finder of unsent finds by an identifier.
- * @throws UsageError as {@link openEdit} does
+ * Replaces the finder of unsent finds by an identifier, and stores them.
+ * @param finds their uuids; unknown ones are passed over
+ * @throws UsageError as {@link openEdit} does, when the finds before are stored already
  */
 export function replaceFinder(context: EditContext, finds: readonly string[], id: string): void {
   for (const find of finds) {
@@ -129,7 +131,9 @@ export function replaceFinder(context: EditContext, finds: readonly string[], id
 }
 
 /**
- * Plans the same change of several finds; a sent find does not prevent the others.
+ * Plans the same change of several finds; nothing is stored. A sent find is among `refused`, and
+ * does not prevent the others; one that would not change is left out.
+ * @param texts `element=value`
  * @throws UsageError for an invalid setting
  */
 export function planEdits(
@@ -138,7 +142,7 @@ export function planEdits(
   texts: readonly string[],
   point?: string,
 ) {
-  parseSettingsOrThrow(texts);
+  parseSettingTexts(texts);
   const planned: { stored: StoredFind; plan: PlannedEdit }[] = [];
   const refused: { find: string; because: string }[] = [];
   const issues: Issue[] = [];
@@ -172,11 +176,11 @@ function planEdit(
     return { ...UNCHANGED, issues: fixed.map(refuse) };
   }
   // Without the table's row, to which the issues no longer refer.
-  const { localId, elements } = asFind(stored);
+  const { localId, elements } = convertStoredFind(stored);
   const unchanged: Find = { localId, elements, photos: [] };
   const { find, issues } = replaceCells(unchanged, after, changed, ruleContext.lookupTerm);
   if (hasErrors(issues)) return { ...UNCHANGED, issues };
-  const validated = withDraftIntent((each) => validateFind(each, ruleContext), intent)(find);
+  const validated = makeDraftValidation((each) => validateFind(each, ruleContext), intent)(find);
   // A complete draft may be all that is to be sent.
   const isDraft = findImportOfFind(outbox, stored.uuid)?.state === 'draft';
   const isMoved = isDraft ? !hasErrors(validated.issues) : intent === 'draft';
@@ -185,9 +189,9 @@ function planEdit(
     outbox.change(() => {
       assertEditable(outbox, stored);
       assertUnchanged(outbox, stored);
-      const base = serializeBase(getImportedRow(stored) ?? null, find.elements);
+      const base = serializeImportedRow(getImportedRow(stored) ?? null, find.elements);
       const wish = { ...stored.wish, elements: find.elements, base };
-      wantFind(outbox, stored, wish, makePrepared(validated));
+      wantFind(outbox, stored, wish, makePreparedDocument(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
       return { state, issues: [...issues, ...validated.issues] };
     });
@@ -244,13 +248,15 @@ function replaceCells(
       'photos',
       t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
     );
-  const others = changed.some(isOfPoint) ? [...after.keys()].filter(isOfPoint) : [];
+  const others = changed.some(isPointOrSystemColumn)
+    ? [...after.keys()].filter(isPointOrSystemColumn)
+    : [];
   const given = [...new Set([...changed, ...others])].map((name) =>
-    parseColumnSetting(name, after.get(name) ?? ''),
+    makeSetting(name, after.get(name) ?? ''),
   );
   const settings = given.filter((each) => 'value' in each);
   const parsed = parseSettings(settings, localId, {
-    resolveReference: rememberReferences(lookupTerm),
+    resolveReference: makeReferenceResolver(lookupTerm),
     resolvePhoto,
   });
   const issues = [...given.filter((each) => 'rule' in each), ...parsed.issues].map((issue) =>

@@ -1,4 +1,4 @@
-import { cutTo } from '../../base/characters.ts';
+import { cutText } from '../../base/characters.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { formatDay, t } from '../../base/language.ts';
 import { formatReferenceCell, type TargetState } from '../../finds/field.ts';
@@ -16,8 +16,8 @@ import {
 } from '../../finds/questions.ts';
 import { NOT_HARVESTED } from '../../finds/value-rules.ts';
 import { formatAnswer, formatFindLine, formatTargetState } from '../../outbox/views/entry-words.ts';
-import { type Annotation, choose, type Prompt, type PromptOffer } from '../prompt.ts';
-import { ABOUT_ABSENCE, type Answer, type OfferTerms, withoutAnswer } from './answer.ts';
+import { type Annotation, askChoice, type Prompt, type PromptOffer } from '../prompt.ts';
+import { ABOUT_ABSENCE, type Answer, clearAnswer, type OfferTerms } from './answer.ts';
 
 /** Questions about a find, and its errors and warnings in its target state. */
 type AskingContext = {
@@ -49,8 +49,7 @@ async function askQuestion(
         }));
     if (text === KEYS.back) return { find, go: 'back' };
     if (text === KEYS.toTheEnd) return { find, go: 'to-the-end' };
-    if (text === '' || text === KEYS.empty)
-      return { find: withoutAnswer(question, find), go: 'on' };
+    if (text === '' || text === KEYS.empty) return { find: clearAnswer(question, find), go: 'on' };
     if (text === getAnswerCell(question, find)) return { find, go: 'on' };
     const answer = await world.read(question, text, find);
     if ('problem' in answer) {
@@ -200,11 +199,13 @@ export type InterviewContext = AskingContext & {
   readonly keep: (find: Find, before: Find) => Promise<void>;
 };
 
+/** Suggestions for a find; `localId` is empty for none. */
 export type SuggestedValues = { readonly localId: string; readonly elements: FindElements };
 
+/** The find after the interview, and what the person wants: to send it, or to keep a draft. */
 export type InterviewResult = { readonly find: Find; readonly intent: 'send' | 'draft' };
 
-export function formatKeys(): string {
+export function formatKeyHelp(): string {
   return t`Enter accepts the suggestion · ${KEYS.back} back · ${KEYS.empty} empty · ${KEYS.toTheEnd} to the end · Ctrl-C keeps a draft`;
 }
 
@@ -254,8 +255,8 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
 
 /**
  * Asks all questions with the current values as defaults; the key is permanent, and photographs
- * have a command of their own.
- * @throws InterruptedError on Ctrl-C
+ * have a command of their own. Nothing is saved.
+ * @throws InterruptedError on Ctrl-C; then the changes are lost
  */
 export function askChanges(start: Find, world: AskingContext): Promise<InterviewResult> {
   return runInterview(start, {
@@ -345,7 +346,7 @@ async function review(start: Find, world: InterviewContext): Promise<InterviewRe
     const issues = world.check(find);
     world.say(formatFindLine(find));
     for (const line of formatProblems(issues)) world.say(line);
-    const choice = await choose(
+    const choice = await askChoice(
       world.prompt,
       hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
       listChoices(find, issues, world.asksAll),
@@ -359,7 +360,7 @@ async function review(start: Find, world: InterviewContext): Promise<InterviewRe
 }
 
 function withSystem(find: Find): Find {
-  return find.elements.geom_system === undefined ? withoutAnswer(getQuestion('point'), find) : find;
+  return find.elements.geom_system === undefined ? clearAnswer(getQuestion('point'), find) : find;
 }
 
 /** Formats missing elements in one line, other issues in lines of their own. */
@@ -395,7 +396,7 @@ function listChoices(
   );
   const makeChoice = (question: Question, mark: string): PromptOffer<Choice> => {
     const answer = formatAnswer(question.name, find);
-    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutTo(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
+    const name = `${mark}${question.title}${answer === undefined ? '' : `: ${cutText(answer.replace(/\s+/g, ' '), MAX_CELLS)}`}`;
     return { value: { kind: 'question', question }, name, short: String(question.title) };
   };
   const send: PromptOffer<Choice> = {

@@ -3,6 +3,7 @@ import type { Point } from './geometry.ts';
 /** A closed ring, its first point repeated at the end. */
 export type Ring = readonly Point[];
 
+/** Extent in the units of its points: degrees, metres or units of a drawing. */
 export type BoundingBox = {
   readonly minX: number;
   readonly minY: number;
@@ -109,6 +110,7 @@ export function computeMetresPerDegree(lat: number): Point {
   return [(parallel * Math.PI) / 180, (meridian * Math.PI) / 180];
 }
 
+/** Calls `take` for each pair of consecutive points of each ring, in their order. */
 export function forEachSegment(
   rings: readonly Ring[],
   take: (from: Point, to: Point) => void,
@@ -195,7 +197,10 @@ function intersectEdge(from: Point, to: Point, axis: 0 | 1, at: number): Point {
   return axis === 0 ? [at, value] : [value, at];
 }
 
-/** Returns twice the signed area of a closed ring, and its centroid. */
+/**
+ * Returns twice the signed area of a closed ring (positive counter-clockwise, with y upwards),
+ * and its centroid. For a ring without area it is the first point.
+ */
 export function getCentroid(ring: Ring): {
   readonly doubleArea: number;
   readonly x: number;

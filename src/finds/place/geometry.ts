@@ -6,6 +6,7 @@ import { FileError } from '../../base/errors.ts';
 import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 
+/** EPSG code: WGS 84 (`4326`) or S-JTSK (`5514`, x and y negative). */
 export type GeomSystem = '4326' | '5514';
 
 /**
@@ -128,8 +129,9 @@ const GIS_POINT = new RegExp(
 );
 
 /**
- * Parses a cell of a GIS program: an SRID before the text, a height or a measure behind the point,
- * a MultiPoint of one.
+ * Parses a geometry of a GIS program into the well-known text of a point and the SRID before it.
+ * A height or measure is dropped, a MultiPoint of one counts as a point. `wkt` is empty for an
+ * empty geometry, and the text itself for any other, which {@link parsePoint} then refuses.
  */
 export function parseGisText(text: string): { readonly wkt: string; readonly epsg?: number } {
   const [, srid, body = ''] =
@@ -158,7 +160,7 @@ export function parsePointNumbers(wkt: string): readonly [number, number] | unde
 
 /**
  * Explains why the service cannot convert a point, with the likely mistake: swapped axes, wrong
- * sign, the other system.
+ * sign, the other system. Undefined where it is in the range of the system.
  */
 export function findRangeProblem(system: GeomSystem, x: number, y: number): Message | undefined {
   if (isInRange(system, x, y)) return undefined;
@@ -177,7 +179,7 @@ function describeMistake(system: GeomSystem, x: number, y: number): Message {
     return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
-  if (isLikeUtm(x, y) || isLikeUtm(y, x)) return describeUtm(point);
+  if (isLikeUtm(x, y) || isLikeUtm(y, x)) return makeUtmMessage(point);
   const fitting = fitPoint({ x: `${x}`, y: `${y}` });
   return system === '4326'
     ? describeWrongDegrees(point, fitting)
@@ -219,7 +221,11 @@ function isLikeUtm(east: number, north: number): boolean {
   return east > 160_000 && east < 840_000 && north > 5_200_000 && north < 5_800_000;
 }
 
-export function describeUtm(shown: string): Message {
+/**
+ * Makes the message that coordinates are UTM, which pas does not read.
+ * @param shown the coordinates or the system, as the sentence's subject
+ */
+export function makeUtmMessage(shown: string): Message {
   return msg`${shown} is UTM, which pas does not read. Convert it to WGS 84 or S-JTSK.`;
 }
 
@@ -371,7 +377,7 @@ export const DRAWN_WITHIN_M = 100;
  * of a conversion.
  * @param withinM tolerance in metres where one of them is only drawn
  */
-export function isSamePlace(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
+export function isNearPoint(one: PointInSystem, other: PointInSystem, withinM?: number): boolean {
   if (one.system !== other.system || withinM !== undefined) {
     return getDistance(toMetres(one), toMetres(other)) <= (withinM ?? CONVERTED_WITHIN_M);
   }
@@ -394,7 +400,7 @@ function getDistance(one: Point, other: Point): number {
 }
 
 /** A point in both systems. */
-export type Place = {
+export type PointInBothSystems = {
   /** Longitude and latitude, degrees. */
   readonly wgs84: Point;
   /** x and y, metres. */

@@ -8,8 +8,12 @@ type Degrees = { readonly lat: string; readonly lon: string };
 const NUMBER = String.raw`\s*([+-]?\d{1,3}(?:\.\d+)?)\s*`;
 const PAIR = new RegExp(`^${NUMBER},${NUMBER}(?=$|[,;(])`);
 
-/** Reads a position from a map link, a geo URI or a plus code; undefined for any other text. */
-export function parsePlaceLink(text: string): Reading<Degrees> | undefined {
+/**
+ * Reads a position from a map link, a geo URI or a full plus code (its middle). Unreadable where
+ * such a text has no single position, such as a route or a short link; undefined for any other
+ * text. Nothing is fetched.
+ */
+export function parsePositionLink(text: string): Reading<Degrees> | undefined {
   const trimmed = text.trim();
   if (/^geo:/i.test(trimmed)) return parseGeoUri(trimmed);
   if (/^(?:https?:\/\/\S+|[a-z.]+\.[a-z]{2,3}\/\S+)$/i.test(trimmed)) return parseMapLink(trimmed);

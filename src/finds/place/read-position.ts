@@ -2,17 +2,17 @@ import { isReadable, makeUnreadable, type Reading } from '../../base/issue.ts';
 import { formatDecimal } from '../../base/language.ts';
 import { isMessage, type Message, msg } from '../../base/message.ts';
 import {
-  describeUtm,
   findRangeProblem,
   fitPoint,
   formatDegrees,
   type GeomSystem,
+  makeUtmMessage,
   type PointText,
   type PositionChange,
   parseDecimal,
   parseWrittenPoint,
 } from './geometry.ts';
-import { parsePlaceLink } from './position-links.ts';
+import { parsePositionLink } from './position-links.ts';
 
 /** A position as a person wrote it. */
 export type Position = {
@@ -43,11 +43,11 @@ export function parsePosition(text: string): Reading<Position> {
     const point = parseWrittenPoint(text);
     return isReadable(point) ? resolveAxes(text, point.value.x, point.value.y) : point;
   }
-  const link = parsePlaceLink(text);
+  const link = parsePositionLink(text);
   if (link !== undefined)
     return isReadable(link) ? resolveAxes(text, link.value.lon, link.value.lat, true) : link;
   if (SIZE.test(text)) return makeUnreadable('coordinate', describeNoPosition(text));
-  if (UTM.test(text)) return makeUnreadable('coordinate', describeUtm(`"${text}"`));
+  if (UTM.test(text)) return makeUnreadable('coordinate', makeUtmMessage(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
   if (plain !== undefined) return parsePosition(plain);
   const tokens = splitTokens(text);
@@ -216,11 +216,14 @@ function describeChange(
 }
 
 /** Writes a position with all its digits, so that {@link parsePosition} reads the same point. */
-export function writePosition({ system, point: { x, y } }: Position): string {
+export function formatExactPosition({ system, point: { x, y } }: Position): string {
   return system === '4326' ? `${y} N ${x} E` : `${x} ${y}`;
 }
 
-/** Formats a position for people: `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`. */
+/**
+ * Formats a position for people, rounded to 5 decimals of a degree or 0.1 m:
+ * `50.08710 N 14.42080 E`, `S-JTSK x -743011.7 y -1043265.5`.
+ */
 export function formatPosition({ system, point }: Position): string {
   const x = Number(point.x);
   const y = Number(point.y);

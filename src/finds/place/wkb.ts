@@ -130,7 +130,7 @@ export function parseSystemOfPrj(prj: string): GeomSystem | undefined {
   return SYSTEM_NAMES[system].includes(folded) && !isMoved(prj) ? system : undefined;
 }
 
-/** Returns the name of the system in the file, for messages. */
+/** Returns the name of the outermost system, for messages; without one, the first 60 characters. */
 export function parseNameOfPrj(prj: string): string {
   const name = HEAD.exec(prj)?.[2] ?? '';
   return name === '' ? prj.trim().slice(0, 60) : name;

@@ -2,14 +2,14 @@ import { createRowParser, isNumber, isText } from '../../base/disk/database.ts';
 import {
   compareCzech,
   compareTexts,
-  editDistance,
-  fold,
+  computeEditDistance,
+  foldForSearch,
   splitTrigrams,
   splitWords,
 } from '../../base/names.ts';
 import { listOtherWordings } from './suggest.ts';
 import type { Term, Vocabulary } from './term.ts';
-import { findTermByTypedIdent, findTermsById } from './terms.ts';
+import { findTermByTypedIdent, findTermsByRowId } from './terms.ts';
 
 export type SearchOptions = {
   /** A set, or a family of sets such as `heslo`. */
@@ -71,13 +71,13 @@ function takeBest(hits: readonly SearchHit[], limit: number): SearchHit[] {
 }
 
 function searchWords(vocabulary: Vocabulary, typed: string, options: SearchOptions): SearchHit[] {
-  const query = fold(typed);
+  const query = foldForSearch(typed);
   const words = [...new Set(splitWords(query))];
   const matches = words.map((word) => findMatches(vocabulary, word));
   const shared = new Map(
     findHolders(vocabulary, matches, options.setSpec).map((holder) => [holder.id, holder.shared]),
   );
-  return [...findTermsById(vocabulary, [...shared.keys()])].map(([id, term]) => ({
+  return [...findTermsByRowId(vocabulary, [...shared.keys()])].map(([id, term]) => ({
     term,
     score: scoreTerm(term, shared.get(id) ?? 0, query, words.length),
   }));
@@ -99,7 +99,7 @@ function findMatches(vocabulary: Vocabulary, typed: string): WordMatches {
     take(id, text === typed ? 1 : 0.75 + (0.15 * typed.length) / text.length);
   const limit = getAllowedErrors(typed);
   for (const { id, text } of findSimilarWords(vocabulary, typed, MAX_SIMILAR)) {
-    const errors = editDistance(typed, text, limit);
+    const errors = computeEditDistance(typed, text, limit);
     if (errors <= limit) take(id, 0.8 - (0.25 * errors) / limit - errors / (4 * typed.length));
     else if (typed.length > 3 && text.includes(typed)) take(id, 0.6);
   }
@@ -184,8 +184,8 @@ function scoreTerm(
   query: string,
   typedWords: number,
 ): number {
-  const names = [label, labelEn, abbreviation].map((name) => fold(name ?? ''));
+  const names = [label, labelEn, abbreviation].map((name) => foldForSearch(name ?? ''));
   if (names.includes(query)) return 1;
-  const extra = Math.max(0, splitWords(fold(label)).length - typedWords);
+  const extra = Math.max(0, splitWords(foldForSearch(label)).length - typedWords);
   return (0.9 * shared) / (1 + 0.05 * extra);
 }

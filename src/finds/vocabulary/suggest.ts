@@ -1,6 +1,6 @@
 import { t } from '../../base/language.ts';
 import { msg } from '../../base/message.ts';
-import { compareCzech, editDistance, fold } from '../../base/names.ts';
+import { compareCzech, computeEditDistance, foldForSearch } from '../../base/names.ts';
 import { ABBREVIATIONS, getWordRoot, getWordStem, SYNONYMS } from './synonyms.ts';
 import type { Term, Vocabulary } from './term.ts';
 import { listTermsOfSet } from './terms.ts';
@@ -17,9 +17,9 @@ export type Word = {
 };
 
 /** A word of a term itself, or one of those that it stands for; `meaning` has all of these. */
-export type Reading = { readonly word: Word; readonly meaning?: string };
+export type WordReading = { readonly word: Word; readonly meaning?: string };
 
-export type TermToken = { readonly word: Word; readonly readings: readonly Reading[] };
+export type TermToken = { readonly word: Word; readonly readings: readonly WordReading[] };
 
 /** Czech and English words that link others. */
 const LINKS = new Set([
@@ -55,7 +55,7 @@ const MAX_LETTERS = 120;
 export function splitOwnTerm(text: string): TermToken[] {
   return splitIntoWords(text.slice(0, MAX_LETTERS)).map((word) => {
     const readings = listMeanings(word).flatMap((meaning) =>
-      splitIntoWords(meaning).map((other): Reading => ({ word: other, meaning })),
+      splitIntoWords(meaning).map((other): WordReading => ({ word: other, meaning })),
     );
     return { word, readings: [{ word }, ...readings] };
   });
@@ -72,7 +72,7 @@ function makeWord(written: string): Word {
   const text = written.replace('.', '');
   return {
     text,
-    folded: fold(text),
+    folded: foldForSearch(text),
     stem: getWordStem(text),
     root: getWordRoot(text),
     cut: written !== text,
@@ -98,9 +98,12 @@ let alternatives: ReadonlyMap<string, string> | undefined;
 /** Each wording is searched; the words behind these are details. */
 const MAX_REPLACED = 3;
 
-/** Returns a typed text with one word each replaced by what it may stand for. */
+/**
+ * Returns a typed text with one word at a time replaced by what it may stand for; empty where no
+ * word has another meaning. Only the first {@link MAX_REPLACED} words are replaced.
+ */
 export function listOtherWordings(typed: string): string[] {
-  const folded = fold(typed);
+  const folded = foldForSearch(typed);
   return splitIntoWords(folded)
     .slice(0, MAX_REPLACED)
     .flatMap((word) => listMeanings(word).map((meaning) => folded.replace(word.text, meaning)));
@@ -140,8 +143,11 @@ const KINDS = Object.keys(KIND_WORDS) as (keyof typeof KIND_WORDS)[];
 
 const MIN_SCORE = 0.45;
 const NOT_QUITE_THE_SAME = 0.99;
-/** Loads the set once, so that many terms can be matched fast. */
-export function makeSuggest(vocabulary: Vocabulary, setSpec: string): Suggest {
+/**
+ * Makes a function that suggests entries of a set for a museum's own term, best first, at most
+ * `limit`, each with its score and evidence. The set is loaded once, so that many terms are fast.
+ */
+export function makeTermSuggester(vocabulary: Vocabulary, setSpec: string): Suggest {
   const names = listTermsOfSet(vocabulary, setSpec).flatMap((term) =>
     KINDS.flatMap((kind): Name[] => {
       const text = term[kind];
@@ -179,13 +185,13 @@ function compareLetters(text: string, name: Name): Fit | undefined {
 
 /** Removes accents, case, spaces, dots and hyphens. */
 function reduceToLetters(text: string): string {
-  return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
+  return foldForSearch(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 type Match = {
   readonly closeness: number;
   readonly token: TermToken;
-  readonly reading: Reading;
+  readonly reading: WordReading;
   readonly entry: Word;
 };
 
@@ -251,14 +257,14 @@ const SHORT_ROOT = 0.74;
 const MISTYPED = 0.7;
 
 /** Returns how close two words are; 0 where they have nothing in common. */
-function measureCloseness({ word, meaning }: Reading, entry: Word): number {
+function measureCloseness({ word, meaning }: WordReading, entry: Word): number {
   if (word.folded === entry.folded) return SAME;
   if (isRelated(word, entry)) return RELATED;
   if (word.root === entry.root && word.root.length === 3) return SHORT_ROOT;
   // The expansion of an abbreviation was not typed, so it has no typing errors.
   if (word.cut || meaning !== undefined) return 0;
   const limit = [4, 7, 11].filter((from) => word.folded.length >= from).length;
-  const errors = limit === 0 ? 1 : editDistance(word.folded, entry.folded, limit);
+  const errors = limit === 0 ? 1 : computeEditDistance(word.folded, entry.folded, limit);
   return errors <= limit ? MISTYPED : 0;
 }
 

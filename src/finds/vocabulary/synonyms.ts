@@ -1,10 +1,10 @@
-import { fold } from '../../base/names.ts';
+import { foldForSearch } from '../../base/names.ts';
 
 /** Stems of Czech words, which make inflected forms comparable. The result need not be a word. */
 
 /** Removes the case ending and folds: `nádoby`, `nádobu` and `nádobami` give the same. */
 export function getWordStem(word: string): string {
-  return withoutFleetingE(withoutEnding(fold(shortenLongU(word)), CASE_ENDINGS));
+  return withoutFleetingE(withoutEnding(foldForSearch(shortenLongU(word)), CASE_ENDINGS));
 }
 
 /**

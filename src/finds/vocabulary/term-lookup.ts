@@ -1,14 +1,19 @@
 import { normalizeId } from '../../base/characters.ts';
 import { memoize } from '../../base/collections.ts';
 import { createRowParser, isNumber, isText, parseValue } from '../../base/disk/database.ts';
-import { canAbbreviate, compareCzech, editDistance, splitNameWords } from '../../base/names.ts';
+import {
+  canAbbreviate,
+  compareCzech,
+  computeEditDistance,
+  splitNameWords,
+} from '../../base/names.ts';
 import type {
   LookupArea,
   LookupProject,
   LookupTerm,
-  ProjectLookup,
+  ProjectLookupResult,
   TermCandidate,
-  TermLookup,
+  TermLookupResult,
 } from '../find.ts';
 import { makeFinderKey } from '../person-name.ts';
 import {
@@ -25,8 +30,8 @@ import {
   findAccountOfHarvest,
   findTermByIdent,
   findTermByTypedIdent,
-  findTermsById,
   findTermsByName,
+  findTermsByRowId,
   isHarvested,
   isInSet,
   listPeopleOfSurname,
@@ -41,7 +46,11 @@ const MAX_SEARCHES = 300;
 
 type Search = (typed: string, setSpec: string) => readonly Term[];
 
-/** Makes a lookup by identifier, else by Czech or English name; of people in any order of words. */
+/**
+ * Makes a lookup by identifier, else by Czech or English name; of people in any order of words.
+ * Results are cached, and after {@link MAX_SEARCHES} unknown names no further ones are searched
+ * for similar entries.
+ */
 export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   const listSmallSet = memoize((setSpec: string): readonly Term[] => {
     const all = isVocabulary(setSpec) ? listTermsOfSet(vocabulary, setSpec) : [];
@@ -55,7 +64,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
       ({ term }) => term,
     );
   };
-  const lookUpByName = (setSpec: string, cell: string): TermLookup => {
+  const lookUpByName = (setSpec: string, cell: string): TermLookupResult => {
     const name = setSpec === PEOPLE_SET ? makeFinderKey(cell) : cell;
     const called = findTermsByName(vocabulary, name);
     const named = called.filter((term) => isInSet(term.setSpec, setSpec));
@@ -75,7 +84,7 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
     };
   };
   const getLookup = memoize((setSpec: string) =>
-    memoize((text: string): TermLookup => {
+    memoize((text: string): TermLookupResult => {
       const cell = text.trim();
       return IDENTIFIER.test(normalizeId(cell))
         ? lookUpByIdentifier(vocabulary, setSpec, cell)
@@ -85,7 +94,11 @@ export function makeTermLookup(vocabulary: Vocabulary): LookupTerm {
   return (setSpec, text) => getLookup(setSpec)(text);
 }
 
-function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: string): TermLookup {
+function lookUpByIdentifier(
+  vocabulary: Vocabulary,
+  setSpec: string,
+  cell: string,
+): TermLookupResult {
   const term = findTermByTypedIdent(vocabulary, cell);
   if (term === undefined)
     return isHarvested(vocabulary, setSpec)
@@ -96,7 +109,7 @@ function lookUpByIdentifier(vocabulary: Vocabulary, setSpec: string, cell: strin
 }
 
 /** Chooses among the entries of one name those that are not gone, and the exact ones first. */
-function chooseNamed(named: readonly Term[], cell: string): TermLookup | undefined {
+function chooseNamed(named: readonly Term[], cell: string): TermLookupResult | undefined {
   const alive = named.filter(({ gone }) => gone === null);
   // Entries that differ only in an accent are distinguished by a cell that has the accent.
   const text = cell.normalize('NFC').replace(/\s+/g, ' ').replace(/ ?, ?/, ', ');
@@ -137,7 +150,7 @@ function findNearestPeople(vocabulary: Vocabulary, name: string, search: Search)
   const close = search(typed, PEOPLE_SET)
     .map((term) => ({
       term,
-      errors: editDistance(plain, splitNameWords(term.label).join(' '), limit),
+      errors: computeEditDistance(plain, splitNameWords(term.label).join(' '), limit),
     }))
     .filter(({ errors }) => errors <= limit)
     .sort((a, b) => a.errors - b.errors)
@@ -180,9 +193,12 @@ function isVocabulary(setSpec: string): boolean {
 const PEOPLE_SET = 'osoba';
 const PROJECT_SET = 'projekt';
 
-/** @param account of the harvest; undefined where it is not known */
+/**
+ * Makes a cached lookup of projects. A project that vanished from the list counts as unknown.
+ * @param account that this command would harvest as; another one may have seen other projects
+ */
 export function makeProjectLookup(vocabulary: Vocabulary, account?: string): LookupProject {
-  return memoize((ident: string): ProjectLookup => {
+  return memoize((ident: string): ProjectLookupResult => {
     const term = findTermByIdent(vocabulary, ident.trim());
     // A vanished project may only be invisible to the account that harvested last.
     if (term === undefined || term.setSpec !== PROJECT_SET || term.gone === 'vanished') {
@@ -228,8 +244,9 @@ const AREA_SET = 'ruian_katastr';
 const SEARCH_MARGINS = [0.02, 0.2, 2, 40];
 
 /**
- * Caches parsed boundaries and names, and tries the last area first: the finds of one table are
- * close together.
+ * Makes a lookup of the cadastral area of a point. It caches parsed boundaries, and tries the
+ * last area first: the finds of one table are close together. Outside of all areas, it names the
+ * nearest within the largest search margin.
  */
 export function makeAreaLookup(vocabulary: Vocabulary): LookupArea {
   const getArea = memoize((id: number): Area => {
@@ -273,7 +290,7 @@ type Area = { readonly term: Term; readonly polygon: Polygon };
 
 function readAreas(vocabulary: Vocabulary, ids: readonly number[]): Area[] {
   const select = vocabulary.sql('select boundary from areas where term = ?').pluck();
-  return [...findTermsById(vocabulary, ids)].map(([id, term]) => ({
+  return [...findTermsByRowId(vocabulary, ids)].map(([id, term]) => ({
     term,
     polygon: parsePolygon(String(select.get(id))),
   }));
@@ -296,7 +313,7 @@ function findAreasTouching(vocabulary: Vocabulary, setSpec: string, box: Boundin
 }
 
 /** Returns the harvested areas of a set that may lie in a box, by name. */
-export function listNamedAreas(vocabulary: Vocabulary, setSpec: string, box: BoundingBox) {
+export function listAreasInBox(vocabulary: Vocabulary, setSpec: string, box: BoundingBox) {
   return readAreas(vocabulary, findAreasTouching(vocabulary, setSpec, box))
     .map(({ term, polygon }) => ({ label: term.label, polygon }))
     .sort((a, b) => compareCzech(a.label, b.label));

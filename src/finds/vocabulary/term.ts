@@ -78,6 +78,7 @@ type TermContent = {
   readonly details: TermDetails;
 };
 
+/** A term as parsed from a record, before it is stored. */
 export type TermDraft = TermContent & {
   /** Further names, under which the entry is also found. */
   readonly otherNames: readonly string[];
@@ -86,6 +87,10 @@ export type TermDraft = TermContent & {
   readonly boundary: string | null;
 };
 
+/**
+ * A stored vocabulary entry. `goneAtMs` and `datestampMs` are milliseconds since 1970 UTC;
+ * `vanished`: a complete harvest did not list it any more.
+ */
 export type Term = TermContent & {
   readonly datestampMs: number;
   readonly gone: 'deleted' | 'vanished' | null;

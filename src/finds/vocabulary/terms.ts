@@ -8,7 +8,13 @@ import {
 } from '../../base/disk/database.ts';
 import { DatabaseError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import { compareCzech, compareTexts, fold, markWord, splitWords } from '../../base/names.ts';
+import {
+  compareCzech,
+  compareTexts,
+  foldForSearch,
+  markWordEdges,
+  splitWords,
+} from '../../base/names.ts';
 import { makeFinderKey } from '../person-name.ts';
 import { parsePolygon } from '../place/areas.ts';
 import type { Term, TermDraft, Vocabulary } from './term.ts';
@@ -62,7 +68,10 @@ export function findTermByTypedIdent(vocabulary: Vocabulary, typed: string): Ter
 const parseNumberedTerm = createRowParser({ ...TERM, id: isNumber });
 
 /** Returns terms by row id; an unknown id is absent from the map. */
-export function findTermsById(vocabulary: Vocabulary, ids: readonly number[]): Map<number, Term> {
+export function findTermsByRowId(
+  vocabulary: Vocabulary,
+  ids: readonly number[],
+): Map<number, Term> {
   const rows = vocabulary
     .sql(`select terms.id, ${COLUMNS} from terms where id in (select value from json_each(?))`)
     .all(JSON.stringify(ids));
@@ -77,7 +86,7 @@ export function findTermsByName(vocabulary: Vocabulary, name: string): Term[] {
   return selectTerms(
     vocabulary,
     'names join terms on terms.id = names.term where names.folded = ? and terms.source = ?',
-    [fold(name), vocabulary.source],
+    [foldForSearch(name), vocabulary.source],
   );
 }
 
@@ -94,8 +103,8 @@ export function listPeopleOfSurname(vocabulary: Vocabulary, surname: string): Te
 }
 
 /**
- * Returns the terms of a set in its own order, else alphabetically; deleted and vanished ones only
- * on request.
+ * Returns the terms of a set, or of a family such as `heslo` set by set, each in its own order,
+ * else alphabetically. Deleted and vanished ones are left out.
  */
 export function listTermsOfSet(vocabulary: Vocabulary, set: string): Term[] {
   return selectTerms(
@@ -149,7 +158,7 @@ export function listInferiors(vocabulary: Vocabulary, ident: string): Neighbour[
  * Returns the path from the topmost entry to the direct superior of `ident`, along the first of
  * several superiors.
  */
-export function getPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
+export function listTermPath(vocabulary: Vocabulary, ident: string): Neighbour[] {
   const path: Neighbour[] = [];
   const seen = new Set([ident]);
   for (
@@ -171,7 +180,7 @@ function toTerm({ details, ...row }: TermRow): Term {
  * Stores a term from the record of `datestampMs`, also over a newer one or a tombstone: the service
  * restored it.
  */
-export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
+export function storeTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: number): void {
   const { sql, source } = vocabulary;
   const existingId = sql('select id from terms where source = ? and ident = ?')
     .pluck()
@@ -198,7 +207,7 @@ export function saveTerm(vocabulary: Vocabulary, draft: TermDraft, datestampMs: 
 }
 
 /** Records that a record exists whose content is hidden; content that was visible earlier stays. */
-export function saveHidden(
+export function storeHiddenTerm(
   vocabulary: Vocabulary,
   ident: string,
   setSpec: string,
@@ -217,7 +226,7 @@ export function saveHidden(
  * Stores a tombstone, so that finds which use the term are reported. A deleted record has only its
  * identifier, so a term that was never seen before is stored under it.
  */
-export function saveTombstone(
+export function storeTombstone(
   vocabulary: Vocabulary,
   gone: {
     readonly ident: string;
@@ -263,7 +272,7 @@ function foldNames({ setSpec, label, labelEn, otherNames }: TermDraft): FoldedTe
 }
 
 function foldText(text: string | null, weight: number): FoldedText {
-  return { folded: fold(text ?? ''), weight };
+  return { folded: foldForSearch(text ?? ''), weight };
 }
 
 function saveNames(vocabulary: Vocabulary, term: number, names: readonly FoldedText[]): void {
@@ -302,7 +311,9 @@ function getOrCreateWordId(vocabulary: Vocabulary, word: string): number {
     storedId ?? vocabulary.sql('insert into words (text) values (?)').run(word).lastInsertRowid,
   );
   if (storedId === undefined)
-    vocabulary.sql('insert into word_grams (rowid, word) values (?, ?)').run(id, markWord(word));
+    vocabulary
+      .sql('insert into word_grams (rowid, word) values (?, ?)')
+      .run(id, markWordEdges(word));
   vocabulary.wordIds.set(word, id);
   return id;
 }
@@ -327,7 +338,7 @@ const parseSetCount = createRowParser({ setSpec: isText, terms: isNumber, gone: 
 type SetCount = ReturnType<typeof parseSetCount>;
 
 /** Counts the terms of each set; deleted and vanished ones are counted separately, as `gone`. */
-export function countBySet(vocabulary: Vocabulary): SetCount[] {
+export function countTermsBySet(vocabulary: Vocabulary): SetCount[] {
   return vocabulary
     .sql(
       `select set_spec as setSpec, sum(gone is null) as terms, sum(gone is not null) as gone
@@ -337,7 +348,7 @@ export function countBySet(vocabulary: Vocabulary): SetCount[] {
     .map(parseSetCount);
 }
 
-/** Tells if a set is `wanted`, or belongs to that family. */
+/** Tells if a set is the queried one, or belongs to that family: `heslo:obdobi` is in `heslo`. */
 export function isInSet(setSpec: string, query: string): boolean {
   return setSpec === query || setSpec.startsWith(`${query}:`);
 }
@@ -359,7 +370,7 @@ const parseHarvest = createRowParser({
 const HARVEST_COLUMNS = `id, set_spec as setSpec, watermark_at as watermarkMs, completed_at as completedAtMs,
   pass is not null as unfinished`;
 
-/** Returns the id of the harvest of a set, created on first use. */
+/** Returns the id of the harvest of a set; writes a new row at its first use. */
 export function getOrCreateVocabularyHarvest({ sql, source }: Vocabulary, setSpec: string): number {
   sql('insert into harvests (source, set_spec) values (?, ?) on conflict do nothing').run(
     source,
@@ -395,7 +406,7 @@ type HarvestSubject = { readonly subject: string; readonly rights: string | unde
  * another endpoint: these see other records, and the list of changes does not show the difference.
  * @returns true if the rights changed
  */
-export function updateSubject(
+export function recordHarvestSubject(
   { sql }: Vocabulary,
   harvest: number,
   { subject, rights }: HarvestSubject,
@@ -413,8 +424,8 @@ export function updateSubject(
 }
 
 /**
- * Returns the account of the last complete harvest that is still kept up to date; undefined where
- * there is none.
+ * Returns the account of the last complete harvest that is still kept up to date, empty for an
+ * anonymous one; undefined where there is none.
  */
 export function findAccountOfHarvest(
   { sql, source }: Vocabulary,
@@ -432,7 +443,7 @@ export function findAccountOfHarvest(
  * Begins a run of a harvest.
  * @returns the number of the run
  */
-export function beginRun(vocabulary: Vocabulary, harvest: number): number {
+export function beginHarvestRun(vocabulary: Vocabulary, harvest: number): number {
   return Number(
     vocabulary
       .sql('update harvests set runs = runs + 1 where id = ? returning runs')
@@ -462,14 +473,14 @@ export function listUnseenTerms(
 }
 
 /** Writes tombstones for terms that a full pass did not see. */
-export function tombstoneMissingTerms(
+export function storeVanishedTerms(
   vocabulary: Vocabulary,
   vanished: readonly Term[],
   beganMs: number,
 ): void {
   for (const { ident, setSpec, datestampMs } of vanished) {
     // A tombstone is not older than the term's own last change.
-    saveTombstone(vocabulary, {
+    storeTombstone(vocabulary, {
       ident,
       setSpec,
       goneAtMs: Math.max(datestampMs, beganMs),

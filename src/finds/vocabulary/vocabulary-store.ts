@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { memoize } from '../../base/collections.ts';
 import {
-  asDatabaseError,
+  convertDatabaseErrors,
   type Database,
   migrate,
   openDatabase,
@@ -35,6 +35,7 @@ export type VocabularyStore = {
 };
 
 /**
+ * Opens the vocabulary file; creates it where it is missing, and brings an older one up to date.
  * @throws DatabaseError when the file cannot be opened or is damaged
  * @throws DatabaseTooNewError when a newer pas wrote it
  */
@@ -45,7 +46,9 @@ export function openVocabulary(path: string, clock: Clock): VocabularyStore {
   // In pages: a large harvest changes the same pages of the index again and again.
   database.pragma('wal_autocheckpoint = 8000');
   try {
-    asDatabaseError(path, () => migrate(database, join(packageRoot, 'schemas', 'vocabulary')));
+    convertDatabaseErrors(path, () =>
+      migrate(database, join(packageRoot, 'schemas', 'vocabulary')),
+    );
   } catch (thrown) {
     database.close();
     throw thrown;

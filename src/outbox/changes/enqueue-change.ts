@@ -8,12 +8,12 @@ import { findNumberProblem } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
 import type { NumberEntry, PhotoEntry } from '../entry.ts';
 import {
-  findLastNumber,
-  findRecord,
+  findIdentOfSubject,
+  findLastNumberEntry,
   isDropped,
-  listEffectiveNumbers,
+  listEffectiveNumberEntries,
   listEntriesOfSubject,
-  listNumbers,
+  listNumberEntries,
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
@@ -36,19 +36,19 @@ import {
   listPulledNumbers,
   type PulledRecord,
 } from '../views/records-at-service.ts';
-import { getNextOccasion, rewant, unwant, wantNumber, wantPhoto } from '../wishes.ts';
+import { getNextOccasion, restoreWish, wantNumber, wantPhoto, withdrawWish } from '../wishes.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
 
 /**
  * Tells if the service accepts numbers from the account, as far as its role is known (A-PROJECT-2).
  */
-export function mayNumber(outbox: Outbox): boolean {
+export function maySetNumbers(outbox: Outbox): boolean {
   return findKnownAccount(outbox)?.role !== 'researcher';
 }
 
 /** @throws UsageError where the service would refuse each number of the account */
-export function assertMayNumber(outbox: Outbox): void {
-  if (mayNumber(outbox)) return;
+export function assertMaySetNumbers(outbox: Outbox): void {
+  if (maySetNumbers(outbox)) return;
   throw new UsageError(
     msg`This account is a researcher's and may not set registration numbers: the service would refuse them.`,
     {
@@ -69,8 +69,8 @@ type NumberPlan = {
 };
 
 /** Plans a number, and returns the number of the record that it would replace. */
-export function planNumber(outbox: Outbox, subject: string, value: string): NumberPlan {
-  const last = findLastNumber(outbox, subject, ['dropped']);
+export function planNumberChange(outbox: Outbox, subject: string, value: string): NumberPlan {
+  const last = findLastNumberEntry(outbox, subject, ['dropped']);
   const expects = findKnownNumber(outbox, subject);
   const change = classifyNumberChange(last, value, expects);
   const current = last?.state === 'sending' || last?.state === 'uncertain' ? last.value : expects;
@@ -102,9 +102,9 @@ function classifyNumberChange(
 
 /**
  * Queues a registration number, or replaces an unsent one of the same find.
- * @param mayReplace tells if a number that the record has, or may have got, may be overwritten
  * @returns undefined where it would overwrite a number that must stay
- * @throws UsageError when the service would refuse the value (A-NUMBER-2)
+ * @throws UsageError for an empty or invalid value (A-NUMBER-2), for a removed find, and where
+ * the account may not set numbers
  */
 export function enqueueNumber(
   outbox: Outbox,
@@ -112,7 +112,7 @@ export function enqueueNumber(
   rawValue: string,
   mayReplace: (replaces: string) => boolean = () => true,
 ): NumberChange | undefined {
-  assertMayNumber(outbox);
+  assertMaySetNumbers(outbox);
   const value = normalizeNumber(rawValue);
   if (value === '')
     throw new UsageError(msg`The registration number is empty.`, {
@@ -122,7 +122,7 @@ export function enqueueNumber(
   if (unfit !== undefined) throw new UsageError(unfit.problem);
   return outbox.change(() => {
     assertNotRemoved(outbox, subject);
-    const { change, replaces, last, expects } = planNumber(outbox, subject, value);
+    const { change, replaces, last, expects } = planNumberChange(outbox, subject, value);
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
     if (change !== 'kept') wantNumber(outbox, subject, value, expects, isChangedSince);
@@ -218,7 +218,7 @@ function addOrReplacePhoto(
   const unsent = otherPhotos.filter(({ state }) => state === 'queued' || state === 'refused');
   const [replaced] = unsent;
   if (replaced !== undefined && unsent.length === 1) {
-    unwant(outbox, replaced, true);
+    withdrawWish(outbox, replaced, true);
     const entryId = wantPhoto(outbox, subject, photograph);
     return { change: 'replaced', entryId, sameFile: 'replaced' };
   }
@@ -235,7 +235,7 @@ function requeuePhoto(
   photograph: Sendable,
 ): void {
   decide(outbox, entry, { kind: 'resend', rejects: [] }, msg`the photograph was added again`);
-  rewant(outbox, entry);
+  restoreWish(outbox, entry);
   wantPhoto(outbox, subject, photograph);
 }
 
@@ -289,8 +289,8 @@ export function isUnsent({ state, photograph }: PhotoEntry, sha512: string): boo
  * where it is unknown.
  */
 export function findKnownNumber(outbox: Outbox, subject: string): string | null {
-  const accepted = listNumbers(outbox, subject).findLast(({ state }) => state === 'accepted');
-  const identCely = findRecord(outbox, subject);
+  const accepted = listNumberEntries(outbox, subject).findLast(({ state }) => state === 'accepted');
+  const identCely = findIdentOfSubject(outbox, subject);
   const pulled = identCely === null ? undefined : findPulledRecord(outbox, identCely);
   const shown = pulled === undefined ? undefined : findShownNumber(pulled);
   if (
@@ -322,7 +322,7 @@ function findShownNumber({ record }: PulledRecord): string | undefined {
 /** Photographs of a row by path; undefined for those that cannot be sent. */
 export type RowPhotographs = ReadonlyMap<string, Sendable | undefined>;
 
-export type FollowedPhotographs = {
+export type PhotographChanges = {
   readonly photosAdded: number;
   readonly photosRemoved: number;
   readonly issues: readonly Issue[];
@@ -334,13 +334,13 @@ export type FollowedPhotographs = {
  * dropped.
  * @param uuid undefined where the find does not exist, in a dry run
  */
-export function followPhotographs(
+export function applyRowPhotographs(
   find: Find,
   photographs: RowPhotographs,
   before: ImportedRow | undefined,
   uuid: string | undefined,
   context: { readonly outbox: Outbox; readonly dryRun: boolean },
-): FollowedPhotographs {
+): PhotographChanges {
   const sendable = [...photographs.values()].filter((photograph) => photograph !== undefined);
   const removed =
     before === undefined || find.coversPhotos === false
@@ -436,7 +436,7 @@ function removePhotographs(
       digests.includes(entry.photograph.sha512),
   );
   const unsent = entries.filter(({ attempts, state }) => attempts === 0 && state === 'queued');
-  if (!dryRun) for (const entry of unsent) unwant(outbox, entry, true);
+  if (!dryRun) for (const entry of unsent) withdrawWish(outbox, entry, true);
   const sent = entries
     .filter((entry) => !unsent.includes(entry))
     .map(({ photograph }) => photograph.name);
@@ -444,8 +444,8 @@ function removePhotographs(
 }
 
 /**
- * Opens the registration numbers of all finds and records here. They are read with the first
- * number that is looked up, since most finds have none.
+ * Opens a lookup that returns the name of another find or record that has a number, or undefined.
+ * The numbers are read with the first one that is looked up, since most finds have none.
  * @param listComing returns the numbers that finds, by name, are about to get
  */
 export function openNumberLookup(
@@ -470,7 +470,7 @@ type NamedNumber = readonly [name: string, number: string];
 
 /** Lists the numbers that finds and records have, had or were to get. */
 function* listNumbersEver(outbox: Outbox): Generator<NamedNumber> {
-  for (const { localId, identCely, value } of listEffectiveNumbers(outbox))
+  for (const { localId, identCely, value } of listEffectiveNumberEntries(outbox))
     yield [localId ?? identCely ?? '', value];
   for (const find of iterateFinds(outbox)) yield [find.localId, getNumberOfFind(find) ?? ''];
   for (const [identCely, value] of listPulledNumbers(outbox))
@@ -493,6 +493,6 @@ function findCurrentNumber(outbox: Outbox, name: string): string | undefined {
   const find = findByLocalId(outbox, name);
   if (find !== undefined && (find.isHidden || isDropped(outbox, find.uuid))) return undefined;
   const subject = find?.uuid ?? makeRecordSubject(name);
-  const queued = findLastNumber(outbox, subject, ['dropped', 'refused', 'accepted']);
+  const queued = findLastNumberEntry(outbox, subject, ['dropped', 'refused', 'accepted']);
   return queued?.value ?? findKnownNumber(outbox, subject) ?? undefined;
 }

@@ -3,43 +3,43 @@ import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import type { Difference, MergeSide } from '../../finds/merge-row.ts';
+import type { MergeSide, RowDifference } from '../../finds/merge-row.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
 import { findImportOfFind } from '../entry-queries.ts';
-import type { Prepared } from '../intents.ts';
+import type { PreparedDocument } from '../intents.ts';
 import { getDataVersion, type Outbox } from '../open-outbox.ts';
 import {
   findByLocalId,
   type ImportedRow,
   type StoredFind,
-  serializeBase,
+  serializeImportedRow,
 } from '../stored-finds.ts';
-import { checkChangedFinds } from '../unite.ts';
-import { changeWish, wantFind, wantNewFind } from '../wishes.ts';
+import { holdAlikeChangedFinds } from '../unite.ts';
+import { updateFindWish, wantFind, wantNewFind } from '../wishes.ts';
 import {
+  applyRowPhotographs,
   enqueueNumber,
-  type FollowedPhotographs,
-  followPhotographs,
-  mayNumber,
-  planNumber,
+  maySetNumbers,
+  type PhotographChanges,
+  planNumberChange,
   type RowPhotographs,
 } from './enqueue-change.ts';
 import type { PhotographKeeping, Sendable } from './kept-photographs.ts';
 import {
-  type Existing,
-  getPlaceOf,
-  isMerged,
+  type ExistingFind,
+  getExistingFind,
+  getFileAndRow,
   isSent,
+  isUnchangedByMerge,
+  listOpenAskedRows,
   type Merge,
   makeAskedRow,
   makeDroppedIssue,
-  makeExistingFind,
   makeQuestionIssues,
   makeSentIssue,
   mergeFind,
-  withoutAsked,
 } from './merge-find.ts';
 import type { PlannedRows, RowPlan } from './plan-rows.ts';
 
@@ -79,7 +79,7 @@ export type EnqueuedFind = {
   readonly photosAdded: number;
   readonly photosRemoved: number;
   /** Differences of the table from a find that the service has as this record. */
-  readonly correction?: { readonly record: string; readonly differences: readonly Difference[] };
+  readonly correction?: { readonly record: string; readonly differences: readonly RowDifference[] };
   readonly numberQueued?: boolean;
 };
 
@@ -135,7 +135,7 @@ export async function enqueueFinds(
     context.onProgress?.(report.finds.length);
   }
   // The rows of a table were compared when they were planned.
-  if (!context.dryRun && context.table === undefined) checkChangedFinds(context.outbox);
+  if (!context.dryRun && context.table === undefined) holdAlikeChangedFinds(context.outbox);
   return report;
 }
 
@@ -153,9 +153,9 @@ function* splitIntoBatches(finds: Iterable<Find>): Generator<readonly Find[]> {
 /** Planned change of a find, based on its state when it was read. */
 type Plan = {
   readonly row: RowPlan;
-  readonly existing: Existing | undefined;
+  readonly existing: ExistingFind | undefined;
   readonly merge: Merge | undefined;
-  readonly content: Prepared;
+  readonly content: PreparedDocument;
   readonly issues: readonly Issue[];
 };
 
@@ -189,13 +189,19 @@ function planFind(find: Find, { outbox, table, side, validate }: EnqueueContext)
   const { localId } = find;
   const row = table?.planRow(find) ?? { kind: 'new', localId, others: [] };
   const stored = findByLocalId(outbox, row.kind === 'new' ? row.localId : row.find);
-  const existing = stored === undefined ? undefined : makeExistingFind(outbox, stored);
+  const existing = stored === undefined ? undefined : getExistingFind(outbox, stored);
   const merge =
     existing === undefined ? undefined : mergeFind(existing, find, side, table === undefined);
   const named = { ...find, localId: stored?.localId ?? getName(row) };
   const merged = merge === undefined ? named : { ...named, elements: merge.merged.elements };
   const validated = validate(merged);
-  return { row, existing, merge, content: makePrepared(validated), issues: validated.issues };
+  return {
+    row,
+    existing,
+    merge,
+    content: makePreparedDocument(validated),
+    issues: validated.issues,
+  };
 }
 
 function getName(row: RowPlan): string {
@@ -203,7 +209,7 @@ function getName(row: RowPlan): string {
 }
 
 /** Returns what is sent of a find; one with errors has no document, so it is a draft. */
-export function makePrepared({ document, issues }: ValidatedFind): Prepared {
+export function makePreparedDocument({ document, issues }: ValidatedFind): PreparedDocument {
   return { document: hasErrors(issues) ? null : document, issues };
 }
 
@@ -243,15 +249,15 @@ function storeUnchanged(
 function storeQuestion(
   find: Find,
   plan: Plan,
-  existing: Existing,
+  existing: ExistingFind,
   merge: Merge,
   { outbox, table, dryRun }: EnqueueContext,
 ): StoreResult {
   const { stored } = existing;
   const asked = makeAskedRow(existing, find, plan.row, merge, table?.path);
   if (!dryRun)
-    changeWish(outbox, stored, {
-      asked: [...(withoutAsked(stored, ({ key }) => key === asked.key) ?? []), asked],
+    updateFindWish(outbox, stored, {
+      asked: [...(listOpenAskedRows(stored, ({ key }) => key === asked.key) ?? []), asked],
     });
   const issues = makeQuestionIssues(asked, existing, find, merge);
   const { enqueued } = storeUnchanged(stored, plan, 'question', issues);
@@ -268,7 +274,7 @@ function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult 
     uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
   if (entry !== undefined)
     decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
-  const followed = followPhotographs(find, prepared.photographs, undefined, uuid, context);
+  const followed = applyRowPhotographs(find, prepared.photographs, undefined, uuid, context);
   return toStoredIssues(prepared, localId, 'added', followed);
 }
 
@@ -286,9 +292,9 @@ function insertNew(
       localId,
       key: find.localId === localId ? undefined : find.localId,
       elements,
-      ...getPlaceOf(find),
+      ...getFileAndRow(find),
       path: path ?? null,
-      base: serializeBase(base, elements),
+      base: serializeImportedRow(base, elements),
     },
     plan.content,
   );
@@ -315,7 +321,7 @@ function toStoredIssues(
   { find, plan: { content, issues: ofFind }, issues }: PreparedFind,
   localId: string,
   change: EnqueuedFind['change'],
-  { photosAdded, photosRemoved, issues: ofPhotos }: FollowedPhotographs,
+  { photosAdded, photosRemoved, issues: ofPhotos }: PhotographChanges,
 ): StoreResult {
   const named = [...ofFind, ...issues].map((issue) =>
     issue.find === undefined ? new Issue({ find: localId, ...find.source, ...issue }) : issue,
@@ -328,7 +334,7 @@ function toStoredIssues(
 /** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
 function storeMerged(
   prepared: PreparedFind,
-  existing: Existing,
+  existing: ExistingFind,
   merge: Merge,
   context: EnqueueContext,
 ): StoreResult {
@@ -339,7 +345,7 @@ function storeMerged(
   const isStored = merge.kind !== 'sent' || before !== undefined;
   if (isStored && !context.dryRun)
     writeMerged(prepared, existing, merge, change === 'updated', context);
-  const followed = followPhotographs(find, photographs, before, stored.uuid, context);
+  const followed = applyRowPhotographs(find, photographs, before, stored.uuid, context);
   return merge.kind === 'sent'
     ? queueCorrection(prepared, existing, merge, followed, context)
     : toStoredIssues(prepared, stored.localId, change, followed);
@@ -347,7 +353,7 @@ function storeMerged(
 
 function writeMerged(
   { find, plan, photographs }: PreparedFind,
-  { stored, entry, row: before }: Existing,
+  { stored, entry, row: before }: ExistingFind,
   { merged }: Merge,
   isUpdated: boolean,
   { outbox, table }: EnqueueContext,
@@ -367,12 +373,13 @@ function writeMerged(
     ...stored.wish,
     localId,
     key: getKey(find.localId, localId, table === undefined ? stored.wish.key : undefined),
-    asked: withoutAsked(stored, ({ key }) => key === find.localId),
-    ...(isNewPlace ? { ...getPlaceOf(find), path } : undefined),
-    base: serializeBase(base, isUpdated ? merged.elements : stored.elements),
+    asked: listOpenAskedRows(stored, ({ key }) => key === find.localId),
+    ...(isNewPlace ? { ...getFileAndRow(find), path } : undefined),
+    base: serializeImportedRow(base, isUpdated ? merged.elements : stored.elements),
   };
   if (isUpdated) wantFind(outbox, stored, { ...wish, elements: merged.elements }, plan.content);
-  else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish))) changeWish(outbox, stored, wish);
+  else if (!isDeepStrictEqual(toJson(wish), toJson(stored.wish)))
+    updateFindWish(outbox, stored, wish);
 }
 
 /** Returns the number of a find that its local id does not show. */
@@ -385,10 +392,14 @@ function toJson(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function classifyChange(content: Prepared, existing: Existing, merge: Merge): 'updated' | 'kept' {
+function classifyChange(
+  content: PreparedDocument,
+  existing: ExistingFind,
+  merge: Merge,
+): 'updated' | 'kept' {
   const { entry } = existing;
   if (isSent(entry)) return 'kept';
-  if (entry === undefined || !isMerged(existing, merge)) return 'updated';
+  if (entry === undefined || !isUnchangedByMerge(existing, merge)) return 'updated';
   const isSameDocument =
     content.document === null
       ? entry.document === null
@@ -401,9 +412,9 @@ const NO_DOCUMENT = Buffer.alloc(0);
 /** Queues the number of a row that differs from its sent find; other differences are corrections. */
 function queueCorrection(
   prepared: PreparedFind,
-  existing: Existing,
+  existing: ExistingFind,
   merge: Merge,
-  followed: FollowedPhotographs,
+  followed: PhotographChanges,
   context: EnqueueContext,
 ): StoreResult {
   const { find, plan } = prepared;
@@ -439,17 +450,17 @@ function queueCorrection(
  */
 function queueNumber(
   { find, plan }: PreparedFind,
-  { stored, entry, elements }: Existing,
+  { stored, entry, elements }: ExistingFind,
   { merged }: Merge,
   context: EnqueueContext,
 ): boolean {
   const { outbox, dryRun } = context;
   const number = find.elements.evidencni_cislo;
   const isChanged = merged.differences.some(({ element }) => element === 'evidencni_cislo');
-  if (!isChanged || number === undefined || entry?.identCely == null || !mayNumber(outbox))
+  if (!isChanged || number === undefined || entry?.identCely == null || !maySetNumbers(outbox))
     return false;
   if (plan.issues.some(({ rule }) => rule === NUMBER_USED)) return false;
-  const { change, replaces } = planNumber(outbox, stored.uuid, number);
+  const { change, replaces } = planNumberChange(outbox, stored.uuid, number);
   if (change === 'kept' || (replaces !== undefined && replaces !== elements.evidencni_cislo))
     return false;
   if (!dryRun) enqueueNumber(outbox, stored.uuid, number);
@@ -460,7 +471,7 @@ function queueNumber(
  * Converts a stored find for the find layer, without its photographs, which are entries of their
  * own.
  */
-export function asFind({ localId, elements, wish }: StoredFind): Find {
+export function convertStoredFind({ localId, elements, wish }: StoredFind): Find {
   const { file, row } = wish;
   const source = file === null || row === null ? undefined : { file, row };
   return { localId, elements: elements as FindElements, photos: [], source };

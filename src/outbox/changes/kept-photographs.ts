@@ -4,7 +4,7 @@ import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { toDatabaseError } from '../../base/disk/database.ts';
-import { removeStaleTemps, writeAtomic, writeVerificationError } from '../../base/disk/files.ts';
+import { makeVerificationError, removeStaleTemps, writeAtomic } from '../../base/disk/files.ts';
 import { flushFolder, makeFolder } from '../../base/disk/folder.ts';
 import { FileError, getErrorCode, getErrorMessage, UsageError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
@@ -17,7 +17,7 @@ import {
   type PhotographFile,
 } from '../../photos/photograph.ts';
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
-import { listUsedPhotographs } from '../command-log.ts';
+import { getUsedDigests } from '../command-log.ts';
 import type { Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 
@@ -69,7 +69,7 @@ export function openContentStore(folder: string) {
         makeFolder(folder);
         await writeAtomic(folder, 0o600, measured(), async (draft) => {
           sha512 = hash.digest('hex');
-          if (sha512 !== (await digestFile(draft))) throw writeVerificationError(getPath(sha512));
+          if (sha512 !== (await digestFile(draft))) throw makeVerificationError(getPath(sha512));
           removeStaleTemps(draft);
           makeFolder(dirname(getPath(sha512)));
           // Overwrites an existing copy: it may be damaged, and this one was verified.
@@ -278,12 +278,13 @@ const MIN_AGE_MS = 3600_000;
 const BATCH = 50;
 
 /**
- * Removes copies of photographs without an entry.
+ * Deletes copies of photographs that no wish or undo needs, except those of the last hour, which
+ * may belong to a photograph that is being added.
  * @returns their number
  * @throws DatabaseError where the disk fails
  */
-export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
-  const used = listUsedPhotographs(outbox);
+export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): number {
+  const used = getUsedDigests(outbox);
   const unused = listCopies(photosFolder).filter(
     ({ digest, path }) => !used.has(digest) && isOld(outbox, path),
   );
@@ -292,7 +293,7 @@ export function sweepPhotographs(outbox: Outbox, photosFolder: string): number {
     // The transaction prevents additions, and the second check keeps copies that were added since
     // the first.
     removed += outbox.change(() => {
-      const usedNow = listUsedPhotographs(outbox);
+      const usedNow = getUsedDigests(outbox);
       const rest = unused
         .slice(at, at + BATCH)
         .filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));

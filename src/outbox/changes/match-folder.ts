@@ -5,18 +5,18 @@ import { FileError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
-import { findPlace } from '../../finds/match-finds.ts';
+import { findPointInBothSystems } from '../../finds/match-finds.ts';
 import {
   type Confidence,
-  type Match,
   type MatchableFind,
   type MatchOptions,
   matchPhotographs,
   type PhotoInfo,
+  type PhotoMatch,
 } from '../../photos/match-photographs.ts';
 import { type PhotoExif, readPhotoExif } from '../../photos/photo-exif.ts';
 import type { PhotoEntry } from '../entry.ts';
-import { findRecord, isDropped, listPhotoEntries } from '../entry-queries.ts';
+import { findIdentOfSubject, isDropped, listPhotoEntries } from '../entry-queries.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds } from '../stored-finds.ts';
 import { isGoneAtService } from '../views/records-at-service.ts';
@@ -25,7 +25,7 @@ import { listDigests, type PhotographKeeping, type Sendable } from './kept-photo
 import { findSubject } from './resolve-finds.ts';
 
 export type FileStatus = { readonly file: string } & (
-  | { readonly kind: 'matched'; readonly match: Match; readonly photograph: Sendable }
+  | { readonly kind: 'matched'; readonly match: PhotoMatch; readonly photograph: Sendable }
   /** Queued, sent or dropped before, by these entries. */
   | {
       readonly kind: 'known';
@@ -106,15 +106,15 @@ export async function matchFolder(folder: string, sources: MatchSources): Promis
   return { fates: files.flatMap((file) => fates.get(file) ?? []), issues };
 }
 
-export type Answer =
+export type MatchAnswer =
   | { readonly kind: 'find'; readonly localId: string }
   | { readonly kind: 'skip' }
   | { readonly kind: 'stop' };
 
-export type Questions = {
+export type MatchQuestions = {
   confirmLikely(count: number): Promise<boolean>;
   /** @param number of the question, from 1 */
-  askWhichFind(match: Match, number: number, all: number): Promise<Answer>;
+  askWhichFind(match: PhotoMatch, number: number, all: number): Promise<MatchAnswer>;
 };
 
 type QueueOptions = {
@@ -122,9 +122,10 @@ type QueueOptions = {
   readonly storePhotograph: PhotographKeeping['storePhotograph'];
   readonly dryRun: boolean;
   /** Undefined without a terminal. */
-  readonly questions: Questions | undefined;
+  readonly questions: MatchQuestions | undefined;
 };
 
+/** Names of finds by file, and the number of photographs whose GPS data were removed. */
 export type QueueResult = {
   readonly queued: ReadonlyMap<string, string>;
   readonly stripped: number;
@@ -132,7 +133,8 @@ export type QueueResult = {
 
 /**
  * Queues the certain matches, and the confirmed ones of the others: each at once, so that an
- * interruption loses none.
+ * interruption loses none. In a dry run it only returns them.
+ * @throws UsageError where a file changed since its inspection, or its find was removed
  */
 export async function queueMatches(
   fates: readonly FileStatus[],
@@ -295,8 +297,8 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
     .filter(({ uuid }) => !isDropped(outbox, uuid))
     .map(({ uuid, localId, elements, wish }) => {
       const { datum_nalezu: foundOn } = elements as FindElements;
-      const identCely = findRecord(outbox, uuid) ?? undefined;
-      const place = findPlace(elements as FindElements)?.wgs84;
+      const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;
+      const place = findPointInBothSystems(elements as FindElements)?.wgs84;
       return {
         localId,
         identCely,

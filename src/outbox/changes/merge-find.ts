@@ -4,15 +4,15 @@ import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
-  type Difference,
   isSameFind,
   type MergedRow,
   type MergeSide,
   mergeRow,
+  type RowDifference,
 } from '../../finds/merge-row.ts';
 import type { ImportEntry } from '../entry.ts';
-import { getLatestNumber, listEntriesOfSubject } from '../entry-queries.ts';
-import { type AskedRow, readMessage, storeMessage } from '../facts.ts';
+import { getEffectiveNumber, listEntriesOfSubject } from '../entry-queries.ts';
+import { type AskedRow, makeStoredMessage, parseStoredMessage } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
@@ -27,7 +27,7 @@ export type Merge = {
   readonly merged: MergedRow;
 };
 
-export type Existing = {
+export type ExistingFind = {
   readonly stored: StoredFind;
   readonly entry: ImportEntry | undefined;
   readonly elements: FindElements;
@@ -38,10 +38,10 @@ export type Existing = {
  * Returns a find for the merge, with the number that was set since, which an exported table
  * contains.
  */
-export function makeExistingFind(outbox: Outbox, stored: StoredFind): Existing {
+export function getExistingFind(outbox: Outbox, stored: StoredFind): ExistingFind {
   const entries = listEntriesOfSubject(outbox, stored.uuid);
   const entry = entries.find((each) => each.kind === 'import');
-  const number = getLatestNumber(entries);
+  const number = getEffectiveNumber(entries);
   const elements = stored.elements as FindElements;
   return {
     stored,
@@ -52,11 +52,12 @@ export function makeExistingFind(outbox: Outbox, stored: StoredFind): Existing {
 }
 
 /**
+ * Merges a row with its find, over the row as last imported; changes nothing.
  * @param side wins where both changed; undefined leaves it unresolved
  * @param replaces the input replaces the find, since the person saw its current values
  */
 export function mergeFind(
-  { stored, entry, row, elements }: Existing,
+  { stored, entry, row, elements }: ExistingFind,
   find: Find,
   side: MergeSide | undefined,
   replaces: boolean,
@@ -86,19 +87,23 @@ function withStoredNumber(merged: MergedRow, stored: StoredFind, shown: FindElem
   };
 }
 
-/** Tells if an import was sent, or may have been, so that it must not be changed. */
+/**
+ * Tells if an import was sent, or may have been, so that it must not be changed; true also for a
+ * dropped one, false for none.
+ */
 export function isSent(entry: ImportEntry | undefined): boolean {
   return entry !== undefined && !['draft', 'queued', 'refused'].includes(entry.state);
 }
 
-export function isMerged({ stored }: Existing, { merged }: Merge): boolean {
+/** Tells if the merge leaves the elements of the stored find as they are. */
+export function isUnchangedByMerge({ stored }: ExistingFind, { merged }: Merge): boolean {
   return isSameFind(stored.elements as FindElements, merged.elements);
 }
 
 /** Makes the warning about a row that differs from its sent find. */
 export function makeSentIssue(
-  { entry, stored }: Existing,
-  differences: readonly Difference[],
+  { entry, stored }: ExistingFind,
+  differences: readonly RowDifference[],
   { source }: Find,
   areListed: boolean,
 ): Issue {
@@ -116,7 +121,7 @@ export function makeSentIssue(
 }
 
 /** Formats `hloubka 30 → 35, poznamka – → okraj`. */
-function formatDifferences(differences: readonly Difference[]): Message {
+function formatDifferences(differences: readonly RowDifference[]): Message {
   return joinMessages(
     differences.map(({ element, ours = '–', theirs = '–' }) =>
       withHiddenDifference(`${element} ${ours} → ${theirs}`, ours, theirs),
@@ -127,7 +132,7 @@ function formatDifferences(differences: readonly Difference[]): Message {
 
 /** Makes the question about a row that is left out. */
 export function makeAskedRow(
-  { stored, elements }: Existing,
+  { stored, elements }: ExistingFind,
   find: Find,
   plan: RowPlan,
   { merged }: Merge,
@@ -140,26 +145,26 @@ export function makeAskedRow(
     : merged;
   return {
     basis,
-    question: storeMessage(makeQuestion(basis, stored.localId, find, differences)),
+    question: makeStoredMessage(makeQuestion(basis, stored.localId, find, differences)),
     matched: isQuestion ? plan.matched : 'same',
     key: find.localId,
     localId: isQuestion ? plan.localId : stored.localId,
     elements: find.elements,
     covered: find.covered === undefined ? undefined : [...find.covered],
     photos: find.coversPhotos === false ? [] : find.photos,
-    ...getPlaceOf(find),
+    ...getFileAndRow(find),
     path: path ?? null,
   };
 }
 
 /** A waypoint or a feature is known by its name, not by its number. */
-export function getPlaceOf({ source }: Find): { file: string | null; row: number | null } {
+export function getFileAndRow({ source }: Find): { file: string | null; row: number | null } {
   const isRow = source !== undefined && source.unit === undefined;
   return { file: source?.file ?? null, row: isRow ? (source.row ?? null) : null };
 }
 
 /** Returns the rows about which a find is asked, without the answered ones; undefined for none. */
-export function withoutAsked(
+export function listOpenAskedRows(
   { wish }: StoredFind,
   isAnswered: (row: AskedRow) => boolean,
 ): AskedRow[] | undefined {
@@ -171,7 +176,7 @@ function makeQuestion(
   basis: AskedRow['basis'],
   name: string,
   { source, localId }: Find,
-  differences: readonly Difference[],
+  differences: readonly RowDifference[],
 ): Message {
   const table = source?.file ?? msg`no table`;
   const row = source?.row ?? localId;
@@ -191,14 +196,14 @@ function makeQuestion(
 /** Makes the issues of a row that is left out until a person answers. */
 export function makeQuestionIssues(
   asked: AskedRow,
-  { stored }: Existing,
+  { stored }: ExistingFind,
   find: Find,
   { merged }: Merge,
 ): Issue[] {
   const where = { find: stored.localId, ...find.source };
   const answer = cmd`pas resolve ${stored.localId}`;
   if (asked.basis !== 'row-changed') {
-    const question = readMessage(asked.question);
+    const question = parseStoredMessage(asked.question);
     return [makeErrorIssue('question', msg`Not imported: ${question} Answer: ${answer}`, where)];
   }
   return merged.conflicts.map(({ element, base, ours, theirs }) => {

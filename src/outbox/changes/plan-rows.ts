@@ -6,8 +6,8 @@ import { type Find, isContentKey } from '../../finds/find.ts';
 import {
   createFindIndex,
   type FindIndex,
-  isDistinct,
-  type Matched,
+  type FindLikeness,
+  hasDistinctContent,
   makeComparable,
   matchFinds,
 } from '../../finds/match-finds.ts';
@@ -57,7 +57,7 @@ export type PlannedRows = {
   readonly names: ReadonlySet<string>;
 };
 
-type Compared = { readonly known: FindHere; readonly matched: Matched };
+type Compared = { readonly known: FindHere; readonly matched: FindLikeness };
 
 /**
  * Plans the rows of a table against the finds here, by number, else by content. The table is an
@@ -80,12 +80,12 @@ export function planRows(
   return {
     finds,
     planRow: (row) => plans.get(row) ?? planNew(row),
-    names: new Set([...plans.values()].map((plan) => getNameHere(plan))),
+    names: new Set([...plans.values()].map((plan) => getLocalIdOfPlan(plan))),
   };
 }
 
 /** Returns the local id of the find that a row is, or becomes. */
-export function getNameHere(plan: RowPlan): string {
+export function getLocalIdOfPlan(plan: RowPlan): string {
   return plan.kind === 'new' ? plan.localId : plan.find;
 }
 
@@ -100,7 +100,7 @@ function openPlanner(
   const compared = new Map(rows.map((row) => [row, compareByNumber(row, byName, prefix)]));
   const listAlike = (row: Find, isEdition: (find: FindHere) => boolean): Compared[] => {
     const find = comparable.get(row);
-    if (find === undefined || !isDistinct(find)) return [];
+    if (find === undefined || !hasDistinctContent(find)) return [];
     return index.list(find).flatMap(({ find: other, item }) => {
       const matched = matchFinds(find, other, isEdition(item));
       return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
@@ -181,7 +181,7 @@ function toCandidate({ known: { localId }, matched }: Compared): Candidate {
 }
 
 /** Finds with one number that are not alike are rejected like those that differ a little. */
-function getRejectedMatch(matched: Matched): RejectedMatch {
+function getRejectedMatch(matched: FindLikeness): RejectedMatch {
   return matched === 'same' ? 'same' : 'near';
 }
 

@@ -6,7 +6,7 @@ import type { Find } from '../../finds/find.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { type Evidence, listAttempts, listEvidence } from '../attempts.ts';
 import type { Attempt, Entry } from '../entry.ts';
-import { findImportOfFind, findRecord, listEntriesOfSubject } from '../entry-queries.ts';
+import { findIdentOfSubject, findImportOfFind, listEntriesOfSubject } from '../entry-queries.ts';
 import { makeRecordSubject, parseRecordSubject } from '../intents.ts';
 import { type Outbox, readHeader } from '../open-outbox.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../stored-finds.ts';
 import { formatLabelledElements } from '../views/entry-words.ts';
 import { findPulledRecord, findSentFind, getRemoteState } from '../views/records-at-service.ts';
-import { asFind } from './enqueue-finds.ts';
+import { convertStoredFind } from './enqueue-finds.ts';
 
 /**
  * Returns stored finds by name, each once.
@@ -48,16 +48,16 @@ function requireUnambiguousName(named: NamedFind, name: string): StoredFind | un
   });
 }
 
-/** Returns the subjects of names as in {@link resolveRecordName}. */
-export function resolveRecordNames(outbox: Outbox, names: readonly string[]): string[] {
-  return names.map((name) => resolveRecordName(outbox, name));
+/** Returns the subjects of names as in {@link findSubjectWithEntries}. */
+export function findSubjectsWithEntries(outbox: Outbox, names: readonly string[]): string[] {
+  return names.map((name) => findSubjectWithEntries(outbox, name));
 }
 
 /**
- * Returns the subject of a find, or of a record without a find here that has queued changes.
- * @throws UsageError
+ * Returns the subject of a find, or of a record without a find here that has entries.
+ * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
-export function resolveRecordName(outbox: Outbox, name: string): string {
+export function findSubjectWithEntries(outbox: Outbox, name: string): string {
   const subject = findSubject(outbox, name);
   if (parseRecordSubject(subject) === undefined || listEntriesOfSubject(outbox, subject).length > 0)
     return subject;
@@ -72,12 +72,12 @@ export function resolveRecordName(outbox: Outbox, name: string): string {
 
 /**
  * Returns the subject that FIND names, by local id or (also without a find here) identifier.
- * @throws UsageError when neither
+ * @throws UsageError where it is neither, or ambiguous
  */
 export function findSubject(outbox: Outbox, find: string): string {
   const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
   if (stored !== undefined) return stored.uuid;
-  const identCely = asIdent(find);
+  const identCely = parseTypedIdent(find);
   if (identCely !== undefined) return makeRecordSubject(identCely);
   throw new UsageError(msg`There is no find ${find}.`, {
     hint: msg`FIND is a local id (\`${cmd`pas list`}\` shows them) or the identifier given by the service.`,
@@ -91,7 +91,7 @@ export function findSubject(outbox: Outbox, find: string): string {
 export function findSubjectToChange(outbox: Outbox, find: string): string {
   const subject = findSubject(outbox, find);
   if (isRemoved(outbox, subject)) throw makeRemovedFindError(find);
-  const goneMessage = explainGone(outbox, subject);
+  const goneMessage = explainGoneRecord(outbox, subject);
   if (goneMessage !== undefined) throw new UsageError(goneMessage, { hint: GONE_HINT });
   return subject;
 }
@@ -99,8 +99,8 @@ export function findSubjectToChange(outbox: Outbox, find: string): string {
 export const GONE_HINT = msg`Nothing that is queued for it was sent. To check again: ${cmd`pas pull`}`;
 
 /** Describes a record that the last pull did not find; undefined where it may exist. */
-export function explainGone(outbox: Outbox, subject: string): Message | undefined {
-  const identCely = findRecord(outbox, subject);
+export function explainGoneRecord(outbox: Outbox, subject: string): Message | undefined {
+  const identCely = findIdentOfSubject(outbox, subject);
   const standing = identCely === null ? undefined : findPulledRecord(outbox, identCely)?.standing;
   if (standing !== 'deleted' && standing !== 'missing') return undefined;
   const ident = identCely ?? '';
@@ -167,35 +167,40 @@ function indexNames(outbox: Outbox, makeKey: MakeKey): Map<string, Set<string>> 
  */
 const LOOKS_LIKE_IDENT = /^(X-)?[A-Z]-[A-Za-z0-9-]+-N\d+$/;
 
+/**
+ * Tells if a text has the form of a find's identifier in its exact spelling:
+ * `C-202400101-N00042`.
+ */
 export function isLikeIdent(text: string): boolean {
   return LOOKS_LIKE_IDENT.test(text);
 }
 
 /** Returns the identifier of a typed text; undefined where it is none. */
-export function asIdent(text: string): string | undefined {
+export function parseTypedIdent(text: string): string | undefined {
   const plain = normalizeId(text).replaceAll(' ', '');
   return [plain, plain.toUpperCase()].find(isLikeIdent);
 }
 
-export type Story = {
+export type EntryHistory = {
   readonly entry: Entry;
   readonly attempts: readonly Attempt[];
   readonly evidence: readonly Evidence[];
 };
 
 /**
- * Returns all data of a find, or of a record with queued changes.
- * @throws UsageError for an unknown name
+ * Returns all data of a find, or of a record with entries: `find` is undefined for a record,
+ * `atService` where it was not sent or no pull has seen it.
+ * @throws UsageError for an unknown or ambiguous name, or a record without entries
  */
-export function toKnownFind(outbox: Outbox, name: string) {
-  const subject = resolveRecordName(outbox, name);
+export function getFindDetails(outbox: Outbox, name: string) {
+  const subject = findSubjectWithEntries(outbox, name);
   const find = findByUuid(outbox, subject);
   const sent = find === undefined ? undefined : findSentFind(outbox, find);
   return {
     find,
     texts: formatLabelledElements((find?.elements ?? {}) as FindElements),
     stories: listEntriesOfSubject(outbox, subject).map(
-      (entry): Story => ({
+      (entry): EntryHistory => ({
         entry,
         attempts: listAttempts(outbox, entry),
         evidence: listEvidence(outbox, entry),
@@ -216,5 +221,7 @@ export async function getDocumentOfFind(
   openValidation: OpenValidation,
 ) {
   const document = findImportOfFind(outbox, find.uuid)?.document ?? undefined;
-  return document === undefined ? (await openValidation())(asFind(find)) : { document, issues: [] };
+  return document === undefined
+    ? (await openValidation())(convertStoredFind(find))
+    : { document, issues: [] };
 }

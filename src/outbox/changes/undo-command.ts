@@ -2,16 +2,16 @@ import { groupBy } from '../../base/collections.ts';
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import {
-  checkRemovable,
-  findLastCommand,
-  type Kept,
+  deleteUnneededContents,
+  findLastUndoableCommand,
   type KeptCause,
+  type KeptSlot,
   type LoggedCommand,
   listCommands,
   listFactsOfCommand,
+  planSubjectRemoval,
   type Removal,
   removeSubject,
-  thinContents,
   undoCommand,
 } from '../command-log.ts';
 import type { Entry } from '../entry.ts';
@@ -19,9 +19,9 @@ import { type FactOf, parseFact } from '../facts.ts';
 import { findIntent, isImportSlot, parseRecordSubject } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByUuid, isRemoved, type StoredElements } from '../stored-finds.ts';
-import { checkEnteredFinds } from '../unite.ts';
-import { sweepPhotographs } from './kept-photographs.ts';
-import { resolveRecordName } from './resolve-finds.ts';
+import { holdAlikeEnteredFinds } from '../unite.ts';
+import { deleteUnusedPhotographs } from './kept-photographs.ts';
+import { findSubjectWithEntries } from './resolve-finds.ts';
 
 export type KeptFind = { readonly localId: string; readonly because: KeptCause };
 
@@ -37,7 +37,10 @@ type LogLine = {
   }[];
 };
 
-/** Returns the commands that changed something, newest first, with each find before and after. */
+/**
+ * Returns the last 50 commands that changed something, newest first, with each find before and
+ * after.
+ */
 export function listCommandLog(outbox: Outbox): LogLine[] {
   return listCommands(outbox).map((command) => ({
     id: command.id,
@@ -57,15 +60,18 @@ function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds
       | undefined;
     const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, subject, id));
     return {
-      local_id: wish?.body.find?.localId ?? nameSubject(outbox, subject),
+      local_id: wish?.body.find?.localId ?? getSubjectName(outbox, subject),
       before: before?.find((elements) => elements !== null) ?? null,
       after: findElements(outbox, subject, wish?.body.intent ?? null),
     };
   });
 }
 
-/** Returns the local id of a find, or the identifier of a record that has no find here. */
-export function nameSubject(outbox: Outbox, subject: string): string {
+/**
+ * Returns the local id of a find, or the identifier of a record that has no find here; the UUID
+ * itself of an unknown find.
+ */
+export function getSubjectName(outbox: Outbox, subject: string): string {
   return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
 }
 
@@ -93,31 +99,33 @@ export type UndoneCommand = {
 };
 
 /**
- * Undoes a command.
- * @param id of the command; undefined for the last one
- * @returns undefined where there is none
+ * Undoes a command, and asks about finds that are wanted again and are like others.
+ * @param id of the command; undefined for the last one that is neither undone nor an undo
+ * @param onProgress called after each transaction
+ * @returns undefined where there is no such command
  */
-export function undoLogged(
+export function undoCommandById(
   outbox: Outbox,
   id: string | undefined,
   onProgress: (doneCount: number, total: number) => void,
 ): UndoneCommand | undefined {
   const command =
     id === undefined
-      ? findLastCommand(outbox)
+      ? findLastUndoableCommand(outbox)
       : listCommands(outbox).find((each) => each.id === id);
   if (command === undefined) return undefined;
   const { subjects, kept } = undoCommand(outbox, command, onProgress);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  checkEnteredFinds(outbox, { only: subjects });
+  holdAlikeEnteredFinds(outbox, { only: subjects });
   return { command, finds: subjects.size, kept: nameKept(outbox, kept) };
 }
 
 /** Names what an undo left, by local id or by record; each find once. */
-function nameKept(outbox: Outbox, kept: readonly Kept[]): KeptFind[] {
+function nameKept(outbox: Outbox, kept: readonly KeptSlot[]): KeptFind[] {
   const named = new Map<string, KeptFind>();
   for (const { subject, because } of kept) {
-    if (!named.has(subject)) named.set(subject, { localId: nameSubject(outbox, subject), because });
+    if (!named.has(subject))
+      named.set(subject, { localId: getSubjectName(outbox, subject), because });
   }
   return [...named.values()];
 }
@@ -137,12 +145,12 @@ export type PlannedRemoval = {
 export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
   const named = new Map<string, string>();
   for (const name of names) {
-    const subject = resolveRecordName(outbox, name);
+    const subject = findSubjectWithEntries(outbox, name);
     named.set(subject, named.get(subject) ?? name);
   }
   return [...named].map(([subject, name]) => {
     if (isRemoved(outbox, subject)) throw new UsageError(msg`${name} was removed before.`);
-    return { name, subject, ...checkRemovable(outbox, subject) };
+    return { name, subject, ...planSubjectRemoval(outbox, subject) };
   });
 }
 
@@ -154,8 +162,8 @@ export function removeFinds(
 ): Removal[] {
   const removals = planned.map(({ subject }) => removeSubject(outbox, subject));
   if (removals.some(({ kind }) => kind === 'removed')) {
-    thinContents(outbox);
-    sweepPhotographs(outbox, photosFolder);
+    deleteUnneededContents(outbox);
+    deleteUnusedPhotographs(outbox, photosFolder);
   }
   return removals;
 }

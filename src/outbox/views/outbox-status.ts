@@ -21,7 +21,7 @@ import {
   type EntryKind,
   type EntryState,
 } from '../entry.ts';
-import { listNeedingPerson } from '../entry-queries.ts';
+import { listEntriesNeedingPerson } from '../entry-queries.ts';
 import { deserializeMessage, makeDamagedError } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { countFinds, findByUuid } from '../stored-finds.ts';
@@ -69,7 +69,7 @@ export function listDroppedWithDependents(outbox: Outbox): string[] {
  * Counts unsent entries that the service refuses to a researcher: imports into a higher state, and
  * numbers (A-PROJECT-2).
  */
-export function countAboveResearcher({ sql }: Outbox): number {
+export function countRefusedToResearchers({ sql }: Outbox): number {
   const count = sql(
     `select count(*) from entries join intents on intents.row = entries.intent
      where state = 'queued' and (entries.kind = 'number' or (entries.kind = 'import' and content ->> 'stav' > 1))`,
@@ -78,7 +78,7 @@ export function countAboveResearcher({ sql }: Outbox): number {
 }
 
 /** Tells if an accepted document contains this text, such as the namespace of a schema version. */
-export function hasAcceptedNaming(outbox: Outbox, text: string): boolean {
+export function hasAcceptedDocumentContaining(outbox: Outbox, text: string): boolean {
   const row = outbox
     .sql(
       `select 1 from entries join intents on intents.row = entries.intent
@@ -120,7 +120,7 @@ export function listDelays(outbox: Outbox, limit: number): Delay[] {
   return rows.map(parseDelay).map((row) => ({ ...row, reason: deserializeMessage(row.reason) }));
 }
 
-export type Counts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+export type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /**
  * Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite
@@ -135,7 +135,7 @@ const COUNT_ENTRIES = `with others as materialized (
   union all select 'import', 'accepted', (select count(*) from entries) - (select coalesce(sum(count), 0) from others)`;
 
 /** Counts entries by kind and state, without those of removed finds. */
-export function countEntries(outbox: Outbox): Counts {
+export function countEntries(outbox: Outbox): EntryCounts {
   const counts = Object.fromEntries(
     ENTRY_KINDS.map((kind) => [kind, Object.fromEntries(ENTRY_STATES.map((state) => [state, 0]))]),
   ) as Record<EntryKind, Record<EntryState, number>>;
@@ -169,13 +169,13 @@ const parseWaiting = createRowParser({
   forPerson: isNumber,
   forTime: isNumber,
 });
-export type Waiting = ReturnType<typeof parseWaiting>;
+export type WaitingCounts = ReturnType<typeof parseWaiting>;
 
 /**
  * Counts what waits: for an import that is not accepted, behind a dropped import, for a person, or
  * for its backoff.
  */
-export function countWaiting(outbox: Outbox): Waiting {
+export function countWaiting(outbox: Outbox): WaitingCounts {
   const counts = outbox
     .sql(
       `select
@@ -227,7 +227,7 @@ function groupNewFinders(
 }
 
 /** Returns the identifiers that elements of unaccepted finds refer to. */
-export function listReferencesOfQueued(outbox: Outbox): string[] {
+export function listIdentifiersOfUnacceptedFinds(outbox: Outbox): string[] {
   const identifiers = outbox
     .sql(
       `select distinct parts.value from entries join intents on intents.row = entries.intent, json_tree(content) as parts
@@ -239,7 +239,8 @@ export function listReferencesOfQueued(outbox: Outbox): string[] {
   return parseTexts(identifiers);
 }
 
-export function listAcceptedPeople(outbox: Outbox): Set<string> {
+/** Returns the names of people whom the service may create. */
+export function getAcceptedNames(outbox: Outbox): Set<string> {
   return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
 }
 
@@ -247,7 +248,10 @@ export function listAcceptedPeople(outbox: Outbox): Set<string> {
  * Stores names that the service may create as people, in one transaction; stored ones keep their
  * time.
  */
-export function acceptNewPeople(outbox: Outbox, people: readonly Pick<NewPerson, 'name'>[]): void {
+export function storeAcceptedPeople(
+  outbox: Outbox,
+  people: readonly Pick<NewPerson, 'name'>[],
+): void {
   const now = Math.floor(outbox.clock.now());
   outbox.change(() => {
     for (const { name } of people)
@@ -263,7 +267,7 @@ const parseAccepted = createRowParser({ identCely: isText, atMs: isNumber });
  * Returns records that the service accepted since a moment of its clock, with the server time of
  * the answer.
  */
-export function listAcceptedSince(outbox: Outbox, sinceMs: number): Map<string, number> {
+export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<string, number> {
   const rows = outbox
     .sql(
       `select ident_cely as identCely, max(body ->> 'serverDateMs') as atMs
@@ -316,7 +320,7 @@ export function getOutboxStatus(outbox: Outbox) {
     /** Finds of which another version was sent. */
     changed: listChangedFinds(outbox),
     /** Held entries first. */
-    needsPerson: listNeedingPerson(outbox, MAX_LISTED),
+    needsPerson: listEntriesNeedingPerson(outbox, MAX_LISTED),
   };
 }
 
@@ -328,11 +332,12 @@ export function isVocabularyEmpty(vocabulary: Vocabulary | undefined): boolean {
   return vocabulary === undefined || listHarvests(vocabulary).length === 0;
 }
 
-export function countEntryTotals(outbox: Outbox): Readonly<Record<EntryState, number>> {
+/** Counts entries by state, without those of removed finds. */
+export function countEntriesByState(outbox: Outbox): Readonly<Record<EntryState, number>> {
   return getTotals(countEntries(outbox));
 }
 
-function getTotals(counts: Counts): Readonly<Record<EntryState, number>> {
+function getTotals(counts: EntryCounts): Readonly<Record<EntryState, number>> {
   return Object.fromEntries(
     ENTRY_STATES.map((state) => [
       state,
@@ -391,7 +396,7 @@ export async function listNewPeople(
   const named = groupNewFinders(outbox, subjects);
   if (named.length === 0) return [];
   const lookupTerm = await openLookup();
-  const accepted = listAcceptedPeople(outbox);
+  const accepted = getAcceptedNames(outbox);
   const people = named.flatMap(([name, finds]) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findByUuid(outbox, finds[0] ?? '')?.localId ?? '';
@@ -412,7 +417,7 @@ export async function listNewPeople(
  * @param admit settles which people the service is to make; false where some are left. `mayAsk`: a
  * person may be asked now
  */
-export function openAdmission(
+export function openPeopleAdmission(
   outbox: Outbox,
   subjects: readonly string[] | undefined,
   admit: (mayAsk: boolean) => Promise<boolean>,

@@ -8,22 +8,22 @@ import {
 import { t } from '../../base/language.ts';
 import { type FindElements, getElementLabel, getField } from '../../finds/fields.ts';
 import {
-  type Change,
+  type ChangeAtService,
   formatState,
   type HarvestedFile,
   type HarvestedFind,
   listChangesSince,
-  withChanges,
+  takeOverChanges,
 } from '../../finds/harvested-find.ts';
 import { listAttempts, listEvidence } from '../attempts.ts';
 import type { Entry, ImportEntry, PhotoEntry } from '../entry.ts';
-import { findImportOfFind, getLatestNumber, listEntriesOfSubject } from '../entry-queries.ts';
-import { type Photograph, readStored } from '../facts.ts';
+import { findImportOfFind, getEffectiveNumber, listEntriesOfSubject } from '../entry-queries.ts';
+import { convertReadErrors, type Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../stored-finds.ts';
 
 /** Visibility of a sent record in the service's harvest, for one account. */
-export type RemoteStatus = (typeof STANDINGS)[number];
+export type RecordStanding = (typeof STANDINGS)[number];
 const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
 
 /**
@@ -32,7 +32,7 @@ const STANDINGS = ['shown', 'withheld', 'deleted', 'missing'] as const;
  */
 export type PulledRecord = {
   readonly identCely: string;
-  readonly standing: RemoteStatus;
+  readonly standing: RecordStanding;
   readonly datestampMs: number | null;
   /** State and record when they were last visible. The outbox does not interpret the record. */
   readonly stav: number | null;
@@ -44,7 +44,7 @@ export type PulledRecord = {
 
 type PulledStanding = {
   readonly identCely: string;
-  readonly standing: RemoteStatus;
+  readonly standing: RecordStanding;
   readonly datestampMs: number | null;
   readonly shown?: { readonly stav: number; readonly record: unknown };
 };
@@ -70,7 +70,8 @@ export function findPulledRecord(outbox: Outbox, identCely: string): PulledRecor
   if (stored === undefined) return undefined;
   const row = parsePulled(stored);
   const { record: text } = row;
-  const record = text === null ? null : readStored(outbox.path, 'pulled', () => JSON.parse(text));
+  const record =
+    text === null ? null : convertReadErrors(outbox.path, 'pulled', () => JSON.parse(text));
   return { ...row, record };
 }
 
@@ -93,7 +94,7 @@ export function listPulledNumbers(
 const parseNumber = createRowParser({ identCely: isText, number: isText });
 
 /** Stores the status of a record; its last visible content is kept while it is not shown. */
-export function saveStanding(
+export function storePulledRecord(
   outbox: Outbox,
   { identCely, standing, datestampMs, shown }: PulledStanding,
 ): void {
@@ -117,20 +118,20 @@ export function saveStanding(
 }
 
 /** Confirms a record that a complete pull did not list as changed. */
-export function recordUnchanged(outbox: Outbox, identCely: string): void {
+export function storeSeenTime(outbox: Outbox, identCely: string): void {
   outbox
     .sql('update pulled set seen_at = ? where ident_cely = ?')
     .run(Math.floor(outbox.clock.now()), identCely);
 }
 
 /** Returns the server time up to which everything is pulled. */
-export function pullWatermarkMs(outbox: Outbox): number | undefined {
+export function getPullWatermarkMs(outbox: Outbox): number | undefined {
   const watermark = outbox.sql('select watermark_at from pulls').pluck().get();
   return typeof watermark === 'number' ? watermark : undefined;
 }
 
 /** Stores the server time, in milliseconds since 1970 UTC, at which the next pull begins. */
-export function completePull(outbox: Outbox, watermarkMs: number): void {
+export function storePullWatermark(outbox: Outbox, watermarkMs: number): void {
   outbox
     .sql(
       `insert into pulls (only, watermark_at, completed_at) values (1, ?, ?)
@@ -157,7 +158,7 @@ export function getLastSearchAt(outbox: Outbox, project: string): number | undef
  * Stores the server time of a search.
  * @param keepsEarlier keeps the time of an earlier search
  */
-export function recordSearch(
+export function storeSearchTime(
   outbox: Outbox,
   project: string,
   serverAt: number,
@@ -177,7 +178,7 @@ const parseUnexplained = createRowParser({ identCely: isText, record: orNull(isT
  * Returns the records that no fact explains; `record` is JSON, or null for one that is listed and
  * not shown.
  */
-export function listUnexplained(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
+export function listUnexplainedRecords(outbox: Outbox): ReturnType<typeof parseUnexplained>[] {
   const rows = outbox
     .sql('select ident_cely as identCely, record from unexplained order by ident_cely')
     .all();
@@ -185,13 +186,17 @@ export function listUnexplained(outbox: Outbox): ReturnType<typeof parseUnexplai
 }
 
 /** @param record JSON, or null for one that is listed and not shown */
-export function storeUnexplained(outbox: Outbox, identCely: string, record: string | null): void {
+export function storeUnexplainedRecord(
+  outbox: Outbox,
+  identCely: string,
+  record: string | null,
+): void {
   outbox
     .sql('insert or replace into unexplained (ident_cely, record) values (?, ?)')
     .run(identCely, record);
 }
 
-export function deleteUnexplained(outbox: Outbox, identCely: string): void {
+export function deleteUnexplainedRecord(outbox: Outbox, identCely: string): void {
   outbox.sql('delete from unexplained where ident_cely = ?').run(identCely);
 }
 
@@ -233,7 +238,7 @@ export type SentFind = {
 };
 
 /** Yields the finds whose import was accepted, each as it was sent. */
-export function* listSentFinds(outbox: Outbox): Generator<SentFind> {
+export function* iterateSentFinds(outbox: Outbox): Generator<SentFind> {
   // Loaded at once, since the caller may change the outbox between finds.
   for (const find of [...iterateFinds(outbox)]) {
     const sent = findSentFind(outbox, find);
@@ -286,7 +291,10 @@ function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
   );
 }
 
-/** Tells if an accepted photograph is missing in the record of the last pull. */
+/**
+ * Tells if an accepted photograph is missing in the record of the last pull; false where no pull
+ * has shown the record since it was accepted.
+ */
 export function isGoneAtService(outbox: Outbox, entry: PhotoEntry): boolean {
   if (entry.state !== 'accepted' || entry.identCely === null) return false;
   const pulled = findPulledRecord(outbox, entry.identCely);
@@ -319,7 +327,7 @@ function findStoredName({ history }: HarvestedFile): string | undefined {
 }
 
 /** Counts the photographs of a record, from the last pull and later acceptances. */
-export function countAtService(
+export function countPhotographsAtService(
   outbox: Outbox,
   pulled: PulledRecord | undefined,
   photographs: readonly PhotoEntry[],
@@ -336,7 +344,7 @@ export type RemoteState = {
   readonly pulled: PulledRecord;
   /** Last visible record; undefined where there was none. */
   readonly record: HarvestedFind | undefined;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ChangeAtService[];
 };
 
 /** Returns the state at the service; undefined where no pull has seen the record. */
@@ -352,16 +360,19 @@ export function getRemoteState(outbox: Outbox, sent: SentFind): RemoteState | un
   };
 }
 
-type FindAtService = { readonly elements: FindElements; readonly changes: readonly Change[] };
+type FindAtService = {
+  readonly elements: FindElements;
+  readonly changes: readonly ChangeAtService[];
+};
 
 /**
  * Merges the last visible record into a find, with its differences from what was sent. A number
  * that was set after that pull, or is queued, overrides the pulled one. A find that was not sent,
  * or not pulled, stays as it is.
  */
-export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
+export function getFindAtService(outbox: Outbox, find: StoredFind): FindAtService {
   const entries = listEntriesOfSubject(outbox, find.uuid);
-  const number = getLatestNumber(entries);
+  const number = getEffectiveNumber(entries);
   const currentElements: FindElements =
     number === undefined ? find.elements : { ...find.elements, evidencni_cislo: number };
   const sent = findSentFind(outbox, find);
@@ -376,11 +387,11 @@ export function makeFindAtService(outbox: Outbox, find: StoredFind): FindAtServi
   const changes = isNewer
     ? remote.changes.filter(({ element }) => element !== 'evidencni_cislo')
     : remote.changes;
-  return { elements: withChanges(currentElements, changes, remote.record), changes };
+  return { elements: takeOverChanges(currentElements, changes, remote.record), changes };
 }
 
 /** Formats `3 confirmed`, `deleted`, `not shown (last 1 registered)`. */
-export function formatRemoteStatus({ standing, stav }: PulledRecord): string {
+export function formatStanding({ standing, stav }: PulledRecord): string {
   const last = stav === null ? undefined : formatState(stav);
   switch (standing) {
     case 'shown':
@@ -394,7 +405,8 @@ export function formatRemoteStatus({ standing, stav }: PulledRecord): string {
   }
 }
 
-export function formatChange({ element, sent, now }: Change): string {
+/** Formats `label: sent → now`, with `–` for an absent value. */
+export function formatChange({ element, sent, now }: ChangeAtService): string {
   return `${getElementLabel(getField(element))}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 

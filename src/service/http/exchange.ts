@@ -20,7 +20,10 @@ const MAX_RETRY_AFTER_S = 1_000_000_000;
  * of this machine may be wrong. A past date is 0; undefined where the header is absent or has
  * neither form.
  */
-export function retryAfterMs(headers: AnswerHead['headers'], nowMs: number): number | undefined {
+export function parseRetryAfterMs(
+  headers: AnswerHead['headers'],
+  nowMs: number,
+): number | undefined {
   const text = headers['retry-after']?.trim();
   if (text === undefined || text === '') return undefined;
   if (/^\d+$/.test(text)) return Math.min(Number(text), MAX_RETRY_AFTER_S) * 1000;
@@ -392,7 +395,7 @@ function choosePauseAfter(
   const requestedMs =
     result instanceof TransportError
       ? undefined
-      : retryAfterMs(result.headers, options.clock.now());
+      : parseRetryAfterMs(result.headers, options.clock.now());
   if (requestedMs !== undefined)
     return requestedMs > MAX_RETRY_AFTER_MS
       ? undefined

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Message } from '../../base/message.ts';
-import type { PaceDecision, PaceStore } from './pace-store.ts';
+import type { PaceStore, PaceUpdater } from './pace-store.ts';
 import { PaceStoreError } from './redis-pace-store.ts';
 
 type SharedStore = PaceStore & { close(): void };
@@ -57,7 +57,7 @@ class FallbackStore implements SharedStore {
     }
   }
 
-  async update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T> {
+  async update<T>(scopes: readonly string[], change: PaceUpdater<T>): Promise<T> {
     // Concurrent calls wait, so that none departs by the local store.
     if (this.#shared === undefined) {
       this.#rejoining ??= this.#rejoin(scopes).finally(() => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import {
-  asDatabaseError,
+  convertDatabaseErrors,
   type Database,
   isBusy,
   openReplaceable,
@@ -50,10 +50,10 @@ export type PaceStore = {
    * called again after a conflict. `nowMs` is on the clock of the store; `minIntervalMs` is the
    * interval of a store that replaces another.
    */
-  update<T>(scopes: readonly string[], change: PaceDecision<T>): Promise<T>;
+  update<T>(scopes: readonly string[], change: PaceUpdater<T>): Promise<T>;
 };
 
-export type PaceDecision<T> = (
+export type PaceUpdater<T> = (
   states: readonly PaceState[],
   nowMs: number,
   minIntervalMs?: number,
@@ -97,7 +97,7 @@ export function computeGapMs(state: PaceState, intervalMs: number): number {
 }
 
 /** Returns the polling interval in milliseconds for the slot of another process. */
-export function pollIntervalMs(reservedUntilMs: number, nowMs: number): number {
+export function computePollIntervalMs(reservedUntilMs: number, nowMs: number): number {
   const sinceMs = nowMs - (reservedUntilMs - MAX_LEASE_MS);
   return Math.min(
     Math.max(FIRST_LOOK_AGAIN_MS, sinceMs / LOOKS_PER_DOUBLING),
@@ -276,5 +276,5 @@ function prepare(database: Database): void {
 }
 
 function runImmediately<T>(path: string, database: Database, work: () => T): T {
-  return asDatabaseError(path, () => database.transaction(work).immediate());
+  return convertDatabaseErrors(path, () => database.transaction(work).immediate());
 }

@@ -9,14 +9,14 @@ import { LongPauseError } from './exchange.ts';
 import {
   clampToNow,
   computeGapMs,
+  computePollIntervalMs,
   GUARD_MS,
   MAX_LEASE_MS,
   MAX_PAUSE_MS,
-  type PaceDecision,
   type PaceState,
   type PaceStore,
+  type PaceUpdater,
   type Pause,
-  pollIntervalMs,
   withBackoff,
   withReservation,
 } from './pace-store.ts';
@@ -33,7 +33,7 @@ type PaceOptions = {
  * Permission for one departure. `depart` or `release` must be called: else the lease blocks all
  * processes until it expires.
  */
-export type Slot = {
+export type DepartureSlot = {
   readonly waitedMs: number;
   /**
    * To be called after connecting, just before the first byte. Blocks the process until the time of
@@ -56,12 +56,12 @@ export type Pace = {
    */
   waitUntilNear(signal?: AbortSignal): Promise<number>;
   /** Resolves just before a request may depart, so that it can connect and be built. */
-  acquire(signal?: AbortSignal): Promise<Slot>;
+  acquire(signal?: AbortSignal): Promise<DepartureSlot>;
   /**
    * As `acquire`; undefined where a pause began since `waitUntilNear`, so that the caller can
    * release its entry.
    */
-  acquireSoon(signal?: AbortSignal): Promise<Slot | undefined>;
+  acquireSoon(signal?: AbortSignal): Promise<DepartureSlot | undefined>;
   /**
    * Slows all processes down after a 429 (A-RATE-6). Returns the length of the pause in
    * milliseconds.
@@ -118,16 +118,19 @@ class StoredPace implements Pace {
     }
   }
 
-  acquire(signal?: AbortSignal): Promise<Slot> {
+  acquire(signal?: AbortSignal): Promise<DepartureSlot> {
     // Without a limit, a slot is always found.
-    return this.#acquireWithin(Number.POSITIVE_INFINITY, signal) as Promise<Slot>;
+    return this.#acquireWithin(Number.POSITIVE_INFINITY, signal) as Promise<DepartureSlot>;
   }
 
-  acquireSoon(signal?: AbortSignal): Promise<Slot | undefined> {
+  acquireSoon(signal?: AbortSignal): Promise<DepartureSlot | undefined> {
     return this.#acquireWithin(Math.max(MAX_SLEEP_MS, 2 * this.#options.intervalMs), signal);
   }
 
-  async #acquireWithin(maxWaitMs: number, signal?: AbortSignal): Promise<Slot | undefined> {
+  async #acquireWithin(
+    maxWaitMs: number,
+    signal?: AbortSignal,
+  ): Promise<DepartureSlot | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
     this.#learnLead(startedMs);
@@ -195,7 +198,7 @@ class StoredPace implements Pace {
     });
   }
 
-  #update<T>(change: PaceDecision<T>): Promise<T> {
+  #update<T>(change: PaceUpdater<T>): Promise<T> {
     const { store, scopes } = this.#options;
     return store.update<T>(scopes, (storedStates, nowMs, minIntervalMs) =>
       change(
@@ -221,7 +224,8 @@ class StoredPace implements Pace {
       (states, nowMs, minIntervalMs) => {
         const remainingMs = this.#waitIn(states, nowMs, minIntervalMs);
         const reservedUntilMs = Math.max(...states.map((state) => state.reservedUntilMs));
-        const othersMs = reservedUntilMs > nowMs ? pollIntervalMs(reservedUntilMs, nowMs) : 0;
+        const othersMs =
+          reservedUntilMs > nowMs ? computePollIntervalMs(reservedUntilMs, nowMs) : 0;
         if (remainingMs > TAKING_MS || othersMs > 0) {
           return {
             result: {
@@ -256,7 +260,7 @@ class StoredPace implements Pace {
     await clock.sleep(Math.min(ms, MAX_SLEEP_MS), signal);
   }
 
-  #makeSlot({ mark, atMs }: Reservation, since: Moment, waitedMs: number): Slot {
+  #makeSlot({ mark, atMs }: Reservation, since: Moment, waitedMs: number): DepartureSlot {
     const { clock, intervalMs } = this.#options;
     let open = true;
     return {

@@ -141,7 +141,7 @@ export async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Pr
       .finally(() => made.abort());
     if (status === 200) return socket;
     socket.destroy();
-    throw makeProxyError(proxy, describeRefusal(status));
+    throw makeProxyError(proxy, describeProxyRefusal(status));
   };
   return agent;
 }
@@ -164,7 +164,7 @@ function describeFailure(
 }
 
 /** Describes an answer of a proxy that refuses a connection (RFC 9110, section 9.3.6). */
-export function describeRefusal(status: number): Message {
+export function describeProxyRefusal(status: number): Message {
   return status === 407
     ? msg`it wants a user name and a password (status 407): write them into its address, as in http://USER:PASSWORD@HOST:PORT`
     : msg`it refuses the connection (status ${status})`;

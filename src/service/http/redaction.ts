@@ -12,7 +12,7 @@ const MIN_BASE64_BYTES = 5;
  * @param words passwords, which may also be words of a find: they are masked in answers other than
  * 200 and 201
  */
-export function redactAnswers(
+export function withRedactedAnswers(
   secrets: readonly string[],
   send: Exchange,
   words: readonly string[] = [],

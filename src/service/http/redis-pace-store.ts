@@ -91,7 +91,7 @@ export function formatRedisEndpoint({ host, port, database }: RedisAddress): str
 }
 
 /** Masks user and password in the Redis addresses of a text. */
-export function withoutRedisPasswords(text: string): string {
+export function maskRedisPasswords(text: string): string {
   return text.replace(/(rediss?:\/\/)([^\s"']*)/g, (whole, scheme: string, rest: string) =>
     rest.includes('@') ? `${scheme}***${rest.slice(rest.lastIndexOf('@'))}` : whole,
   );

@@ -78,7 +78,10 @@ export function makeBytesForm(bytes: Buffer, part: FilePart): RequestBody {
   return { contentType: getContentType(form), lengthBytes: whole.length, open: () => whole };
 }
 
-/** Makes a form whose file of `sizeBytes` is opened and read while it is sent. */
+/**
+ * Makes a form whose file of `sizeBytes` is opened and read while it is sent. Its body can be
+ * opened only once.
+ */
 export function makeStreamForm(
   openFile: () => Readable,
   sizeBytes: number,

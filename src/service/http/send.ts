@@ -34,7 +34,7 @@ import {
   type TransportErrorReason,
 } from './exchange.ts';
 import {
-  describeRefusal,
+  describeProxyRefusal,
   formatProxy,
   makeProxyError,
   type NetworkSettings,
@@ -232,7 +232,7 @@ class RequestTask {
     if (proxy !== undefined && incoming.statusCode === 407) {
       // A proxy that wants a password has not passed the request on: RFC 9110, section 15.5.8.
       this.#departed = false;
-      this.#fail('connect', makeProxyError(proxy, describeRefusal(407)).says);
+      this.#fail('connect', makeProxyError(proxy, describeProxyRefusal(407)).says);
       return;
     }
     const headers = flatten(incoming.headers);

@@ -1,12 +1,12 @@
-import { joinNames } from '../../base/csv.ts';
+import { joinFileNames } from '../../base/csv.ts';
 import { foldName } from '../../base/names.ts';
 import { type ColumnName, FIELDS, getField } from '../../finds/fields.ts';
 import { CENTIMETRES, parseBothReadings, parseDateForm } from '../../finds/parse-cell.ts';
 import {
   detectNameOrder,
   type NameOrder,
-  parseName,
-  splitByOrder,
+  parsePersonName,
+  splitNameByOrder,
 } from '../../finds/person-name.ts';
 
 export const DEPTH_UNITS = ['mm', 'cm', 'dm', 'm'] as const;
@@ -50,6 +50,7 @@ export type Setting = {
   readonly value: string;
 };
 
+/** A person's description of the columns of a foreign table, from a file. */
 export type ColumnMap = {
   readonly file: string;
   /** Rules by key of the column; see {@link makeColumnKeys}. */
@@ -76,7 +77,7 @@ export const NUMBER_COLUMNS: readonly ColumnName[] = [...OF_ONE_FIND, 'evidencni
 export const TEMPLATE_PART = /\{([^{}]+)\}/g;
 
 /** Returns the columns of a composed local id. */
-export function getTemplateParts(template: string): string[] {
+export function listTemplateColumns(template: string): string[] {
   return [...template.matchAll(TEMPLATE_PART)].map(([, key = '']) => key);
 }
 
@@ -88,14 +89,14 @@ export function makeColumnKeys(header: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return header.map((name, index) => {
     const key = name.trim() === '' ? `#${index + 1}` : name.trim();
-    const count = (seen.get(normalizeKey(key)) ?? 0) + 1;
-    seen.set(normalizeKey(key), count);
+    const count = (seen.get(normalizeColumnKey(key)) ?? 0) + 1;
+    seen.set(normalizeColumnKey(key), count);
     return count === 1 ? key : `${key} #${count}`;
   });
 }
 
 /** Normalises a key: case and white space do not count. */
-export function normalizeKey(key: string): string {
+export function normalizeColumnKey(key: string): string {
   return key.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
@@ -113,13 +114,13 @@ export function applyColumnRule(cell: string, rule: ColumnRule): string {
   if (rule.sign === 'minus') return withMinus(text);
   return rule.separator === undefined
     ? text
-    : joinNames(text.split(rule.separator).map((name) => name.trim()));
+    : joinFileNames(text.split(rule.separator).map((name) => name.trim()));
 }
 
 function replaceText(text: string, values: ReadColumn['values']): string {
   if (values === undefined) return text;
-  const key = normalizeKey(text);
-  const replacement = Object.entries(values).find(([from]) => normalizeKey(from) === key);
+  const key = normalizeColumnKey(text);
+  const replacement = Object.entries(values).find(([from]) => normalizeColumnKey(from) === key);
   return replacement === undefined ? text : replacement[1];
 }
 
@@ -142,7 +143,7 @@ function toCentimetres(text: string, unit: DepthUnit | typeof OPEN_UNIT): string
   return measured === 'cm' ? undefined : `${digits} ${measured}`;
 }
 
-/** Tells if a text is a depth in whole centimetres. */
+/** Tells if a text is a depth that gives whole centimetres: with its own unit, else in `unit`. */
 export function isWholeDepth(text: string, unit: DepthUnit): boolean {
   return /^[+-]?\d+$/.test(toCentimetres(text, unit) ?? '');
 }
@@ -152,10 +153,12 @@ export function isWholeDepth(text: string, unit: DepthUnit): boolean {
  * reader.
  */
 function reorderName(text: string, order: NameOrder): string {
-  const { parts, suffix = '' } = parseName(text);
+  const { parts, suffix = '' } = parsePersonName(text);
   const [name = ''] = parts;
   const read =
-    parts.length > 1 || detectNameOrder(name) !== undefined ? undefined : splitByOrder(name, order);
+    parts.length > 1 || detectNameOrder(name) !== undefined
+      ? undefined
+      : splitNameByOrder(name, order);
   return read === undefined ? text : `${read.surname}, ${read.givenName} ${suffix}`.trim();
 }
 
@@ -221,8 +224,11 @@ const UNIT_PREFIXES: Readonly<Record<string, DepthUnit>> = {
   '': 'm',
 };
 
-/** Finds the unit that a header names behind its first word: `hl. (cm)`, `hloubka v metrech`. */
-export function findNamedUnit(header: string): DepthUnit | undefined {
+/**
+ * Finds the unit of length that a header names behind its first word: `hl. (cm)`,
+ * `hloubka v metrech`. Undefined where it names none.
+ */
+export function findUnitOfHeader(header: string): DepthUnit | undefined {
   return foldName(header)
     .split('_')
     .slice(1)
@@ -242,8 +248,12 @@ const UNIT_LINKS: readonly string[] = ['v', 've', 'in'];
 /** `like`: an abbreviation of a name, a name with more words, or a name of many things. */
 export type NameMatch = 'exact' | 'like';
 
-/** Finds what a header names. A header that is a name is not merely like another one. */
-export function findNamedColumns(header: string): ReadonlyMap<ColumnName, NameMatch> {
+/**
+ * Finds what a header may name, in Czech or English, full or abbreviated; empty where it names
+ * nothing known. Where it is exactly a name, likenesses to others do not count, except that
+ * common words for a number may also be `local_id`.
+ */
+export function findColumnsOfHeader(header: string): ReadonlyMap<ColumnName, NameMatch> {
   const words = splitHeader(header);
   const name = words.join(' ');
   const all = [...NAMES];

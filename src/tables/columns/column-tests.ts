@@ -3,7 +3,7 @@ import { formatDecimal, msgid } from '../../base/language.ts';
 import { type Message, msg, nmsg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
 import { type ColumnName, type Field, getField, isElementName } from '../../finds/fields.ts';
-import type { LookupTerm, TermLookup } from '../../finds/find.ts';
+import type { LookupTerm, TermLookupResult } from '../../finds/find.ts';
 import {
   CENTIMETRES,
   DAY_NUMBER,
@@ -13,29 +13,32 @@ import {
   parseGeomSystem,
   parseTargetState,
 } from '../../finds/parse-cell.ts';
-import { detectNameOrder, parseName } from '../../finds/person-name.ts';
+import { detectNameOrder, parsePersonName } from '../../finds/person-name.ts';
 import { parseDecimal } from '../../finds/place/geometry.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import type { Table } from '../table.ts';
 import {
   type DepthUnit,
-  findNamedUnit,
+  findUnitOfHeader,
   isWholeDepth,
   makeColumnKeys,
   type NameMatch,
-  normalizeKey,
+  normalizeColumnKey,
   OPEN_UNIT,
   type ReadColumn,
 } from './column-rule.ts';
 
-export type ColumnProfile = ReturnType<typeof profileColumns>[number];
+export type ColumnProfile = ReturnType<typeof profileTableColumns>[number];
 
 /** Further distinct texts do not change the judgement of a column. */
 const MAX_VALUES = 3000;
 const MAX_EXAMPLES = 3;
 
-/** Reads all rows once; blank cells do not count. */
-export function profileColumns(table: Table) {
+/**
+ * Reads all rows once and describes the values of each column, in the order of the header. Blank
+ * cells do not count. Beyond {@link MAX_VALUES} distinct texts, further ones are left out.
+ */
+export function profileTableColumns(table: Table) {
   const columns = table.header.map(() => ({
     filled: 0,
     values: new Map<string, number>(),
@@ -71,7 +74,10 @@ export function profileColumns(table: Table) {
 }
 
 /** Returns the share (0 to 1) of the rows whose text fits; 0 for an empty column. */
-export function getShare({ values }: ColumnProfile, fits: (text: string) => boolean): number {
+export function computeFittingShare(
+  { values }: ColumnProfile,
+  fits: (text: string) => boolean,
+): number {
   let fitting = 0;
   let all = 0;
   for (const [text, count] of values) {
@@ -82,8 +88,8 @@ export function getShare({ values }: ColumnProfile, fits: (text: string) => bool
 }
 
 /** Tells if a column has numbers of finds: at least half of its values name one. */
-export function isOfFinds(profile: ColumnProfile, isFind: (text: string) => boolean): boolean {
-  return getShare(profile, isFind) >= 0.5;
+export function hasFindNumbers(profile: ColumnProfile, isFind: (text: string) => boolean): boolean {
+  return computeFittingShare(profile, isFind) >= 0.5;
 }
 
 /** Reports how many values cannot be used without a conversion. */
@@ -112,8 +118,8 @@ export function parsePlainNumber(text: string): number | undefined {
 const MAX_POSITIONS = 200;
 
 /**
- * Returns the share of cells with both coordinates. Two short whole numbers, such as `12/45`, are
- * no evidence.
+ * Returns the share (0 to 1) of distinct texts that are a position with both coordinates, among
+ * the first {@link MAX_POSITIONS}. Two short whole numbers, such as `12/45`, are no evidence.
  */
 export function measurePositionShare({ values }: ColumnProfile): number {
   const texts = [...values.keys()].slice(0, MAX_POSITIONS);
@@ -124,7 +130,7 @@ export function measurePositionShare({ values }: ColumnProfile): number {
 }
 
 /** Meaning of a column by its name and its values. */
-export type Verdict = {
+export type ColumnVerdict = {
   /** The lower, the surer; two columns of the same rank are a question. */
   readonly rank: number;
   readonly rule?: Partial<ReadColumn>;
@@ -142,7 +148,7 @@ const RANKS = {
 export const LAST_RANK = 5;
 
 /** Judgement of a meaning by the values of a column alone. */
-type Evidence = Pick<Verdict, 'rule' | 'doubt'> & {
+type Evidence = Pick<ColumnVerdict, 'rule' | 'doubt'> & {
   /** Share of the values that fit. */
   readonly share: number;
   /** The values fit other meanings as well. */
@@ -152,7 +158,7 @@ type Evidence = Pick<Verdict, 'rule' | 'doubt'> & {
 type ValueTest = (
   profile: ColumnProfile,
   match: NameMatch | undefined,
-  lookup: (text: string) => TermLookup,
+  lookup: (text: string) => TermLookupResult,
 ) => Evidence;
 
 const FREE_TEXT: Evidence = { share: 1, isOpen: true };
@@ -196,17 +202,22 @@ const NEED_VALUES: readonly ColumnName[] = [
   'wkt',
 ];
 
-/** Judges by its values if a column is what its name may say; undefined where it is not. */
-export function judgeValues(
+/**
+ * Judges by its values if a column is what its name may say. Undefined where it is not: without a
+ * match only values that cannot be mistaken count; a column with an element's own name is always
+ * it, unless its values are needed to be sure.
+ * @param match of the header with the column's names; undefined without one
+ */
+export function judgeColumn(
   profile: ColumnProfile,
   column: ColumnName,
   match: NameMatch | undefined,
   lookupTerm: LookupTerm,
-): Verdict | undefined {
+): ColumnVerdict | undefined {
   const field = isElementName(column) ? getField(column) : undefined;
   const test = TESTS[column] ?? (field && TESTS_OF_KINDS[field.kind]);
   if (match === undefined && (test === undefined || !TELLING.includes(test))) return undefined;
-  const lookup = (text: string): TermLookup => lookupTerm(field?.set ?? '', text);
+  const lookup = (text: string): TermLookupResult => lookupTerm(field?.set ?? '', text);
   const { share, isOpen, rule, doubt } = test?.(profile, match, lookup) ?? FREE_TEXT;
   const isFitting = share >= LEAST[match ?? 'none'];
   // A column with a name of its own is read in any case; its unreadable rows are reported.
@@ -219,13 +230,13 @@ export function judgeValues(
 }
 
 function makeTest(fits: (text: string) => boolean): ValueTest {
-  return (profile) => ({ share: getShare(profile, fits) });
+  return (profile) => ({ share: computeFittingShare(profile, fits) });
 }
 
 function testKeys(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
   // "name" is the number of a waypoint, and in other tables the name of a thing.
   const isNumbered =
-    match === 'exact' || getShare(profile, (text) => /\d/.test(text)) >= LEAST.like;
+    match === 'exact' || computeFittingShare(profile, (text) => /\d/.test(text)) >= LEAST.like;
   return {
     share: Number(isNumbered),
     isOpen: !profile.isKey,
@@ -240,15 +251,15 @@ function testPhotographs(profile: ColumnProfile): Evidence {
     [...profile.values.keys()].some((text) => text.includes(mark)),
   );
   const rule = separator === ';' ? undefined : { separator };
-  return { share: getShare(profile, isPictureName), rule };
+  return { share: computeFittingShare(profile, isPictureName), rule };
 }
 
 function testPositions(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
-  const isWellKnown = getShare(profile, (text) => /^point/i.test(text)) > 0.9;
+  const isWellKnown = computeFittingShare(profile, (text) => /^point/i.test(text)) > 0.9;
   return {
     share:
       match === 'exact'
-        ? getShare(profile, (text) => isReadable(parsePosition(text)))
+        ? computeFittingShare(profile, (text) => isReadable(parsePosition(text)))
         : measurePositionShare(profile),
     rule: isWellKnown ? undefined : { form: 'position' },
   };
@@ -262,10 +273,10 @@ const MAX_MISSES = 8;
 function testTerms(
   profile: ColumnProfile,
   match: NameMatch | undefined,
-  lookup: (text: string) => TermLookup,
+  lookup: (text: string) => TermLookupResult,
 ): Evidence {
   const { values, filled } = profile;
-  if (getShare(profile, (text) => parsePlainNumber(text) !== undefined) >= LEAST.none)
+  if (computeFittingShare(profile, (text) => parsePlainNumber(text) !== undefined) >= LEAST.none)
     return { share: 0 };
   // Many different texts under another name are no terms.
   if (match === undefined && values.size > Math.max(20, filled / 2)) return { share: 0 };
@@ -296,7 +307,7 @@ const DATE_FORMS = [
 ] as const;
 
 function testDates(profile: ColumnProfile, match: NameMatch | undefined): Evidence {
-  const years = getShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
+  const years = computeFittingShare(profile, (text) => /^(?:1[789]|20)\d\d$/.test(text));
   // Some forms are read without a rule, so the rule is for the others.
   const plainDays = new Set(
     [...profile.values.keys()].filter((text) => isReadable(parseDateCell(text))),
@@ -305,14 +316,14 @@ function testDates(profile: ColumnProfile, match: NameMatch | undefined): Eviden
     plainDays.has(text) || parseDateForm(text, form) !== undefined;
   const forms = DATE_FORMS.map((form) => ({
     form,
-    days: getShare(profile, (text) => isDay(text, form)),
-    share: getShare(profile, (text) => parseDateForm(text, form) !== undefined),
+    days: computeFittingShare(profile, (text) => isDay(text, form)),
+    share: computeFittingShare(profile, (text) => parseDateForm(text, form) !== undefined),
   })).sort((a, b) => b.days - a.days || b.share - a.share);
   const { form = 'd.m.yyyy', days = 0 } = forms.find(({ share }) => share > 0) ?? {};
   const isDayNumber = (text: string): boolean =>
     // 20 000 to 60 000 are days from 1954 to 2064.
     /^[2-5]\d{4}$/.test(text) && parseDateForm(text, DAY_NUMBER) !== undefined;
-  const numbers = match === undefined ? 0 : getShare(profile, isDayNumber);
+  const numbers = match === undefined ? 0 : computeFittingShare(profile, isDayNumber);
   if (numbers > days + years) return { share: numbers, rule: { date: DAY_NUMBER } };
   const isAmbiguous =
     form === 'd/m/yyyy' && forms.some((other) => other.form === 'm/d/yyyy' && other.days === days);
@@ -333,7 +344,7 @@ function testFinders({ values }: ColumnProfile): Evidence {
   const texts = [...values.keys()];
   const share = Number(texts.some((text) => PERSON.test(text) || /^OS-\d+$/.test(text)));
   const orders = texts.flatMap((text) => {
-    const { parts } = parseName(text);
+    const { parts } = parsePersonName(text);
     return parts.length === 1 ? (detectNameOrder(parts[0] ?? '') ?? []) : [];
   });
   if (orders.length === 0) return { share };
@@ -353,12 +364,12 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
 };
 
 function testYesOrNo(profile: ColumnProfile): Evidence {
-  const words = [...new Set([...profile.values.keys()].map(normalizeKey))].filter((text) =>
+  const words = [...new Set([...profile.values.keys()].map(normalizeColumnKey))].filter((text) =>
     Object.hasOwn(OWN_WORDS, text),
   );
-  const share = getShare(
+  const share = computeFittingShare(
     profile,
-    (text) => isReadable(parseBoolean(text)) || words.includes(normalizeKey(text)),
+    (text) => isReadable(parseBoolean(text)) || words.includes(normalizeColumnKey(text)),
   );
   const values = Object.fromEntries(words.map((text) => [text, OWN_WORDS[text] ?? '']));
   return { share, rule: words.length === 0 ? undefined : { values } };
@@ -369,12 +380,12 @@ const MAX_DEPTH_M = 20;
 
 /** Finds the unit of depths in the cells, in the header, or by the size of the numbers. */
 function testDepths(profile: ColumnProfile): Evidence {
-  const share = getShare(profile, (text) => parsePlainNumber(text) !== undefined);
+  const share = computeFittingShare(profile, (text) => parsePlainNumber(text) !== undefined);
   const numbers = [...profile.values.keys()]
     .filter((text) => !/\d\s*(?:mm|cm|dm|m)\.?$/i.test(text))
     .flatMap((text) => parsePlainNumber(text) ?? []);
   if (numbers.length === 0) return { share, rule: { unit: 'cm' } };
-  const named = findNamedUnit(profile.header);
+  const named = findUnitOfHeader(profile.header);
   const unit = named ?? guessUnit(numbers);
   const isWrong = (value: number): boolean =>
     (unit === 'm' && value > MAX_DEPTH_M) || (value > 0 && value * CENTIMETRES[unit ?? 'cm'] < 0.5);
@@ -390,7 +401,7 @@ function testDepths(profile: ColumnProfile): Evidence {
       ? msg`${range}: ${unit} by the size of the numbers, since no unit is stated`
       : makeUnreadableDoubt(
           profile,
-          getShare(profile, (text) => isWholeDepth(text, unit)),
+          computeFittingShare(profile, (text) => isWholeDepth(text, unit)),
         );
   return { share, rule: { unit }, doubt };
 }

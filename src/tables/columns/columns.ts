@@ -1,15 +1,15 @@
 import { normalizeId, normalizeNumber, normalizeText } from '../../base/characters.ts';
 import { type Doubt, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import { findNearestNames, foldName, joinAlternatives } from '../../base/names.ts';
+import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
   type ElementName,
   FIELDS,
   type Field,
-  findColumnMeant,
-  isStoredColumn,
+  findColumnByName,
+  isReadAsStored,
   POINT_COLUMNS,
 } from '../../finds/fields.ts';
 import { isDitto, isFiller } from '../../finds/parse-cell.ts';
@@ -27,12 +27,12 @@ import {
   applyColumnRule,
   type ColumnMap,
   type ColumnRule,
-  getTemplateParts,
   IGNORED,
   JOINED,
+  listTemplateColumns,
   makeColumnKeys,
   NUMBER_COLUMNS,
-  normalizeKey,
+  normalizeColumnKey,
   OF_ONE_FIND,
   type ReadColumn,
   type Setting,
@@ -42,8 +42,11 @@ import {
 /** Parts of the record that the service makes; a table may contain them. */
 const MADE_BY_SERVICE = ['okres', 'katastr', 'igsn', 'historie', 'soubor'];
 
-/** Tells if a column of pas's own exports is ignored on import. */
-export function isWrittenByPas(header: string): boolean {
+/**
+ * Tells if a header is that of a column with issues or states that pas adds to its own exports;
+ * such a column is ignored on import.
+ */
+export function isOwnExportColumn(header: string): boolean {
   return foldName(header) === ISSUES_COLUMN || header === STATE_COLUMN;
 }
 
@@ -54,10 +57,11 @@ export type Columns = ReturnType<typeof parseColumns>['columns'];
 type Source = { readonly index: number; readonly rule: ReadColumn };
 
 /**
- * Reads the header. With an error no row is read: a mistyped column would leave every find without
- * its element.
+ * Finds the meaning of each column of a table, by its map and the names of elements, and returns
+ * the access to the cells. With an error no row may be read: a mistyped column would leave every
+ * find without its element.
  * @param map meanings of the columns of a foreign table
- * @param constants values for all finds whose own cell is empty
+ * @param constants values for all finds whose own cell is empty; those of the map come first
  */
 export function parseColumns(table: Table, map?: ColumnMap, constants: readonly Setting[] = []) {
   const { sources, issues } = findSources(table, map);
@@ -142,12 +146,12 @@ function rememberOfRow(read: (row: RowCells, name: ColumnName) => string): typeo
  */
 function findSources(table: Table, map: ColumnMap | undefined) {
   const { header } = table;
-  const keys = makeColumnKeys(header).map(normalizeKey);
+  const keys = makeColumnKeys(header).map(normalizeColumnKey);
   const sources = new Map<ColumnName, Source[]>();
   const issues: Issue[] = map === undefined ? [] : checkMissingColumns(table, map, keys);
   // Without one of its columns every find would lack an element, so no row is read.
   if (issues.length > 0) return { sources, issues };
-  const order = [...(map?.columns.keys() ?? [])].map(normalizeKey);
+  const order = [...(map?.columns.keys() ?? [])].map(normalizeColumnKey);
   const rules = listColumnRules(table, map).map((rule, index) => ({
     rule,
     index,
@@ -163,12 +167,12 @@ function findSources(table: Table, map: ColumnMap | undefined) {
       sources.set(element, [...others, { index, rule: { ...rule, element } }]);
     else issues.push(makeDuplicateIssue(table, element, first.index, index));
   }
-  const parts = map?.localId === undefined ? [] : getTemplateParts(map.localId);
+  const parts = map?.localId === undefined ? [] : listTemplateColumns(map.localId);
   if (parts.length > 0) {
     const rule = { element: 'local_id' } as const;
     sources.set(
       'local_id',
-      parts.map((key) => ({ index: keys.indexOf(normalizeKey(key)), rule })),
+      parts.map((key) => ({ index: keys.indexOf(normalizeColumnKey(key)), rule })),
     );
   }
   // The note has the years that stand in the place of days.
@@ -188,13 +192,15 @@ export function listColumnRules(
   { header, names = header }: Table,
   map: ColumnMap | undefined,
 ): readonly (ColumnRule | undefined)[] {
-  const rules = new Map([...(map?.columns ?? [])].map(([key, rule]) => [normalizeKey(key), rule]));
+  const rules = new Map(
+    [...(map?.columns ?? [])].map(([key, rule]) => [normalizeColumnKey(key), rule]),
+  );
   return makeColumnKeys(header).map((key, index): ColumnRule | undefined => {
     const name = names[index] ?? '';
-    const element = findColumnMeant(name);
+    const element = findColumnByName(name);
     const ownRule = element === undefined ? undefined : { element };
     const isLeftOut = name === '' && header[index] !== '';
-    return rules.get(normalizeKey(key)) ?? (isLeftOut ? IGNORED : ownRule);
+    return rules.get(normalizeColumnKey(key)) ?? (isLeftOut ? IGNORED : ownRule);
   });
 }
 
@@ -240,7 +246,7 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
   const header = table.header[index] ?? '';
   const where = { ...getHeaderPlace(table), column: header };
   const folded = foldName(header);
-  if (isWrittenByPas(header)) return [];
+  if (isOwnExportColumn(header)) return [];
   if (MADE_BY_SERVICE.includes(folded)) {
     return [
       makeWarningIssue(
@@ -261,7 +267,7 @@ function checkUnknownColumn(table: Table, index: number, isMapped: boolean): Iss
       ),
     ];
   }
-  const nearest = joinAlternatives(findNearestNames(folded, COLUMN_NAMES));
+  const nearest = joinWithOr(findNearestNames(folded, COLUMN_NAMES));
   const choice = msg`Rename it, remove it, or let pas propose an element: ${cmd`pas import`} FILE --wizard`;
   const rename = nearest === '' ? choice : msg`Did you mean ${nearest}?`;
   const advice =
@@ -281,12 +287,12 @@ function checkMissingColumns(table: Table, map: ColumnMap, keys: readonly string
   const names = makeColumnKeys(table.header);
   const requested = [
     ...map.columns.keys(),
-    ...(map.localId === undefined ? [] : getTemplateParts(map.localId)),
+    ...(map.localId === undefined ? [] : listTemplateColumns(map.localId)),
   ];
   return requested
-    .filter((key) => !keys.includes(normalizeKey(key)))
+    .filter((key) => !keys.includes(normalizeColumnKey(key)))
     .map((key) => {
-      const nearest = joinAlternatives(findNearestNames(key, names));
+      const nearest = joinWithOr(findNearestNames(key, names));
       const all = names.join(', ');
       const advice = nearest === '' ? msg`It has: ${all}.` : msg`Did you mean ${nearest}?`;
       const message = msg`${map.file} names the column "${key}", which the table does not have. ${advice}`;
@@ -307,7 +313,10 @@ function makeDuplicateIssue(table: Table, name: ColumnName, firstAt: number, at:
   return makeErrorIssue('column-twice', message, where);
 }
 
-/** Normalises the text of a cell for storage; file names keep the form of the file system. */
+/**
+ * Normalises the text of a cell for storage: blanks and invisible characters, and more for ids
+ * and registration numbers. File names of photographs are only trimmed.
+ */
 export function normalizeCell(name: ColumnName, text: string): string {
   if (name === 'photos') return text.trim();
   if (name === 'evidencni_cislo') return normalizeNumber(text);
@@ -319,11 +328,12 @@ export function normalizeCell(name: ColumnName, text: string): string {
  * read as stored; texts, terms and names as displayed, such as `00012` or `12.10`.
  */
 export function getTrimmedCell(row: RowCells, index: number, name: ColumnName): string {
-  return (isStoredColumn(name) ? (row.cells[index] ?? '') : getDisplayedText(row, index)).trim();
+  return (isReadAsStored(name) ? (row.cells[index] ?? '') : getDisplayedText(row, index)).trim();
 }
 
+/** Makes the error that a table has none of the named columns, with those that it has. */
 export function makeMissingColumnIssue(table: Table, rule: string, ...names: string[]): Issue {
-  const missing = joinAlternatives(names);
+  const missing = joinWithOr(names);
   const header = table.header.join(', ');
   const message = msg`There is no column ${missing}. The columns are: ${header}.`;
   return makeErrorIssue(rule, message, getHeaderPlace(table));
@@ -345,7 +355,7 @@ function findStandIn(text: string, above: string | undefined): Doubt | undefined
 
 /** Detects what a spreadsheet changed in a typed text, or in a displayed number. */
 function findCellDoubt(text: string, name: ColumnName): Doubt | undefined {
-  if (isStoredColumn(name)) return undefined;
+  if (isReadAsStored(name)) return undefined;
   if (/^[+-]?\d+(?:[.,]\d+)?E[+-]?\d+$/.test(text)) {
     const problem = msg`"${text}" is a number that a spreadsheet shortened. Format the column as text, and write all digits.`;
     return { severity: 'warning', rule: 'cell-shortened', problem };

@@ -1,19 +1,19 @@
 import { addToGroup, groupBy } from '../../base/collections.ts';
-import { joinNames } from '../../base/csv.ts';
+import { joinFileNames } from '../../base/csv.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { forEachLanguage } from '../../base/language.ts';
 import { msg } from '../../base/message.ts';
 import { isPictureName } from '../../base/names.ts';
-import { findColumnMeant, getField, isElementName } from '../../finds/fields.ts';
+import { findColumnByName, getField, isElementName } from '../../finds/fields.ts';
 import {
   FORM_LABEL_GAP,
   FORM_PHOTO,
   FORM_POINT,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
-  getFormGroup,
   getFormLabel,
-  isWrittenToo,
+  isTypableElement,
+  makeFilterQuestionName,
 } from '../../finds/form-names.ts';
 import { QUESTIONS } from '../../finds/questions.ts';
 import {
@@ -44,13 +44,13 @@ const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'po
 
 /**
  * Converts the export of a form for phones into a table of finds: questions are in groups, a
- * geopoint is in several columns, photographs are in tables of their own. Names and labels, Czech
- * or English, are those of pas's form; a question of another form is matched by the name of an
- * element, and otherwise goes into the note under its name. The local id is the form's own, else
- * the server's identifier of the filled form. A form that a reviewer rejected, or that is still
- * encrypted, is left out with an issue.
- * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do not
- * go into the note
+ * geopoint is in several columns, photographs are in tables of their own. Any other table is
+ * returned unchanged. Names and labels, Czech or English, are those of pas's form; a question of
+ * another form is matched by the name of an element, and otherwise goes into the note under its
+ * name. The local id is the form's own, else the server's identifier of the filled form. A form
+ * that a reviewer rejected, or that is still encrypted, is left out with an issue.
+ * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do
+ * not go into the note
  */
 export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
   const { header, repeats, attachments = { paths: [] } } = table;
@@ -66,7 +66,7 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
   const isKept = (name: string | undefined): boolean =>
     name === OTHER_ANSWER
       ? isMapped
-      : name !== undefined && findColumnMeant(name) !== undefined && !ADDED.includes(name);
+      : name !== undefined && findColumnByName(name) !== undefined && !ADDED.includes(name);
   const outputs = [
     ...columns.flatMap((name, source) =>
       isKept(name) ? [{ name: name || (header[source] ?? ''), source }] : [],
@@ -95,7 +95,7 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
     for (const issue of doubts) issues.push(issue.with({ ...place, find: localId }));
     const values = new Map([
       ['local_id', localId],
-      ['photos', joinNames(photos)],
+      ['photos', joinFileNames(photos)],
       ['poznamka', composeNote(all, isMapped)],
     ]);
     const isOther = (source: number): boolean => columns[source] === OTHER_ANSWER;
@@ -121,7 +121,7 @@ export async function convertFormRows(table: Table, isMapped = false): Promise<T
 
 /** Returns the chosen answer, or the one that was written in place of a choice. */
 function getChosen({ named }: FormAnswers, name: string): string {
-  const written = isWrittenToo(name) ? named.get(FORM_WRITTEN[name]) : undefined;
+  const written = isTypableElement(name) ? named.get(FORM_WRITTEN[name]) : undefined;
   return written ?? getChoice(name, named.get(name) ?? '');
 }
 
@@ -144,8 +144,8 @@ function getChoice(name: string, text: string): string {
 function composeNote([answers, ...parts]: readonly FormAnswers[], isMapped: boolean): string {
   const { named = new Map<string, string>(), otherAnswers = [] } = answers ?? {};
   const groups = QUESTIONS.flatMap(({ name }) => {
-    const text = named.has(name) ? undefined : named.get(getFormGroup(name));
-    return text === undefined ? [] : [[getFormGroup(name), text] as const];
+    const text = named.has(name) ? undefined : named.get(makeFilterQuestionName(name));
+    return text === undefined ? [] : [[makeFilterQuestionName(name), text] as const];
   });
   const unknown = [
     ...groups,
@@ -308,7 +308,7 @@ async function loadQuestions(): Promise<KnownQuestions> {
   );
   const labelled = [
     ...questionNames,
-    ...questionNames.map(getFormGroup),
+    ...questionNames.map(makeFilterQuestionName),
     FORM_PHOTO,
     FORM_POINT,
     ...Object.values(FORM_WRITTEN),
@@ -353,7 +353,7 @@ function readAnswers(row: TableRow, header: readonly string[], columns: FormColu
   const otherAnswers: [string, string][] = [];
   for (const [index, name] of columns.entries()) {
     if (name === undefined) continue;
-    const column = findColumnMeant(name);
+    const column = findColumnByName(name);
     const text =
       column === undefined
         ? getDisplayedText(row, index).trim()
@@ -380,7 +380,7 @@ function findQuestionName(header: string, questions: KnownQuestions): string | u
   const starts = [0, ...[...header.matchAll(/[-/]/g)].map(({ index }) => index + 1)];
   return starts
     .map((start) => header.slice(start))
-    .map((rest) => questions.get(rest) ?? (isPart ? undefined : findColumnMeant(rest)))
+    .map((rest) => questions.get(rest) ?? (isPart ? undefined : findColumnByName(rest)))
     .find((name) => name !== undefined);
 }
 

@@ -1,5 +1,5 @@
 import { makeIdKey, parseHtml } from '../../base/characters.ts';
-import { splitNames } from '../../base/csv.ts';
+import { splitFileNames } from '../../base/csv.ts';
 import {
   type Doubt,
   hasErrors,
@@ -23,7 +23,7 @@ import {
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
-  isConfirmed,
+  isConfirmedDate,
   parseBoolean,
   parseDateCell,
   parseInteger,
@@ -46,6 +46,7 @@ export type TableContext = {
   readonly findDayDoubt?: (day: string) => Message | undefined;
 };
 
+/** Access for the cells of a row; a row of a table also needs `above`, for ditto marks. */
 export type RowContext = TableContext & {
   readonly resolveReference: ResolveReference;
   /** Last values of the columns in the rows above. */
@@ -104,8 +105,8 @@ export function mapRow(
 }
 
 /**
- * Reads a row cell by cell, so that one that cannot be read, which has an error, does not affect the
- * others.
+ * Reads a row cell by cell, so that one that cannot be read, which has an error, does not affect
+ * the others: `elements` has what could be read, `point` the reading of the point.
  */
 export function readRow(row: TableRow, localId: string, columns: Columns, context: RowContext) {
   const issues: Issue[] = [];
@@ -197,7 +198,7 @@ function checkDay(
   { findDayDoubt }: RowContext,
   report: Report,
 ): void {
-  const doubt = day === undefined || isConfirmed(cell) ? undefined : findDayDoubt?.(day);
+  const doubt = day === undefined || isConfirmedDate(cell) ? undefined : findDayDoubt?.(day);
   if (day === undefined || doubt === undefined) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
   const problem = joinMessages([doubt, confirm], ' ');
@@ -250,10 +251,14 @@ function parseElement(
   }
 }
 
-/** Splits at `;`, and at `|`, line breaks and `, ` between names of photographs. */
+/**
+ * Splits a cell of photographs at `;`. Pieces between `|`, line breaks or `, ` become names of
+ * their own only if each looks like a picture or is found, and the whole is no file. Empty for
+ * ''.
+ */
 export function splitPhotos(cell: string, resolvePhoto: ResolvePhoto): readonly string[] {
   if (cell === '') return NO_PHOTOS;
-  return splitNames(cell).flatMap((name) => {
+  return splitFileNames(cell).flatMap((name) => {
     const pieces = name.split(/[|\r\n]|,\s/).map((piece) => piece.trim());
     const parts = pieces.filter((piece) => piece !== '');
     const areNames = parts.every((part) => isPictureName(part) || isReadable(resolvePhoto(part)));

@@ -11,7 +11,7 @@ import { foldName } from '../../base/names.ts';
 import { type ColumnName, getField, isElementName, POINT_COLUMNS } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
 import { findDayDoubt, isOldDay, parseDateCell } from '../../finds/parse-cell.ts';
-import { rememberReferences } from '../../finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { ResolvePhoto } from '../../photos/photograph.ts';
 import { getHeaderPlace, getRowPlace, type Table, type TableRow } from '../table.ts';
 import { applyColumnRule, type ColumnMap, type ColumnRule, type Setting } from './column-rule.ts';
@@ -33,8 +33,10 @@ type MapContext = TableContext & {
 const MAX_LOCAL_ID_LENGTH = 200;
 
 /**
- * Reads the rows of a table as finds, one after another; an unreadable row has no find. An invalid
- * header excludes all rows.
+ * Reads the rows of a table as finds, one after another; an unreadable row has no find. All rows
+ * that share a local id are left out, with errors among `issues`. Without a column `local_id`, a
+ * digest of its content is the key of a row. An invalid header excludes all rows, and `keys` is
+ * empty.
  */
 export function mapTable(
   table: Table,
@@ -55,7 +57,7 @@ export function mapTable(
     ? listLocalIds(table, columns, issues)
     : digestRows(table, columns, issues);
   const rowContext = {
-    resolveReference: rememberReferences(lookupTerm),
+    resolveReference: makeReferenceResolver(lookupTerm),
     findDayDoubt: today === undefined ? undefined : makeDayCheck(table, columns, today),
     ...context,
   };
@@ -103,7 +105,7 @@ function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKey
   const shared = new Set<string>();
   const written = Array.from(table.rows, (row) => {
     const key = columns.getCell(row, 'local_id');
-    const problem = findKeyProblem(key);
+    const problem = findLocalIdProblem(key);
     const first = firstRows.get(key);
     const where = {
       ...getRowPlace(table, row),
@@ -127,8 +129,11 @@ function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKey
   return { keys: written.map((key) => (isCertain(key) ? key : undefined)), all: firstRows };
 }
 
-/** Explains why a text cannot be a local id. */
-export function findKeyProblem(key: string): Message | undefined {
+/**
+ * Explains why a text cannot be a local id: empty, too long, or with a line break or tab.
+ * Undefined where it can.
+ */
+export function findLocalIdProblem(key: string): Message | undefined {
   if (key === '')
     return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
   if (key.length > MAX_LOCAL_ID_LENGTH)
@@ -186,7 +191,7 @@ const SEPARATOR = /^[-–—=_*.·~+|/\\\s]+$/;
  * @param map meanings of the columns of a foreign table
  * @param advice remedy where such a row is a find
  */
-export function withoutOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
+export function omitOtherRows(table: Table, map?: ColumnMap, advice?: Message): Table {
   if (table.unit !== undefined) return table;
   const left = findOtherRows(table, listColumnRules(table, map), advice);
   if (left.size === 0) return table;
@@ -270,7 +275,7 @@ function findOtherRows(
   return new Map([...left].sort(([a], [b]) => a - b));
 }
 
-export type Preview = ReturnType<typeof previewImport>;
+export type ImportPreview = ReturnType<typeof previewImport>;
 
 type PreviewContext = {
   readonly lookupTerm: LookupTerm;
@@ -324,7 +329,10 @@ export type UnmappedTerm = {
   readonly kind: 'unknown' | 'ambiguous';
 };
 
-/** Returns the terms that must be mapped before their rows can be read, most frequent first. */
+/**
+ * Returns the distinct terms of the table that are unknown or ambiguous and must be mapped before
+ * their rows can be read, most frequent first; people and projects are not among them.
+ */
 export function listUnmappedTerms(
   columns: readonly ColumnProposal[],
   lookupTerm: LookupTerm,

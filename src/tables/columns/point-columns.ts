@@ -1,6 +1,6 @@
 import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
-import { enumerate } from '../../base/names.ts';
+import { joinWithAnd } from '../../base/names.ts';
 import {
   type ColumnName,
   type ElementName,
@@ -14,7 +14,7 @@ import {
   findRangeProblem,
   formatPoint,
   type GeomSystem,
-  isSamePlace,
+  isNearPoint,
   type PointInSystem,
   type PointText,
   type PositionChange,
@@ -23,10 +23,10 @@ import {
   toGeomSystem,
 } from '../../finds/place/geometry.ts';
 import {
+  formatExactPosition,
   type Position,
   parseCoordinate,
   parsePosition,
-  writePosition,
 } from '../../finds/place/read-position.ts';
 import type { TableRow } from '../table.ts';
 import type { Columns } from './columns.ts';
@@ -74,9 +74,9 @@ export function parsePointColumns(row: TableRow, columns: Columns): PointReading
       : findDisagreement(stated, point.system);
   const repeated = getPoint(elements);
   const within = isDrawn === true ? DRAWN_WITHIN_M : undefined;
-  if (repeated !== undefined && isSamePlace(repeated, point, within)) return reading;
+  if (repeated !== undefined && isNearPoint(repeated, point, within)) return reading;
   const wkt = String(elements[element] ?? '');
-  const place = enumerate(names);
+  const place = joinWithAnd(names);
   const message = msg`The point was moved: the geometry is ${point.x} ${point.y}, but ${place} say ${wkt}. Empty the columns, or correct one of the two.`;
   return { ...makeUnreadable('point-twice', message), element, column: names[0] ?? 'wkt' };
 }
@@ -130,7 +130,7 @@ function parsePointInColumns(row: TableRow, columns: Columns): PointReading {
   const source = fitting[elsewhere + 1];
   if (elsewhere === -1 || source === undefined) return first;
   const names = fitting
-    .map((each) => enumerate(each.columns))
+    .map((each) => joinWithAnd(each.columns))
     .reduce((all, name) => msg`${all}, and in ${name}`);
   const message = msg`The point is given twice, in ${names}. Leave one empty, or state in geom_system which one to use.`;
   return makeProblem('point-twice', message, source);
@@ -140,7 +140,7 @@ function isOfOnePlace(...readings: readonly PointReading[]): boolean {
   const [a, b] = readings.flatMap((reading) =>
     isReadable(reading) ? (getPoint(reading.value.elements) ?? []) : [],
   );
-  return a !== undefined && b !== undefined && isSamePlace(a, b);
+  return a !== undefined && b !== undefined && isNearPoint(a, b);
 }
 
 /**
@@ -208,7 +208,7 @@ function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Posi
   const position = parsePosition(text);
   if (!isReadable(position)) return position;
   const { doubt, isTurned } = position.value;
-  const meant = writePosition(position.value);
+  const meant = formatExactPosition(position.value);
   if (doubt === undefined || (turnsPositions && isTurned !== true)) return position;
   return makeUnreadable(
     'coordinate',
@@ -218,7 +218,7 @@ function parsePlainPosition(text: string, turnsPositions: boolean): Reading<Posi
 
 function makeTurnedRemark(position: Position): Unreadable | undefined {
   const { doubt } = position;
-  const meant = writePosition(position);
+  const meant = formatExactPosition(position);
   if (doubt === undefined) return undefined;
   return makeUnreadable('position-turned', msg`${doubt} It is read as ${meant}.`);
 }
@@ -254,7 +254,7 @@ function parseCoordinates(
   if (second === undefined) return parseWrittenPoint(getPointCell(row, columns, first));
   const missing = names.find((name) => columns.getCell(row, name) === '');
   if (missing !== undefined) {
-    const both = enumerate(names);
+    const both = joinWithAnd(names);
     return makeUnreadable(
       'coordinate',
       msg`Only one of ${both} is given: ${missing} is empty. A point needs both.`,

@@ -9,7 +9,7 @@ import type { Table } from '../table.ts';
 import {
   type ColumnMap,
   type ColumnRule,
-  findNamedColumns,
+  findColumnsOfHeader,
   IGNORED,
   JOINED,
   LABELLED,
@@ -21,16 +21,16 @@ import {
 } from './column-rule.ts';
 import {
   type ColumnProfile,
-  getShare,
-  isOfFinds,
-  judgeValues,
+  type ColumnVerdict,
+  computeFittingShare,
+  hasFindNumbers,
+  judgeColumn,
   LAST_RANK,
   measurePositionShare,
   parsePlainNumber,
-  profileColumns,
-  type Verdict,
+  profileTableColumns,
 } from './column-tests.ts';
-import { isWrittenByPas } from './columns.ts';
+import { isOwnExportColumn } from './columns.ts';
 
 export type ColumnProposal = {
   readonly profile: ColumnProfile;
@@ -47,6 +47,7 @@ export type ColumnQuestion = {
   readonly problem: Message;
 };
 
+/** Proposed meanings of all columns of a table, and what a person must still decide. */
 export type TableProposal = {
   readonly columns: readonly ColumnProposal[];
   /** Values for every find. */
@@ -64,7 +65,7 @@ export type TableAnswers = {
 
 export const NO_ANSWERS: TableAnswers = { rules: new Map(), settings: [] };
 
-export type Meaning = Verdict & {
+export type ColumnMeaning = ColumnVerdict & {
   readonly element: ColumnName;
   /** The header names nothing else. */
   readonly isOnly: boolean;
@@ -96,14 +97,17 @@ export type KnownNames = {
 
 const NOTHING_KNOWN: KnownNames = { isFind: () => false, isIdent: () => false };
 
-/** Makes the function that proposes a foreign table's columns; a person answers and confirms. */
+/**
+ * Makes the function that proposes the columns of a foreign table from the answers of a person so
+ * far. The table is read once, here; the function is fast and may be called after each answer.
+ */
 export function makeColumnProposer(
   table: Table,
   lookupTerm: LookupTerm,
   known: KnownNames = NOTHING_KNOWN,
 ) {
-  const profiles = profileColumns(table);
-  const meanings = listMeanings(profiles, lookupTerm, known);
+  const profiles = profileTableColumns(table);
+  const meanings = findColumnMeanings(profiles, lookupTerm, known);
   const pair = findPointPairs(table, profiles);
   const axes = [...pair].filter(([, { element }]) => element === 'geom_x' || element === 'lon');
   const isSJtsk =
@@ -137,26 +141,31 @@ export function makeColumnProposer(
   };
 }
 
-export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly Meaning[]>;
+export type ColumnMeanings = ReadonlyMap<ColumnProfile, readonly ColumnMeaning[]>;
 
-/** Lists what each column may be; one that names finds which are here has their numbers. */
-export function listMeanings(
+/**
+ * Returns for each column what it may be, in no order; empty for one without a known meaning.
+ * Columns whose values name finds that are here have their numbers, and nothing else may be that.
+ * @param elements columns among which the meanings are searched
+ */
+export function findColumnMeanings(
   profiles: readonly ColumnProfile[],
   lookupTerm: LookupTerm,
   { isFind, isIdent }: KnownNames,
   elements = NAMED_COLUMNS,
 ): ColumnMeanings {
-  const ofFinds = profiles.filter((profile) => isOfFinds(profile, isFind));
+  const ofFinds = profiles.filter((profile) => hasFindNumbers(profile, isFind));
   return new Map(
     profiles.map((profile) => {
       if (ofFinds.includes(profile)) return [profile, [makeSure('local_id')]];
-      if (isOfFinds(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
-      const matches = findNamedColumns(profile.header);
-      const isRead = profile.filled > 0 && !isDerived(profile) && !isWrittenByPas(profile.header);
-      const listed = (isRead ? elements : []).flatMap((element): Meaning[] => {
+      if (hasFindNumbers(profile, isIdent)) return [profile, [makeSure('ident_cely')]];
+      const matches = findColumnsOfHeader(profile.header);
+      const isRead =
+        profile.filled > 0 && !isDerived(profile) && !isOwnExportColumn(profile.header);
+      const listed = (isRead ? elements : []).flatMap((element): ColumnMeaning[] => {
         if (element === 'local_id' && ofFinds.length > 0) return [];
         const match = matches.get(element);
-        const verdict = judgeValues(profile, element, match, lookupTerm);
+        const verdict = judgeColumn(profile, element, match, lookupTerm);
         return verdict === undefined ? [] : [{ ...verdict, element, isOnly: matches.size === 1 }];
       });
       return [profile, listed];
@@ -164,7 +173,7 @@ export function listMeanings(
   );
 }
 
-function makeSure(element: ColumnName): Meaning {
+function makeSure(element: ColumnName): ColumnMeaning {
   return { element, rank: 0, isOnly: true };
 }
 
@@ -191,7 +200,7 @@ export function assignMeanings(
     if (rule?.element !== undefined) used.add(rule.element);
   }
   const assign = (rank: number, isWanted: (element: ColumnName) => boolean): void => {
-    const isFree = ({ element }: Meaning): boolean =>
+    const isFree = ({ element }: ColumnMeaning): boolean =>
       isWanted(element) && (!used.has(element) || JOINED.includes(element));
     const free = profiles.filter((profile) => !assigned.has(profile));
     for (const [element, claims] of listClaims(free, meanings, rank, isFree)) {
@@ -224,14 +233,14 @@ export function assignMeanings(
   return { columns, questions };
 }
 
-type Claim = { readonly profile: ColumnProfile; readonly meaning: Meaning };
+type Claim = { readonly profile: ColumnProfile; readonly meaning: ColumnMeaning };
 
 /** Lists the columns that have a rank for an element, each for its first free one. */
 function listClaims(
   profiles: readonly ColumnProfile[],
   meanings: ColumnMeanings,
   rank: number,
-  isFree: (meaning: Meaning) => boolean,
+  isFree: (meaning: ColumnMeaning) => boolean,
 ): ReadonlyMap<ColumnName, readonly Claim[]> {
   const claims = profiles.flatMap((profile): Claim[] => {
     const meaning = meanings.get(profile)?.find((each) => each.rank === rank && isFree(each));
@@ -258,7 +267,7 @@ function isDerived({ header }: ColumnProfile): boolean {
 function keepInNote(profile: ColumnProfile): ColumnRule {
   const { filled, key, header } = profile;
   const isLost =
-    filled === 0 || isDerived(profile) || isWrittenByPas(header) || isOfPlaces(profile);
+    filled === 0 || isDerived(profile) || isOwnExportColumn(header) || isOfPlaces(profile);
   return isLost ? IGNORED : { element: 'poznamka', label: key };
 }
 
@@ -277,7 +286,8 @@ function findSystem(columns: readonly ColumnProposal[]): string | undefined {
   return another === undefined ? system : undefined;
 }
 
-export function makeMapOfProposal(file: string, { columns, fixed }: TableProposal): ColumnMap {
+/** Makes the column map that a proposal describes; nothing is written. */
+export function makeColumnMap(file: string, { columns, fixed }: TableProposal): ColumnMap {
   return { file, columns: new Map(columns.map(({ profile, rule }) => [profile.key, rule])), fixed };
 }
 
@@ -339,7 +349,7 @@ function findPointPairs(
 function makeAxisRule(profile: ColumnProfile, element: Axis): ReadColumn {
   const isPositive = (text: string): boolean =>
     isInRange(text, element) && (parsePlainNumber(text) ?? 0) > 0;
-  const lacksMinus = isMetric(element) && getShare(profile, isPositive) > 0;
+  const lacksMinus = isMetric(element) && computeFittingShare(profile, isPositive) > 0;
   return { element, sign: lacksMinus ? 'minus' : undefined };
 }
 
@@ -348,13 +358,13 @@ function findAxis(profile: ColumnProfile): Axis | undefined {
 }
 
 function isOfAxis(profile: ColumnProfile, axis: Axis): boolean {
-  const share = getShare(profile, (text) => isInRange(text, axis));
+  const share = computeFittingShare(profile, (text) => isInRange(text, axis));
   if (isMetric(axis)) return share > 0 && share + getDegreesShare(profile, axis) >= MOST;
   // Numbers from 12 to 19 are frequent; degrees have a name that says so, or three decimals.
   const isFine = isNamedAsAxis(profile)
     ? /[.,]\d|^[^°º\s]*[°º\s].*\d/
     : /[.,]\d{3}|^[^°º\s]*[°º\s].*\d/;
-  return share >= MOST && getShare(profile, (text) => isFine.test(text)) >= 0.5;
+  return share >= MOST && computeFittingShare(profile, (text) => isFine.test(text)) >= 0.5;
 }
 
 function isMetric(axis: Axis): axis is keyof typeof DEGREES {
@@ -363,7 +373,9 @@ function isMetric(axis: Axis): axis is keyof typeof DEGREES {
 
 /** A column with the name of an axis may have degrees in some rows and metres in others. */
 function getDegreesShare(profile: ColumnProfile, axis: keyof typeof DEGREES): number {
-  return isNamedAsAxis(profile) ? getShare(profile, (text) => isInRange(text, DEGREES[axis])) : 0;
+  return isNamedAsAxis(profile)
+    ? computeFittingShare(profile, (text) => isInRange(text, DEGREES[axis]))
+    : 0;
 }
 
 function isInRange(text: string, axis: Axis): boolean {
@@ -395,8 +407,8 @@ function isOfPlaces(profile: ColumnProfile): boolean {
   const isLong = (text: string): boolean => /^(?:[^\p{L}\d]*\d){5,}[^\p{L}\d]*$/u.test(text);
   return (
     findAxis(profile) !== undefined ||
-    (isNamedAsAxis(profile) && getShare(profile, isLong) >= MOST) ||
+    (isNamedAsAxis(profile) && computeFittingShare(profile, isLong) >= MOST) ||
     measurePositionShare(profile) >= MOST ||
-    getShare(profile, isNorthing) >= MOST
+    computeFittingShare(profile, isNorthing) >= MOST
   );
 }

@@ -1,20 +1,20 @@
 import {
+  formatTomlValue,
   isTomlTable,
   quoteTomlString,
   type TomlTable,
-  toTomlText,
   tryParseToml,
 } from '../../base/disk/toml.ts';
 import { ConfigError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
-import { findNearestNames, foldName, joinAlternatives } from '../../base/names.ts';
+import { findNearestNames, foldName, joinWithOr } from '../../base/names.ts';
 import {
   COLUMN_NAMES,
   type ColumnName,
   FIELDS,
   type FindElements,
-  findColumnMeant,
+  findColumnByName,
   getField,
   isElementName,
   isPointColumn,
@@ -22,7 +22,7 @@ import {
 } from '../../finds/fields.ts';
 import { isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
-import { rememberReferences } from '../../finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
 import {
   type ColumnMap,
@@ -31,7 +31,7 @@ import {
   IGNORED,
   JOINED,
   LABELLED,
-  normalizeKey,
+  normalizeColumnKey,
   OF_ONE_FIND,
   type ReadColumn,
   type Setting,
@@ -40,24 +40,24 @@ import { normalizeCell, parseColumns } from './columns.ts';
 import { type RowContext, readRow } from './map-row.ts';
 
 /** Parses `element=value`; the value may contain `=`. */
-export function parseSetting(text: string): Setting | Issue {
+export function parseSettingText(text: string): Setting | Issue {
   const at = text.indexOf('=');
   if (at <= 0)
     return makeErrorIssue(
       'setting-form',
       msg`"${text}" is not element=value. Write for example depth_cm=35.`,
     );
-  return parseColumnSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
+  return makeSetting(text.slice(0, at).trim(), text.slice(at + 1).trim());
 }
 
 /** @throws UsageError for another form, an unknown element, or one that is named twice */
-export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting[] {
+export function parseSettingTexts(texts: readonly string[]): readonly Setting[] {
   const settings = texts.map((text) => {
-    const parsed = parseSetting(text);
+    const parsed = parseSettingText(text);
     if ('rule' in parsed) throw new UsageError(parsed.message);
     return parsed;
   });
-  const [repeated] = findRepeated(settings);
+  const [repeated] = listRepeatedSettings(settings);
   if (repeated !== undefined) throw new UsageError(makeRepeatIssue(repeated).message);
   return settings;
 }
@@ -66,8 +66,8 @@ export function parseSettingsOrThrow(texts: readonly string[]): readonly Setting
  * Normalises a value for the column that the name means; an unknown name gives an error issue with
  * the nearest names.
  */
-export function parseColumnSetting(givenName: string, value: string): Setting | Issue {
-  const name = findColumnMeant(givenName);
+export function makeSetting(givenName: string, value: string): Setting | Issue {
+  const name = findColumnByName(givenName);
   if (name !== undefined) return { name, givenName, value: normalizeCell(name, value) };
   return makeErrorIssue('element-unknown', explainUnknownElement(givenName), { column: givenName });
 }
@@ -98,7 +98,7 @@ export const TABLE_OF_ONE: Table = {
  * others.
  */
 export function parseSettings(settings: readonly Setting[], localId: string, context: RowContext) {
-  const twice = findRepeated(settings);
+  const twice = listRepeatedSettings(settings);
   const repeated = new Set(twice.map(({ name }) => name));
   const single = settings.filter(({ name }) => !repeated.has(name));
   const { columns } = parseColumns(TABLE_OF_ONE, undefined, single);
@@ -111,12 +111,12 @@ export function parseSettings(settings: readonly Setting[], localId: string, con
 }
 
 /** Tells if a column is of the point, whose columns are read together. */
-export function isOfPoint(name: string): boolean {
+export function isPointOrSystemColumn(name: string): boolean {
   return name === 'geom_system' || isPointColumn(name);
 }
 
-/** Returns the second values of columns that have two. */
-export function findRepeated(settings: readonly Setting[]): Setting[] {
+/** Returns the settings whose column is named before them; empty where each is named once. */
+export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   const names = settings.map(({ name }) => name);
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
@@ -137,7 +137,7 @@ function makeRepeatIssue({ name, givenName }: Setting): Issue {
  * source.
  */
 export function orderElements(elements: FindElements): FindElements {
-  const names = FIELDS.map(({ name }) => name).filter((name) => !isOfPoint(name));
+  const names = FIELDS.map(({ name }) => name).filter((name) => !isPointOrSystemColumn(name));
   return Object.fromEntries(
     [...names, ...POINT_ELEMENTS].flatMap((name) =>
       elements[name] === undefined ? [] : [[name, elements[name]]],
@@ -150,7 +150,7 @@ export function orderElements(elements: FindElements): FindElements {
  * @throws UsageError for another form, or a column that differs for each find
  */
 export function parseConstants(texts: readonly string[]): readonly Setting[] {
-  const constants = parseSettingsOrThrow(texts);
+  const constants = parseSettingTexts(texts);
   const single = constants.find(({ name }) => OF_ONE_FIND.includes(name));
   if (single !== undefined) throw new UsageError(makeOfOneFindMessage(single.givenName));
   return constants;
@@ -176,13 +176,13 @@ export type DefaultsFile = {
  * @param where named in errors, such as "config.toml, project C-202400101"
  * @throws ConfigError for an unknown element, one that cannot have a default, or an invalid value
  */
-export function checkDefaults(where: Message, value: unknown): FindDefaults {
+export function parseFindDefaults(where: Message, value: unknown): FindDefaults {
   if (!isTomlTable(value)) throw new ConfigError(msg`${where}: must be a table.`);
   return Object.entries(value).map(([key, value]) => {
-    const text = toTomlText(value);
+    const text = formatTomlValue(value);
     if (text === undefined)
       throw new ConfigError(msg`${where}: ${key} must be a text, a number, true or false.`);
-    const setting = parseColumnSetting(key, text.trim());
+    const setting = makeSetting(key, text.trim());
     if ('rule' in setting) throw new ConfigError(joinMessages([where, setting.says], ': '));
     if (!mayBeDefault(setting))
       throw new ConfigError(joinMessages([where, makeOfOneFindMessage(key)], ': '));
@@ -195,7 +195,7 @@ export function checkDefaults(where: Message, value: unknown): FindDefaults {
 
 /**
  * @param file the tables of config.toml
- * @throws ConfigError as {@link checkDefaults} does
+ * @throws ConfigError as {@link parseFindDefaults} does
  */
 export function parseDefaults(
   path: string,
@@ -205,7 +205,7 @@ export function parseDefaults(
   },
 ): DefaultsFile {
   const check = (tables: Iterable<readonly [string, unknown]>, name: (key: string) => Message) =>
-    new Map([...tables].map(([key, value]) => [key, checkDefaults(name(key), value)]));
+    new Map([...tables].map(([key, value]) => [key, parseFindDefaults(name(key), value)]));
   return {
     profiles: check(
       tables?.profiles ?? [],
@@ -241,7 +241,7 @@ const OF_LOOKUPS: readonly string[] = ['term-not-harvested', 'finder-name', 'fin
 
 /** Vocabulary entries are resolved later, when vocabularies are available. */
 const WITHOUT_LOOKUPS = {
-  resolveReference: rememberReferences(),
+  resolveReference: makeReferenceResolver(),
   resolvePhoto: () => ({ value: '' }),
 };
 
@@ -311,8 +311,8 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
   const rules = new Map<string, ColumnRule>();
   const forms = new Set<string>();
   for (const [key, value] of Object.entries(columns)) {
-    if (forms.has(normalizeKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
-    forms.add(normalizeKey(key));
+    if (forms.has(normalizeColumnKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
+    forms.add(normalizeColumnKey(key));
     const rule = parseRule(key, value, report);
     if (rule !== undefined) rules.set(key, rule);
   }
@@ -342,7 +342,7 @@ function findElementName(
   key: string,
   report: ReportMapIssue,
 ): ColumnName | undefined {
-  const element = findColumnMeant(name);
+  const element = findColumnByName(name);
   if (element === undefined) report('map-element', explainUnknownElement(name), key);
   return element;
 }
@@ -357,7 +357,7 @@ function parseOptions(
   for (const [name, value] of Object.entries(options)) {
     const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
     const of = option?.of.join(', ') ?? '';
-    const choices = joinAlternatives((option?.choices ?? []).map((choice) => `"${choice}"`));
+    const choices = joinWithOr((option?.choices ?? []).map((choice) => `"${choice}"`));
     if (option === undefined)
       report(
         'map-option',
@@ -389,7 +389,7 @@ function parseReplacements(
   if (values === undefined) return undefined;
   const entries = Object.entries(isTomlTable(values) ? values : { values });
   const replacements = entries.flatMap(([ownText, meant]) => {
-    const text = isTomlTable(values) ? toTomlText(meant) : undefined;
+    const text = isTomlTable(values) ? formatTomlValue(meant) : undefined;
     return text === undefined ? [] : [[ownText, text] as const];
   });
   if (replacements.length === entries.length) return Object.fromEntries(replacements);
@@ -408,7 +408,7 @@ function makeTextMessage(name: string): Message {
 function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
   return Object.entries(fixed).flatMap(([key, value]) => {
     const element = findElementName(key, key, report);
-    const text = toTomlText(value)?.trim();
+    const text = formatTomlValue(value)?.trim();
     if (element === undefined) return [];
     if ([...OF_ONE_FIND, 'photos'].includes(element))
       report('map-fixed', makeOfOneFindMessage(element), key);
@@ -431,7 +431,7 @@ function checkRepeats({ columns, fixed, localId }: ColumnMap, report: ReportMapI
     const message = msg`"${other}" and "${key}" both mean ${element}. Only ${joined} may be combined from several columns; write "ignore" for one of them.`;
     report('map-element-twice', message, key);
   }
-  for (const { name } of findRepeated(fixed))
+  for (const { name } of listRepeatedSettings(fixed))
     report('map-element-twice', makeTwiceMessage(name), name);
 }
 

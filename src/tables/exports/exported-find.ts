@@ -1,5 +1,5 @@
 import { formatPlainNumber } from '../../base/characters.ts';
-import { joinNames, withMarkKept } from '../../base/csv.ts';
+import { joinFileNames, protectFormulaMark } from '../../base/csv.ts';
 import { forEachLanguage, getLanguage, t } from '../../base/language.ts';
 import { renderElement, replaceIllegalCharacters } from '../../base/xml/element.ts';
 import { type DocumentProfile, makeDocumentNode } from '../../finds/document.ts';
@@ -12,7 +12,7 @@ import {
   getPoint,
   getPointElement,
 } from '../../finds/fields.ts';
-import type { Change } from '../../finds/harvested-find.ts';
+import type { ChangeAtService } from '../../finds/harvested-find.ts';
 import {
   findRangeProblem,
   formatPoint,
@@ -43,15 +43,18 @@ export type ExportedFind = {
   /**
    * Differences of the service's record from what was sent; `elements` has the service's values.
    */
-  readonly changed?: readonly Change[];
-  readonly getLabels?: LabelsOf;
+  readonly changed?: readonly ChangeAtService[];
+  readonly getLabels?: LabelLookup;
   /** Formats a reference for a table; by default as its identifier. */
   readonly formatReference?: FormatReference | undefined;
   readonly photoFiles?: readonly { readonly name: string; readonly path: string }[];
 };
 
-/** Labels of a harvested vocabulary entry; empty where it has none. */
-export type LabelsOf = (id: string) => Labels | undefined;
+/**
+ * Finds the labels of a vocabulary entry by its identifier; undefined for an entry that was not
+ * harvested. A label is empty where the entry lacks it.
+ */
+export type LabelLookup = (id: string) => Labels | undefined;
 
 type Labels = { readonly cs: string; readonly en: string };
 
@@ -68,10 +71,10 @@ export const STATE_COLUMN = 'sending_state';
 export type ExportValue = string | number | boolean;
 
 /**
- * Returns the values of a find except its point, by the column names of `pas import`. Absent values
- * are left out.
+ * Returns the values of a find by column name of `pas import`, in the order of the schema. The
+ * point and absent or empty values are left out; references are texts.
  */
-export function collectValues({
+export function collectExportValues({
   localId,
   identCely,
   elements,
@@ -86,12 +89,15 @@ export function collectValues({
     if (typeof value !== 'object') values.set(field.name, value);
     else values.set(field.name, formatReference?.(field, value) ?? formatReferenceCell(value));
   }
-  if (photos.length > 0) values.set('photos', joinNames(photos));
+  if (photos.length > 0) values.set('photos', joinFileNames(photos));
   return values;
 }
 
-/** Returns the columns of a table of finds, in the order of the schema. */
-export function exportColumns(): readonly string[] {
+/**
+ * Returns the names of all columns of an exported table, in the order of the schema; the point is
+ * in `geom_x` and `geom_y`.
+ */
+export function listExportColumns(): readonly string[] {
   const ofFields = FIELDS.filter(({ kind }) => kind !== 'point').flatMap(({ name }) =>
     name === 'geom_system' ? [name, 'geom_x', 'geom_y'] : [name],
   );
@@ -103,10 +109,10 @@ export function exportColumns(): readonly string[] {
  * A point has its own digits in two columns.
  */
 export function* makeFindRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
-  const columns = exportColumns();
+  const columns = listExportColumns();
   yield columns;
   for (const find of finds) {
-    const cells = new Map<string, RowCell>(collectValues(find));
+    const cells = new Map<string, RowCell>(collectExportValues(find));
     const { datum_nalezu: day } = find.elements;
     if (day !== undefined) cells.set('datum_nalezu', { written: day });
     const point = getPoint(find.elements);
@@ -131,10 +137,10 @@ type Wgs84Point = {
 };
 
 /**
- * Converts to degrees; `exact` has the measured WKT where S-JTSK was converted, or a number would
- * lose digits.
+ * Converts a point to degrees. `exact` has the column and text of the measured point where S-JTSK
+ * was converted, or a number would lose digits.
  */
-export function toWgs84Point(point: PointInSystem): Wgs84Point {
+export function makeWgs84Point(point: PointInSystem): Wgs84Point {
   const x = Number(point.x);
   const y = Number(point.y);
   const exact = { column: getPointElement(point.system), wkt: formatPoint(point) };
@@ -149,8 +155,8 @@ export function toWgs84Point(point: PointInSystem): Wgs84Point {
 }
 
 /**
- * Returns a point in both systems: the measured digits, and the conversion to a centimetre, unless
- * out of range.
+ * Returns a point in both systems as decimal texts: the measured digits, and the conversion
+ * rounded to a centimetre. Only the measured one where it is outside the range of its system.
  */
 export function toBothSystems({
   system,
@@ -170,7 +176,7 @@ export function toBothSystems({
 export const FINDS_NAMESPACE = 'urn:pas:finds:1';
 
 /**
- * Writes a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was
+ * Yields a FeatureCollection (RFC 7946), one feature per line. Points are in WGS 84; one that was
  * measured in S-JTSK has its own coordinates among the properties as well.
  */
 export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string> {
@@ -184,14 +190,14 @@ export function* exportGeoJson(finds: Iterable<ExportedFind>): Generator<string>
 }
 
 function makeFeature(find: ExportedFind): Record<string, unknown> {
-  const values = [...collectValues(find)].map(([name, value]) => [
+  const values = [...collectExportValues(find)].map(([name, value]) => [
     name,
-    typeof value === 'string' ? withMarkKept(value) : value,
+    typeof value === 'string' ? protectFormulaMark(value) : value,
   ]);
   const properties: Record<string, unknown> = Object.fromEntries(values);
   const point = getPoint(find.elements);
   if (point === undefined) return { type: 'Feature', geometry: null, properties };
-  const { longitude, latitude, exact } = toWgs84Point(point);
+  const { longitude, latitude, exact } = makeWgs84Point(point);
   if (exact !== undefined) properties[exact.column] = exact.wkt;
   return {
     type: 'Feature',
@@ -200,7 +206,10 @@ function makeFeature(find: ExportedFind): Record<string, unknown> {
   };
 }
 
-/** Writes the import document of each find in an element that adds local id and photographs. */
+/**
+ * Yields an XML document with the import document of each find, in an element that adds local id,
+ * identifier and photographs. Characters that XML cannot hold are replaced.
+ */
 export function* exportXml(
   finds: Iterable<ExportedFind>,
   profile: DocumentProfile,
@@ -209,7 +218,7 @@ export function* exportXml(
   for (const { localId, identCely, elements, photos } of finds) {
     const attributes: Record<string, string> = { local_id: replaceIllegalCharacters(localId) };
     if (identCely !== undefined) attributes['ident_cely'] = identCely;
-    if (photos.length > 0) attributes['photos'] = replaceIllegalCharacters(joinNames(photos));
+    if (photos.length > 0) attributes['photos'] = replaceIllegalCharacters(joinFileNames(photos));
     yield renderElement(
       { name: 'find', attributes, content: [makeDocumentNode(elements, profile)] },
       1,
@@ -227,9 +236,9 @@ const isCoded = ({ name, kind }: Field): boolean =>
   kind === 'term' || (kind === 'reference' && name !== 'projekt');
 
 /**
- * Yields a table for museum systems such as Demus and MUSEION, which match the Czech headings
- * whatever the language of pas: a row per find, with the Czech label and the code of each term, and
- * with the point in both systems.
+ * Makes the rows of a table for museum systems such as Demus and MUSEION, which match the Czech
+ * headings whatever the language of pas: the headings, then a row per find, with the Czech label
+ * and the code of each term, and with the point in both systems.
  */
 export async function makeMuseumRows(
   finds: Iterable<ExportedFind>,
@@ -271,13 +280,13 @@ function makeRow(find: ExportedFind): readonly RowCell[] {
     ...COLUMNS.flatMap((field) => makeCells(find, field)),
     ...coordinates.map((text) => (text === undefined ? '' : { decimal: text })),
     point?.system ?? '',
-    joinNames(find.photos, '; '),
+    joinFileNames(find.photos, '; '),
     (find.changed ?? []).map(formatDifference).join('; '),
   ];
 }
 
 /** Uses the element's own name, so that the table is the same in every language. */
-function formatDifference({ element, sent, now }: Change): string {
+function formatDifference({ element, sent, now }: ChangeAtService): string {
   return `${element}: ${sent ?? '–'} → ${now ?? '–'}`;
 }
 
@@ -292,8 +301,11 @@ function makeCells({ elements, getLabels }: ExportedFind, field: Field): readonl
   return [value];
 }
 
-/** Yields finds for readers: a heading, then a line per find, with labels in place of codes. */
-export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
+/**
+ * Yields a table for people: a row of headings, then a row per find, with labels in place of
+ * codes, in the current language. It is not meant to be imported.
+ */
+export function* makeReadableRows(finds: Iterable<ExportedFind>): Generator<readonly string[]> {
   yield [
     t`Find`,
     t`Sending state`,
@@ -311,7 +323,7 @@ export function* makeReaderRows(finds: Iterable<ExportedFind>): Generator<readon
       find.identCely ?? '',
       ...COLUMNS.map((field) => formatField(find, field)),
       formatPointOfFind(find.elements) ?? '',
-      joinNames(find.photos, '; '),
+      joinFileNames(find.photos, '; '),
       (find.changed ?? []).map(formatChange).join('; '),
     ];
   }

@@ -1,15 +1,15 @@
 import { makeDatabaseImage } from '../../base/disk/database.ts';
-import { writeOutputFile, writeToReader } from '../../base/disk/output-file.ts';
+import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { DocumentProfile } from '../../finds/document.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
 import type { Entry } from '../../outbox/entry.ts';
-import { getLatestNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
+import { getEffectiveNumber, listEntriesOfSubject } from '../../outbox/entry-queries.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { countFinds, iterateFinds, type StoredFind } from '../../outbox/stored-finds.ts';
-import { type FindFilter, makeFindAtService } from '../../outbox/views/records-at-service.ts';
-import type { ExportedFind, FormatReference, LabelsOf } from './exported-find.ts';
+import { type FindFilter, getFindAtService } from '../../outbox/views/records-at-service.ts';
+import type { ExportedFind, FormatReference, LabelLookup } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
 export type ExportSettings = {
@@ -52,8 +52,8 @@ const FORMATS = {
   gpkg: {
     extensions: ['gpkg'],
     render: async (finds, { nowIso }) => {
-      const { exportGeoPackage } = await import('./gpkg-layers.ts');
-      return [makeDatabaseImage((database) => exportGeoPackage(database, finds, nowIso))];
+      const { fillGeoPackage } = await import('./gpkg-layers.ts');
+      return [makeDatabaseImage((database) => fillGeoPackage(database, finds, nowIso))];
     },
   },
   xml: {
@@ -67,7 +67,10 @@ export type ExportFormat = keyof typeof FORMATS;
 
 export const EXPORT_FORMATS = Object.keys(FORMATS) as readonly ExportFormat[];
 
-/** Returns the first format with this file extension; undefined for an unknown one. */
+/**
+ * Returns the first format with this file extension (lower case, without a dot); undefined for an
+ * unknown one.
+ */
 export function findFormatOfExtension(extension: string): ExportFormat | undefined {
   return EXPORT_FORMATS.find((name) => (FORMATS[name] as Format).extensions.includes(extension));
 }
@@ -92,7 +95,7 @@ const ROWS = {
     formats: ['csv', 'xlsx'],
     isAtService: true,
     render: async (finds, source) =>
-      renderRows((await import('./exported-find.ts')).makeReaderRows(finds), source),
+      renderRows((await import('./exported-find.ts')).makeReadableRows(finds), source),
   },
   museum: {
     summary: msg`CSV or XLSX for a collection system`,
@@ -106,16 +109,17 @@ const ROWS = {
     formats: ['gpkg'],
     isAtService: false,
     render: async (finds, { nowIso }) => {
-      const { exportStyledGeoPackage } = await import('./gpkg-layers.ts');
-      return [makeDatabaseImage((database) => exportStyledGeoPackage(database, finds, nowIso))];
+      const { fillStyledGeoPackage } = await import('./gpkg-layers.ts');
+      return [makeDatabaseImage((database) => fillStyledGeoPackage(database, finds, nowIso))];
     },
   },
 } as const satisfies Readonly<Record<string, Exporter>>;
 
-export type ExporterName = keyof typeof ROWS;
+/** Purpose of an export other than being imported again, as `--for` names it. */
+export type ExportPurpose = keyof typeof ROWS;
 
-export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExporterName[];
-export const EXPORTERS: Readonly<Record<ExporterName, Exporter>> = ROWS;
+export const EXPORTER_NAMES = Object.keys(ROWS) as readonly ExportPurpose[];
+export const EXPORTERS: Readonly<Record<ExportPurpose, Exporter>> = ROWS;
 
 async function renderFinds(
   finds: Iterable<ExportedFind>,
@@ -134,16 +138,20 @@ async function renderRows(
   return formatCsvLines(rows, format === 'tsv' ? '\t' : ';');
 }
 
-export function getRenderer(exporter: ExporterName | undefined, format: ExportFormat): Render {
+/**
+ * Returns the function that renders finds for a purpose, else in a format. A purpose ignores the
+ * format.
+ */
+export function getRenderer(exporter: ExportPurpose | undefined, format: ExportFormat): Render {
   return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
 }
 
 type ExportRequest = ExportSettings & {
   readonly filters: readonly FindFilter[];
   /** Purpose of the file; undefined for one that `pas import` reads again. */
-  readonly exporter: ExporterName | undefined;
+  readonly exporter: ExportPurpose | undefined;
   readonly finds: readonly StoredFind[] | undefined;
-  readonly getLabels: LabelsOf;
+  readonly getLabels: LabelLookup;
   /** Words for references; undefined where identifiers are wanted. */
   readonly formatReference: FormatReference | undefined;
   readonly photosFolder: string;
@@ -159,8 +167,10 @@ type Destination =
   | { readonly file: string; readonly overwrite: boolean };
 
 /**
- * Writes finds with identifiers, numbers and photographs; undefined where the reader of a stream
- * closed it early.
+ * Writes the chosen finds to a file or stream, each with its identifier, latest number and
+ * photographs; for some purposes with the service's values in place of the sent ones. Undefined
+ * where the reader of a stream closed it early.
+ * @throws UsageError where the file exists and may not be replaced
  */
 export async function exportFinds(
   outbox: Outbox,
@@ -182,7 +192,7 @@ export async function exportFinds(
   const source = { ...request, nowIso: new Date(nowMs).toISOString() };
   const pieces = await getRenderer(exporter, format)(counted(), source);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
-  else if (!(await writeToReader(to.stream, pieces))) return undefined;
+  else if (!(await writeToStdout(to.stream, pieces))) return undefined;
   return { finds: count, changed };
 }
 
@@ -197,9 +207,9 @@ function* makeExportedFinds(
     const sent = findImport(entries);
     // An export that is imported again has the stored values.
     const { elements, changes } = isAtService
-      ? makeFindAtService(outbox, find)
+      ? getFindAtService(outbox, find)
       : {
-          elements: withNumber(find.elements as FindElements, getLatestNumber(entries)),
+          elements: withNumber(find.elements as FindElements, getEffectiveNumber(entries)),
           changes: [],
         };
     if (!filters.every((matches) => matches(find, sent))) continue;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { withMarkKept } from '../../base/csv.ts';
+import { protectFormulaMark } from '../../base/csv.ts';
 import type { Database } from '../../base/disk/database.ts';
 import { t } from '../../base/language.ts';
 import { packageRoot } from '../../base/own-files.ts';
@@ -9,12 +9,12 @@ import { getField, getPoint, isElementName } from '../../finds/fields.ts';
 import type { EntryState } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import {
-  collectValues,
+  collectExportValues,
   type ExportedFind,
   type ExportValue,
-  exportColumns,
+  listExportColumns,
+  makeWgs84Point,
   STATE_COLUMN,
-  toWgs84Point,
 } from './exported-find.ts';
 
 /** Header fields of a GeoPackage: `GPKG` and version 1.3. */
@@ -49,7 +49,10 @@ export type GpkgFeature = {
   readonly values: readonly (string | number | null)[];
 };
 
-/** Adds a layer, or a table of attributes, with its rows. */
+/**
+ * Adds a layer, or without geometry a table of attributes, with its rows, in one transaction. The
+ * database must be a GeoPackage (see {@link beginGeoPackage}) without a table of this name.
+ */
 export function addLayer(
   database: Database,
   layer: NewLayer,
@@ -165,7 +168,7 @@ export const LAYER = 'finds';
  * @param nowIso time of creation, ISO 8601 in UTC
  * @param options a column for the state of the import
  */
-export function exportGeoPackage(
+export function fillGeoPackage(
   database: Database,
   finds: Iterable<ExportedFind>,
   nowIso: string,
@@ -173,15 +176,15 @@ export function exportGeoPackage(
 ): void {
   beginGeoPackage(database);
   const names = [
-    ...exportColumns().filter((name) => name !== 'geom_x' && name !== 'geom_y'),
+    ...listExportColumns().filter((name) => name !== 'geom_x' && name !== 'geom_y'),
     ...['geom_wkt', 'geom_sjtsk_wkt', ...(states ? [STATE_COLUMN] : [])],
   ];
   const columns = names.map((name) => ({ name, type: getColumnType(name) }));
   const features = function* (): Generator<GpkgFeature> {
     for (const find of finds) {
-      const values = new Map<string, ExportValue>(collectValues(find));
+      const values = new Map<string, ExportValue>(collectExportValues(find));
       const point = getPoint(find.elements);
-      const degrees = point === undefined ? undefined : toWgs84Point(point);
+      const degrees = point === undefined ? undefined : makeWgs84Point(point);
       if (degrees?.exact !== undefined) values.set(degrees.exact.column, degrees.exact.wkt);
       if (states && find.state !== undefined) values.set(STATE_COLUMN, find.state);
       const wkb = degrees && encodePoint(degrees.longitude, degrees.latitude);
@@ -191,6 +194,7 @@ export function exportGeoPackage(
   addLayer(database, { table: LAYER, columns, geometry: 'POINT', nowIso }, features());
 }
 
+/** Returns the type of a find column in a GeoPackage; `text` for columns that are no elements. */
 export function getColumnType(column: string): GpkgColumn['type'] {
   if (!isElementName(column)) return 'text';
   switch (getField(column).kind) {
@@ -208,7 +212,7 @@ export function getColumnType(column: string): GpkgColumn['type'] {
 
 function toStoredValue(value: ExportValue | undefined): string | number | null {
   if (value === undefined) return null;
-  if (typeof value === 'string') return withMarkKept(value);
+  if (typeof value === 'string') return protectFormulaMark(value);
   return typeof value === 'boolean' ? Number(value) : value;
 }
 
@@ -220,9 +224,10 @@ export type View = { readonly [name: string]: Value };
 const PLACEHOLDER = /\{#(\w+)\}(.*?)\{\/\1\}|\{(&?)(\w+)\}/gs;
 
 /**
- * Fills a file of `schemas/qgis`. `{name}` is a value, `{&name}` is XML, and `{#name}…{/name}` is
- * repeated for each item of a list, with the item's values; it is left out for a value that is
- * absent or false.
+ * Fills a file of `schemas/qgis`. `{name}` is a value, escaped for an attribute, `{&name}` is XML
+ * as it is, and `{#name}…{/name}` is repeated for each item of a list, with the item's values; it
+ * is left out for a value that is absent or false. Booleans are 1 and 0, an absent value is
+ * empty.
  */
 export function fillTemplate(file: string, view: View): string {
   return fill(readFileSync(join(packageRoot, 'schemas', 'qgis', file), 'utf8'), view);
@@ -258,7 +263,7 @@ export type OptionValue =
 /**
  * Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member.
  */
-export function renderOption(value: OptionValue, name?: string): string {
+export function renderQgisOption(value: OptionValue, name?: string): string {
   const named = name === undefined ? '' : ` name="${renderAttribute('Option', name)}"`;
   if (typeof value !== 'object') {
     const text = renderAttribute('Option', String(value));
@@ -266,7 +271,7 @@ export function renderOption(value: OptionValue, name?: string): string {
   }
   const isList = Array.isArray(value);
   const members = Object.entries(value).map(([key, each]) =>
-    renderOption(each, isList ? undefined : key),
+    renderQgisOption(each, isList ? undefined : key),
   );
   return `<Option${named} type="${isList ? 'List' : 'Map'}">${members.join('')}</Option>`;
 }
@@ -369,7 +374,7 @@ export function makeLayerView(layer: QgisLayer): View {
     wkbType: geometry ?? 'NoGeometry',
     isLabelled: style.includes('<labeling'),
     isVisible: !isList,
-    settings: renderOption(settings),
+    settings: renderQgisOption(settings),
     columns: [
       key,
       ...layer.columns.map((column, index) => makeColumnView(column, index + 1)),
@@ -399,7 +404,7 @@ function makeColumnView(column: Omit<LayerColumn, 'type'>, index: number): View 
     mustBeUnique,
     isConstrained,
     widget: widget?.kind ?? 'TextEdit',
-    config: renderOption(widget?.settings ?? {}),
+    config: renderQgisOption(widget?.settings ?? {}),
     constraints: Number(mustBeFilled) + 2 * Number(mustBeUnique) + 4 * Number(isConstrained),
     expression: constraint?.expression,
     description: constraint?.description,
@@ -419,8 +424,11 @@ export const STATE_COLOURS = {
 
 type Category = { readonly value: string; readonly label: string; readonly colour: Colour };
 
-/** Styles points with a colour for each value of a column; an empty value is all others. */
-export function renderPoints(column: string, categories: readonly Category[]): string {
+/**
+ * Renders a QGIS style of points with a colour for each value of a column; the category with an
+ * empty value is for all others.
+ */
+export function renderPointStyle(column: string, categories: readonly Category[]): string {
   return fillTemplate('points.xml', {
     column,
     categories: categories.map((category, index) => ({ ...category, index })),
@@ -428,10 +436,10 @@ export function renderPoints(column: string, categories: readonly Category[]): s
 }
 
 /**
- * Adds a label to each feature.
- * @param called expression of QGIS
+ * Renders the QGIS labels of a layer.
+ * @param called QGIS expression of the text
  */
-export function renderLabels(called: string): string {
+export function renderLabelStyle(called: string): string {
   return fillTemplate('labels.xml', { called });
 }
 
@@ -453,7 +461,7 @@ const COLOURS = {
  * colour per sending state with their object type as label, and a table of the paths of their
  * photographs on this machine.
  */
-export function exportStyledGeoPackage(
+export function fillStyledGeoPackage(
   database: Database,
   finds: Iterable<ExportedFind>,
   nowIso: string,
@@ -466,7 +474,7 @@ export function exportStyledGeoPackage(
       yield find;
     }
   };
-  exportGeoPackage(database, noted(), nowIso, { states: true });
+  fillGeoPackage(database, noted(), nowIso, { states: true });
   addLayer(database, { table: PHOTOGRAPHS, columns: PHOTO_COLUMNS, nowIso }, photographs);
   const called = 'coalesce("druh_nalezu", "local_id")';
   const categories = Object.entries(COLOURS).map(([state, colour]) => ({
@@ -475,7 +483,7 @@ export function exportStyledGeoPackage(
     colour,
   }));
   const others = { value: '', label: t`not queued`, colour: '255,255,255,255' } as const;
-  const style = renderPoints(STATE_COLUMN, [...categories, others]) + renderLabels(called);
+  const style = renderPointStyle(STATE_COLUMN, [...categories, others]) + renderLabelStyle(called);
   addStyles(database, nowIso, [
     {
       table: LAYER,

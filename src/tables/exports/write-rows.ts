@@ -1,9 +1,9 @@
 import write, { type Cell } from 'write-excel-file/node';
 import { formatSpreadsheetNumber } from '../../base/characters.ts';
-import { BYTE_ORDER_MARK, formatCsvCell, withMarkKept } from '../../base/csv.ts';
+import { BYTE_ORDER_MARK, formatCsvCell, protectFormulaMark } from '../../base/csv.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { foldName } from '../../base/names.ts';
-import { findColumnMeant, isStoredColumn } from '../../finds/fields.ts';
+import { findColumnByName, isReadAsStored } from '../../finds/fields.ts';
 import { isRealDate } from '../../finds/parse-cell.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
@@ -18,7 +18,10 @@ export type RowCell =
   | { readonly decimal: string }
   | { readonly written: string };
 
-/** Czech words for true and false, since a spreadsheet would replace these values by its own. */
+/**
+ * Formats a boolean as `ano` or `ne`, since a spreadsheet would replace true and false by its own
+ * words.
+ */
 export function formatTruth(value: boolean): string {
   return value ? 'ano' : 'ne';
 }
@@ -66,14 +69,15 @@ export type RowIssues = Map<number, Issue[]>;
 function restoreCell(row: TableRow, index: number, header: string): string {
   const stored = row.cells[index] ?? '';
   const shown = getDisplayedText(row, index);
-  const column = findColumnMeant(header);
-  const isText = column === undefined ? Number(shown) === Number(stored) : !isStoredColumn(column);
+  const column = findColumnByName(header);
+  const isText = column === undefined ? Number(shown) === Number(stored) : !isReadAsStored(column);
   return isText ? shown : stored;
 }
 
 /**
- * Copies a table and adds the issues of each row, so that it can be corrected and imported again.
- * Rows with errors come first, otherwise in the order of the table.
+ * Makes a copy of a table with a first column for the issues of each row, so that it can be
+ * corrected and imported again. Rows with errors come first, otherwise in the order of the table.
+ * An earlier column of issues is replaced.
  */
 export function makeIssuesTable(table: Table, issues: RowIssues): IssuesTable {
   const keeps = table.header.map((name) => foldName(name) !== ISSUES_COLUMN);
@@ -103,7 +107,10 @@ function formatIssue({ severity, element, message }: Issue): string {
 const NARROWEST = 8;
 const WIDEST = 50;
 
-/** Writes a workbook of sheets by name; the first row of each has the headings. */
+/**
+ * Makes the bytes of an XLSX workbook with these sheets; the first row of each has the headings,
+ * which stay in sight.
+ */
 export function makeWorkbook(
   sheets: ReadonlyMap<string, Iterable<readonly RowCell[]>>,
 ): Promise<Buffer> {
@@ -145,7 +152,7 @@ function makeHeadingCell(text: string): Cell {
 }
 
 function makeTextCell(text: string): Cell {
-  return { value: escapeForWorkbook(withMarkKept(text)), type: String };
+  return { value: escapeForWorkbook(protectFormulaMark(text)), type: String };
 }
 
 /** Makes a number cell; undefined for a text that is no number, or would lose digits. */

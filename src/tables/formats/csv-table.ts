@@ -25,15 +25,20 @@ const MAX_RECORD_CHARACTERS = 1024 * 1024;
 /** Each may search the whole of that for the end of a quote. */
 const MAX_BROKEN_ROWS = 100;
 
-/** Reads {@link parseTable} of text in any encoding, which is detected unless given. */
-export async function parseTextTable(
+/**
+ * Decodes a text table in any encoding, which is detected unless given, and parses it as
+ * {@link parseCsvTable}. A detected encoding other than UTF-8 gives a warning.
+ * @throws FileError as {@link parseCsvTable}, and where the given encoding is unknown or does not
+ * fit
+ */
+export async function decodeCsvTable(
   file: string,
   bytes: Buffer,
   encoding: string | undefined,
   named: HeaderRows | undefined,
 ): Promise<Table> {
   const { text, issues } = await toUtf8(file, bytes, encoding);
-  const table = parseTable(file, text, named);
+  const table = parseCsvTable(file, text, named);
   return { ...table, issues: [...issues, ...table.issues] };
 }
 
@@ -45,7 +50,7 @@ export async function parseTextTable(
  * @param named rows of the header; otherwise they are detected
  * @throws FileError where the bytes are empty or not UTF-8
  */
-export function parseTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
+export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): Table {
   const text = requireUtf8(file, bytes).toString();
   const declared = findDeclaredDelimiter(text);
   const body = declared === undefined ? text : text.slice(text.indexOf('\n') + 1);

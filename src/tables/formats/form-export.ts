@@ -6,7 +6,7 @@ import { FORM_FILE } from '../../finds/form-names.ts';
 import { isFormTable, isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import type { Attachments, Table } from '../table.ts';
-import { parseTable } from './csv-table.ts';
+import { parseCsvTable } from './csv-table.ts';
 import { type ArchiveSource, openAttachments, type ZipEntry } from './zip-entries.ts';
 
 /** Form servers write the header in the first row. */
@@ -38,7 +38,10 @@ function findAttachments(folder: string): Attachments {
   return { paths, folder };
 }
 
-/** Returns the GeoPackage of a returned folder: that of `pas field make`, else the only one. */
+/**
+ * Returns the path of the GeoPackage of a returned folder: that of `pas field make`, else the
+ * only one. Undefined where there is none, or several.
+ */
 export function findGeoPackage(folder: string): string | undefined {
   const files = readdirSync(folder).filter((name) => /\.gpkg$/i.test(name));
   const [only, another] = files.includes(FORM_FILE) ? [FORM_FILE] : files;
@@ -46,8 +49,8 @@ export function findGeoPackage(folder: string): string | undefined {
 }
 
 /**
- * Reads the table of filled forms in the unpacked export of a server; undefined where there is
- * none.
+ * Reads the table of filled forms in the unpacked export of a server: the CSV or XLSX file that
+ * has repeated groups. Files that cannot be read are passed over; undefined where none is left.
  * @throws FileError where there are several
  */
 export async function readFormFolder(
@@ -87,10 +90,12 @@ async function readForms(
 }
 
 /**
- * Adds the repeated groups to a CSV table: those of `FORM.csv` are in `FORM-GROUP.csv` beside it.
+ * Returns a CSV table of forms with its repeated groups, which are read from `FORM-GROUP.csv`
+ * beside `FORM.csv`, and with the files of the photographs.
  * @param photoFolder folder of the photographs; otherwise they are searched in the whole folder
+ * @throws FileError where a file cannot be read, or the folder has too many files
  */
-export async function withRepeatsBeside(table: Table, photoFolder?: string): Promise<Table> {
+export async function readRepeatFiles(table: Table, photoFolder?: string): Promise<Table> {
   const folder = dirname(table.file);
   const start = `${basename(table.file, extname(table.file))}-`;
   const beside = readdirSync(folder).filter(
@@ -99,14 +104,19 @@ export async function withRepeatsBeside(table: Table, photoFolder?: string): Pro
   const repeats: Table[] = [];
   for (const name of beside.sort()) {
     const path = join(folder, name);
-    const repeat = parseTable(path, await readInputFile(path), FIRST_ROW);
+    const repeat = parseCsvTable(path, await readInputFile(path), FIRST_ROW);
     if (isRepeatTable(repeat)) repeats.push(repeat);
   }
   return { ...table, repeats, attachments: findAttachments(photoFolder ?? folder) };
 }
 
-/** Adds the repeated groups to a workbook of KoboToolbox: they are the sheets behind the first. */
-export async function withRepeatSheets(
+/**
+ * Returns the table of a KoboToolbox workbook with its repeated groups, which are the other
+ * sheets, and with the files of the photographs. The warning of unread sheets is removed.
+ * @param photoFolder by default the folder of the workbook
+ * @throws FileError where a sheet is malformed, or the folder has too many files
+ */
+export async function readRepeatSheets(
   table: Table,
   entries: ReadonlyMap<string, ZipEntry>,
   photoFolder = dirname(table.file),
@@ -120,8 +130,9 @@ export async function withRepeatSheets(
 }
 
 /**
- * Reads the table of filled forms in an archive of ODK Central; undefined where it has none.
- * @throws FileError where the archive is damaged, or holds several forms
+ * Reads the table of filled forms, with its repeated groups, in an archive of ODK Central;
+ * undefined where it has none. Photographs stay in the archive, unless a folder is given.
+ * @throws FileError where the archive is damaged, or has several forms
  */
 export async function readFormArchive({
   file,
@@ -133,7 +144,7 @@ export async function readFormArchive({
   const folder = requireOneFolder(archive.paths);
   for (const path of archive.paths) {
     if (posix.dirname(path) !== folder || extname(path).toLowerCase() !== '.csv') continue;
-    tables.push(parseTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
+    tables.push(parseCsvTable(`${file}/${path}`, await archive.read(path), FIRST_ROW));
   }
   const forms = tables.filter(isFormTable);
   const [table, another] = forms;

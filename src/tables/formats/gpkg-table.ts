@@ -1,7 +1,7 @@
 import { formatPlainNumber } from '../../base/characters.ts';
 import { addToGroup } from '../../base/collections.ts';
 import {
-  asDatabaseError,
+  convertDatabaseErrors,
   createRowGuard,
   type Database,
   type GuardedType,
@@ -26,11 +26,11 @@ import { parseGeoPackagePoint, parseSystemOfPrj } from '../../finds/place/wkb.ts
 import {
   assertTableSize,
   getNamedPart,
-  listParts,
-  listUnreadParts,
   makeCutShortError,
   makeDamagedFileError,
+  makePartsHint,
   makeTableOfRecords,
+  makeUnreadPartsIssues,
   type NamedValues,
   type ReadRecord,
   type Table,
@@ -50,14 +50,14 @@ export function readGeoPackage(file: string, bytes: Buffer, named: string | unde
   try {
     assertReadableInTime(file, bytes);
     const database = openDatabaseImage(file, bytes);
-    return asDatabaseError(file, () => {
+    return convertDatabaseErrors(file, () => {
       const { layer, others } = chooseLayer(file, database, named);
       const form =
         layer.name === FINDS_LAYER && isFieldForm(database)
           ? readFieldForm(file, database)
           : undefined;
       const table = readLayer(file, database, layer, form);
-      const issues = [...listUnreadParts(table, others), ...table.issues];
+      const issues = [...makeUnreadPartsIssues(table, others), ...table.issues];
       return { ...table, issues, photographsIn: form && PHOTO_FOLDER };
     });
   } catch (thrown) {
@@ -102,7 +102,9 @@ function chooseLayer(
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
   const layer = ofForm ?? filled[0] ?? fitting[0];
   if (layer === undefined)
-    throw new FileError(file, msg`${file} has no layer of points.`, { hint: listParts(layers) });
+    throw new FileError(file, msg`${file} has no layer of points.`, {
+      hint: makePartsHint(layers),
+    });
   return { layer, others: filled.filter((each) => each !== layer) };
 }
 
@@ -154,7 +156,7 @@ type FieldForm = {
  * Counts the finds and photographs in a form, including those in its journal.
  * @throws DatabaseError where it cannot be read
  */
-export function countCollected(path: string): number {
+export function countCollectedFeatures(path: string): number {
   const database = openDatabaseImage(path, readImageWithJournal(path));
   try {
     const tables = [FINDS_LAYER, PHOTOS_LAYER].filter((table) => hasTable(database, table));

@@ -59,8 +59,9 @@ export function parseNumberFormat(code: string): CellFormat {
 }
 
 /**
- * Returns the day of a serial number, with the time unless it is midnight; undefined beyond the
- * calendar.
+ * Formats the serial number of a day as YYYY-MM-DD, with `hh:mm` unless it is midnight. Undefined
+ * outside of the years 1 to 9999.
+ * @param days since the spreadsheet's day zero; the fraction is the time
  */
 export function formatSerialDay(days: number, isTimeShown: boolean): string | undefined {
   // A spreadsheet rounds to what it shows: less than a millisecond before midnight is the next day.
@@ -76,7 +77,10 @@ export function formatSerialDay(days: number, isTimeShown: boolean): string | un
 
 const DAY_MS = 86_400_000;
 
-/** Returns a stored day or moment as a day, with its own time unless it is midnight. */
+/**
+ * Returns an ISO 8601 day or moment as `YYYY-MM-DD`, with `hh:mm` unless it is midnight; the
+ * offset is dropped. Any other text stays as it is.
+ */
 export function parseStoredDay(value: string): string {
   const [, day, hour = '00', minute = '00', second = '00'] =
     /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(
@@ -104,7 +108,7 @@ const RAISED = {
  * Joins the pieces of a cell: without what is struck through, raised digits as characters of their
  * own. A warning says so. A text that is struck through as a whole stays, for the row to decide.
  */
-export function makeTextValue(pieces: readonly TextPiece[], isCellStruck: boolean): CellValue {
+export function joinTextPieces(pieces: readonly TextPiece[], isCellStruck: boolean): CellValue {
   const filled = pieces.filter(({ text }) => text !== '');
   const isStruck = (piece: TextPiece): boolean => piece.isStruck ?? isCellStruck;
   const kept = filled.filter((piece) => !isStruck(piece));

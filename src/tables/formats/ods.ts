@@ -11,19 +11,19 @@ import {
   assertTableSize,
   type CellValue,
   isOverlong,
-  makeErrorResult,
+  makeFormulaFault,
   makeOverlongValue,
   makePasswordError,
   type Table,
   UNSAVED_RESULT,
 } from '../table.ts';
-import { makeTextValue, parseStoredDay, type TextLook, type TextPiece } from './number-format.ts';
+import { joinTextPieces, parseStoredDay, type TextLook, type TextPiece } from './number-format.ts';
 import {
-  type CellAt,
   formatCellName,
   makeDamagedSheetError,
   makeTableOfSheet,
-  parsePart,
+  type PlacedCell,
+  readWorkbookPart,
   type Sheet,
   SheetContents,
 } from './sheet-table.ts';
@@ -38,7 +38,10 @@ const CALC_EXTENSION = 'urn:org:documentfoundation:names:experimental:calc:xmlns
 /** Looks of texts by the name of their style. */
 export type TextStyles = ReadonlyMap<string, TextLook>;
 
-/** Returns the value of a cell. A cell that a merged one covers is empty, whatever it stores. */
+/**
+ * Returns the value of a cell of an OpenDocument sheet: its stored value, else its text without
+ * what is struck through. A cell that a merged one covers is empty, whatever it stores.
+ */
 export function parseOdsValue(
   document: XmlDocument,
   cell: XmlElement,
@@ -83,13 +86,13 @@ function parseTextValue(
   styles: TextStyles,
   isStruck: boolean,
 ): CellValue {
-  const value = makeTextValue(listTextPieces(document, cell, styles), isStruck);
+  const value = joinTextPieces(listTextPieces(document, cell, styles), isStruck);
   // Programs store the result of a formula that is an error as an empty text, and show it.
   const stored = value.fault === undefined && getAttribute(cell, 'string-value', OFFICE)?.trim();
   const text = stored || value.text;
   const isError = getAttribute(cell, 'value-type', CALC_EXTENSION) === 'error';
   return isError
-    ? { text: '', fault: makeErrorResult(text === '' ? '#' : text) }
+    ? { text: '', fault: makeFormulaFault(text === '' ? '#' : text) }
     : { ...value, text: withoutFormulaMark(text) };
 }
 
@@ -248,7 +251,7 @@ export function parseOds(
   return parseContent(file, content, 'document-content', named, headerRows);
 }
 
-/** Reads a spreadsheet that is one XML file (`.fods`). */
+/** Reads a sheet of a spreadsheet that is one XML file (`.fods`), as {@link parseOds}. */
 export async function parseFlatOds(
   file: string,
   bytes: Buffer,
@@ -265,7 +268,7 @@ function parseContent(
   named: string | undefined,
   headerRows: HeaderRows | undefined,
 ): Table {
-  return parsePart(file, part, (bytes) => {
+  return readWorkbookPart(file, part, (bytes) => {
     const document = walkXml(bytes, MAX_NODES);
     if (document.root.name !== root) throw makeNoSpreadsheetError(file);
     return makeTableOfSheet(file, listSheets(file, document), named, headerRows);
@@ -399,9 +402,9 @@ function parseCells(
   element: XmlElement,
   row: number,
   styles: TextStyles,
-): CellAt[] {
+): PlacedCell[] {
   const { place } = sheet;
-  const values: CellAt[] = [];
+  const values: PlacedCell[] = [];
   let column = 1;
   for (const cell of listCells(element)) {
     const repeated = parseCount(place, cell, 'number-columns-repeated');

@@ -25,10 +25,10 @@ import {
   getNamedPart,
   getTablePlace,
   isOverlong,
-  listUnreadParts,
   makeCutShortError,
   makeOverlongFault,
   makeTableOfRecords,
+  makeUnreadPartsIssues,
   type ReadRecord,
   type Table,
 } from '../table.ts';
@@ -82,7 +82,11 @@ const READ_TYPES = 'CNFDL';
 /** Texts that are sampled for the encoding. */
 const SAMPLE_ROWS = 5000;
 
-/** @throws FileError where the bytes end early, the header is impossible, or it is too large */
+/**
+ * Parses a dBASE table into its columns and raw rows, deleted ones included. `encoding` is
+ * undefined where the file names none.
+ * @throws FileError where the bytes end early, the header is impossible, or it is too large
+ */
 export function parseDbf(file: string, bytes: Buffer): Dbf {
   if (bytes.length <= FIELD_BYTES) throw makeCutShortError(file);
   const count = bytes.readUInt32LE(4);
@@ -117,8 +121,11 @@ function parseFields(header: Buffer): DbfField[] {
 
 const LINE_BREAK = Buffer.from('\n');
 
-/** Collects names and texts, from which the encoding is detected. */
-export function collectTexts({ fields, rows }: Dbf): Buffer {
+/**
+ * Returns the names of the columns and the texts of the first {@link SAMPLE_ROWS} rows as raw
+ * bytes, from which the encoding is detected.
+ */
+export function collectDbfTexts({ fields, rows }: Dbf): Buffer {
   const textFields = fields.filter(({ type }) => type === 'C');
   const texts = rows
     .slice(0, SAMPLE_ROWS)
@@ -127,7 +134,8 @@ export function collectTexts({ fields, rows }: Dbf): Buffer {
   return Buffer.concat([...names, ...texts].flatMap((text) => [text, LINE_BREAK]));
 }
 
-export function isDeleted(row: Buffer): boolean {
+/** Tells if a row is marked as deleted; the file keeps it until it is packed. */
+export function isDeletedDbfRow(row: Buffer): boolean {
   return row[0] === DELETED;
 }
 
@@ -145,11 +153,15 @@ function getCell(row: Buffer, { start, width }: DbfField): Buffer {
  * Tells if values of this type are read; others are pictures, memos in a file of their own, or
  * types without an agreed form.
  */
-export function isReadType({ type }: DbfField): boolean {
+export function isSupportedDbfType({ type }: DbfField): boolean {
   return READ_TYPES.includes(type);
 }
 
-/** Returns the value of a column in a row. */
+/**
+ * Returns the value of a column in a row: numbers without zeros at the end (`shown` has them),
+ * days as YYYY-MM-DD, truth values as `true` or `false`; empty where the cell is blank. Types
+ * that are not read are empty, too. Unreadable is a number that is damaged or lost digits.
+ */
 export function parseDbfValue(
   row: Buffer,
   field: DbfField,
@@ -250,7 +262,7 @@ export async function parseShapefile(
       : undefined;
   const { decode, issues: ofEncoding } = await chooseTextDecoder(
     file,
-    collectTexts(table),
+    collectDbfTexts(table),
     encoding ?? parseCodePage(parts.get('.cpg')) ?? table.encoding,
   );
   const columns = table.fields.map((field) => makeColumn(field, decode));
@@ -273,7 +285,7 @@ export async function parseShapefile(
   };
   const readRecords = function* (): Generator<ReadRecord> {
     for (const [index, bytes] of table.rows.entries())
-      if (!isDeleted(bytes)) yield makeRecord(bytes, index);
+      if (!isDeletedDbfRow(bytes)) yield makeRecord(bytes, index);
   };
   const issues = [...ofEncoding, ...checkColumns(file, columns), ...checkTexts(file, table)];
   return makeTableOfRecords(place, readRecords, issues);
@@ -295,7 +307,8 @@ function checkTexts(file: string, { fields, rows }: ReturnType<typeof parseDbf>)
 }
 
 /**
- * Reads the named shapefile, the only one, or the first with points; undefined where there is none.
+ * Reads the named shapefile of an archive, else the first with points, else the first. Undefined
+ * where there is none. Without a name, other shapefiles with points give a warning.
  * @throws FileError where the named one is missing, and as {@link parseShapefile}
  */
 export async function parseShapefileArchive(
@@ -325,7 +338,7 @@ export async function parseShapefileArchive(
   if (shapefiles.length === 1) return table;
   const place = { ...getTablePlace(table), sheet: chosen.name };
   const others = named === undefined ? withPoints.filter((each) => each !== chosen) : [];
-  return { ...table, ...place, issues: [...listUnreadParts(place, others), ...table.issues] };
+  return { ...table, ...place, issues: [...makeUnreadPartsIssues(place, others), ...table.issues] };
 }
 
 const PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
@@ -376,7 +389,7 @@ function makeColumn(field: DbfField, decode: (bytes: Buffer) => string): Column 
   const [only, another] = begun;
   const name =
     ownName.length === NAME_BYTES && only !== undefined && another === undefined ? only : ownName;
-  return { name, ownName, field, isRead: isReadType(field) };
+  return { name, ownName, field, isRead: isSupportedDbfType(field) };
 }
 
 function checkColumns(file: string, columns: readonly Column[]): Issue[] {

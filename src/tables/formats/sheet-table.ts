@@ -9,11 +9,11 @@ import {
   type CellValue,
   checkCells,
   getNamedPart,
-  listParts,
-  listUnreadParts,
   makeDamagedFileError,
   makeNoRowsIssue,
+  makePartsHint,
   makeTable,
+  makeUnreadPartsIssues,
   type ShownCell,
   type Table,
   type TableRow,
@@ -30,7 +30,7 @@ export type CellRange = {
 };
 
 /** A value in a row, with its column from 1. */
-export type CellAt = CellValue & { readonly column: number };
+export type PlacedCell = CellValue & { readonly column: number };
 
 /** Returns the address of a cell: 1, 4 is `A4`; 27 is `AA`. */
 export function formatCellName(column: number, row: number): string {
@@ -84,7 +84,7 @@ export class SheetContents {
    * Struck cells are empty and reported, except in a row that is struck through as a whole.
    * @throws FileError where rows or cells are not in their order, or too many
    */
-  addRow(row: number, values: readonly CellAt[], isHidden: boolean): void {
+  addRow(row: number, values: readonly PlacedCell[], isHidden: boolean): void {
     const { rows, place } = this;
     if (!(row > rows.length && row <= LAST_ROW)) throw makeDamagedSheetError(place);
     const isStruck =
@@ -119,6 +119,7 @@ export class SheetContents {
   }
 }
 
+/** Makes the error of a sheet whose rows or cells are not in their order. */
 export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
   return makeDamagedFileError(
     file,
@@ -137,8 +138,12 @@ export type Sheet = {
   read(): SheetContents;
 };
 
-/** @throws FileError where the part of a workbook is no well-formed XML */
-export function parsePart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
+/**
+ * Reads a part of a workbook with the given function; its syntax errors become errors of the
+ * file.
+ * @throws FileError where the part is no well-formed XML
+ */
+export function readWorkbookPart<T>(file: string, entry: ZipEntry, read: (bytes: Buffer) => T): T {
   try {
     return read(entry.bytes);
   } catch (thrown) {
@@ -168,7 +173,7 @@ export function makeTableOfSheet(
 ): Table {
   const { sheet, others } = chooseSheet(file, sheets, named);
   const place = { file, sheet: sheet.name };
-  const unread = listUnreadParts(place, others);
+  const unread = makeUnreadPartsIssues(place, others);
   const contents = sheet.read();
   // Formulas that have no value yet may be filled in far below the finds.
   const rows = contents.rows.slice(0, contents.rows.findLastIndex(hasText) + 1);
@@ -249,7 +254,7 @@ function chooseSheet(
   const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
   if (sheet !== undefined) return { sheet, others };
   throw new FileError(file, msg`All visible sheets of ${file} are empty.`, {
-    hint: listParts(sheets),
+    hint: makePartsHint(sheets),
   });
 }
 

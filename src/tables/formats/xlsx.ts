@@ -16,7 +16,7 @@ import {
   assertTableSize,
   type CellValue,
   isOverlong,
-  makeErrorResult,
+  makeFormulaFault,
   makeOverlongValue,
   type Table,
   UNSAVED_RESULT,
@@ -24,19 +24,19 @@ import {
 import {
   type CellFormat,
   formatSerialDay,
-  makeTextValue,
+  joinTextPieces,
   parseNumberFormat,
   parseStoredDay,
   type TextLook,
   type TextPiece,
 } from './number-format.ts';
 import {
-  type CellAt,
   type CellRange,
   formatCellName,
   makeDamagedSheetError,
   makeTableOfSheet,
-  parsePart,
+  type PlacedCell,
+  readWorkbookPart,
   type Sheet,
   SheetContents,
 } from './sheet-table.ts';
@@ -46,8 +46,11 @@ import type { ZipEntry } from './zip-entries.ts';
 const MAX_NODES = 100_000;
 const PARTS = new Set(['col', 'row', 'mergeCell']);
 
-/** @throws FileError where the sheet is too large or malformed; XmlSyntaxError */
-export function parseSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
+/**
+ * Adds the cells, merged ranges and hidden columns of a sheet's XML to `sheet`.
+ * @throws FileError where the sheet is too large or malformed; XmlSyntaxError
+ */
+export function readSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
   const { place } = sheet;
   let row = 0;
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
@@ -69,8 +72,8 @@ export function parseSheetPart(bytes: Buffer, values: BookValues, sheet: SheetCo
 }
 
 /** Reads the cells of a row; addresses are optional, and cells without a value may be missing. */
-function parseCells(place: TablePlace, row: XmlElement, values: BookValues): CellAt[] {
-  const cells: CellAt[] = [];
+function parseCells(place: TablePlace, row: XmlElement, values: BookValues): PlacedCell[] {
+  const cells: PlacedCell[] = [];
   let column = 0;
   for (const cell of row.children) {
     if (cell.name !== 'c') continue;
@@ -134,7 +137,7 @@ function parseCellValue(cell: XmlElement, values: BookValues): CellValue | undef
       ? parseRichText(findNamedChild(cell, 'is'))
       : findSharedText(cell, type, values);
   if (pieces !== undefined) {
-    const value = makeTextValue(pieces, isStruck);
+    const value = joinTextPieces(pieces, isStruck);
     return { ...value, text: withoutFormulaMark(value.text) };
   }
   const value = parsePlainValue(cell, type, values);
@@ -167,7 +170,7 @@ function parsePlainValue(
     case 'b':
       return raw === '' ? { text: '' } : makeTruthValue(raw === '1');
     case 'e':
-      return { text: '', fault: makeErrorResult(raw === '' ? '#' : raw) };
+      return { text: '', fault: makeFormulaFault(raw === '' ? '#' : raw) };
     case 'd': {
       const day = raw.endsWith('Z') ? undefined : parseDayOfMoment(raw);
       const text = day ?? parseStoredDay(raw);
@@ -285,7 +288,11 @@ const KNOWN_FORMATS: Readonly<Record<number, string>> = {
   48: '##0.0E+0',
 };
 
-/** @param root of the part that lists the styles */
+/**
+ * Returns the number format of each cell style, by its number in the cells, and if its font is
+ * struck through.
+ * @param root of the part that lists the styles
+ */
 export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
   const codes = { ...KNOWN_FORMATS };
   for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
@@ -347,7 +354,7 @@ function listSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): reado
         hasValues: () => ['<v>', '<is>', ':v>', ':is>'].some((tag) => part.bytes.includes(tag)),
         read: () => {
           const contents = new SheetContents({ file, sheet: name });
-          parsePart(file, part, (bytes) => parseSheetPart(bytes, readBookValues(), contents));
+          readWorkbookPart(file, part, (bytes) => readSheetPart(bytes, readBookValues(), contents));
           addRemarks(file, part, parts, contents);
           return contents;
         },
@@ -360,7 +367,7 @@ const SHARED_TEXTS = new Set(['si']);
 
 function parseSharedTexts(file: string, entry: ZipEntry | undefined): BookValues['sharedTexts'] {
   if (entry === undefined) return [];
-  return parsePart(file, entry, (bytes) => {
+  return readWorkbookPart(file, entry, (bytes) => {
     const texts: ReturnType<typeof parseRichText>[] = [];
     for (const { element } of walkXml(bytes, MAX_NODES).readParts(SHARED_TEXTS)) {
       texts.push(parseRichText(element));
@@ -423,7 +430,7 @@ function parsePartElements(
   names: readonly string[],
   take: (element: XmlElement) => void,
 ): void {
-  parsePart(file, part, (bytes) => {
+  readWorkbookPart(file, part, (bytes) => {
     for (const { element } of walkXml(bytes, MAX_NODES).readParts(new Set(names))) take(element);
   });
 }
@@ -437,7 +444,7 @@ function getAnchorCell({ children }: XmlElement): string {
 }
 
 function parseRoot(file: string, entry: ZipEntry): XmlElement {
-  return parsePart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
+  return readWorkbookPart(file, entry, (bytes) => parseXml(bytes, undefined, MAX_NODES).root);
 }
 
 /**
@@ -457,7 +464,7 @@ export function parseXlsx(
 }
 
 /**
- * Reads all visible sheets with content, with the header in the first row.
+ * Reads all visible sheets with content as tables, with the header in the first row.
  * @throws FileError as {@link parseXlsx}
  */
 export function parseXlsxSheets(file: string, entries: ReadonlyMap<string, ZipEntry>): Table[] {

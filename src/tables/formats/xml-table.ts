@@ -12,7 +12,7 @@ import {
   type XmlElement,
 } from '../../base/xml/element.ts';
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../../base/xml/parse.ts';
-import { listStrayTexts, makeStrayTextMessage } from '../../base/xml/source-text.ts';
+import { makeStrayTextMessage, walkStrayTexts } from '../../base/xml/source-text.ts';
 import { NEW_PERSON } from '../../finds/field.ts';
 import { FIELDS, type Field } from '../../finds/fields.ts';
 import { FORBIDDEN_TEXT } from '../../finds/harvested-find.ts';
@@ -22,10 +22,10 @@ import {
   type PointInSystem,
 } from '../../finds/place/geometry.ts';
 import {
+  addUnreadWarning,
   collectDeviceValues,
-  takeOther,
+  collectOtherElement,
   type UnreadNames,
-  withUnreadNames,
 } from '../device-values.ts';
 import { FINDS_NAMESPACE } from '../exports/exported-find.ts';
 import { makeDamagedFileError, makeTableOfRecords, type ReadRecord, type Table } from '../table.ts';
@@ -51,11 +51,11 @@ export type XmlDialect = {
 };
 
 /**
- * Reads the records of documents. A fault names the record, since its number among hundreds is hard
- * to find on a device.
+ * Reads the records of documents as a table. A fault names the record, since its number among
+ * hundreds is hard to find on a device.
  * @param parts several where an archive has more documents; then lines have no meaning
  * @param none error of documents without records
- * @throws XmlSyntaxError
+ * @throws XmlSyntaxError where a document is not well-formed; `none` where there are no records
  */
 export function readXmlRecords(
   file: string,
@@ -78,7 +78,7 @@ export function readXmlRecords(
         const point = dialect.parsePlace(element);
         const [stray] = dialect
           .listParts(element)
-          .flatMap((each) => [...listStrayTexts(document, each)]);
+          .flatMap((each) => [...walkStrayTexts(document, each)]);
         if (!isReadable(point)) yield { row, line, find, ...point };
         else if (stray !== undefined)
           yield {
@@ -96,6 +96,7 @@ export function readXmlRecords(
 
 const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
 
+/** Tells if the root of a document is that of KML, of any version. */
 export function isKml({ name, namespace }: XmlElement): boolean {
   return name === 'kml' && KML_NAMESPACE.test(namespace);
 }
@@ -145,7 +146,7 @@ export function parseKml(file: string, parts: readonly XmlPart[]): Table {
     listParts: (placemark) => [placemark],
     collectValues: ({ element }, folder) => collectPlacemarkValues(element, folder, unread),
   };
-  return withUnreadNames(readXmlRecords(file, parts, dialect, makeNoPointsError(file)), unread);
+  return addUnreadWarning(readXmlRecords(file, parts, dialect, makeNoPointsError(file)), unread);
 }
 
 function makeNoPointsError(file: string): FileError {
@@ -170,7 +171,7 @@ function collectPlacemarkValues(
     if (field.name === 'SchemaData') {
       for (const simple of field.children)
         fields.push([getAttribute(simple, 'name') ?? simple.name, simple.text.trim()]);
-    } else if (field.name !== 'Data') takeOther(field, fields, attachments, unread);
+    } else if (field.name !== 'Data') collectOtherElement(field, fields, attachments, unread);
     else if (named === MAP_PICTURES) attachments.push(...(value.match(/\S+/g) ?? []));
     else fields.push([named, value]);
   }
@@ -304,7 +305,7 @@ function parseGpx(file: string, document: XmlWalk): Table {
     listParts: (waypoint) => [waypoint],
     collectValues: ({ element }) => collectWaypointValues(element, unread),
   };
-  return withUnreadNames(
+  return addUnreadWarning(
     readXmlRecords(file, [{ document }], dialect, makeNoPointsError(file)),
     unread,
   );
@@ -338,7 +339,8 @@ function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<s
   const fields: [string, string][] = [];
   const attachments: string[] = [];
   const extensions = getChild(waypoint, 'extensions')?.children ?? [];
-  for (const leaf of extensions.flatMap(listLeaves)) takeOther(leaf, fields, attachments, unread);
+  for (const leaf of extensions.flatMap(listLeaves))
+    collectOtherElement(leaf, fields, attachments, unread);
   const notes = ['desc', 'cmt'].map((name) => parseHtml(getChildText(waypoint, name) ?? ''));
   return collectDeviceValues(
     {

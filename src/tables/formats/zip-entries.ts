@@ -27,6 +27,7 @@ const MAX_TIMES_PACKED_PHOTOS = 20;
 const ALWAYS_UNPACKED_PHOTO_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRIES = 65_535;
 
+/** An unpacked part of an archive; `name` is its path in it. */
 export type ZipEntry = { readonly name: string; readonly bytes: Buffer };
 
 function asFileError(file: string, thrown: unknown): FileError {
@@ -49,7 +50,10 @@ const UNPACK_IT = msg`Unpack it, and import what is in it.`;
 
 const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 
-/** @throws FileError where an archive contains another archive */
+/**
+ * Checks that no part of an archive is an archive.
+ * @throws FileError where one is
+ */
 export function assertNotNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
@@ -91,9 +95,11 @@ export type ArchiveSource = {
 };
 
 /**
- * Opens an archive. Symbolic links and paths that leave it are refused.
+ * Opens an archive, which stays open until `close`. Symbolic links and paths that leave it are
+ * refused. Parts are checked when they are read: size, sum of all sizes against bombs, password,
+ * checksum.
  * @param bytes its bytes; otherwise it stays on disk
- * @throws FileError for a damaged directory
+ * @throws FileError for a damaged directory, or too many parts; also when a part is read
  */
 export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   const entries = new Map<string, Entry>();
@@ -193,7 +199,10 @@ function makeTooLargeError(file: string, maxBytes: number, hint = SPLIT_IT): Fil
   return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes.`, { hint });
 }
 
-/** Makes the attachments of an archive, which is opened on first use. */
+/**
+ * Makes the attachments of an archive, which is opened when the first is unpacked.
+ * @param bytes of the archive; otherwise `file` is opened
+ */
 export function openAttachments(
   file: string,
   paths: readonly string[],

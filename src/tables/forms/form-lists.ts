@@ -15,6 +15,7 @@ import {
   type Neighbour,
 } from '../../finds/vocabulary/terms.ts';
 
+/** A choice of a list: identifier and label of an entry, and the identifiers directly above it. */
 export type FormChoice = {
   readonly name: string;
   readonly label: string;
@@ -33,8 +34,9 @@ const MIN_GROUPS = 2;
 const PROJECT_SET = 'projekt';
 
 /**
- * Returns the lists of a find's elements: all harvested entries that are not deleted. Survey
- * projects are listed where they were harvested; otherwise their element has no list, and is typed.
+ * Makes the lists of a find's elements, by element: all harvested entries that are not deleted.
+ * Survey projects are listed where some were harvested; otherwise their element has no list, and
+ * is typed.
  * @param rules data of the account: projects into which it may not import are left out
  * @throws UsageError with all vocabularies that were not harvested
  */
@@ -89,7 +91,8 @@ function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   };
 }
 
-export type FieldOrder = {
+/** What a person orders with `pas field make`, apart from the defaults. */
+export type FieldFormOrder = {
   /** File or folder that the user named. */
   readonly destination: string;
   readonly overwrite: boolean;
@@ -100,15 +103,18 @@ export type FieldOrder = {
   readonly nowMs: number;
 };
 
-export type FieldRequest = FieldOrder & {
+export type FieldFormRequest = FieldFormOrder & {
   /** Defaults of every find. */
   readonly starting: FindElements;
 };
 
 /** Written files that must be copied to the phone, the form first; and notes on what is missing. */
-export type FieldMade = { readonly files: readonly string[]; readonly notes?: readonly string[] };
+export type WrittenFieldForm = {
+  readonly files: readonly string[];
+  readonly notes?: readonly string[];
+};
 
-export type MakeField = (request: FieldRequest) => Promise<FieldMade>;
+export type FieldFormWriter = (request: FieldFormRequest) => Promise<WrittenFieldForm>;
 
 /** Texts of the rules that a phone can evaluate; each program has its own expressions for them. */
 export const CONSTRAINT_TEXTS: Readonly<Partial<Record<ElementName, Message>>> = {

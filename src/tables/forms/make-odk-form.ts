@@ -1,6 +1,6 @@
 import { dirname, extname, join } from 'node:path';
 import { formatPlainCsvCell } from '../../base/csv.ts';
-import { assertAbsent, writeOutputFile } from '../../base/disk/output-file.ts';
+import { assertMayWrite, writeOutputFile } from '../../base/disk/output-file.ts';
 import { UsageError } from '../../base/errors.ts';
 import { forEachLanguage, LANGUAGES, t } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
@@ -20,9 +20,9 @@ import {
   FORM_POINT,
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
-  getFormGroup,
   getFormLabel,
-  isWrittenToo,
+  isTypableElement,
+  makeFilterQuestionName,
 } from '../../finds/form-names.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import { QUESTIONS, type Question } from '../../finds/questions.ts';
@@ -32,12 +32,12 @@ import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import { makeWorkbook } from '../exports/write-rows.ts';
 import {
   CONSTRAINT_TEXTS,
-  type FieldMade,
-  type FieldRequest,
+  type FieldFormRequest,
   type FormChoice,
   type FormList,
   makeFormLists,
   NAME_PATTERN,
+  type WrittenFieldForm,
 } from './form-lists.ts';
 
 /** XLSForm's names of languages, with their codes. */
@@ -51,7 +51,7 @@ const FORM_ID = 'pas_finds';
  * @throws UsageError where the name is not that of a workbook, a vocabulary was not harvested, or a
  * file exists that may not be replaced
  */
-export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
+export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFieldForm> {
   const { destination, overwrite, vocabulary, rules, starting } = request;
   if (extname(destination).toLowerCase() !== '.xlsx')
     throw new UsageError(
@@ -65,13 +65,14 @@ export async function makeOdkForm(request: FieldRequest): Promise<FieldMade> {
   for (const [name, { choices, groups }] of lists) {
     files.set(
       getListFile(name),
-      formatChoices(isWrittenToo(name) ? [await makeNotListed(), ...choices] : choices),
+      formatChoices(isTypableElement(name) ? [await makeNotListed(), ...choices] : choices),
     );
-    if (groups.length > 0) files.set(getListFile(getFormGroup(name)), formatChoices(groups));
+    if (groups.length > 0)
+      files.set(getListFile(makeFilterQuestionName(name)), formatChoices(groups));
   }
   const form = await makeXlsForm(makeQuestionRows(lists, starting), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
-  for (const path of [destination, ...beside]) assertAbsent(path, overwrite);
+  for (const path of [destination, ...beside]) assertMayWrite(path, overwrite);
   for (const [name, text] of files)
     await writeOutputFile(join(dirname(destination), name), [text], { overwrite });
   await writeOutputFile(destination, [form], { overwrite });
@@ -266,7 +267,7 @@ function makeFormRows(
     ...makeRequired(name),
     ...getDefaultAnswer(question, start),
   };
-  if (list !== undefined && isWrittenToo(name))
+  if (list !== undefined && isTypableElement(name))
     return [row, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
   const constrained = { ...row, ...makeConstraint(name) };
   return list === undefined || list.groups.length === 0
@@ -362,7 +363,7 @@ function makeWrittenRow(
 }
 
 function makeGroupRow(name: string): FormRow {
-  const group = getFormGroup(name);
+  const group = makeFilterQuestionName(name);
   const hint = msg`This shortens the list below. You may leave it empty.`;
   return {
     type: `select_one_from_file ${getListFile(group)}`,
@@ -374,7 +375,7 @@ function makeGroupRow(name: string): FormRow {
 }
 
 function getGroupFilter(name: string): string {
-  const group = referToAnswer(getFormGroup(name));
+  const group = referToAnswer(makeFilterQuestionName(name));
   return `${group} = '' or name = ${group} or selected(above, ${group})`;
 }
 
@@ -391,7 +392,7 @@ function getStartAnswer(
   const text = typeof value === 'object' ? value.id : String(value);
   const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
   if (isListed) return text;
-  return isWrittenToo(name) ? FORM_NOT_LISTED : undefined;
+  return isTypableElement(name) ? FORM_NOT_LISTED : undefined;
 }
 
 function getDefaultAnswer(

@@ -11,15 +11,15 @@ import {
   FORM_FILE,
   FORM_TABLE,
   type FormColumn,
-  getFormGroup,
   getFormLabel,
+  makeFilterQuestionName,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../finds/form-names.ts';
 import { parsePolygon } from '../../finds/place/areas.ts';
 import { toSJtsk } from '../../finds/place/geometry.ts';
 import { encodeMultiPolygon } from '../../finds/place/wkb.ts';
-import { getRank } from '../../finds/value-rules.ts';
+import { findRoleRank } from '../../finds/value-rules.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { type BoundedArea, listAreasBelow } from '../../finds/vocabulary/term-lookup.ts';
 import { findTermsByName } from '../../finds/vocabulary/terms.ts';
@@ -32,29 +32,29 @@ import {
   type LayerColumn,
   makeLayerView,
   type QgisLayer,
-  renderLabels,
-  renderPoints,
+  renderLabelStyle,
+  renderPointStyle,
   STATE_COLOURS,
   type View,
 } from '../exports/gpkg-layers.ts';
-import { countCollected } from '../formats/gpkg-table.ts';
+import { countCollectedFeatures } from '../formats/gpkg-table.ts';
 import {
-  type FieldMade,
-  type FieldRequest,
+  type FieldFormRequest,
   type FormChoice,
   type FormList,
   makeFormLists,
+  type WrittenFieldForm,
 } from './form-lists.ts';
 import {
   COMPUTED_PLACE,
   type FormContent,
-  findColumns,
-  getFormColumns,
   getLayerId,
   type ListLayer,
+  makeFindLayerFields,
+  makeFormColumns,
   makeFormTabs,
   PHOTO_RELATION,
-  quoteLiteral,
+  quoteQgisText,
 } from './qfield-form.ts';
 
 /**
@@ -63,16 +63,16 @@ import {
  * @throws UsageError where a vocabulary was not harvested, or the folder exists and may not be
  * replaced: one with collected data is never replaced
  */
-export async function makeQfieldProject(request: FieldRequest): Promise<FieldMade> {
+export async function writeQfieldProject(request: FieldFormRequest): Promise<WrittenFieldForm> {
   const { destination, overwrite, vocabulary, rules, nowMs } = request;
   const nowIso = new Date(nowMs).toISOString();
   const lists = makeFormLists(vocabulary, rules);
   const content = makeFormContent(request, lists);
-  const columns = findColumns(content);
+  const columns = makeFindLayerFields(content);
   const areas = listAreas(vocabulary, listProjects(content, lists));
   const layers = makeLayers(columns, content, lists, areas);
   const meanings: FormColumn[] = [
-    ...getFormColumns(columns),
+    ...makeFormColumns(columns),
     { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
     { layer: PHOTOS_LAYER, column: 'photo', meaning: 'photo_file' },
   ];
@@ -110,10 +110,10 @@ export async function makeQfieldProject(request: FieldRequest): Promise<FieldMad
 }
 
 function makeFormContent(
-  { starting, rules, finder }: FieldRequest,
+  { starting, rules, finder }: FieldFormRequest,
   lists: ReadonlyMap<string, FormList>,
 ): FormContent {
-  const states: readonly TargetState[] = getRank(rules) === 'researcher' ? [1] : [1, 2, 3];
+  const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
   for (const { name } of FIELDS) {
     const value = starting[name];
@@ -127,7 +127,7 @@ function makeFormContent(
   if (starting.projekt === undefined && only !== undefined && another === undefined)
     initial.set('projekt', only.name);
   const written = new Map(
-    isNewPerson(starting) ? [['nalezce', quoteLiteral(starting.nalezce?.text ?? '')]] : [],
+    isNewPerson(starting) ? [['nalezce', quoteQgisText(starting.nalezce?.text ?? '')]] : [],
   );
   const project = initial.get('projekt');
   const listed = lists.get('projekt')?.choices;
@@ -137,7 +137,7 @@ function makeFormContent(
     !listed.some(({ name }) => name === project)
   ) {
     initial.delete('projekt');
-    written.set('projekt', quoteLiteral(project));
+    written.set('projekt', quoteQgisText(project));
   }
   return {
     lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])),
@@ -159,7 +159,7 @@ function makeListLayer(name: string, { groups }: FormList): ListLayer {
   return {
     layer: `list_${name}`,
     file: LISTS_FILE,
-    groups: groups.length === 0 ? undefined : `list_${getFormGroup(name)}`,
+    groups: groups.length === 0 ? undefined : `list_${makeFilterQuestionName(name)}`,
   };
 }
 
@@ -178,7 +178,7 @@ function makeListLayers(
 }
 
 function makeLayers(
-  columns: ReturnType<typeof findColumns>,
+  columns: ReturnType<typeof makeFindLayerFields>,
   content: FormContent,
   lists: ReadonlyMap<string, FormList>,
   areas: readonly BoundedArea[],
@@ -200,13 +200,13 @@ function makeLayers(
     called,
     computed: [{ name: COMPUTED_PLACE, label: t`S-JTSK, computed`, expression: PLACE }],
     form: makeFormTabs(columns),
-    style: renderPoints('stav', [...states, others]) + renderLabels(called),
+    style: renderPointStyle('stav', [...states, others]) + renderLabelStyle(called),
     settings: COPIED,
   };
   const cadastre: QgisLayer = {
     ...makeReadOnlyLayer(AREAS_LAYER, t`Cadastral areas`, ['id', 'label']),
     geometry: 'MultiPolygon',
-    style: fillTemplate('outlines.xml', {}) + renderLabels('"label"'),
+    style: fillTemplate('outlines.xml', {}) + renderLabelStyle('"label"'),
   };
   const beside = [...makeListLayers(lists).keys()].map(
     (layer): QgisLayer => ({
@@ -361,7 +361,9 @@ function assertNothingCollected(folder: string): void {
   const photographs = existsSync(join(folder, PHOTO_FOLDER))
     ? readdirSync(join(folder, PHOTO_FOLDER)).length
     : 0;
-  const finds = existsSync(join(folder, FORM_FILE)) ? countCollected(join(folder, FORM_FILE)) : 0;
+  const finds = existsSync(join(folder, FORM_FILE))
+    ? countCollectedFeatures(join(folder, FORM_FILE))
+    : 0;
   if (photographs + finds === 0) return;
   const count = photographs + finds;
   throw new UsageError(

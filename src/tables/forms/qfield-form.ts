@@ -6,10 +6,10 @@ import {
   FORM_WRITTEN,
   type FormColumn,
   type FormMeaning,
-  getFormGroup,
   getFormLabel,
-  isWrittenToo,
-  type WrittenElement,
+  isTypableElement,
+  makeFilterQuestionName,
+  type TypableElement,
 } from '../../finds/form-names.ts';
 import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
@@ -46,10 +46,11 @@ export const PHOTO_RELATION = 'photos_of_find';
 type FormField = LayerColumn & { readonly meaning: FormMeaning };
 
 /**
- * Returns the columns of the layer of finds, derived from FIELDS, with editor, default and
- * constraint.
+ * Makes the columns of the layer of finds, derived from FIELDS, with editor, default and
+ * constraint. The local id is first; the point is the geometry, with columns only for measured
+ * S-JTSK.
  */
-export function findColumns(content: FormContent): readonly FormField[] {
+export function makeFindLayerFields(content: FormContent): readonly FormField[] {
   const key: FormField = {
     name: 'local_id',
     type: 'text',
@@ -70,8 +71,8 @@ export function findColumns(content: FormContent): readonly FormField[] {
   ];
 }
 
-/** Returns the description of the columns that the form contains. */
-export function getFormColumns(columns: readonly FormField[]): readonly FormColumn[] {
+/** Makes the rows of the table in the form that describe the columns of its layer of finds. */
+export function makeFormColumns(columns: readonly FormField[]): readonly FormColumn[] {
   return columns.map(({ name, meaning }) => ({ layer: FINDS_LAYER, column: name, meaning }));
 }
 
@@ -96,18 +97,18 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
     return [ownField, { ...makeWrittenColumn(name), initially: content.written.get(name) }];
   if (list?.groups === undefined) return [ownField];
   const group: FormField = {
-    name: getFormGroup(name),
+    name: makeFilterQuestionName(name),
     meaning: 'narrows_list',
     type: 'text',
-    label: String(getFormLabel(getFormGroup(name))),
+    label: String(getFormLabel(makeFilterQuestionName(name))),
     widget: makeChoice({ layer: list.groups, file: list.file }),
   };
   return [group, ownField];
 }
 
 /** Tells if a value outside the list may be typed. */
-function isWritten(name: string, { lists }: FormContent): name is WrittenElement {
-  return isWrittenToo(name) && lists.has(name);
+function isWritten(name: string, { lists }: FormContent): name is TypableElement {
+  return isTypableElement(name) && lists.has(name);
 }
 
 const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
@@ -119,7 +120,10 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
     case 'reference':
       return list === undefined
         ? TEXT
-        : makeChoice(list, list.groups === undefined ? undefined : getFormGroup(field.name));
+        : makeChoice(
+            list,
+            list.groups === undefined ? undefined : makeFilterQuestionName(field.name),
+          );
     case 'integer':
       return {
         kind: 'Range',
@@ -198,14 +202,16 @@ function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
 
 function getInitialExpression({ name, kind }: Field, { initial }: FormContent): string | undefined {
   if (kind === 'date') return 'to_date(now())';
-  if (kind === 'geom-system') return quoteLiteral('4326');
+  if (kind === 'geom-system') return quoteQgisText('4326');
   const value = initial.get(name);
   if (value === undefined) return undefined;
-  return kind === 'integer' || kind === 'state' || kind === 'boolean' ? value : quoteLiteral(value);
+  return kind === 'integer' || kind === 'state' || kind === 'boolean'
+    ? value
+    : quoteQgisText(value);
 }
 
 /** Quotes a text in an expression of QGIS. */
-export function quoteLiteral(text: string): string {
+export function quoteQgisText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''").replaceAll('\n', '\\n')}'`;
 }
 
@@ -226,7 +232,7 @@ function makeConstraint(
   const lower = requiredFrom - 1;
   const ownConstraint = OWN_CONSTRAINTS[name];
   const present =
-    written && isWrittenToo(name)
+    written && isTypableElement(name)
       ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
       : makeFilledTest(name);
   const requested: string[] = [];
@@ -298,7 +304,7 @@ function makeMeasuredColumns(): FormField[] {
   ];
 }
 
-function makeWrittenColumn(name: WrittenElement): FormField {
+function makeWrittenColumn(name: TypableElement): FormField {
   const column = FORM_WRITTEN[name];
   const pattern = name === 'nalezce' ? NAME_PATTERN : '^[^ ,;]+$';
   return {
@@ -326,9 +332,9 @@ export function makeFormTabs(columns: readonly FormField[]): readonly FormTab[] 
     )
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
       .flatMap(({ name }) => [
-        getFormGroup(name),
+        makeFilterQuestionName(name),
         name,
-        ...(isWrittenToo(name) ? [FORM_WRITTEN[name]] : []),
+        ...(isTypableElement(name) ? [FORM_WRITTEN[name]] : []),
       ])
       .filter((name) => columns.some((column) => column.name === name));
   return [

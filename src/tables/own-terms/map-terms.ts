@@ -7,28 +7,28 @@ import { cmd } from '../../base/message.ts';
 import { findNearestSet } from '../../base/names.ts';
 import { FIELDS } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate } from '../../finds/find.ts';
-import { explainLookup } from '../../finds/resolve-references.ts';
+import { explainFailedLookup } from '../../finds/resolve-references.ts';
 import { judgeProject } from '../../finds/rules.ts';
 import type { RuleContext } from '../../finds/value-rules.ts';
 import { type SearchHit, type SearchOptions, searchTerms } from '../../finds/vocabulary/search.ts';
-import { makeSuggest, type Suggestion } from '../../finds/vocabulary/suggest.ts';
+import { makeTermSuggester, type Suggestion } from '../../finds/vocabulary/suggest.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
 import {
-  countBySet,
+  countTermsBySet,
   findTermByTypedIdent,
-  getPath,
   isHarvested,
   isInSet,
   listHarvests,
   listInferiors,
   listSuperiors,
+  listTermPath,
   listTermsOfSet,
 } from '../../finds/vocabulary/terms.ts';
 import type { Table } from '../table.ts';
 import {
   findSetSpec,
   getMappingKey,
-  isCalled,
+  isNameOfTerm,
   lookUpEntry,
   type MappedTerm,
   type Mapping,
@@ -39,11 +39,14 @@ import {
   type OwnTerm,
   parseMapping,
   parseOwnTerms,
-  withoutContradictions,
+  removeContradictions,
 } from './mapping.ts';
 
-/** @throws UsageError for a set that was not harvested */
-export function searchVocabulary(
+/**
+ * Searches the harvested terms as {@link searchTerms} does.
+ * @throws UsageError for a set that was not harvested, which would look like one without hits
+ */
+export function searchHarvestedTerms(
   vocabulary: Vocabulary,
   typed: string,
   options: SearchOptions,
@@ -56,7 +59,10 @@ const MAX_OTHER_SETS = 3;
 /** Score above which a term practically has that name. */
 const CALLED_SO = 0.85;
 
-/** Returns other sets with an entry of that name, where this set has none. */
+/**
+ * Returns other sets with an entry of that name, at most {@link MAX_OTHER_SETS}; empty where one
+ * of the hits has it.
+ */
 export function findOtherSets(
   vocabulary: Vocabulary,
   typed: string,
@@ -71,16 +77,23 @@ export function findOtherSets(
 
 const MAX_FOUND = 20;
 
-/** @throws UsageError for a set that was not harvested */
-export function listTerms(vocabulary: Vocabulary, set: string): Term[] {
+/**
+ * Returns the terms of a set as {@link listTermsOfSet} does.
+ * @throws UsageError for a set that was not harvested
+ */
+export function listHarvestedTerms(vocabulary: Vocabulary, set: string): Term[] {
   assertHarvested(vocabulary, set);
   return listTermsOfSet(vocabulary, set);
 }
 
-export type TermInPlace = ReturnType<typeof getTermInPlace>;
+export type TermWithNeighbours = ReturnType<typeof getTermWithNeighbours>;
 
-/** @throws UsageError where it was not harvested */
-export function getTermInPlace(vocabulary: Vocabulary, ident: string) {
+/**
+ * Returns a term, also a deleted one, with its path, superiors and inferiors.
+ * @param ident in any letter case
+ * @throws UsageError where it was not harvested
+ */
+export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
   const term = findTermByTypedIdent(vocabulary, ident);
   if (term === undefined) {
     throw new UsageError(t`${ident} is not among the harvested entries.`, {
@@ -90,17 +103,24 @@ export function getTermInPlace(vocabulary: Vocabulary, ident: string) {
   return {
     term,
     /** From the topmost entry down to the direct superior. */
-    path: getPath(vocabulary, term.ident),
+    path: listTermPath(vocabulary, term.ident),
     above: listSuperiors(vocabulary, term.ident),
     below: listInferiors(vocabulary, term.ident),
   };
 }
 
-export function getHarvestedSets(vocabulary: Vocabulary) {
-  return { counts: countBySet(vocabulary), harvests: listHarvests(vocabulary) };
+/**
+ * Returns the number of terms of each set, and the state of each harvest. A harvest may be of a
+ * family, whose sets are counted one by one.
+ */
+export function readHarvestSummary(vocabulary: Vocabulary) {
+  return { counts: countTermsBySet(vocabulary), harvests: listHarvests(vocabulary) };
 }
 
-/** Returns the projects among some entries that take finds of this account, or perhaps do. */
+/**
+ * Tells for each project among some entries if it takes finds of this account: `yes`, `perhaps`
+ * or `no`. Entries of other sets are left out of the map.
+ */
 export function judgeProjects(
   terms: readonly Term[],
   rules: RuleContext,
@@ -118,8 +138,9 @@ export { describeProject } from '../../finds/vocabulary/term.ts';
 type ExportForm = 'csv' | 'json';
 
 /**
- * Exports the terms of sets, or of all.
- * @throws UsageError for a set that was not harvested, before anything is written
+ * Renders the present terms of the given sets, without any those of all vocabularies (`heslo`),
+ * as JSON or CSV, with their superiors. Nothing is written.
+ * @throws UsageError for a set that was not harvested
  */
 export function exportTerms(
   vocabulary: Vocabulary,
@@ -173,6 +194,11 @@ function formatTermsCsv(terms: readonly ExportedTerm[]): string {
   return formatCsvTable([CSV_HEADER, ...rows]);
 }
 
+/**
+ * Converts a term to JSON for programs, with stable keys and ISO 8601 times; absent values are
+ * null. Its details (dating, links, facts, survey, hidden) are keys of their own where it has
+ * them.
+ */
 export function toTermJson(term: Term) {
   return {
     id: term.ident,
@@ -190,20 +216,29 @@ export function toTermJson(term: Term) {
   };
 }
 
-/** Returns the set of an element's name, such as `obdobi`; any other name stays. */
+/**
+ * Returns the set that an element's name means, such as `heslo:obdobi` for `obdobi`; any other
+ * name stays.
+ */
 export function expandSetName(name: string): string {
   return findSetSpec(name) ?? name;
 }
 
-/** @throws UsageError for an unknown set, which would look like an empty one */
+/**
+ * Checks that a set has entries: one that does not would look empty.
+ * @throws UsageError where nothing of the set was harvested, with the nearest set
+ */
 export function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const problem = findSetProblem(vocabulary, set);
   if (problem !== undefined) throw problem;
 }
 
-/** Explains why a set has no entries here; distinguishes a typing error from an empty set. */
+/**
+ * Explains why a set has no entries here, with the nearest set where the name may be mistyped.
+ * Undefined where it has some. The error is returned, not thrown.
+ */
 export function findSetProblem(vocabulary: Vocabulary, set: string): UsageError | undefined {
-  const counts = countBySet(vocabulary);
+  const counts = countTermsBySet(vocabulary);
   if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set)))
     return undefined;
   const nearest = findNearestSet(
@@ -235,8 +270,9 @@ type OneTerm = {
 type HarvestedTerms = { readonly vocabulary: Vocabulary; readonly lookupTerm: LookupTerm };
 
 /**
- * Maps one term by a person's choice.
- * @throws UsageError where the entry is not a usable one of the set
+ * Maps one term by a person's choice. Nothing is written: `rows` is the new mapping, `replaced`
+ * the identifier to which the term was mapped before, null where to none. Its note stays.
+ * @throws UsageError where the term is empty, or the entry is not a usable one of the set
  */
 export function mapTerm({ rows }: Mapping, oneTerm: OneTerm, harvested: HarvestedTerms) {
   const named = getSetOfName(oneTerm.set);
@@ -264,10 +300,13 @@ function findEntry(
   const lookup = lookupTerm(set, text);
   if (lookup.kind === 'found') return lookup.term;
   assertHarvested(vocabulary, set);
-  throw new UsageError(explainLookup(lookup, set, text));
+  throw new UsageError(explainFailedLookup(lookup, set, text));
 }
 
-/** @throws UsageError where it is not mapped */
+/**
+ * Removes a term from the mapping; nothing is written. `rows` is what remains.
+ * @throws UsageError where it is not mapped
+ */
 export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   const set = getSetOfName(setText);
   const rest = rows.filter((row) => getMappingKey(row.set, row.term) !== getMappingKey(set, term));
@@ -279,7 +318,11 @@ export function unmapTerm({ rows }: Mapping, setText: string, term: string) {
   return { set, term: term.trim(), removed: rows.length - rest.length, rows: rest };
 }
 
-/** Merges the confirmed rows of a table into the mapping. */
+/**
+ * Merges the confirmed rows of a table into the mapping; nothing is written. `rows` is the new
+ * mapping, the numbers tell what changes. Rows that contradict each other, or whose entry cannot
+ * be used, are left out with errors.
+ */
 export function mergeMapping(stored: Mapping, table: Table, harvested: HarvestedTerms) {
   const { file, rows: read, issues: readIssues } = parseMapping(table, ANY_VOCABULARY);
   const confirmed = read.filter((row) => row.confirmed);
@@ -293,7 +336,7 @@ export function mergeMapping(stored: Mapping, table: Table, harvested: Harvested
     stored.rows.map((row) => [getMappingKey(row.set, row.term), row]),
   );
   const tally = { added: 0, changed: 0, unchanged: 0, unconfirmed: read.length - confirmed.length };
-  const taken = withoutContradictions(file, settled, issues);
+  const taken = removeContradictions(file, settled, issues);
   const byTerm = groupBy(taken, (row) => getMappingKey(row.set, row.term));
   for (const [key, [row]] of byTerm) {
     if (row === undefined) continue;
@@ -322,7 +365,7 @@ function settle(
       const { term: entry } = lookup;
       // The entry's own set, where a family such as `heslo` was named: no element uses a whole
       // family.
-      if (isCalled(entry, label))
+      if (isNameOfTerm(entry, label))
         return { row: { ...row, set: entry.setSpec, id: entry.id, label: entry.label } };
       const message = t`"${ownTerm}" has the identifier ${id}, which is "${entry.label}", but the label "${label}". Write the identifier of the right entry, or leave its label empty.`;
       return { issue: makeErrorIssue('mapping-label', message) };
@@ -344,7 +387,7 @@ function settle(
 }
 
 /** Candidates for a term of the museum; best first, empty without a similar entry. */
-export type Proposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
+export type TermProposal = OwnTerm & { readonly candidates: readonly Suggestion[] };
 
 type SuggestMappingOptions = {
   readonly vocabulary: Vocabulary;
@@ -353,8 +396,8 @@ type SuggestMappingOptions = {
   readonly onProgress: (doneCount: number, total: number) => void;
 };
 
-export type Proposals = {
-  readonly proposals: readonly Proposal[];
+export type MappingProposals = {
+  readonly proposals: readonly TermProposal[];
   readonly alreadyMapped: number;
   /** Sets that are needed, but were never harvested. */
   readonly notHarvested: readonly string[];
@@ -369,10 +412,10 @@ const SETS_OF_FINDS = FIELDS.flatMap(({ kind, set }) =>
 const CANDIDATES = 4;
 
 /**
- * Proposes entries for own terms, for a person to confirm.
+ * Proposes entries for own terms that are not mapped yet, for a person to confirm.
  * @throws UsageError where nothing was harvested to propose
  */
-export function suggestMapping(list: Table, options: SuggestMappingOptions): Proposals {
+export function proposeMapping(list: Table, options: SuggestMappingOptions): MappingProposals {
   const { vocabulary, mapping, onProgress } = options;
   const { terms, issues } = parseOwnTerms(list);
   const mapped = new Set(
@@ -385,7 +428,7 @@ export function suggestMapping(list: Table, options: SuggestMappingOptions): Pro
   const open = terms.filter(
     (own) => !listSets(own).some((set) => mapped.has(getMappingKey(set, own.term))),
   );
-  const getSuggest = memoize((set: string) => makeSuggest(vocabulary, set));
+  const getSuggest = memoize((set: string) => makeTermSuggester(vocabulary, set));
   const proposals = open.map((ownTerm, doneCount) => {
     onProgress(doneCount, open.length);
     const suggestions = listSets(ownTerm).flatMap((set) =>

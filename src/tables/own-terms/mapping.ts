@@ -3,9 +3,9 @@ import { formatCsvTable } from '../../base/csv.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, isMessage, type Message, msg } from '../../base/message.ts';
 import { foldName, makePersonKey } from '../../base/names.ts';
-import { FIELDS, findColumnMeant } from '../../finds/fields.ts';
-import type { LookupTerm, TermCandidate, TermLookup } from '../../finds/find.ts';
-import { explainLookup, type MappingConflict } from '../../finds/resolve-references.ts';
+import { FIELDS, findColumnByName } from '../../finds/fields.ts';
+import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
+import { explainFailedLookup, type MappingConflict } from '../../finds/resolve-references.ts';
 import { makeDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
@@ -23,6 +23,7 @@ export type MappedTerm = {
 };
 export type MappingRow = MappedTerm & { readonly row: number };
 
+/** The rows of a mapping that can be used, confirmed or not, and the issues of the others. */
 export type Mapping = {
   readonly file: string;
   readonly rows: readonly MappingRow[];
@@ -67,7 +68,7 @@ export function parseMapping(table: Table, anySet?: string): Mapping {
     issues.push(makeErrorIssue('mapping-row', read, { file: table.file, row: row.row }));
     return [];
   });
-  return { file: table.file, rows: withoutContradictions(table.file, rows, issues), issues };
+  return { file: table.file, rows: removeContradictions(table.file, rows, issues), issues };
 }
 
 function findMappingColumns(table: Table): Map<MappingColumn, number> {
@@ -125,7 +126,8 @@ const SETS: readonly string[] = FIELDS.flatMap(({ set }) => set ?? []);
 
 /**
  * Finds a set by its own name, also without `heslo:`, or by the Czech or English name of the
- * element that uses it; or a family such as `heslo`.
+ * element that uses it; or a family such as `heslo`. Undefined for any other text. It need not be
+ * harvested.
  */
 export function findSetSpec(text: string): string | undefined {
   const name = foldName(text);
@@ -141,8 +143,11 @@ export function makeUnknownSetMessage(named: string): Message {
   return msg`No element of a find has entries of "${named}". Write a set such as heslo:obdobi, or an element such as obdobi.`;
 }
 
-/** Leaves out the confirmed rows that map one term to different entries, with an issue of each. */
-export function withoutContradictions(
+/**
+ * Returns the rows without those that map one term to different entries in confirmed rows.
+ * @param issues gets an error for each contradiction
+ */
+export function removeContradictions(
   file: string,
   rows: readonly MappingRow[],
   issues: Issue[],
@@ -166,6 +171,7 @@ export function getMappingKey(set: string, term: string): string {
   return `${set}\n${term.normalize('NFC').trim().replace(/\s+/g, ' ').toLowerCase()}`;
 }
 
+/** Formats the rows as a CSV table to edit, which {@link parseMapping} reads again. */
 export function formatMapping(rows: readonly MappedTerm[]): string {
   const cells = rows.map(({ set, term, id, label, note, confirmed }) => [
     set,
@@ -182,7 +188,7 @@ export function formatMapping(rows: readonly MappedTerm[]): string {
 const PEOPLE = 'osoba';
 
 /** Wraps a lookup: a museum's own term is looked up by its mapping, any other text as before. */
-export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
+export function makeMappedLookup(lookupTerm: LookupTerm, { rows }: Mapping): LookupTerm {
   const confirmed = new Map(
     rows.filter((row) => row.confirmed).map((row) => [getMappingKey(row.set, row.term), row]),
   );
@@ -205,7 +211,7 @@ export function withMapping(lookupTerm: LookupTerm, { rows }: Mapping): LookupTe
   };
 }
 
-function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookup {
+function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookupResult {
   const lookup = lookUpEntry(row, lookupTerm);
   if (lookup.kind === 'found') return { ...lookup, isOwn: true };
   const { set: setSpec, id, label } = row;
@@ -214,10 +220,14 @@ function lookUpMapped(row: MappingRow, lookupTerm: LookupTerm): TermLookup {
     : lookup;
 }
 
-type EntryLookup = Extract<TermLookup, { kind: 'found' | 'not-harvested' | 'mapping-conflict' }>;
+type EntryLookup = Extract<
+  TermLookupResult,
+  { kind: 'found' | 'not-harvested' | 'mapping-conflict' }
+>;
 
 /**
- * Looks up the entry to which a term is mapped.
+ * Looks up the entry to which a term is mapped, by its identifier, else by its label. An entry
+ * that is ambiguous, unknown, deleted or of another set is a conflict of the mapping.
  * @param lookupTerm lookup without the mapping
  */
 export function lookUpEntry(
@@ -243,8 +253,9 @@ export function lookUpEntry(
 export type OwnTerm = { readonly row: number; readonly term: string; readonly set?: string };
 
 /**
- * Reads the distinct terms of a list: a column `term` (or the only column), and an optional column
- * `set` or `element`.
+ * Reads the distinct terms of a list: a column `term` (or the only column, whose header then
+ * counts as a term unless it names a column), and an optional column `set` or `element`. Rows
+ * without a term are left out; an unknown set gives an issue.
  */
 export function parseOwnTerms(table: Table) {
   const columns = findMappingColumns(table);
@@ -252,7 +263,7 @@ export function parseOwnTerms(table: Table) {
   const isSingle = another === undefined && !columns.has('term');
   // The first line of a single column is a term, too, unless it is a column's name.
   const isList =
-    isSingle && only !== '' && columns.size === 0 && findColumnMeant(only) === undefined;
+    isSingle && only !== '' && columns.size === 0 && findColumnByName(only) === undefined;
   const issues = table.issues.filter(({ rule }) => !isList || rule !== 'table-no-rows');
   if (isSingle) columns.set('term', 0);
   if (!columns.has('term')) issues.push(makeMissingColumnIssue(table, 'list-column', 'term'));
@@ -274,15 +285,19 @@ export function parseOwnTerms(table: Table) {
   return { terms: [...terms.values()], issues };
 }
 
-/** Tells if a label, where there is one, is a name of the entry. */
-export function isCalled({ label, labelEn = '' }: TermCandidate, name: string): boolean {
+/**
+ * Tells if a name is the Czech or English label of an entry, in any letter case; true for an
+ * empty name.
+ */
+export function isNameOfTerm({ label, labelEn = '' }: TermCandidate, name: string): boolean {
   const simplify = (text: string): string => text.normalize('NFC').trim().toLowerCase();
   return name === '' || [label, labelEn].some((each) => simplify(each) === simplify(name));
 }
 
 /**
- * Reports entries of the mapping that were deleted, moved to another set, renamed, or never
- * existed.
+ * Returns the issues of the mapping, and an error for each confirmed entry that was deleted,
+ * moved to another set, renamed, or never existed. Entries of sets that were not harvested give a
+ * warning.
  */
 export function checkMapping({ file, rows, issues }: Mapping, lookupTerm: LookupTerm): Issue[] {
   const rowIssues = rows
@@ -299,7 +314,7 @@ function checkEntry({ set, term: ownTerm, label }: MappingRow, lookup: EntryLook
   switch (lookup.kind) {
     case 'found': {
       const { term: entry } = lookup;
-      if (isCalled(entry, label)) return [];
+      if (isNameOfTerm(entry, label)) return [];
       const message = msg`"${ownTerm}" is mapped to ${entry.id} as "${label}", which is now called "${entry.label}". Check that it still means the same, then: ${cmd`pas vocab map set ${set} ${ownTerm} ${entry.id}`}`;
       return [makeWarningIssue('mapping-renamed', message)];
     }
@@ -324,5 +339,5 @@ const CONFLICT_RULES = {
 /** Makes the issue of a row whose entry cannot be used. */
 export function makeMappingConflictIssue(conflict: MappingConflict, set: string): Issue {
   const rule = CONFLICT_RULES[conflict.failure.kind];
-  return makeErrorIssue(rule, explainLookup(conflict, set, ''));
+  return makeErrorIssue(rule, explainFailedLookup(conflict, set, ''));
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { forget, keep, readKept } from '../../../src/base/disk/files.ts';
+import { deleteKeptFile, readKeptFile, storeKeptFile } from '../../../src/base/disk/files.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -11,16 +11,16 @@ const TUESDAY = Date.UTC(2025, 5, 3);
 
 function keptFolder(): string {
   const folder = join(tempFolder(), 'schemas', 'x');
-  keep(folder, 'svc.xsd', URL, Buffer.from('one'), MONDAY);
+  storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('one'), MONDAY);
   return folder;
 }
 
 test('nothing is stored at first', () => {
-  expect(readKept(join(tempFolder(), 'none'))).toBeUndefined();
+  expect(readKeptFile(join(tempFolder(), 'none'))).toBeUndefined();
 });
 
 test('a file is stored with its source and time, for its owner alone', () => {
-  const keptFile = readKept(keptFolder());
+  const keptFile = readKeptFile(keptFolder());
   expect(keptFile).toMatchObject({ url: URL, fetchedAtMs: MONDAY, checkedAtMs: MONDAY });
   expect(keptFile?.bytes.toString()).toBe('one');
   expect(keptFile?.sha512Hex).toMatch(/^[0-9a-f]{128}$/);
@@ -29,18 +29,18 @@ test('a file is stored with its source and time, for its owner alone', () => {
 
 test('an unchanged file only gets a new check time, a changed one replaces it and leaves nothing behind', () => {
   const folder = keptFolder();
-  keep(folder, 'svc.xsd', URL, Buffer.from('one'), TUESDAY);
-  expect(readKept(folder)).toMatchObject({ fetchedAtMs: MONDAY, checkedAtMs: TUESDAY });
-  keep(folder, 'svc.xsd', URL, Buffer.from('two'), TUESDAY);
-  expect(readKept(folder)).toMatchObject({ bytes: Buffer.from('two'), fetchedAtMs: TUESDAY });
+  storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('one'), TUESDAY);
+  expect(readKeptFile(folder)).toMatchObject({ fetchedAtMs: MONDAY, checkedAtMs: TUESDAY });
+  storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('two'), TUESDAY);
+  expect(readKeptFile(folder)).toMatchObject({ bytes: Buffer.from('two'), fetchedAtMs: TUESDAY });
   expect(readdirSync(folder)).toHaveLength(2);
 });
 
 test('deleting it reports if there was one', () => {
   const folder = keptFolder();
-  expect(forget(folder)).toBe(true);
-  expect(readKept(folder)).toBeUndefined();
-  expect(forget(folder)).toBe(false);
+  expect(deleteKeptFile(folder)).toBe(true);
+  expect(readKeptFile(folder)).toBeUndefined();
+  expect(deleteKeptFile(folder)).toBe(false);
 });
 
 describe('a file that was damaged since', () => {
@@ -68,11 +68,11 @@ describe('a file that was damaged since', () => {
     ],
   ])('is not used: %s', (_, damage, message) => {
     const folder = keptFolder();
-    damage(readKept(folder)?.path ?? '');
-    expect(() => readKept(folder)).toThrow(ConfigError);
-    expect(() => readKept(folder)).toThrow(message);
-    keep(folder, 'svc.xsd', URL, Buffer.from('new'), TUESDAY);
-    expect(readKept(folder)?.bytes.toString()).toBe('new');
+    damage(readKeptFile(folder)?.path ?? '');
+    expect(() => readKeptFile(folder)).toThrow(ConfigError);
+    expect(() => readKeptFile(folder)).toThrow(message);
+    storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('new'), TUESDAY);
+    expect(readKeptFile(folder)?.bytes.toString()).toBe('new');
   });
 
   function edit(path: string, changes: Record<string, string>): void {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import { openAppendFile } from '../../../src/base/disk/append-file.ts';
 import { findDamage } from '../../../src/base/disk/database-file.ts';
-import { keep, readKept, writePrivateFile } from '../../../src/base/disk/files.ts';
+import { readKeptFile, storeKeptFile, writePrivateFile } from '../../../src/base/disk/files.ts';
 import { writeOutputFile } from '../../../src/base/disk/output-file.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
@@ -108,13 +108,15 @@ describe.skipIf(!canLimitFiles && process.env['CI'] === undefined)(
       await fc.assert(
         fc.asyncProperty(piecesAndRoom, fc.nat({ max: 900 }), async ({ pieces }, room) => {
           const folder = join(tempFolder(), 'schema');
-          keep(folder, 'svc.xsd', 'https://schema.example.org/', Buffer.from(OLD), 0);
+          storeKeptFile(folder, 'svc.xsd', 'https://schema.example.org/', Buffer.from(OLD), 0);
           const bytes = Buffer.from(pieces.join(''));
           const outcome = await withRoom(room, () =>
-            keep(folder, 'svc.xsd', 'https://schema.example.org/', bytes, 1),
+            storeKeptFile(folder, 'svc.xsd', 'https://schema.example.org/', bytes, 1),
           );
           if (outcome !== 'written') expectClear(outcome);
-          expect(readKept(folder)?.bytes).toEqual(outcome === 'written' ? bytes : Buffer.from(OLD));
+          expect(readKeptFile(folder)?.bytes).toEqual(
+            outcome === 'written' ? bytes : Buffer.from(OLD),
+          );
         }),
         SLOW_RUNS,
       );

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { afterEach, expect, test } from 'vitest';
 import {
-  addToCommands,
   cmd,
   deserializeValue,
   msg,
   serializeValue,
+  setProfileFlagSource,
 } from '../../../src/base/message.ts';
 import { buildWholeProgram } from '../../../src/cli/program.ts';
 
-afterEach(() => addToCommands(() => ''));
+afterEach(() => setProfileFlagSource(() => ''));
 
 test('a command in a text can be typed as it is: with quoted values, and with the profile if it takes one', () => {
   const find = "K 1's";
@@ -18,7 +18,7 @@ test('a command in a text can be typed as it is: with quoted values, and with th
   expect(String(text)).toBe(
     "Run `pas login`, or pas vocab map set heslar a HES-1; pas show 'K 1'\\''s'.",
   );
-  addToCommands(() => " --profile 'my museum'");
+  setProfileFlagSource(() => " --profile 'my museum'");
   const advised =
     "Run `pas login --profile 'my museum'`, or pas vocab map set heslar --profile 'my museum' a HES-1; pas show --profile 'my museum' 'K 1'\\''s'.";
   expect(String(text)).toBe(advised);
@@ -33,7 +33,7 @@ test('a command in a text can be typed as it is: with quoted values, and with th
 const WITHOUT_PROFILE = /^pas (demo|init|profile|service|mock-server|completion|__complete)\b/;
 
 test('for every command it is known if it acts on a profile', async () => {
-  addToCommands(() => ' --profile b');
+  setProfileFlagSource(() => ' --profile b');
   const nowhere = { write: () => true };
   const program = await buildWholeProgram({ stdout: { ...nowhere, columns: 80 }, stderr: nowhere });
   const paths = (command: Command, above: string): string[] => {

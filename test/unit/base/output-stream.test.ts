@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { writeToReader } from '../../../src/base/disk/output-file.ts';
+import { writeToStdout } from '../../../src/base/disk/output-file.ts';
 
 /** A stdout whose reader takes so many pieces, and is then gone, or full. */
 function stdoutThatTakes(
@@ -24,18 +24,18 @@ test('pieces are made only as fast as the reader takes them, and only while it r
     for (; count < 1000; count += 1) yield `${count}`;
   };
   const { stdout, taken } = stdoutThatTakes(3, 'EPIPE');
-  expect(await writeToReader(stdout, pieces())).toBe(false);
+  expect(await writeToStdout(stdout, pieces())).toBe(false);
   expect(taken).toEqual(['0', '1', '2']);
   expect(count).toBeLessThan(100);
 });
 
 test('a completely written output is reported as such, and stdout stays open', async () => {
   const { stdout, taken } = stdoutThatTakes(9, 'EPIPE');
-  expect(await writeToReader(stdout, ['a', Buffer.from('b')])).toBe(true);
+  expect(await writeToStdout(stdout, ['a', Buffer.from('b')])).toBe(true);
   expect([taken, stdout.writableEnded]).toEqual([['a', 'b'], false]);
 });
 
 test('a full disk is a failure', async () => {
   const { stdout } = stdoutThatTakes(1, 'ENOSPC');
-  await expect(writeToReader(stdout, ['a', 'b', 'c'])).rejects.toThrow(/stdout/);
+  await expect(writeToStdout(stdout, ['a', 'b', 'c'])).rejects.toThrow(/stdout/);
 });

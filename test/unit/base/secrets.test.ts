@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { acquireLockFile } from '../../../src/base/disk/lock-file.ts';
 import {
-  getOwner,
   type Keyring,
   KeyringError,
+  makeSecretsOwner,
   openSecrets,
   openSystemKeyring,
 } from '../../../src/service/secrets.ts';
@@ -15,7 +15,7 @@ import { manualClock } from '../../support/manual-clock.ts';
 const CLOCK = manualClock();
 const SECRETS = { password: 'planted-password', token: 'planted-token' };
 const ADDRESS = 'https://finds.example.org';
-const MUSEUM = getOwner({ baseUrl: ADDRESS, username: 'eva@example.org' });
+const MUSEUM = makeSecretsOwner({ baseUrl: ADDRESS, username: 'eva@example.org' });
 
 let file: string;
 let kept: Map<string, string>;
@@ -43,7 +43,7 @@ const brokenKeyring: Keyring = { read: locked, write: locked, remove: locked };
 test.each(['set', 'remove'] as const)(
   'a change (%s) waits for that of another process and keeps it',
   (how) => {
-    const other = getOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
+    const other = makeSecretsOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
     openSecrets(file, undefined, CLOCK).set(MUSEUM, SECRETS);
     const lock = acquireLockFile(join(file, '..', '.secrets.lock'));
     const hold = (): void => {
@@ -81,7 +81,7 @@ describe('with a keyring', () => {
   });
 
   test('what another process stores while the keyring is asked is kept', () => {
-    const other = getOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
+    const other = makeSecretsOwner({ baseUrl: ADDRESS, username: 'jan@example.org' });
     const slow: Keyring = {
       ...keyring,
       write: () => openSecrets(file, undefined, CLOCK).set(other, SECRETS),
@@ -134,7 +134,7 @@ test('secrets belong to an account of a service: neither another account nor ano
     { baseUrl: ADDRESS, username: undefined },
     { baseUrl: 'https://elsewhere.example.org', username: 'eva@example.org' },
   ])
-    expect(secrets.get(getOwner(other))).toEqual({});
+    expect(secrets.get(makeSecretsOwner(other))).toEqual({});
 });
 
 describe('a system keyring is used', () => {

@@ -7,7 +7,7 @@ import {
   listProfilesOfOutbox,
   readConfigFile,
 } from '../../../src/cli/context/config.ts';
-import { makeOutboxPlaces, makePlaces } from '../../../src/cli/context/places.ts';
+import { makeDataPaths, makeOutboxPaths } from '../../../src/cli/context/places.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -15,7 +15,7 @@ const PROFILE =
   'base_url = "https://finds.example.org"\nschema_base = "https://finds.example.org/s"\nkind = "training"\n';
 
 function scene(text: string) {
-  const places = makePlaces({ PAS_HOME: tempFolder(), PAS_STATE: tempFolder() });
+  const places = makeDataPaths({ PAS_HOME: tempFolder(), PAS_STATE: tempFolder() });
   writeFileSync(places.configFile, text);
   return { places, clock: manualClock(), read: () => readConfigFile(places.configFile) };
 }
@@ -26,7 +26,7 @@ test('profiles of one service and user have one outbox, in the data home', () =>
   );
   const name = findOutboxName(read().profiles.get('one') ?? {}) ?? '';
   expect(listProfilesOfOutbox(read(), name)).toEqual(['one', 'two']);
-  expect(makeOutboxPlaces(places, name).photosFolder).toBe(
+  expect(makeOutboxPaths(places, name).photosFolder).toBe(
     join(places.home, 'outboxes', name, 'photos'),
   );
 });

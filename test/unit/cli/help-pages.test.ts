@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { displayWidth } from '../../../src/base/characters.ts';
+import { measureDisplayWidth } from '../../../src/base/characters.ts';
 import { getExamples } from '../../../src/cli/command.ts';
 import { buildWholeProgram } from '../../../src/cli/program.ts';
 
@@ -22,7 +22,7 @@ test('no help page is wider than a terminal of 80 or of 40 columns, except for a
       command
         .helpInformation()
         .split('\n')
-        .filter((line) => displayWidth(line) > columns && line.trim().includes('  ')),
+        .filter((line) => measureDisplayWidth(line) > columns && line.trim().includes('  ')),
     );
     expect(tooWide).toEqual([]);
   }

@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { InterruptedError } from '../../../src/base/errors.ts';
 import {
   type AnswerContext,
-  makeOfferTerms,
+  makeTermOfferer,
   parseAnswer,
 } from '../../../src/cli/interview/answer.ts';
 import { runInterview } from '../../../src/cli/interview/interview.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
-import { rememberReferences } from '../../../src/finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
 import { readPhotoPosition } from '../../../src/photos/photo-exif.ts';
@@ -83,7 +83,7 @@ async function tell(
   };
   const context: AnswerContext = {
     lookupTerm: lookups.lookupTerm,
-    resolveReference: rememberReferences((set, cell) =>
+    resolveReference: makeReferenceResolver((set, cell) =>
       lookups.lookupTerm(set, cell === 'fibule' ? 'HES-000605' : cell),
     ),
     resolvePhoto: (name) => ({ value: name }),
@@ -99,7 +99,7 @@ async function tell(
     prompt,
     say: (text) => texts.push(text),
     read: (question, text, about) => parseAnswer(question, text, about, context),
-    offerTerms: makeOfferTerms({ vocabulary, mapping, latest: [suggested], columns: 80 }),
+    offerTerms: makeTermOfferer({ vocabulary, mapping, latest: [suggested], columns: 80 }),
     suggest: () => ({ localId: 'K-002', elements: suggested }),
     check: (about) => checkRules(about, context),
     keep: async (about) => void kept.push(about),

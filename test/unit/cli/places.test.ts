@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makePlaces, type UserSystem } from '../../../src/cli/context/places.ts';
+import { makeDataPaths, type UserSystem } from '../../../src/cli/context/places.ts';
 
 function system(platform: NodeJS.Platform, homeFolder: string): UserSystem {
   return { platform, homeFolder, accountFolder: homeFolder };
@@ -11,7 +11,7 @@ const windows = system('win32', 'C:\\Users\\Eva Nováková');
 
 /** Folders of the data and of the state. */
 function lies(environment: Record<string, string>, on: UserSystem): readonly string[] {
-  const { home, paceFile, ledgerFile } = makePlaces(environment, on);
+  const { home, paceFile, ledgerFile } = makeDataPaths(environment, on);
   return [home, paceFile, ledgerFile];
 }
 

@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import stringWidth from 'string-width';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cutTo, displayWidth, learnWidths, wrapText } from '../../../src/base/characters.ts';
+import {
+  cutText,
+  loadWidthLibrary,
+  measureDisplayWidth,
+  wrapText,
+} from '../../../src/base/characters.ts';
 import { formatTable, makeBar, makeTerminal } from '../../../src/cli/terminal.ts';
 
-beforeAll(() => learnWidths());
+beforeAll(() => loadWidthLibrary());
 
 describe('the width of a text', () => {
   test.each([
@@ -18,14 +23,16 @@ describe('the width of a text', () => {
     ['\u001b[31m✗\u001b[39m', 1],
     ['', 0],
   ])('%j is its number of terminal cells', (text, cells) => {
-    expect(displayWidth(text)).toBe(cells);
+    expect(measureDisplayWidth(text)).toBe(cells);
   });
 
   test('is known without the library only if every letter has one cell', () => {
     const letters = Array.from({ length: 0x3000 }, (_, code) => String.fromCharCode(code)).filter(
       (letter) => letter >= ' ',
     );
-    expect(letters.filter((letter) => displayWidth(letter) !== stringWidth(letter))).toEqual([]);
+    expect(letters.filter((letter) => measureDisplayWidth(letter) !== stringWidth(letter))).toEqual(
+      [],
+    );
   });
 
   test('a shortened text is never wider than allowed, and never ends within a letter', () => {
@@ -34,11 +41,11 @@ describe('the width of a text', () => {
         fc.string({ unit: 'grapheme' }),
         fc.integer({ min: 1, max: 30 }),
         (text, cells) => {
-          expect(displayWidth(cutTo(text, cells))).toBeLessThanOrEqual(Math.max(cells, 0));
+          expect(measureDisplayWidth(cutText(text, cells))).toBeLessThanOrEqual(Math.max(cells, 0));
         },
       ),
     );
-    expect(cutTo('nádoba'.normalize('NFD'), 3)).toBe(`${'ná'.normalize('NFD')}…`);
+    expect(cutText('nádoba'.normalize('NFD'), 3)).toBe(`${'ná'.normalize('NFD')}…`);
   });
 });
 
@@ -59,7 +66,7 @@ describe('a table', () => {
 
   test('shortens words, but no code, to fit the terminal', async () => {
     const lines = await formatTable(header, rows, 44);
-    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(44);
+    expect(Math.max(...lines.map(measureDisplayWidth))).toBeLessThanOrEqual(44);
     expect(lines[1]).toBe('K-1    zlomek nádoby z…   C-202400101-N00001');
   });
 
@@ -98,7 +105,7 @@ describe('a line that is too long', () => {
       fc.property(line, fc.integer({ min: 12, max: 60 }), (text, columns) => {
         const lines = wrapText(text, columns).split('\n');
         expect(lines.join(' ')).toBe(text);
-        expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(columns);
+        expect(Math.max(...lines.map(measureDisplayWidth))).toBeLessThanOrEqual(columns);
       }),
     );
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
 import { makeAreaLookup } from '../../../src/finds/vocabulary/term-lookup.ts';
-import { saveTerm, saveTombstone } from '../../../src/finds/vocabulary/terms.ts';
+import { storeTerm, storeTombstone } from '../../../src/finds/vocabulary/terms.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 const square = (west: number, south: number, east: number, north: number): string =>
@@ -88,12 +88,12 @@ describe('the cadastral area of a point', () => {
     using store = tempVocabulary();
     const vocabulary = threeAreas(store);
     vocabulary.change(() => {
-      saveTerm(
+      storeTerm(
         vocabulary,
         area('ruian-600001', 'západ', square(12, 50, 12.1, 50.1)),
         Date.UTC(2026, 0),
       );
-      saveTombstone(vocabulary, {
+      storeTombstone(vocabulary, {
         ident: 'ruian-600003',
         setSpec: 'ruian_katastr',
         goneAtMs: Date.UTC(2026, 0),

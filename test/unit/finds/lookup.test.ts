@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { TermLookup } from '../../../src/finds/find.ts';
+import type { TermLookupResult } from '../../../src/finds/find.ts';
 import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
 import { makeTermLookup } from '../../../src/finds/vocabulary/term-lookup.ts';
-import { saveTombstone } from '../../../src/finds/vocabulary/terms.ts';
+import { storeTombstone } from '../../../src/finds/vocabulary/terms.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
@@ -18,7 +18,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
     aTerm('ORG-000091', 'Muzeum města Brna', { setSpec: 'organizace', otherNames: ['MMB'] }),
   );
   vocabulary.change(() =>
-    saveTombstone(vocabulary, {
+    storeTombstone(vocabulary, {
       ident: 'HES-000006',
       setSpec: 'heslo',
       goneAtMs: Date.UTC(2026, 0),
@@ -31,7 +31,7 @@ function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
 const TYPE = 'heslo:predmet_druh';
 
 describe('a cell is looked up in its own set', () => {
-  const cases: readonly [string, string, string, TermLookup['kind'], string | undefined][] = [
+  const cases: readonly [string, string, string, TermLookupResult['kind'], string | undefined][] = [
     ['an identifier', TYPE, 'HES-000001', 'found', 'HES-000001'],
     ['an identifier in small letters, with spaces', TYPE, ' hes-000001 ', 'found', 'HES-000001'],
     ['a Czech label', TYPE, 'Spona', 'found', 'HES-000001'],
@@ -116,7 +116,7 @@ describe('a name that nobody has', () => {
       ...Object.entries(people).map(([ident, label]) => aTerm(ident, label, { setSpec: 'osoba' })),
     );
     const gone = { ident: 'OS-000006', setSpec: 'osoba', goneAtMs: 0, why: 'deleted' } as const;
-    vocabulary.change(() => saveTombstone(vocabulary, gone));
+    vocabulary.change(() => storeTombstone(vocabulary, gone));
     const answer = makeTermLookup(markHarvested(vocabulary, 'osoba'))('osoba', typed);
     expect(answer.kind === 'unknown' && answer.nearest.map(({ id }) => id)).toEqual(idents);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makeSuggest } from '../../../src/finds/vocabulary/suggest.ts';
+import { makeTermSuggester } from '../../../src/finds/vocabulary/suggest.ts';
 import { getWordRoot, getWordStem } from '../../../src/finds/vocabulary/synonyms.ts';
 import type { TermDraft } from '../../../src/finds/vocabulary/term.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -19,7 +19,7 @@ const OBJECTS: readonly TermDraft[] = [
 
 function suggested(own: string, drafts: readonly TermDraft[] = OBJECTS) {
   using store = tempVocabulary();
-  return makeSuggest(fill(store, ...drafts), 'heslo:predmet_druh')(own, 5).map(
+  return makeTermSuggester(fill(store, ...drafts), 'heslo:predmet_druh')(own, 5).map(
     ({ term, score, why }) => ({
       label: term.label,
       score,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePlaceLink } from '../../../src/finds/place/position-links.ts';
+import { parsePositionLink } from '../../../src/finds/place/position-links.ts';
 import { parsePosition } from '../../../src/finds/place/read-position.ts';
 
 const getProblem = (text: string): string => {
@@ -48,11 +48,11 @@ describe('a plus code', () => {
     ['8FVC9G8F+6X', { lat: '47.3655625', lon: '8.5249375' }],
     ['8fvc9g8f+6xq Zürich', { lat: '47.3655875', lon: '8.5249844' }],
   ])('means the centre of its area: %s', (text, value) => {
-    expect(parsePlaceLink(text)).toEqual({ value });
+    expect(parsePositionLink(text)).toEqual({ value });
   });
 
   test('of thirteen digits is as precise as the code', () => {
-    const reading = parsePlaceLink('7FG49QCJ+2VXGJ');
+    const reading = parsePositionLink('7FG49QCJ+2VXGJ');
     const { lat, lon } =
       reading !== undefined && 'value' in reading ? reading.value : { lat: '', lon: '' };
     expect(Number(lat)).toBeCloseTo(20.3701135, 6);
@@ -79,7 +79,7 @@ test('any text is a place or one explanation', () => {
         fc.string(),
       ),
       (text) => {
-        const reading = parsePlaceLink(text);
+        const reading = parsePositionLink(text);
         expect(
           reading === undefined ||
             'problem' in reading ||

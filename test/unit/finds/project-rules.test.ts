@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import type { ProjectLookup } from '../../../src/finds/find.ts';
+import type { ProjectLookupResult } from '../../../src/finds/find.ts';
 import { checkProject, RULES } from '../../../src/finds/rules.ts';
 import type { RuleContext } from '../../../src/finds/value-rules.ts';
 import { inWords } from '../../support/in-words.ts';
 
-type Found = Extract<ProjectLookup, { kind: 'found' }>;
+type Found = Extract<ProjectLookupResult, { kind: 'found' }>;
 const SURVEY: Found = {
   kind: 'found',
   survey: true,
@@ -14,7 +14,7 @@ const SURVEY: Found = {
   organisation: 'Muzeum Kutnohorska',
 };
 
-function judge(project: ProjectLookup, account: Partial<RuleContext> = {}): string[] {
+function judge(project: ProjectLookupResult, account: Partial<RuleContext> = {}): string[] {
   const elements = { projekt: { id: 'C-202400101', text: '' } };
   const context: RuleContext = { today: '2024-06-01', lookupProject: () => project, ...account };
   return checkProject(elements, context).map(
@@ -81,7 +81,7 @@ test('a project missing from the whole list is refused, but not for an archaeolo
 
 test('a project that differs only by small letters is refused', () => {
   const elements = { projekt: { id: 'c-202400101', text: '' } };
-  const lookupProject = (ident: string): ProjectLookup =>
+  const lookupProject = (ident: string): ProjectLookupResult =>
     ident === 'C-202400101' ? SURVEY : { kind: 'unknown' };
   const findings = checkProject(elements, { today: '2024-06-01', lookupProject });
   expect(inWords(findings)).toEqual([

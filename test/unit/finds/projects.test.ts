@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseXml } from '../../../src/base/xml/parse.ts';
 import { parseTerm } from '../../../src/finds/vocabulary/term.ts';
 import { makeProjectLookup } from '../../../src/finds/vocabulary/term-lookup.ts';
-import { saveHidden, saveTerm, saveTombstone } from '../../../src/finds/vocabulary/terms.ts';
+import { storeHiddenTerm, storeTerm, storeTombstone } from '../../../src/finds/vocabulary/terms.ts';
 import {
   aTerm,
   fill,
@@ -53,23 +53,23 @@ test('hidden, deleted, inaccessible and missing projects are distinguished', () 
   using vocabulary = tempSource();
   const survey = '<typ_projektu id="HES-001138" xml:lang="cs">průzkum</typ_projektu>';
   vocabulary.change(() => {
-    saveHidden(vocabulary, 'C-202400101', 'projekt', 1);
+    storeHiddenTerm(vocabulary, 'C-202400101', 'projekt', 1);
     for (const ident of ['C-202400102', 'C-202400103', 'C-202400104'])
-      saveTerm(vocabulary, project(ident, survey), 1);
-    saveTombstone(vocabulary, {
+      storeTerm(vocabulary, project(ident, survey), 1);
+    storeTombstone(vocabulary, {
       ident: 'C-202400102',
       setSpec: 'projekt',
       goneAtMs: 2,
       why: 'deleted',
     });
-    saveTombstone(vocabulary, {
+    storeTombstone(vocabulary, {
       ident: 'C-202400103',
       setSpec: 'projekt',
       goneAtMs: 2,
       why: 'vanished',
     });
     // Harvested again by an account that may see less.
-    saveHidden(vocabulary, 'C-202400104', 'projekt', 2);
+    storeHiddenTerm(vocabulary, 'C-202400104', 'projekt', 2);
     markHarvested(vocabulary, 'projekt');
   });
   const lookup = makeProjectLookup(vocabulary);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { LookupTerm } from '../../../src/finds/find.ts';
 import { type ResolvedFinder, resolveFinder } from '../../../src/finds/resolve-references.ts';
 import { makeTermLookup } from '../../../src/finds/vocabulary/term-lookup.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
-import { parseMapping, withMapping } from '../../../src/tables/own-terms/mapping.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
+import { makeMappedLookup, parseMapping } from '../../../src/tables/own-terms/mapping.ts';
 import { aTerm, fill, markHarvested, tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { nothingHarvested } from './a-find.ts';
 
@@ -323,9 +323,9 @@ describe('a finder', () => {
 describe('a user’s own mapping', () => {
   const HEADER = 'set;term;id;label;note;confirmed';
   const mapped = (...rows: string[]): LookupTerm =>
-    withMapping(
+    makeMappedLookup(
       lookup,
-      parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))),
+      parseMapping(parseCsvTable('mapping.csv', Buffer.from([HEADER, ...rows].join('\n')))),
     );
 
   const own = mapped(

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { type ElementName, getField } from '../../../src/finds/fields.ts';
 import type { LookupTerm } from '../../../src/finds/find.ts';
-import { rememberReferences, resolveProject } from '../../../src/finds/resolve-references.ts';
+import { makeReferenceResolver, resolveProject } from '../../../src/finds/resolve-references.ts';
 import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
 
 const getProblem = (reading: object): string =>
   'problem' in reading ? String(reading.problem) : 'none';
 const resolveTerm = (element: ElementName, cell: string, lookup: LookupTerm) =>
-  rememberReferences(lookup)(getField(element), cell);
+  makeReferenceResolver(lookup)(getField(element), cell);
 const period = (cell: string) => resolveTerm('obdobi', cell, lookupTerm);
 
 describe('a vocabulary cell', () => {

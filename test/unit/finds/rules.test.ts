@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FIELDS, type FindElements } from '../../../src/finds/fields.ts';
-import type { AreaLookup } from '../../../src/finds/find.ts';
+import type { AreaLookupResult } from '../../../src/finds/find.ts';
 import { CONVERTED_WITHIN_M } from '../../../src/finds/place/geometry.ts';
 import { checkRules, RULES } from '../../../src/finds/rules.ts';
 import type { RuleContext } from '../../../src/finds/value-rules.ts';
@@ -180,7 +180,7 @@ describe('values', () => {
 });
 
 describe('the point', () => {
-  const inside: AreaLookup = {
+  const inside: AreaLookupResult = {
     kind: 'inside',
     area: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
   };
@@ -214,7 +214,7 @@ describe('the point', () => {
   });
 
   test('in no harvested cadastral area it is refused, with the nearest one and its distance', () => {
-    const outside = (distanceM?: number): AreaLookup => ({
+    const outside = (distanceM?: number): AreaLookupResult => ({
       kind: 'outside',
       nearest: { id: 'ruian-672424', label: 'Všesoky', setSpec: 'ruian_katastr' },
       distanceM,
@@ -272,7 +272,7 @@ describe('the point', () => {
 
   test('near an area it is only a warning if the service converts it by other means', () => {
     const outside = (distanceM?: number) => ({
-      lookupArea: (): AreaLookup => ({
+      lookupArea: (): AreaLookupResult => ({
         kind: 'outside',
         distanceM,
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { searchTerms } from '../../../src/finds/vocabulary/search.ts';
 import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
-import { saveTerm, saveTombstone } from '../../../src/finds/vocabulary/terms.ts';
+import { storeTerm, storeTombstone } from '../../../src/finds/vocabulary/terms.ts';
 import { aTerm, fill, tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
 
 function aVocabulary(store: ReturnType<typeof tempVocabulary>): Vocabulary {
@@ -86,7 +86,7 @@ test('deleted entries are not proposed', () => {
   using store = tempVocabulary();
   const vocabulary = aVocabulary(store);
   vocabulary.change(() =>
-    saveTombstone(vocabulary, {
+    storeTombstone(vocabulary, {
       ident: 'HES-000001',
       setSpec: 'heslo',
       goneAtMs: Date.UTC(2026, 0),
@@ -138,13 +138,13 @@ test('among thousands of terms the intended one still comes first', () => {
     ).join('');
   vocabulary.change(() => {
     for (let n = 1; n < 4000; n++) {
-      saveTerm(
+      storeTerm(
         vocabulary,
         aTerm(`HES-${n}`, `${word()} ${word()}`, { labelEn: word(), setSpec: `heslo:s${n % 40}` }),
         1,
       );
     }
-    saveTerm(vocabulary, aTerm('HES-000000', 'spona', { labelEn: 'brooch' }), 1);
+    storeTerm(vocabulary, aTerm('HES-000000', 'spona', { labelEn: 'brooch' }), 1);
   });
   for (const typed of ['spona', 'SPÓNA', 'brooch', 'spna']) {
     expect(searchTerms(vocabulary, typed, { limit: 20 })[0]?.term.ident, typed).toBe('HES-000000');
@@ -155,7 +155,7 @@ test('a rare word finds its term among thousands that share the others', () => {
   using vocabulary = tempSource();
   vocabulary.change(() => {
     for (let n = 10_000; n < 14_000; n++)
-      saveTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);
+      storeTerm(vocabulary, aTerm(`HES-${n}`, `přezka spona ${n}`, { labelEn: `brooch ${n}` }), 1);
   });
   for (const typed of ['prezka spona 13994', 'spona 13994', '13994 brooch']) {
     expect(searchTerms(vocabulary, typed, { limit: 20 })[0]?.term.ident, typed).toBe('HES-13994');

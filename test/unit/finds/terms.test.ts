@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import {
-  countBySet,
+  countTermsBySet,
   findTermByIdent,
   findTermsByName,
-  getPath,
   listInferiors,
   listSuperiors,
+  listTermPath,
   listTermsOfSet,
-  saveHidden,
-  saveTerm,
-  saveTombstone,
+  storeHiddenTerm,
+  storeTerm,
+  storeTombstone,
 } from '../../../src/finds/vocabulary/terms.ts';
 import { openVocabulary } from '../../../src/finds/vocabulary/vocabulary-store.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -31,7 +31,7 @@ describe('a term that is read again', () => {
   test('gets the newer record with all its names', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona', { labelEn: 'brooch' }));
-    vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
+    vocabulary.change(() => storeTerm(vocabulary, aTerm('HES-000001', 'fibule'), MARCH));
     expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
       label: 'fibule',
       labelEn: null,
@@ -46,7 +46,7 @@ describe('a term that is read again', () => {
   test('is as before if the service restored that', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
-    vocabulary.change(() => saveTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
+    vocabulary.change(() => storeTerm(vocabulary, aTerm('HES-000001', 'stará spona'), JANUARY - 1));
     expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
       label: 'stará spona',
       datestampMs: JANUARY - 1,
@@ -57,9 +57,11 @@ describe('a term that is read again', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() =>
-      saveTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH),
+      storeTerm(vocabulary, aTerm('HES-000001', 'spona', { setSpec: 'heslo:nalez_typ' }), MARCH),
     );
-    expect(countBySet(vocabulary)).toEqual([{ setSpec: 'heslo:nalez_typ', terms: 1, gone: 0 }]);
+    expect(countTermsBySet(vocabulary)).toEqual([
+      { setSpec: 'heslo:nalez_typ', terms: 1, gone: 0 },
+    ]);
   });
 });
 
@@ -68,7 +70,7 @@ describe('a term that is deleted', () => {
     using store = tempVocabulary();
     const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
     vocabulary.change(() =>
-      saveTombstone(vocabulary, {
+      storeTombstone(vocabulary, {
         ident: 'HES-000001',
         setSpec: 'heslo',
         goneAtMs: MARCH,
@@ -91,7 +93,7 @@ describe('a term that is deleted', () => {
   ])('returns when it is listed again, %s, whatever its datestamp', (how, datestampMs) => {
     using vocabulary = tempSource();
     vocabulary.change(() =>
-      saveTombstone(vocabulary, {
+      storeTombstone(vocabulary, {
         ident: 'HES-000001',
         setSpec: 'heslo',
         goneAtMs: MARCH,
@@ -99,8 +101,8 @@ describe('a term that is deleted', () => {
       }),
     );
     vocabulary.change(() => {
-      if (how === 'shown') saveTerm(vocabulary, aTerm('HES-000001', 'spona'), datestampMs);
-      else saveHidden(vocabulary, 'HES-000001', 'heslo', datestampMs);
+      if (how === 'shown') storeTerm(vocabulary, aTerm('HES-000001', 'spona'), datestampMs);
+      else storeHiddenTerm(vocabulary, 'HES-000001', 'heslo', datestampMs);
     });
     expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({ gone: null, goneAtMs: null });
   });
@@ -159,18 +161,18 @@ test('the path to a term starts at the top, and a cycle in the data ends it', ()
     aTerm('HES-000004', 'vejce', below('HES-000005')),
     aTerm('HES-000005', 'slepice', below('HES-000004')),
   );
-  expect(getPath(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual([
+  expect(listTermPath(vocabulary, 'HES-000003').map(({ label }) => label)).toEqual([
     'pravěk',
     'doba bronzová',
   ]);
-  expect(getPath(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
+  expect(listTermPath(vocabulary, 'HES-000004').map(({ label }) => label)).toEqual(['slepice']);
 });
 
 test('data of two services are never mixed', () => {
   using store = tempVocabulary();
   const here = fill(store, aTerm('HES-000001', 'spona'));
   const there = store.openSource('https://elsewhere.example.org');
-  there.change(() => saveTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
+  there.change(() => storeTerm(there, aTerm('HES-000001', 'jehlice'), JANUARY));
   expect([
     findTermByIdent(here, 'HES-000001')?.label,
     findTermByIdent(there, 'HES-000001')?.label,
@@ -182,7 +184,7 @@ test('a failed change leaves nothing behind', () => {
   using store = tempVocabulary();
   const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
   const failing = (): void => {
-    saveTerm(vocabulary, aTerm('HES-000002', 'prsten'), MARCH);
+    storeTerm(vocabulary, aTerm('HES-000002', 'prsten'), MARCH);
     throw new Error('cut off');
   };
   expect(() => vocabulary.change(failing)).toThrow('cut off');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
-import type { TermLookup } from '../../../src/finds/find.ts';
+import type { TermLookupResult } from '../../../src/finds/find.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import {
   findNumberProblem,
@@ -135,7 +135,7 @@ describe('an issue about a value', () => {
 });
 
 describe('a lookup in the vocabulary reports', () => {
-  const found = (lookup: TermLookup, text = 'paleolit') =>
+  const found = (lookup: TermLookupResult, text = 'paleolit') =>
     said(
       { obdobi: { id: 'HES-000253', text } },
       { lookupTerm: (set, cell) => (set === 'heslo:obdobi' ? lookup : lookupTerm(set, cell)) },

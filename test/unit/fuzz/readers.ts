@@ -7,7 +7,7 @@ import { ConfigError, FileError, PasError, UsageError } from '../../../src/base/
 import { isReadable } from '../../../src/base/issue.ts';
 import { getLine, getSourceText, type XmlElement } from '../../../src/base/xml/element.ts';
 import { parseXml, walkXml, XmlSyntaxError } from '../../../src/base/xml/parse.ts';
-import { listStrayTextsWithin } from '../../../src/base/xml/source-text.ts';
+import { walkStrayTextsWithin } from '../../../src/base/xml/source-text.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
 import { parseHarvestedFind } from '../../../src/finds/harvested-find.ts';
 import { parsePolygon } from '../../../src/finds/place/areas.ts';
@@ -18,7 +18,7 @@ import { parseTerm } from '../../../src/finds/vocabulary/term.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import { findEntity, MalformedAnswerError, type OaiRecord } from '../../../src/harvest/protocol.ts';
 import {
-  listRepeatedElements,
+  readRepeatedElements,
   toHeaderJson,
   toRecordJson,
 } from '../../../src/harvest/record-json.ts';
@@ -162,7 +162,7 @@ function joinedParts(parts: readonly ZipPart[]): Buffer {
 
 function readRecords(
   records: readonly OaiRecord[],
-  repeated: ReturnType<typeof listRepeatedElements>,
+  repeated: ReturnType<typeof readRepeatedElements>,
 ): void {
   for (const record of records) {
     JSON.stringify(toHeaderJson(record));
@@ -175,7 +175,7 @@ function readRecords(
   }
 }
 
-const REPEATED = listRepeatedElements('2.2');
+const REPEATED = readRepeatedElements('2.2');
 
 function isThere(path: string): boolean {
   return existsSync(new URL(`../../../${path}`, import.meta.url));
@@ -234,7 +234,7 @@ export const TARGETS: readonly Target[] = [
         walk(document.root);
         getLine(document, document.root);
         getSourceText(document, document.root);
-        for (const { text } of listStrayTextsWithin(document, document.root)) String(text);
+        for (const { text } of walkStrayTextsWithin(document, document.root)) String(text);
         const walked = walkXml(bytes.subarray(1), 50_000);
         demand(
           walked.root.name === document.root.name || getKind(bytes, CHARSETS.length) > 1,

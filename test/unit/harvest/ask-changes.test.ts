@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { makeOfferTerms, parseAnswer } from '../../../src/cli/interview/answer.ts';
+import { makeTermOfferer, parseAnswer } from '../../../src/cli/interview/answer.ts';
 import { askChanges } from '../../../src/cli/interview/interview.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
-import { rememberReferences } from '../../../src/finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { scriptedPrompt } from '../../support/scripted-prompt.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
@@ -47,14 +47,14 @@ async function edited(start: Find, ...answers: readonly string[]) {
       parseAnswer(question, text, find, {
         lookupTerm,
         today: '2024-06-02',
-        resolveReference: rememberReferences(lookupTerm),
+        resolveReference: makeReferenceResolver(lookupTerm),
         resolvePhoto: () => ({ rule: 'photo-path', problem: '' }),
         folder: '/',
         isTaken: () => false,
         inspectPhotograph: async () => ({ issues: [] }),
         readPhotoPosition: async () => ({ rule: 'geometry', problem: '' }),
       }),
-    offerTerms: makeOfferTerms({
+    offerTerms: makeTermOfferer({
       vocabulary,
       mapping: { file: '', rows: [], issues: [] },
       latest: [],

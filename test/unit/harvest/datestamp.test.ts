@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   formatDatestamp,
-  formatUpwards,
+  formatDatestampRoundedUp,
   parseBoundMs,
   parseDatestampMs,
   parseGranularity,
@@ -68,7 +68,7 @@ test('the requested start is never later than the intended one', () => {
 test('the requested end is never earlier than the intended one', () => {
   const noon = Date.UTC(2025, 5, 18, 12);
   expect(
-    [noon, noon + 1, noon + 999, noon + 1000].map((ms) => formatUpwards(ms, 'second')),
+    [noon, noon + 1, noon + 999, noon + 1000].map((ms) => formatDatestampRoundedUp(ms, 'second')),
   ).toEqual([
     '2025-06-18T12:00:00Z',
     '2025-06-18T12:00:01Z',
@@ -76,10 +76,10 @@ test('the requested end is never earlier than the intended one', () => {
     '2025-06-18T12:00:01Z',
   ]);
   const lastMs = Date.UTC(2025, 5, 19) - 1;
-  expect([formatUpwards(lastMs, 'day'), formatUpwards(lastMs + 1, 'day')]).toEqual([
-    '2025-06-18',
-    '2025-06-19',
-  ]);
+  expect([
+    formatDatestampRoundedUp(lastMs, 'day'),
+    formatDatestampRoundedUp(lastMs + 1, 'day'),
+  ]).toEqual(['2025-06-18', '2025-06-19']);
 });
 
 test('a bound given by a person includes the last millisecond of its day or second', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
-import { type HarvestState, makeMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { type HarvestState, openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { begunPass, completePass } from '../../support/begun-pass.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import {
@@ -48,7 +48,7 @@ describe('a list of one page', () => {
   });
 
   test('is not requested if all possible changes are outside the bound', async () => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     completePass(state, NOW_MS);
     const until = (untilMs: number) =>
       harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
@@ -63,7 +63,7 @@ describe('a list of one page', () => {
   });
 
   test('with a lower bound is requested from there, not from before', async () => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     completePass(state, NOW_MS);
     const { run, asked } = harvesting(() => list(['A']), {
       state,
@@ -79,7 +79,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2000, 'changes'],
     [NOW_MS - 2001, 'full'],
   ])('from the last harvest to %i: %s', async (serverNowMs, kind) => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     completePass(state, NOW_MS);
     const { run, notes } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.kind).toBe(kind);
@@ -91,7 +91,7 @@ describe('a service’s clock that went back', () => {
     [NOW_MS - 2000, false],
     [NOW_MS - 2001, true],
   ])('from an interrupted harvest to %i starts it again: %s', async (serverNowMs, isAnew) => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     const begun = begunPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
     state.savePass(begun);
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
@@ -110,7 +110,7 @@ test.each([
 ] as const)(
   'an interrupted pass of kind %s, with --full %s, resumes as %s',
   async (kind, full, then, fromMs) => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     state.savePass(begunPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
     const { pass } = await harvesting(() => list(['A']), { state, full }).run();
     expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
@@ -134,7 +134,7 @@ describe('a list with a count', () => {
   });
 
   test('resumes at the token where it was interrupted, and requests the changes meanwhile', async () => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     const fails = harvesting(
       (_, nth) => (nth === 1 ? list(['A'], 'T2', 'completeListSize="2"') : oaiError('badArgument')),
       {
@@ -164,7 +164,7 @@ describe('a list with a count', () => {
   ])(
     'continues by datestamps if the token of an interrupted run is refused %s',
     async (_, refusal) => {
-      const state = makeMemoryState();
+      const state = openMemoryState();
       const records = [recordXml('A', undefined, '2025-02-01T00:00:00Z'), recordXml('B')];
       const size = 'completeListSize="3"';
       const answers = (args: ReadonlyMap<string, string>) => {
@@ -220,7 +220,7 @@ describe('a list with a count', () => {
       });
       return harvesting(() => '', { client: makeClient(exchange), state }).run();
     };
-    const state = makeMemoryState();
+    const state = openMemoryState();
     await expect(run(state, /resumptionToken/)).rejects.toThrow('(status 500)');
     await expect(run(state, /./)).rejects.toThrow('(status 500)');
     expect(state.getPass()?.token).toBe('T2');
@@ -337,7 +337,7 @@ describe('unreadable records', () => {
   });
 
   test('do not prevent a later run from counting the list if they are malformed there as well', async () => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     const more = {
       state,
       skipBroken: true,
@@ -382,7 +382,7 @@ describe('unreadable records', () => {
   });
 
   test('are requested again by each later run, until they can be read or are gone', async () => {
-    const state = makeMemoryState();
+    const state = openMemoryState();
     const run = (answer: string) => {
       const later = harvesting(
         (args) => {
@@ -400,7 +400,7 @@ describe('unreadable records', () => {
     expect(reason).toBe(`The service did not send a complete record for ${OAI_BASE}/id/B.`);
     await expect(run(oaiError('badArgument'))).rejects.toThrow('badArgument');
     expect(await run(oaiXml(`<GetRecord>${recordXml('B')}</GetRecord>`))).toEqual([[], ['B']]);
-    const gone = makeMemoryState();
+    const gone = openMemoryState();
     completePass(gone, NOW_MS);
     gone.markSeen(`${OAI_BASE}/id/B`, { datestampMs: 1, digest: '', scan: 1, skipped: true });
     const { broken } = await harvesting(

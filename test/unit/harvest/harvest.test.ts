@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { OaiError } from '../../../src/base/errors.ts';
-import { harvest } from '../../../src/harvest/harvest-list.ts';
-import { makeMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { harvestList } from '../../../src/harvest/harvest-list.ts';
+import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { type Order, PlayedList } from './played-list.ts';
 
@@ -50,10 +50,10 @@ async function harvested(
     }
   };
   const kept = new Map<string, string>();
-  const state = makeMemoryState();
+  const state = openMemoryState();
   let scans = 0;
   try {
-    const { pass } = await harvest({
+    const { pass } = await harvestList({
       client: {
         listRecords: list.listRecords,
         listHeaders: list.listRecords,

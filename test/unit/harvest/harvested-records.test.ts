@@ -6,18 +6,18 @@ import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import { openSetState } from '../../../src/harvest/harvest-records.ts';
 import type { HarvestState } from '../../../src/harvest/harvest-state.ts';
 import {
-  assertSubject,
-  getSubject,
+  getRecordHarvestSubject,
   type HarvestStore,
   openHarvestStore,
-  type Subject,
+  type RecordHarvestSubject,
+  storeOrCompareSubject,
 } from '../../../src/harvest/harvested-records.ts';
 import { begunPass, completePass } from '../../support/begun-pass.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 const aPath = (): string => join(tempFolder(), 'out.jsonl.harvest');
 
-const SUBJECT: Subject = {
+const SUBJECT: RecordHarvestSubject = {
   oaiBase: 'https://harvest.example.org',
   version: '2.2',
   sets: 'projekt',
@@ -73,7 +73,7 @@ describe('an output', () => {
   test('keeps its request', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
-      assertSubject(store, SUBJECT, 'out.jsonl');
+      storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
       getState(store).savePass({ ...BEGUN, token: 'T', seen: 5 });
     });
     for (const change of [
@@ -83,10 +83,10 @@ describe('an output', () => {
       { untilBound: '2025-01-01' },
     ]) {
       expect(() =>
-        store.change(() => assertSubject(store, { ...SUBJECT, ...change }, 'out.jsonl')),
+        store.change(() => storeOrCompareSubject(store, { ...SUBJECT, ...change }, 'out.jsonl')),
       ).toThrow(UsageError);
     }
-    store.change(() => assertSubject(store, SUBJECT, 'out.jsonl'));
+    store.change(() => storeOrCompareSubject(store, SUBJECT, 'out.jsonl'));
     expect(getState(store).getPass()?.token).toBe('T');
     store.close();
   });
@@ -94,11 +94,11 @@ describe('an output', () => {
   test('into which nothing was harvested may get another request', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
-      assertSubject(store, SUBJECT, 'out.jsonl');
+      storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
       getState(store).savePass(BEGUN);
     });
-    store.change(() => assertSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
-    expect(getSubject(store)?.format).toBe('oai_dc');
+    store.change(() => storeOrCompareSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
+    expect(getRecordHarvestSubject(store)?.format).toBe('oai_dc');
     expect(getState(store).getPass()).toBeUndefined();
     store.close();
   });
@@ -106,12 +106,12 @@ describe('an output', () => {
   test('with a harvest of no records keeps its request all the same', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
-      assertSubject(store, SUBJECT, 'out.jsonl');
+      storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
       completePass(getState(store), 1000);
     });
     expect(getState(store).getWatermarkMs()).toBe(1000);
     expect(() =>
-      store.change(() => assertSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
+      store.change(() => storeOrCompareSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
     ).toThrow(/its set is/);
     store.close();
   });
@@ -124,7 +124,7 @@ test('a state file that a killed process left without a table is started again',
   left.close();
   expect(statSync(path).size).toBeGreaterThan(0);
   const store = openHarvestStore(path);
-  expect(getSubject(store)).toBeUndefined();
+  expect(getRecordHarvestSubject(store)).toBeUndefined();
   store.close();
 });
 

@@ -1,6 +1,6 @@
 import type { PasError } from '../../../src/base/errors.ts';
-import { type HarvestOptions, harvest } from '../../../src/harvest/harvest-list.ts';
-import { makeMemoryState } from '../../../src/harvest/harvest-state.ts';
+import { type HarvestOptions, harvestList } from '../../../src/harvest/harvest-list.ts';
+import { openMemoryState } from '../../../src/harvest/harvest-state.ts';
 import { toIdent } from '../../../src/harvest/protocol.ts';
 import type { HttpRequest } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -25,12 +25,12 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
     );
     return answers(args, exchange.requests.length, request);
   });
-  const state = more.state ?? makeMemoryState();
+  const state = more.state ?? openMemoryState();
   const keptLines: string[] = [];
   const notes: string[] = [];
   const pages: number[] = [];
   const run = () =>
-    harvest({
+    harvestList({
       client: makeClient(exchange),
       clock: { ...manualClock(), sleep: async () => {} },
       state,

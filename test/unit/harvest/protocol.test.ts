@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import {
+  assertArguments,
   buildQuery,
-  checkArguments,
   ERROR_HINTS,
   type OaiArguments,
   type Verb,
@@ -66,13 +66,13 @@ describe('arguments are checked before anything is sent', () => {
     ],
   ];
   test.each(refused)('%s is refused', (_, verb, args, message) => {
-    expect(() => checkArguments(verb, args)).toThrow(UsageError);
-    expect(() => checkArguments(verb, args)).toThrow(message);
+    expect(() => assertArguments(verb, args)).toThrow(UsageError);
+    expect(() => assertArguments(verb, args)).toThrow(message);
   });
 
   test('an invalid date is refused with the expected format', () => {
     const args = { metadataPrefix: 'oai_dc', from: '2024' };
-    expect(() => checkArguments('ListRecords', args)).toThrow(
+    expect(() => assertArguments('ListRecords', args)).toThrow(
       expect.objectContaining({ hint: 'Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).' }),
     );
   });
@@ -94,7 +94,7 @@ describe('arguments are checked before anything is sent', () => {
     ['formats of one record', 'ListMetadataFormats', { identifier: 'https://x/id/A' }],
   ];
   test.each(accepted)('%s is accepted', (_, verb, args) => {
-    expect(() => checkArguments(verb, args)).not.toThrow();
+    expect(() => assertArguments(verb, args)).not.toThrow();
   });
 });
 

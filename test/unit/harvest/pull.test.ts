@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pull } from '../../../src/harvest/pull-finds.ts';
+import { pullFinds } from '../../../src/harvest/pull-finds.ts';
 import { JAN_SAID } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { type TempOutbox, tempOutbox } from '../../support/temp-outbox.ts';
@@ -12,7 +12,7 @@ async function pulled(
   clock: ManualClock,
 ) {
   const { client } = service;
-  const { finds } = await pull({
+  const { finds } = await pullFinds({
     outbox,
     client,
     format: 'oai_svc',
@@ -52,7 +52,7 @@ test('a change that an empty list of changes hid is found by its datestamp', asy
       training: false,
       full: false,
     };
-    return (await pull({ ...context, indexAllowanceMs: 0 })).finds.map(
+    return (await pullFinds({ ...context, indexAllowanceMs: 0 })).finds.map(
       ({ pulled: { stav } }) => stav,
     );
   };

@@ -5,13 +5,13 @@ import { parseXml } from '../../../src/base/xml/parse.ts';
 import { type OaiRecord, parseRecord } from '../../../src/harvest/protocol.ts';
 import {
   type Json,
-  listRepeatedElements,
+  readRepeatedElements,
   toElementJson,
   toHeaderJson,
   toRecordJson,
 } from '../../../src/harvest/record-json.ts';
 
-const repeated = listRepeatedElements('2.2');
+const repeated = readRepeatedElements('2.2');
 
 function record(metadata: string, header = '', attributes = ''): OaiRecord {
   const text = `<record xmlns="http://www.openarchives.org/OAI/2.0/"><header${attributes}><identifier>https://h/id/X-1</identifier><datestamp>2025-01-02T03:04:05Z</datestamp>${header}</header>${metadata === '' ? '' : `<metadata>${metadata}</metadata>`}</record>`;

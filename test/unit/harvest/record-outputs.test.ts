@@ -12,9 +12,9 @@ import {
 } from '../../../src/base/xml/element.ts';
 import { parseXml } from '../../../src/base/xml/parse.ts';
 import {
-  assertSubject,
   openHarvestStore,
-  type Subject,
+  type RecordHarvestSubject,
+  storeOrCompareSubject,
 } from '../../../src/harvest/harvested-records.ts';
 import { openFileOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
@@ -179,7 +179,7 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
   const records = [...walkDescendants(document.root, 'record', OAI_NAMESPACE)].map(parseRecord);
   const path = join(mkdtempSync(join(tmpdir(), 'pas-output-')), 'out.xml');
   const store = openHarvestStore(`${path}.harvest`);
-  const subject: Subject = {
+  const subject: RecordHarvestSubject = {
     oaiBase: OAI_BASE,
     version: '2.2',
     sets: SET,
@@ -189,7 +189,7 @@ test('a record of a single answer keeps the namespaces that its GetRecord declar
     account: '',
     form: 'xml',
   };
-  store.change(() => assertSubject(store, subject, path));
+  store.change(() => storeOrCompareSubject(store, subject, path));
   const output = await openFileOutput(path, store, subject, { verify: false, onNote: () => {} });
   const page = records.filter((record) => record !== undefined);
   await output.write({ document, records: page, seenRecords: page });

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { listRepeatedElements } from '../../../src/harvest/record-json.ts';
+import { readRepeatedElements } from '../../../src/harvest/record-json.ts';
 
 test.each(['2.0', '2.1', '2.2', '9.9', 'newest'])(
   'repeatable elements come from the schema of version %s',
   (version) => {
-    const repeated = [...listRepeatedElements(version)].flatMap(([parent, names]) =>
+    const repeated = [...readRepeatedElements(version)].flatMap(([parent, names]) =>
       [...names].map((name) => `${parent}/${name}`),
     );
     for (const path of [

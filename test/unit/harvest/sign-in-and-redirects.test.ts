@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { AuthError, InterruptedError, OaiError } from '../../../src/base/errors.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
-import { extractToken, type OaiCredentials } from '../../../src/harvest/send-request.ts';
+import { extractCredentials, type OaiCredentials } from '../../../src/harvest/send-request.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import { openSession } from '../../../src/service/session.ts';
 import { makeClient, RECORDS } from '../../support/scripted-client.ts';
@@ -341,9 +341,9 @@ test('a sign-in repeated by an answer is never shown', async () => {
 });
 
 test('the secret in a header is the part after its scheme', () => {
-  expect([extractToken('Bearer Basic abc'), extractToken('abc'), extractToken(' abc')]).toEqual([
-    'Basic abc',
-    'abc',
-    ' abc',
-  ]);
+  expect([
+    extractCredentials('Bearer Basic abc'),
+    extractCredentials('abc'),
+    extractCredentials(' abc'),
+  ]).toEqual(['Basic abc', 'abc', ' abc']);
 });

@@ -5,11 +5,11 @@ import { openSqlite } from '../../../src/base/disk/database.ts';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
 import { type Outbox, openOutbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import {
-  assertSound,
+  assertSoundOutbox,
   backUpOutbox,
   isEmptyOutbox,
   openBackup,
-  replaceContents,
+  replaceOutboxContents,
 } from '../../../src/outbox/repair-outbox.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
@@ -73,7 +73,9 @@ describe('a backup', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-1');
     for (const statement of damage.split('; ')) outbox.sql(statement).run();
-    expect(() => assertSound(outbox)).toThrow(expect.objectContaining({ damaged: true }) as Error);
+    expect(() => assertSoundOutbox(outbox)).toThrow(
+      expect.objectContaining({ damaged: true }) as Error,
+    );
   });
 
   test('with a changed word in the schema is damaged', () => {
@@ -111,12 +113,12 @@ describe('the content of a backup', () => {
     using outbox = tempOutbox();
     queueImport(outbox, 'K-old');
     const aside = newFile();
-    replaceContents(outbox, makeBackup('K-1', 'K-2'), aside);
+    replaceOutboxContents(outbox, makeBackup('K-1', 'K-2'), aside);
     expect(localIds(outbox)).toEqual(['K-1', 'K-2']);
     expect(outbox.sql('select name from pragma_database_list').pluck().all()).not.toContain(
       'brought',
     );
-    assertSound(outbox);
+    assertSoundOutbox(outbox);
     const old = openOutbox(aside, CLOCK);
     expect(localIds(old)).toEqual(['K-old']);
     old.close();
@@ -127,9 +129,9 @@ describe('the content of a backup', () => {
     queueImport(outbox, 'K-old');
     const backup = makeBackup('K-1');
     const nowhere = join(tempFolder(), 'no', 'folder', 'aside.sqlite');
-    expect(() => replaceContents(outbox, backup, nowhere)).toThrow();
+    expect(() => replaceOutboxContents(outbox, backup, nowhere)).toThrow();
     expect([localIds(outbox), existsSync(nowhere)]).toEqual([['K-old'], false]);
-    replaceContents(outbox, backup, newFile());
+    replaceOutboxContents(outbox, backup, newFile());
     expect(localIds(outbox)).toEqual(['K-1']);
   });
 });

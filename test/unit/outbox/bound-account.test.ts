@@ -8,10 +8,13 @@ import {
   findKnownUsername,
   openOutbox,
   readHeader,
-  rememberAccount,
+  storeKnownAccount,
 } from '../../../src/outbox/open-outbox.ts';
 import { bindAccount } from '../../../src/outbox/unite.ts';
-import { completePull, pullWatermarkMs } from '../../../src/outbox/views/records-at-service.ts';
+import {
+  getPullWatermarkMs,
+  storePullWatermark,
+} from '../../../src/outbox/views/records-at-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,
@@ -46,7 +49,7 @@ describe('the stored account data', () => {
     using outbox = tempOutbox();
     expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([EVA, USERNAME]);
     const promoted = { ...EVA, role: 'archivist', organisation: 'Institute' };
-    rememberAccount(outbox, 'eva.nova@example.org', promoted);
+    storeKnownAccount(outbox, 'eva.nova@example.org', promoted);
     expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([
       promoted,
       'eva.nova@example.org',
@@ -55,17 +58,17 @@ describe('the stored account data', () => {
 
   test('have no user name after the use of a token alone', () => {
     using outbox = tempOutbox();
-    rememberAccount(outbox, '', EVA);
+    storeKnownAccount(outbox, '', EVA);
     expect(findKnownUsername(outbox)).toBeUndefined();
   });
 
   test('have everything pulled again after a change of rights', () => {
     using outbox = tempOutbox();
-    completePull(outbox, 5);
-    rememberAccount(outbox, USERNAME, { ...EVA, name: 'Eva Nová' });
-    expect(pullWatermarkMs(outbox)).toBe(5);
-    rememberAccount(outbox, USERNAME, { ...EVA, role: 'archivist' });
-    expect(pullWatermarkMs(outbox)).toBeUndefined();
+    storePullWatermark(outbox, 5);
+    storeKnownAccount(outbox, USERNAME, { ...EVA, name: 'Eva Nová' });
+    expect(getPullWatermarkMs(outbox)).toBe(5);
+    storeKnownAccount(outbox, USERNAME, { ...EVA, role: 'archivist' });
+    expect(getPullWatermarkMs(outbox)).toBeUndefined();
   });
 });
 

@@ -3,23 +3,23 @@ import { asServerMs } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { makeErrorIssue } from '../../../src/base/issue.ts';
 import {
-  type AttemptHead,
+  type AttemptRequest,
+  type AttemptSettlement,
   type Claim,
-  claim,
+  claimQueuedEntry,
   decide,
   listAttempts,
   recordAnswer,
-  recoverOpenAttempts,
-  type Settlement,
+  recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
 import { removeSubject } from '../../../src/outbox/command-log.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
-  clampFutureBackoff,
   clearBackoff,
+  clearImplausibleBackoff,
   findEntryById,
-  findNextClaimable,
+  findNextDueEntry,
   findNextScheduled,
   listEntriesOfSubject,
   storeQuestion,
@@ -29,7 +29,7 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { rewant, unwant, wantFind } from '../../../src/outbox/wishes.ts';
+import { restoreWish, wantFind, withdrawWish } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -49,7 +49,7 @@ const ALL: ClaimableQuery = {
   closed: [],
 };
 const SERVER_NOW = asServerMs(1_700_000_000_000);
-const POST: AttemptHead = {
+const POST: AttemptRequest = {
   method: 'POST',
   path: '/api/pas/import-xml',
   account: ACCOUNT_ID,
@@ -59,23 +59,23 @@ const POST: AttemptHead = {
 };
 const IDENT = 'C-202400101-N00001';
 const RECORD = makeRecordSubject(IDENT);
-const LOST: Settlement = { state: 'uncertain', reason: 'no answer' };
-const REFUSED: Settlement = {
+const LOST: AttemptSettlement = { state: 'uncertain', reason: 'no answer' };
+const REFUSED: AttemptSettlement = {
   state: 'refused',
   reason: 'no',
   issues: [makeErrorIssue('server', 'no such period')],
 };
 
-function waitUntil(notBeforeAt: number): Settlement {
+function waitUntil(notBeforeAt: number): AttemptSettlement {
   return { state: 'queued', reason: 'busy', notBeforeAt };
 }
 
 function nextId(outbox: Outbox, query: Partial<ClaimableQuery> = {}): number | undefined {
-  return findNextClaimable(outbox, { ...ALL, ...query })?.id;
+  return findNextDueEntry(outbox, { ...ALL, ...query })?.id;
 }
 
 function claimed(outbox: Outbox, id: number): Claim {
-  const taken = claim(outbox, id, () => POST);
+  const taken = claimQueuedEntry(outbox, id, () => POST);
   if (taken === undefined) throw new Error('the entry is no longer queued');
   return taken;
 }
@@ -89,7 +89,7 @@ function getEntry(outbox: Outbox, id: number): Entry {
 function drop(outbox: Outbox, id: number): void {
   const entry = getEntry(outbox, id);
   decide(outbox, entry, { kind: 'abandon' }, 'dropped');
-  unwant(outbox, entry, false);
+  withdrawWish(outbox, entry, false);
 }
 
 function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {
@@ -146,7 +146,7 @@ describe('the next entry to send', () => {
       near: [],
     });
     expect(nextId(outbox)).toBeUndefined();
-    expect(claim(outbox, entryId, () => POST)).toBeUndefined();
+    expect(claimQueuedEntry(outbox, entryId, () => POST)).toBeUndefined();
     storeQuestion(outbox, entryId, null);
     expect(nextId(outbox)).toBe(entryId);
   });
@@ -171,7 +171,7 @@ describe('the next entry to send', () => {
     using outbox = tempOutbox();
     const { entryId } = queueImport(outbox, 'K-1');
     attemptEntry(outbox, entryId, waitUntil(outbox.clock.now() + 3 * 24 * 3_600_000));
-    clampFutureBackoff(outbox, 3_600_000);
+    clearImplausibleBackoff(outbox, 3_600_000);
     expect(nextId(outbox)).toBe(entryId);
   });
 });
@@ -240,12 +240,12 @@ describe('a claim', () => {
       wantFind(outbox, find, { ...find.wish, elements }, { document, issues: [] });
     };
     edit('draft', null);
-    expect(claim(outbox, entryId, () => POST)).toBeUndefined();
+    expect(claimQueuedEntry(outbox, entryId, () => POST)).toBeUndefined();
     const document = Buffer.from('<document>edited</document>');
     edit('edited', document);
     expect(claimed(outbox, entryId).entry).toMatchObject({ document });
-    expect(claim(outbox, entryId, () => POST)).toBeUndefined();
-    expect(claim(outbox, entryId + 7, () => POST)).toBeUndefined();
+    expect(claimQueuedEntry(outbox, entryId, () => POST)).toBeUndefined();
+    expect(claimQueuedEntry(outbox, entryId + 7, () => POST)).toBeUndefined();
   });
 
   test.each(['accepted', 'uncertain', 'refused', 'dropped'])(
@@ -258,7 +258,7 @@ describe('a claim', () => {
       if (state === 'refused') attemptEntry(outbox, entryId, REFUSED);
       if (state === 'dropped') drop(outbox, entryId);
       outbox.sql(`update entries set state = 'queued' where id = ?`).run(entryId);
-      expect(claim(outbox, entryId, () => POST)).toBeUndefined();
+      expect(claimQueuedEntry(outbox, entryId, () => POST)).toBeUndefined();
       expect(getEntry(outbox, entryId).state).toBe(state);
     },
   );
@@ -278,7 +278,7 @@ describe('a claim', () => {
     const { entryId } = queueImport(outbox, 'K-1');
     const entry = getEntry(outbox, entryId);
     outbox.sql(damage).run();
-    expect(() => claim(outbox, entryId, () => POST)).toThrow(
+    expect(() => claimQueuedEntry(outbox, entryId, () => POST)).toThrow(
       expect.objectContaining({ damaged: true }) as Error,
     );
     expect(kindsInLedger(outbox, entry).filter((kind) => kind !== 'not-sent')).toStrictEqual([]);
@@ -321,7 +321,7 @@ describe('if the disk refuses', () => {
       recordAnswer(withFullLedger(outbox), taken, accepted, { outcome: 'accepted' }),
     ).toThrow(DatabaseError);
     expect(getEntry(outbox, entryId).state).toBe('sending');
-    recoverOpenAttempts(outbox);
+    recordOrphanedAttempts(outbox);
     expect(getEntry(outbox, entryId).state).toBe('uncertain');
   });
 });
@@ -334,20 +334,20 @@ test('entries left by a dead process are uncertain, whatever their kind', () => 
     queuePhoto(outbox, RECORD, PHOTOGRAPH),
   ];
   for (const id of ids) claimed(outbox, id);
-  expect(recoverOpenAttempts(outbox).map(({ id }) => id)).toStrictEqual(ids);
+  expect(recordOrphanedAttempts(outbox).map(({ id }) => id)).toStrictEqual(ids);
   for (const id of ids) {
     const entry = getEntry(outbox, id);
     expect(entry).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
     expect(String(entry.reason)).toContain('pas stopped while');
     expect(listAttempts(outbox, entry)).toMatchObject([{ outcome: 'orphaned' }]);
   }
-  expect(recoverOpenAttempts(outbox)).toStrictEqual([]);
+  expect(recordOrphanedAttempts(outbox)).toStrictEqual([]);
 });
 
 test.each(['abandon', 'resend'] as const)('a late answer outranks the decision to %s', (answer) => {
   using outbox = tempOutbox();
   const taken = claimed(outbox, queueImport(outbox, 'K-1').entryId);
-  recoverOpenAttempts(outbox);
+  recordOrphanedAttempts(outbox);
   const entry = getEntry(outbox, taken.entry.id);
   decide(outbox, entry, answer === 'resend' ? { kind: answer, rejects: [] } : { kind: answer }, '');
   recordAnswer(outbox, taken, { state: 'accepted', identCely: IDENT }, { outcome: 'accepted' });
@@ -363,7 +363,7 @@ test('what was given up with an unknown outcome is uncertain once it is wanted a
   drop(outbox, entryId);
   const entry = getEntry(outbox, entryId);
   expect(entry.state).toBe('dropped');
-  rewant(outbox, entry);
+  restoreWish(outbox, entry);
   expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
 });
 

@@ -2,22 +2,26 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import {
+  type AttemptSettlement,
   decide,
-  recoverOpenAttempts,
+  recordOrphanedAttempts,
   releaseRecord,
-  type Settlement,
 } from '../../../src/outbox/attempts.ts';
-import { findLastCommand, removeSubject, undoCommand } from '../../../src/outbox/command-log.ts';
+import {
+  findLastUndoableCommand,
+  removeSubject,
+  undoCommand,
+} from '../../../src/outbox/command-log.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
   listDraftImports,
-  listNeedingPerson,
+  listEntriesNeedingPerson,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { refoldAll } from '../../../src/outbox/repair-outbox.ts';
+import { rebuildAllEntries } from '../../../src/outbox/repair-outbox.ts';
 import { countFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import {
@@ -27,7 +31,7 @@ import {
   listDelays,
   listDroppedWithDependents,
 } from '../../../src/outbox/views/outbox-status.ts';
-import { unwant } from '../../../src/outbox/wishes.ts';
+import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import {
@@ -68,7 +72,7 @@ const addsDependent = fc.tuple(pick, fc.boolean(), fc.boolean()).map(
     },
 );
 
-const SETTLEMENTS: readonly ((id: number) => Settlement)[] = [
+const SETTLEMENTS: readonly ((id: number) => AttemptSettlement)[] = [
   (id) => ({ state: 'accepted', identCely: `C-S-N${id}` }),
   () => ({ state: 'refused', reason: 'no', issues: [] }),
   () => ({ state: 'queued', reason: 'later', notBeforeAt: 9e15 }),
@@ -116,14 +120,14 @@ const decides = fc
             decide(outbox, entry, { kind: answer }, 'x');
             return;
           case 'drop':
-            if (entry.kind === 'import') unwant(outbox, entry, false);
+            if (entry.kind === 'import') withdrawWish(outbox, entry, false);
             return;
           case 'release':
             if (entry.kind === 'import' && entry.state === 'accepted')
               releaseRecord(outbox, entry, identCely, 'x');
             return;
           case 'undo': {
-            const last = findLastCommand(outbox);
+            const last = findLastUndoableCommand(outbox);
             if (last !== undefined) undoCommand(outbox, last);
           }
         }
@@ -147,7 +151,7 @@ const removes = pick.map(
 );
 
 const others = fc.constantFrom<Step>(
-  (outbox) => void recoverOpenAttempts(outbox),
+  (outbox) => void recordOrphanedAttempts(outbox),
   (outbox) => void uniteWithLedger(outbox),
 );
 
@@ -182,7 +186,7 @@ test('the counts match the entries, and the states match the events, after any o
           else halfDone(outbox, step);
         }
         expectRight(outbox);
-        expect(refoldAll(outbox)).toEqual([]);
+        expect(rebuildAllEntries(outbox)).toEqual([]);
         expectSameElsewhere(outbox);
       },
     ),
@@ -219,7 +223,7 @@ function expectRight(outbox: Outbox): void {
 /** A new file that has the ledger alone has the same attempts. */
 function expectSameElsewhere(outbox: TempOutbox): void {
   uniteWithLedger(outbox);
-  recoverOpenAttempts(outbox);
+  recordOrphanedAttempts(outbox);
   using anew = openAnew(outbox);
   anew.sql('pragma synchronous = off').run();
   uniteWithLedger(anew);
@@ -263,7 +267,7 @@ test('waiting entries are counted by the cause of their wait', () => {
   for (const find of [queued, dropped]) queueNumber(outbox, find?.findId ?? '', 'A 1', '');
   const entry = findEntryById(outbox, dropped?.entryId ?? 0);
   if (entry === undefined) throw new Error('the entry is gone');
-  unwant(outbox, entry, false);
+  withdrawWish(outbox, entry, false);
   storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
   attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
     state: 'queued',
@@ -287,8 +291,8 @@ test('entries that need a person are listed with their questions first, and the 
   attemptEntry(outbox, refused, { state: 'refused', reason: 'no', issues: [] });
   storeQuestion(outbox, held, HELD);
   attemptEntry(outbox, busy, { state: 'queued', reason: 'locked', notBeforeAt: 5 });
-  expect(listNeedingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
-  expect(listNeedingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);
+  expect(listEntriesNeedingPerson(outbox, 9).map(({ localId }) => localId)).toEqual(['K-2', 'K-1']);
+  expect(listEntriesNeedingPerson(outbox, 1).map(({ localId }) => localId)).toEqual(['K-2']);
   expect(listDelays(outbox, 9)).toEqual([
     { kind: 'import', reason: 'locked', count: 1, find: 'K-3', notBeforeAt: 5 },
   ]);

@@ -11,16 +11,16 @@ import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   findEntryById,
-  findNextClaimable,
+  findNextDueEntry,
   listEntriesOfSubject,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { saveStanding } from '../../../src/outbox/views/records-at-service.ts';
+import { storePulledRecord } from '../../../src/outbox/views/records-at-service.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { planNumbers, queueNumbers } from '../../../src/tables/enqueue-numbers.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { planTableNumbers, queueNumbers } from '../../../src/tables/enqueue-numbers.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { openNumberTable } from '../../../src/tables/table-columns.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
@@ -50,7 +50,7 @@ function getNext(outbox: Outbox) {
     busyRecords: [],
     closed: [],
   };
-  return findNextClaimable(outbox, all);
+  return findNextDueEntry(outbox, all);
 }
 
 function nextId(outbox: Outbox): number {
@@ -153,7 +153,7 @@ describe('a photograph', () => {
     const sentId = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
     acceptEntry(outbox, sentId, IDENT);
     const show = (files: readonly object[]): void =>
-      saveStanding(outbox, {
+      storePulledRecord(outbox, {
         identCely: IDENT,
         standing: 'shown',
         datestampMs: clock.now(),
@@ -179,10 +179,13 @@ describe('a photograph', () => {
 });
 
 describe('a new number', () => {
-  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`));
+  const table = parseCsvTable(
+    'numbers.csv',
+    Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};A 1`),
+  );
   const sendNext = (outbox: Outbox): void => acceptEntry(outbox, nextId(outbox), IDENT);
   const show = (outbox: Outbox, number: string | undefined): void =>
-    saveStanding(outbox, {
+    storePulledRecord(outbox, {
       identCely: IDENT,
       standing: 'shown',
       datestampMs: outbox.clock.now(),
@@ -197,13 +200,13 @@ describe('a new number', () => {
     acceptEntry(outbox, queueImport(outbox, 'K-1').entryId, IDENT);
     expect(enqueueNumber(outbox, findSubject(outbox, 'K-1'), 'A 1')).toBe('queued');
     sendNext(outbox);
-    expect(planNumbers(outbox, openNumberTable(outbox, table)).numbers).toMatchObject([
+    expect(planTableNumbers(outbox, openNumberTable(outbox, table)).numbers).toMatchObject([
       { change: 'current' },
     ]);
     expect(enqueueNumber(outbox, RECORD, 'A 2')).toBe('queued');
     sendNext(outbox);
     expect(
-      queueNumbers(outbox, planNumbers(outbox, openNumberTable(outbox, table)), true).numbers,
+      queueNumbers(outbox, planTableNumbers(outbox, openNumberTable(outbox, table)), true).numbers,
     ).toMatchObject([{ change: 'queued' }]);
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
@@ -259,8 +262,11 @@ test('a number replaces no other one than a person was shown', () => {
   const setNumber = (value: string) =>
     acceptEntry(outbox, queueNumber(outbox, RECORD, value, null), IDENT);
   setNumber('A 1');
-  const table = parseTable('numbers.csv', Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};B 2`));
-  const planned = planNumbers(outbox, openNumberTable(outbox, table));
+  const table = parseCsvTable(
+    'numbers.csv',
+    Buffer.from(`ident_cely;evidencni_cislo\n${IDENT};B 2`),
+  );
+  const planned = planTableNumbers(outbox, openNumberTable(outbox, table));
   expect(planned.numbers).toMatchObject([{ replaces: 'A 1' }]);
   setNumber('CURATOR');
   expect(queueNumbers(outbox, planned, true)).toMatchObject({
@@ -268,7 +274,7 @@ test('a number replaces no other one than a person was shown', () => {
     issues: [{ rule: 'number-replaces' }],
   });
   expect(
-    queueNumbers(outbox, planNumbers(outbox, openNumberTable(outbox, table)), true),
+    queueNumbers(outbox, planTableNumbers(outbox, openNumberTable(outbox, table)), true),
   ).toMatchObject({
     numbers: [{ replaces: 'CURATOR' }],
     issues: [],
@@ -295,21 +301,21 @@ test('the numbers of a large table are queued in small transactions, and once fo
     { length: 450 },
     (_, index) => `C-202400101-N${String(index + 1).padStart(5, '0')};A ${index}`,
   );
-  const table = parseTable(
+  const table = parseCsvTable(
     'numbers.csv',
     Buffer.from(['ident_cely;evidencni_cislo', ...rows].join('\n')),
   );
   expect(
     queueNumbers(
       counting,
-      planNumbers(counting, openNumberTable(counting, table)),
+      planTableNumbers(counting, openNumberTable(counting, table)),
       true,
     ).numbers.filter(({ change }) => change === 'queued'),
   ).toHaveLength(450);
   expect(most).toBeLessThanOrEqual(100);
   const again = queueNumbers(
     outbox,
-    planNumbers(outbox, openNumberTable(outbox, table)),
+    planTableNumbers(outbox, openNumberTable(outbox, table)),
     true,
   ).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);

@@ -11,7 +11,7 @@ import {
   countFinds,
   findByLocalId,
   getImportedRow,
-  serializeBase,
+  serializeImportedRow,
 } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
@@ -57,7 +57,7 @@ function edit(outbox: Outbox, elements: Find['elements']): void {
   const find = findByLocalId(outbox, 'K-1');
   if (find === undefined) throw new Error('there is no K-1');
   const document = Buffer.from(JSON.stringify(elements));
-  const base = serializeBase(getImportedRow(find) ?? null, elements);
+  const base = serializeImportedRow(getImportedRow(find) ?? null, elements);
   wantFind(outbox, find, { ...find.wish, elements, base }, { document, issues: [] });
 }
 

@@ -8,7 +8,7 @@ import {
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
-import { unwant } from '../../../src/outbox/wishes.ts';
+import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -64,6 +64,6 @@ test('a find is dropped with its import, whatever else is queued for it', () => 
   expect(isDropped(outbox, findId)).toBe(false);
   const entry = findEntryById(outbox, entryId);
   if (entry === undefined) throw new Error('the entry is gone');
-  unwant(outbox, entry, false);
+  withdrawWish(outbox, entry, false);
   expect([isDropped(outbox, findId), isDropped(outbox, 'another')]).toStrictEqual([true, false]);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import type { Candidate, RejectedMatch } from '../../../src/outbox/facts.ts';
-import { type Knowledge, mayLeave, NOTHING_KNOWN } from '../../../src/outbox/gate.ts';
+import { judgeDeparture, type Knowledge, NOTHING_KNOWN } from '../../../src/outbox/gate.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import {
@@ -53,7 +53,7 @@ const entry = fc.constantFrom(...ENTRIES);
 function answerAll(of: Entry, known: Knowledge): Knowledge {
   const rejected = new Map(known.rejected);
   for (let asked = 0; asked < 50; asked += 1) {
-    const departure = mayLeave(of, { ...known, rejected });
+    const departure = judgeDeparture(of, { ...known, rejected });
     if (departure.kind === 'leave') return { ...known, rejected };
     const { candidates: those, near } = departure.held;
     for (const candidate of those)
@@ -67,7 +67,7 @@ test('the gate decides the same about the same, and changes nothing', () => {
   fc.assert(
     fc.property(entry, knowledge, (of, known) => {
       const before = structuredClone(known);
-      expect(mayLeave(of, known)).toStrictEqual(mayLeave(of, structuredClone(known)));
+      expect(judgeDeparture(of, known)).toStrictEqual(judgeDeparture(of, structuredClone(known)));
       expect(known).toEqual(before);
     }),
   );
@@ -90,7 +90,7 @@ test('answers end all questions, and hold while their candidates match no more s
         hidden: answered.hidden.filter(isKept),
         files: answered.files.filter(isKept),
       };
-      expect(mayLeave(of, weaker)).toStrictEqual({ kind: 'leave' });
+      expect(judgeDeparture(of, weaker)).toStrictEqual({ kind: 'leave' });
     }),
   );
 });
@@ -106,7 +106,7 @@ test('a candidate that was nearly the same is asked about again once it is the s
         const answered = answerAll(of, { ...NOTHING_KNOWN, [kind]: list });
         const same = list.map((each): Candidate => ({ ...each, matched: 'same' }));
         const near = list.flatMap((each) => (each.matched === 'near' ? each.name : []));
-        const departure = mayLeave(of, { ...answered, [kind]: same });
+        const departure = judgeDeparture(of, { ...answered, [kind]: same });
         expect(departure.kind === 'ask' ? departure.held.candidates : []).toStrictEqual(near);
       },
     ),

@@ -1,20 +1,24 @@
 import { describe, expect, test } from 'vitest';
 import {
   isLedgerBesideOutbox,
-  makePlaces,
+  makeDataPaths,
   readMachineId,
-  type System,
+  type SystemQueries,
   thisSystem,
 } from '../../../src/cli/context/places.ts';
 
 /** The ledger is beside the outbox there. */
-const isContainer = (system: System): boolean => isLedgerBesideOutbox(makePlaces({}), system);
+const isContainer = (system: SystemQueries): boolean =>
+  isLedgerBesideOutbox(makeDataPaths({}), system);
 
 const MACHINE_ID = '0123456789abcdef0123456789abcdef';
 const GUID = '01234567-89AB-cdef-0123-456789abcdef';
 
 /** Answers exactly these questions, with what a machine of that kind was seen to print. */
-function machine(platform: NodeJS.Platform, answers: Readonly<Record<string, string>>): System {
+function machine(
+  platform: NodeJS.Platform,
+  answers: Readonly<Record<string, string>>,
+): SystemQueries {
   return {
     platform,
     read: (path) => answers[`read ${path}`],
@@ -26,7 +30,7 @@ function machine(platform: NodeJS.Platform, answers: Readonly<Record<string, str
 
 describe('Linux', () => {
   const SPACE = 'link /proc/self/ns/pid';
-  const linux = (changes: Readonly<Record<string, string>> = {}): System =>
+  const linux = (changes: Readonly<Record<string, string>> = {}): SystemQueries =>
     machine('linux', {
       [SPACE]: 'pid:[4026531836]',
       'read /etc/machine-id': `${MACHINE_ID}\n`,
@@ -66,7 +70,7 @@ describe('Linux', () => {
 });
 
 describe('macOS', () => {
-  const darwin = (printed: string): System =>
+  const darwin = (printed: string): SystemQueries =>
     machine('darwin', {
       '/usr/sbin/ioreg -rd1 -c IOPlatformExpertDevice': printed,
       'exists /.dockerenv': '',

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { NumberEntry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
-  findLastNumber,
-  getLatestNumber,
-  listEffectiveNumbers,
-  listNumbers,
+  findLastNumberEntry,
+  getEffectiveNumber,
+  listEffectiveNumberEntries,
+  listNumberEntries,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -27,23 +27,23 @@ test('the numbers of a record are those that were not dropped or refused', () =>
   add(outbox, 'TWO');
   add(outbox, 'OTHER', OTHER);
   const target = makeRecordSubject(IDENT);
-  expect(listNumbers(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
-  expect(findLastNumber(outbox, target, [])?.value).toBe('TWO');
-  expect(findLastNumber(outbox, target, ['queued'])?.value).toBe('ONE');
-  expect(findLastNumber(outbox, target, ['dropped', 'queued'])).toBeUndefined();
-  expect(listEffectiveNumbers(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
+  expect(listNumberEntries(outbox, target).map(({ value }) => value)).toEqual(['ONE', 'TWO']);
+  expect(findLastNumberEntry(outbox, target, [])?.value).toBe('TWO');
+  expect(findLastNumberEntry(outbox, target, ['queued'])?.value).toBe('ONE');
+  expect(findLastNumberEntry(outbox, target, ['dropped', 'queued'])).toBeUndefined();
+  expect(listEffectiveNumberEntries(outbox).map(({ value }) => value)).toEqual(['TWO', 'OTHER']);
   const photo = findEntryById(outbox, queuePhoto(outbox, target, PHOTOGRAPH));
   const entry = findEntryById(outbox, add(outbox, 'THREE')) as NumberEntry;
   if (photo === undefined) throw new Error('the entry is gone');
   expect(
-    getLatestNumber([
+    getEffectiveNumber([
       entry,
       { ...entry, state: 'dropped', value: 'x' },
       { ...entry, state: 'refused', value: 'y' },
       photo,
     ]),
   ).toBe('THREE');
-  expect(getLatestNumber([photo])).toBeUndefined();
+  expect(getEffectiveNumber([photo])).toBeUndefined();
 });
 
 test('a later number of the record replaces the earlier ones, and those of no other record', () => {

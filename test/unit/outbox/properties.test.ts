@@ -4,19 +4,23 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
-import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
+import {
+  findLastUndoableCommand,
+  listCommands,
+  undoCommand,
+} from '../../../src/outbox/command-log.ts';
 import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
-import { getImport, makeIntentId } from '../../../src/outbox/intents.ts';
+import { makeFindSlot, makeIntentId } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId, iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger, uniteWithOutbox } from '../../../src/outbox/unite.ts';
 import {
   listFactsOfSubject,
-  unwant,
   wantFind,
   wantNewFind,
   wantNumber,
+  withdrawWish,
 } from '../../../src/outbox/wishes.ts';
 import { attemptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
@@ -149,13 +153,13 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
         wantFind(outbox, find, { ...find.wish, elements: write(`${notes++}`) }, prepared);
       return;
     case 'remove':
-      if (find !== undefined) unwant(outbox, getImport(find.uuid), true);
+      if (find !== undefined) withdrawWish(outbox, makeFindSlot(find.uuid), true);
       return;
     case 'number':
       if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, null, false);
       return;
     case 'undo': {
-      const last = findLastCommand(outbox);
+      const last = findLastUndoableCommand(outbox);
       if (last !== undefined) undoCommand(outbox, last);
       return;
     }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  completePull,
   findPulledRecord,
-  pullWatermarkMs,
-  recordUnchanged,
-  saveStanding,
+  getPullWatermarkMs,
+  storePulledRecord,
+  storePullWatermark,
+  storeSeenTime,
 } from '../../../src/outbox/views/records-at-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
@@ -23,7 +23,7 @@ describe('the pulled copy of a record', () => {
   test('is its last shown version', () => {
     using outbox = tempOutbox();
     expect(findPulledRecord(outbox, IDENT)).toBeUndefined();
-    saveStanding(outbox, shown(2));
+    storePulledRecord(outbox, shown(2));
     expect(findPulledRecord(outbox, IDENT)).toMatchObject({
       standing: 'shown',
       stav: 2,
@@ -37,11 +37,11 @@ describe('the pulled copy of a record', () => {
     async (standing) => {
       const clock = manualClock(1_000_000);
       using outbox = tempOutbox(clock);
-      saveStanding(outbox, shown(1));
+      storePulledRecord(outbox, shown(1));
       await clock.advance(5000);
-      saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
+      storePulledRecord(outbox, { identCely: IDENT, standing, datestampMs: null });
       await clock.advance(5000);
-      saveStanding(outbox, { identCely: IDENT, standing, datestampMs: null });
+      storePulledRecord(outbox, { identCely: IDENT, standing, datestampMs: null });
       expect(findPulledRecord(outbox, IDENT)).toMatchObject({
         standing,
         stav: 1,
@@ -55,9 +55,9 @@ describe('the pulled copy of a record', () => {
   test('is recorded as checked when nothing changed', async () => {
     const clock = manualClock(1_000_000);
     using outbox = tempOutbox(clock);
-    saveStanding(outbox, shown(1));
+    storePulledRecord(outbox, shown(1));
     await clock.advance(7000);
-    recordUnchanged(outbox, IDENT);
+    storeSeenTime(outbox, IDENT);
     expect(findPulledRecord(outbox, IDENT)).toMatchObject({
       stav: 1,
       sinceMs: 1_000_000,
@@ -68,8 +68,8 @@ describe('the pulled copy of a record', () => {
 
 test('the watermark of the pulls moves', () => {
   using outbox = tempOutbox();
-  expect(pullWatermarkMs(outbox)).toBeUndefined();
-  completePull(outbox, 5);
-  completePull(outbox, 9.5);
-  expect(pullWatermarkMs(outbox)).toBe(9);
+  expect(getPullWatermarkMs(outbox)).toBeUndefined();
+  storePullWatermark(outbox, 5);
+  storePullWatermark(outbox, 9.5);
+  expect(getPullWatermarkMs(outbox)).toBe(9);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
-  checkRemovable,
-  listUsedPhotographs,
+  getUsedDigests,
+  planSubjectRemoval,
   removeSubject,
 } from '../../../src/outbox/command-log.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
@@ -76,7 +76,7 @@ describe('a find with an attempt', () => {
     if (state === 'accepted') acceptEntry(outbox, entryId, IDENT);
     if (state === 'sending') claimEntry(outbox, entryId);
     if (state === 'uncertain') attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    expect(checkRemovable(outbox, target).because?.id).toBe(entryId);
+    expect(planSubjectRemoval(outbox, target).because?.id).toBe(entryId);
     expect(removeSubject(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
     expect(listAllEntries(outbox)).toHaveLength(3);
   });
@@ -122,5 +122,5 @@ test('the used photographs are the copied ones, including those of dropped entri
     sha512: Buffer.alloc(64, 2).toString('hex'),
     link: '/p/b.jpg',
   });
-  expect([...listUsedPhotographs(outbox)]).toEqual([PHOTOGRAPH.sha512]);
+  expect([...getUsedDigests(outbox)]).toEqual([PHOTOGRAPH.sha512]);
 });

@@ -16,7 +16,7 @@ import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
-import { type OutboxPlace, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
+import { type OutboxFiles, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -45,7 +45,7 @@ function scene(fill: (outbox: Outbox) => void = (outbox) => void queueImport(out
   }
   const folder = join(outboxesFolder, 'service-account');
   const outboxFile = join(folder, 'outbox.sqlite');
-  const place: OutboxPlace = {
+  const place: OutboxFiles = {
     outboxFile,
     photosFolder: join(folder, 'photos'),
     lock: {

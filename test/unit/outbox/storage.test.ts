@@ -1,18 +1,22 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findLastCommand, listCommands, undoCommand } from '../../../src/outbox/command-log.ts';
+import {
+  findLastUndoableCommand,
+  listCommands,
+  undoCommand,
+} from '../../../src/outbox/command-log.ts';
 import {
   findEntryById,
   findImportOfFind,
   listEntriesOfSubject,
-  listNumbers,
+  listNumberEntries,
 } from '../../../src/outbox/entry-queries.ts';
-import { getImport } from '../../../src/outbox/intents.ts';
+import { makeFindSlot } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId, findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { unwant, wantFind, wantNumber, wantPhoto } from '../../../src/outbox/wishes.ts';
+import { wantFind, wantNumber, wantPhoto, withdrawWish } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import {
   claimEntry,
@@ -38,7 +42,7 @@ function run<T>(outbox: Outbox, words: string, work: () => T): T {
 }
 
 function undoLast(outbox: Outbox) {
-  const last = findLastCommand(outbox);
+  const last = findLastUndoableCommand(outbox);
   if (last === undefined) throw new Error('nothing to undo');
   outbox.command.id = undefined;
   return undoCommand(outbox, last);
@@ -72,7 +76,7 @@ test('an accepted find has its record, and its number and photograph go there', 
     state: 'accepted',
     identCely: 'C-202400101-N00001',
   });
-  const [number] = listNumbers(outbox, findId);
+  const [number] = listNumberEntries(outbox, findId);
   expect(number).toMatchObject({ state: 'queued', identCely: 'C-202400101-N00001' });
 });
 
@@ -83,14 +87,14 @@ test('X, Y, X, Y are four numbers, and a restored copy knows which were sent', (
   const path = copyOf(outbox);
   for (const value of ['X', 'Y', 'X', 'Y']) {
     wantNumber(outbox, findId, value, null, false);
-    const last = listNumbers(outbox, findId).find(({ state }) => state === 'queued');
+    const last = listNumberEntries(outbox, findId).find(({ state }) => state === 'queued');
     acceptEntry(outbox, last?.id ?? 0, 'C-202400101-N00001');
   }
   wantNumber(outbox, findId, 'Y', null, false);
   using older = openAt(path, outbox.ledger.path, { clock: outbox.clock });
   uniteWithLedger(older);
   for (const each of [outbox, older]) {
-    const numbers = listNumbers(each, findId);
+    const numbers = listNumberEntries(each, findId);
     expect(numbers.map(({ value, state }) => [value, state])).toStrictEqual([
       ['X', 'accepted'],
       ['Y', 'accepted'],
@@ -119,7 +123,7 @@ test('a find that was removed after an attempt comes back from the ledger as rem
   const { findId, entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, QUEUED);
   const uuid = findByUuid(outbox, findId)?.uuid ?? '';
-  unwant(outbox, getImport(uuid), true);
+  withdrawWish(outbox, makeFindSlot(uuid), true);
   using anew = openAnew(outbox);
   expect(stateOf(anew, 'K-1')).toBe('dropped');
 });
@@ -129,7 +133,7 @@ test('undo of a removal after a failed attempt sends the find again', () => {
   const { findId, entryId } = queueImport(outbox, 'K-1');
   attemptEntry(outbox, entryId, QUEUED);
   const uuid = findByUuid(outbox, findId)?.uuid ?? '';
-  run(outbox, 'remove', () => unwant(outbox, getImport(uuid), true));
+  run(outbox, 'remove', () => withdrawWish(outbox, makeFindSlot(uuid), true));
   expect(stateOf(outbox, 'K-1')).toBe('dropped');
   expect(undoLast(outbox)).toMatchObject({ subjects: { size: 1 }, kept: [] });
   expect(stateOf(outbox, 'K-1')).toBe('queued');
@@ -176,7 +180,7 @@ test('undo of a creation removes the find, and its redo makes it again', () => {
   outbox.command.id = undefined;
   if (undo !== undefined) undoCommand(outbox, undo);
   expect(stateOf(outbox, 'K-1')).toBe('queued');
-  expect(findLastCommand(outbox)?.words).toBe('import');
+  expect(findLastUndoableCommand(outbox)?.words).toBe('import');
 });
 
 test('what is accepted stays with undo, and is named', () => {

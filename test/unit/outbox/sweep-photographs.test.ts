@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
+  deleteUnusedPhotographs,
   openContentStore,
-  sweepPhotographs,
 } from '../../../src/outbox/changes/kept-photographs.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -37,14 +37,14 @@ test('only copies without an entry are removed, an hour after they were made', (
   writeFileSync(strange, 'x');
   const photograph = { name: 'a.jpg', mediaType: 'image/jpeg', sha512: used.sha512, sizeBytes: 1 };
   wantPhoto(outbox, makeRecordSubject('C-202400101-N00001'), photograph);
-  expect(sweepPhotographs(outbox, folder)).toBe(1);
+  expect(deleteUnusedPhotographs(outbox, folder)).toBe(1);
   expect([used.path, unused.path, young.path, strange].map(existsSync)).toEqual([
     true,
     false,
     true,
     true,
   ]);
-  expect(sweepPhotographs(outbox, join(folder, 'nothing'))).toBe(0);
+  expect(deleteUnusedPhotographs(outbox, join(folder, 'nothing'))).toBe(0);
 });
 
 test('a photograph added during the scan of the folder stays', () => {
@@ -66,6 +66,6 @@ test('a photograph added during the scan of the folder stays', () => {
       return outbox.change(work);
     },
   };
-  expect(sweepPhotographs(beside, folder)).toBe(0);
+  expect(deleteUnusedPhotographs(beside, folder)).toBe(0);
   expect(existsSync(path)).toBe(true);
 });

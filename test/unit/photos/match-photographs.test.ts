@@ -5,10 +5,10 @@ import {
   matchPhotographs,
   type PhotoInfo,
 } from '../../../src/photos/match-photographs.ts';
-import { findInName, indexNames } from '../../../src/photos/name-match.ts';
+import { findFindsInName, indexNames } from '../../../src/photos/name-match.ts';
 
 function said(name: string, ...ids: string[]): string[] {
-  const { matches } = findInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] }))));
+  const { matches } = findFindsInName(name, indexNames(ids.map((id) => ({ find: id, ids: [id] }))));
   return matches.map(({ find, isDoubtful }) => (isDoubtful ? `${find}?` : find));
 }
 

@@ -5,7 +5,11 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { reduceJpeg } from '../../../src/photos/remove-gps.ts';
-import { loadImageLibrary, makeThumbnails, type Thumbnail } from '../../../src/photos/thumbnail.ts';
+import {
+  loadImageLibrary,
+  makeThumbnailMaker,
+  type Thumbnail,
+} from '../../../src/photos/thumbnail.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 /**
@@ -106,7 +110,7 @@ async function colours(jpeg: Buffer): Promise<string[]> {
 }
 
 describe('a thumbnail of a photograph', () => {
-  const make = makeThumbnails({ maxPx: 320, library });
+  const make = makeThumbnailMaker({ maxPx: 320, library });
 
   test('is no larger than requested, upright, and has no position', async () => {
     const bytes = await photograph(6);
@@ -148,7 +152,7 @@ describe('a thumbnail of a photograph', () => {
 });
 
 describe('without an installed image library', () => {
-  const make = makeThumbnails({ maxPx: 320, library: undefined });
+  const make = makeThumbnailMaker({ maxPx: 320, library: undefined });
 
   test('the camera’s own thumbnail is used without its metadata, to be rotated by the page', async () => {
     const { jpeg, widthPx, heightPx, orientation } = image(

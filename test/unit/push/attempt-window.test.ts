@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { asServerMs, asWallMs } from '../../../src/base/clock.ts';
 import {
-  type AnswerFacts,
-  claim,
+  type AnswerDetails,
+  type AttemptSettlement,
+  claimQueuedEntry,
   recordAnswer,
-  recoverOpenAttempts,
-  type Settlement,
+  recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { findEarliestMs, getAttemptWindow } from '../../../src/push/judge-import.ts';
+import { findEarliestArrivalMs, getAttemptWindow } from '../../../src/push/judge-import.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
@@ -17,7 +17,7 @@ const DAY = 86_400_000;
 const SETTLE = 600_000;
 /** All of a request has left so long after it was claimed. */
 const SENT_BY = 60_000;
-const UNCERTAIN: Settlement = { state: 'uncertain', reason: 'no answer' };
+const UNCERTAIN: AttemptSettlement = { state: 'uncertain', reason: 'no answer' };
 
 /** A find, on a machine whose clock is wrong by this much. */
 function story(aheadMs = 0) {
@@ -36,7 +36,7 @@ function story(aheadMs = 0) {
       fromMs: fromMs === null ? null : asServerMs(fromMs),
       sentByMs: fromMs === null ? null : asServerMs(fromMs + SENT_BY),
     };
-    const claimed = claim(outbox, entryId, () => ({
+    const claimed = claimQueuedEntry(outbox, entryId, () => ({
       ...times,
       method: 'POST',
       path: '/',
@@ -48,13 +48,13 @@ function story(aheadMs = 0) {
   };
   return {
     begin,
-    kill: () => recoverOpenAttempts(outbox),
+    kill: () => recordOrphanedAttempts(outbox),
     /** One attempt, from and until these times of the server. */
     attempt: (
       fromMs: number | null,
       endedMs: number | undefined,
-      settlement: Settlement,
-      answer: Partial<AnswerFacts> = {},
+      settlement: AttemptSettlement,
+      answer: Partial<AnswerDetails> = {},
     ) =>
       recordAnswer(outbox, begin(fromMs), settlement, {
         outcome: settlement.state === 'queued' ? 'throttled' : settlement.state,
@@ -62,7 +62,7 @@ function story(aheadMs = 0) {
         ...answer,
       }),
     window: () => getAttemptWindow(outbox, entry()),
-    earliest: () => findEarliestMs(outbox, entry()),
+    earliest: () => findEarliestArrivalMs(outbox, entry()),
   };
 }
 

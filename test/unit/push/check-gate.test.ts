@@ -3,16 +3,24 @@ import { describe, expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import { AuthError, UnavailableError } from '../../../src/base/errors.ts';
 import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
-import { findLastCommand, removeSubject, undoCommand } from '../../../src/outbox/command-log.ts';
+import {
+  findLastUndoableCommand,
+  removeSubject,
+  undoCommand,
+} from '../../../src/outbox/command-log.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { listHeldEntries, storeQuestion } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, updateHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
-import type { NotChecked } from '../../../src/push/departure.ts';
+import type { NoSearchReason } from '../../../src/push/departure.ts';
 import { type Gate, holdEntriesWithQuestions } from '../../../src/push/look.ts';
-import { openDecision, resolveEntries, sendHeld } from '../../../src/push/resolve-entries.ts';
+import {
+  getOpenDecision,
+  releaseHeldEntries,
+  resolveEntries,
+} from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
@@ -96,7 +104,7 @@ describe('a find that matches a record created from another outbox of the accoun
       ]);
       await given.clock.advance(5 * DAY_MS);
     }
-    expect(openDecision(outbox, 'B-1', undefined)).toMatchObject({
+    expect(getOpenDecision(outbox, 'B-1', undefined)).toMatchObject({
       kinds: ['created', 'resend', 'drop'],
       candidates: [N1],
     });
@@ -155,7 +163,7 @@ describe('a find that matches a record created from another outbox of the accoun
       const { service, outbox } = given;
       const askHeld = async (held: readonly Entry[]) => {
         meanwhile(outbox);
-        sendHeld(outbox, held);
+        releaseHeldEntries(outbox, held);
       };
       expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
       expect(states(outbox)).toEqual(after);
@@ -487,7 +495,7 @@ describe('if another account harvests', () => {
     await push();
     outbox.command.words = 'resolve';
     decide(outbox, 'K-1', 'resend');
-    const command = findLastCommand(outbox);
+    const command = findLastUndoableCommand(outbox);
     if (command === undefined) throw new Error('the answer is no command');
     outbox.command.id = undefined;
     expect(undoCommand(outbox, command).kept).toEqual([]);
@@ -505,7 +513,7 @@ describe('if another account harvests', () => {
 
 describe('the scan before a push', () => {
   const pushing = async (setup: ReturnType<typeof scene>) => {
-    const notChecked: NotChecked[] = [];
+    const notChecked: NoSearchReason[] = [];
     const result = await setup.service.push(setup.outbox, {
       onNotChecked: (why) => notChecked.push(why),
     });

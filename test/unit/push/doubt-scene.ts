@@ -3,10 +3,10 @@ import type { HarvestedElements } from '../../../src/finds/fields.ts';
 import type { HarvestedFile, HarvestedFind } from '../../../src/finds/harvested-find.ts';
 import {
   type AttemptWindow,
-  getShownKind,
+  type HarvestView,
   judgeImports,
+  makeVisibilityClass,
   type UncertainImport,
-  type View,
 } from '../../../src/push/judge-import.ts';
 
 export const START = Date.UTC(2024, 5, 1, 20, 0, 0);
@@ -88,16 +88,16 @@ export function record(
   };
 }
 
-export type Seen = Partial<Omit<View, 'index'>> & {
+export type Seen = Partial<Omit<HarvestView, 'index'>> & {
   readonly owned?: string;
-  readonly index?: Partial<View['index']>;
+  readonly index?: Partial<HarvestView['index']>;
 };
 
 /** Long after, with a newer record of this account shown. */
 export function view(
   records: readonly HarvestedFind[],
   { owned, index, ...more }: Seen = {},
-): View {
+): HarvestView {
   return {
     lookups: new Map(),
     finds: records,
@@ -111,11 +111,18 @@ export function view(
   };
 }
 
-export function makeSights(elements: HarvestedElements, stav: number, user = USER): View['shown'] {
-  return new Map([[getShownKind(elements, stav), new Set([user])]]);
+export function makeSights(
+  elements: HarvestedElements,
+  stav: number,
+  user = USER,
+): HarvestView['shown'] {
+  return new Map([[makeVisibilityClass(elements, stav), new Set([user])]]);
 }
 
-export function kinds(doubts: readonly UncertainImport[], seen: View): Record<number, string> {
+export function kinds(
+  doubts: readonly UncertainImport[],
+  seen: HarvestView,
+): Record<number, string> {
   return Object.fromEntries(
     [...judgeImports(doubts, seen)].map(([id, verdict]) => [id, verdict.kind]),
   );

@@ -8,7 +8,7 @@ import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { openKeptPhotograph, type Push } from '../../../src/push/departure.ts';
+import { openKeptPhotograph, type PushContext } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type Exchange,
@@ -148,7 +148,7 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
     return answer(harvested(new URL(request.url).searchParams, records, clock));
   };
   const client = makeClient(harvest);
-  const push = async (outbox: Outbox, more: Partial<Push> = {}, forMs = 60_000) => {
+  const push = async (outbox: Outbox, more: Partial<PushContext> = {}, forMs = 60_000) => {
     const running = pushAll({
       outbox,
       service: { ...service, send },

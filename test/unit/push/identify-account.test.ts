@@ -10,7 +10,7 @@ import {
   findKnownAccount,
   findKnownUsername,
   type KnownAccount,
-  rememberAccount,
+  storeKnownAccount,
   updateHeader,
 } from '../../../src/outbox/open-outbox.ts';
 
@@ -141,7 +141,7 @@ describe('an account that is not the one of the outbox', () => {
 
   test('is named by the user of the profile where no user name is known', async () => {
     using outbox = tempOutbox();
-    rememberAccount(outbox, '', EVA_SAID);
+    storeKnownAccount(outbox, '', EVA_SAID);
     const refused = resolveAccount(outbox, {
       ...serviceSaying(JAN_SAID),
       username: 'jan',

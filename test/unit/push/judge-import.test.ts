@@ -4,10 +4,10 @@ import type { HarvestedElements } from '../../../src/finds/fields.ts';
 import type { HarvestedFind } from '../../../src/finds/harvested-find.ts';
 import {
   CLOCK_MARGIN_MS,
-  getShownKind,
+  type HarvestView,
   judgeImports,
+  makeVisibilityClass,
   type UncertainImport,
-  type View,
 } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
 import {
@@ -49,18 +49,18 @@ const changed = (kind: 'withheld' | 'deleted', atMs: number, ident = MADE, more:
   view([], { ...more, lookups: new Map([[ident, { kind, datestampMs: atMs }]]) });
 const unlisted = (atMs: number) =>
   view([], { index: { unlisted: new Map([['C-1-N00009', atMs]]) } });
-const both = new Map([[getShownKind(SENT, 2), new Set([USER, OTHER_USER])]]);
+const both = new Map([[makeVisibilityClass(SENT, 2), new Set([USER, OTHER_USER])]]);
 const ofOthers = { owned: MADE, readsAsSent: () => false };
 
 function judged(
-  seen: View,
+  seen: HarvestView,
   more: Partial<UncertainImport> = {},
   others: readonly UncertainImport[] = [],
 ) {
   return inWords(judgeImports([doubt(1, more), ...others], seen).get(1));
 }
 
-type Case = [what: string, seen: View, basis: string, more?: Partial<UncertainImport>];
+type Case = [what: string, seen: HarvestView, basis: string, more?: Partial<UncertainImport>];
 
 test.each<Case>([
   ['its protected part is withheld', view([record(MADE, { masked: true })]), 'same-and-new'],
@@ -193,7 +193,7 @@ test.each<Case>([
 const later = doubt(2, { window: window(START + 30 * MINUTE) });
 const otherFind = doubt(2, { elements: { ...SENT, poznamka: 'opravená' } });
 
-test.each<[string, readonly UncertainImport[], View, Record<number, string>]>([
+test.each<[string, readonly UncertainImport[], HarvestView, Record<number, string>]>([
   [
     'are left to a person if one record exists',
     [doubt(1), doubt(2)],

@@ -1,10 +1,10 @@
 import { asServerMs } from '../../../src/base/clock.ts';
-import { claim, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
+import { claimQueuedEntry, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { ReconciledEntry } from '../../../src/push/judge-import.ts';
-import { reconcile } from '../../../src/push/reconcile-entries.ts';
+import { reconcileEntries } from '../../../src/push/reconcile-entries.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
@@ -27,7 +27,7 @@ export function lookScene({ tellsTime = true } = {}) {
   const begin = (id: number) => {
     const now = tellsTime ? asServerMs(clock.now()) : null;
     const account = EVA_SAID.identCely;
-    const claimed = claim(outbox, id, () => ({
+    const claimed = claimQueuedEntry(outbox, id, () => ({
       method: 'POST',
       path: '/',
       account,
@@ -102,7 +102,7 @@ export function lookScene({ tellsTime = true } = {}) {
         harvester: EVA_SAID.identCely,
         onProgress: (done: number, total: number | undefined) => progress.push([done, total]),
       };
-      const running = reconcile(lookup, subjects);
+      const running = reconcileEntries(lookup, subjects);
       running.catch(() => {});
       await clock.advance(60_000);
       return running;

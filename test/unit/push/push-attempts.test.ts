@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
-import { listAttempts, listEvidence, recoverOpenAttempts } from '../../../src/outbox/attempts.ts';
-import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
+import {
+  listAttempts,
+  listEvidence,
+  recordOrphanedAttempts,
+} from '../../../src/outbox/attempts.ts';
+import { findLastUndoableCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -88,7 +92,7 @@ describe('an attempt', () => {
     );
     expect(asked).toHaveLength(1);
     isFull = false;
-    recoverOpenAttempts(outbox);
+    recordOrphanedAttempts(outbox);
     await run(outbox);
     expect([count(outbox, 'uncertain'), count(outbox, 'accepted')]).toEqual([1, 2]);
   });
@@ -125,7 +129,7 @@ test('a photograph whose record is taken back while it waits for its time is not
   const waitUntilNear = pace.waitUntilNear.bind(pace);
   pace.waitUntilNear = async (signal) => {
     const waitedMs = await waitUntilNear(signal);
-    const last = findLastCommand(outbox);
+    const last = findLastUndoableCommand(outbox);
     if (last !== undefined) undoCommand(outbox, last);
     return waitedMs;
   };

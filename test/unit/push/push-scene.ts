@@ -2,7 +2,11 @@ import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
 import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { createServerClock, type Push, type PushEvent } from '../../../src/push/departure.ts';
+import {
+  createServerClock,
+  type PushContext,
+  type PushEvent,
+} from '../../../src/push/departure.ts';
 import { drainQueue } from '../../../src/push/drain-queue.ts';
 import type { PushResult } from '../../../src/push/push-session.ts';
 import {
@@ -32,7 +36,7 @@ export type Asked = {
   readonly project: string | null;
 };
 
-type More = Partial<Pick<Push, 'limit' | 'maxInFlight' | 'pace'>> & {
+type More = Partial<Pick<PushContext, 'limit' | 'maxInFlight' | 'pace'>> & {
   readonly session?: Session;
   /** Duration of the watched push. */
   readonly forMs?: number;

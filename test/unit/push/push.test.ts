@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { recoverOpenAttempts } from '../../../src/outbox/attempts.ts';
+import { recordOrphanedAttempts } from '../../../src/outbox/attempts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
@@ -139,7 +139,7 @@ describe('a refusal without details beside another import of the project', () =>
     const { entryId } = queueImport(outbox, 'K-1');
     queueImport(outbox, 'K-2');
     claimEntry(outbox, entryId);
-    recoverOpenAttempts(outbox);
+    recordOrphanedAttempts(outbox);
     const { run } = scene(clock, (_request, index) => (index === 0 ? collision : created()));
     expect(await run(outbox)).toMatchObject({ accepted: 1, refused: 0, requests: 2 });
     expect(count(outbox, 'uncertain')).toBe(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { UsageError } from '../../../src/base/errors.ts';
 import { msg } from '../../../src/base/message.ts';
 import { listEvidence } from '../../../src/outbox/attempts.ts';
-import { findLastCommand, undoCommand } from '../../../src/outbox/command-log.ts';
+import { findLastUndoableCommand, undoCommand } from '../../../src/outbox/command-log.ts';
 import type { Entry, EntryState, HeldBasis, ImportEntry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
@@ -14,10 +14,10 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import {
-  type Decision,
+  compareWithRecord,
   findRecordProblem,
-  lookUpRecord,
-  openDecision,
+  getOpenDecision,
+  type PersonDecision,
   resolveEntries,
 } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
@@ -29,18 +29,18 @@ import { lookScene } from './look-scene.ts';
 const IDENT = `${PROJECT}-N00001`;
 const OTHER = `${PROJECT}-N00002`;
 const STATUS = '`pas status` lists what needs your attention, with the command for it.';
-const CREATED: Decision = { kind: 'created', identCely: IDENT };
-const DROP: Decision = { kind: 'drop' };
-const RESEND: Decision = { kind: 'resend' };
+const CREATED: PersonDecision = { kind: 'created', identCely: IDENT };
+const DROP: PersonDecision = { kind: 'drop' };
+const RESEND: PersonDecision = { kind: 'resend' };
 
-const resolve = (outbox: Outbox, decision: Decision, entryId?: number, find = 'K-1') => {
+const resolve = (outbox: Outbox, decision: PersonDecision, entryId?: number, find = 'K-1') => {
   outbox.command.id = undefined;
   outbox.command.words = 'resolve';
   return resolveEntries(outbox, find, decision, entryId, true);
 };
 
 function undo(outbox: Outbox) {
-  const last = findLastCommand(outbox);
+  const last = findLastUndoableCommand(outbox);
   if (last === undefined) throw new Error('there is nothing to undo');
   outbox.command.id = undefined;
   return undoCommand(outbox, last);
@@ -232,7 +232,7 @@ describe('a lookup of a record', () => {
         record.hidden = hidden;
       });
     const source = { client: scene.service.client, format: 'oai_svc' };
-    const seen = await lookUpRecord(
+    const seen = await compareWithRecord(
       scene.outbox,
       source,
       scene.entry(entryId) as ImportEntry,
@@ -291,17 +291,20 @@ describe('the possible decisions', () => {
     ['dropped', ['resend']],
   ])('about a find that is %s', (state, kinds) => {
     const { outbox, ids } = findWith(['import', state]);
-    expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({ entry: { id: ids[0] }, kinds });
+    expect(getOpenDecision(outbox, 'K-1', undefined)).toMatchObject({
+      entry: { id: ids[0] },
+      kinds,
+    });
   });
 
   test('are none for an accepted entry', () => {
     const { outbox, ids } = findWith(['import', 'accepted', IDENT]);
-    expect(saidBy(() => openDecision(outbox, 'K-1', undefined))).toEqual([
+    expect(saidBy(() => getOpenDecision(outbox, 'K-1', undefined))).toEqual([
       'Nothing here waits for a decision.',
       STATUS,
     ]);
     const only = ` Only the entry ${ids[0]} was requested.`;
-    expect(saidBy(() => openDecision(outbox, 'K-1', ids[0]))[0]).toBe(
+    expect(saidBy(() => getOpenDecision(outbox, 'K-1', ids[0]))[0]).toBe(
       `Nothing here waits for a decision.${only}`,
     );
     const nothing = {
@@ -323,10 +326,10 @@ describe('the possible decisions', () => {
     const look = { at: 1, serverAt: null, basis: 'several-same', reason: msg`two` };
     storeLookup(outbox, ids[0] ?? 0, { ...look, candidates: [`${PROJECT}-N00009`] });
     storeLookup(outbox, ids[0] ?? 0, { ...look, candidates: [OTHER, IDENT] });
-    expect(openDecision(outbox, 'K-2', undefined).candidates).toEqual([IDENT]);
+    expect(getOpenDecision(outbox, 'K-2', undefined).candidates).toEqual([IDENT]);
     const held = withEntries(outbox, 'K-3', [['import', 'queued']]);
     hold(outbox, held.ids[0] ?? 0, 'equal-record', [OTHER, IDENT]);
-    expect(openDecision(outbox, 'K-3', undefined).candidates).toEqual([IDENT]);
+    expect(getOpenDecision(outbox, 'K-3', undefined).candidates).toEqual([IDENT]);
   });
 
   test('rest on the record of a photograph', () => {
@@ -338,14 +341,14 @@ describe('the possible decisions', () => {
       reason: msg`x`,
       candidates: ['a.jpg'],
     });
-    const open = openDecision(outbox, 'K-1', undefined);
+    const open = getOpenDecision(outbox, 'K-1', undefined);
     expect(open).toMatchObject({
       entry: { id: ids[1] },
       kinds: ['created', 'resend', 'drop'],
       candidates: [IDENT],
     });
     resolve(outbox, CREATED, ids[1]);
-    expect(openDecision(outbox, 'K-1', undefined)).toMatchObject({
+    expect(getOpenDecision(outbox, 'K-1', undefined)).toMatchObject({
       entry: { id: ids[0] },
       kinds: ['resend', 'drop'],
     });
@@ -353,7 +356,7 @@ describe('the possible decisions', () => {
 });
 
 describe('a decision concerns', () => {
-  test.each<[string, readonly Given[], Decision, readonly EntryState[]]>([
+  test.each<[string, readonly Given[], PersonDecision, readonly EntryState[]]>([
     [
       'what is held before what was refused',
       [
@@ -455,7 +458,7 @@ describe('a decision', () => {
     expect(() => resolveEntries(outbox, 'K-1', CREATED, undefined, false)).toThrow('Nothing here');
   });
 
-  test.each<[string, Decision, readonly Given[]]>([
+  test.each<[string, PersonDecision, readonly Given[]]>([
     [
       'in the service',
       CREATED,
@@ -497,7 +500,7 @@ describe('a decision', () => {
 });
 
 describe('an undone decision', () => {
-  test.each<[string, readonly Given[], Decision]>([
+  test.each<[string, readonly Given[], PersonDecision]>([
     [
       'a record for what was uncertain',
       [

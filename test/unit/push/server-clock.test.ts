@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
-import { createServerClock, parseDate } from '../../../src/push/departure.ts';
+import { createServerClock, parseDateHeader } from '../../../src/push/departure.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const SAID = 'Sat, 01 Jun 2024 20:00:00 GMT';
@@ -55,5 +55,5 @@ test.each([
   ['soon', undefined],
   [undefined, undefined],
 ])('a Date header %j is %j', (header, ms) => {
-  expect(parseDate(header)).toBe(ms);
+  expect(parseDateHeader(header)).toBe(ms);
 });

@@ -4,10 +4,10 @@ import { asMonotonicMs, asWallMs } from '../../../src/base/clock.ts';
 import { OUTCOMES, type OutcomeKind } from '../../../src/base/outcomes.ts';
 import { ENTRY_KINDS, type Entry, type EntryKind } from '../../../src/outbox/entry.ts';
 import {
-  type AttemptFacts,
+  decideSettlement,
   INITIAL_STATE,
   type PushState,
-  settle,
+  type SettlementInput,
 } from '../../../src/push/settle.ts';
 import type { Outcome } from '../../../src/service/outcome.ts';
 
@@ -73,7 +73,7 @@ const attempts: fc.Arbitrary<Attempt> = fc.record({
   access: fc.option(fc.constantFrom(...KINDS), { nil: undefined }),
 });
 
-function makeFacts(attempt: Attempt, step: number): AttemptFacts {
+function makeFacts(attempt: Attempt, step: number): SettlementInput {
   const { status, failuresBefore, besideImport } = attempt;
   const entry = getEntry(attempt.kind, attempt.id);
   return {
@@ -110,7 +110,7 @@ test('settle covers every outcome of every kind of entry, and leaves none under 
           besideImport: odd,
           access: undefined,
         };
-        const { settlement, asks } = settle(INITIAL_STATE, makeFacts(attempt, 1));
+        const { settlement, asks } = decideSettlement(INITIAL_STATE, makeFacts(attempt, 1));
         expect(['accepted', 'refused', 'queued', 'uncertain']).toContain(settlement.state);
         expect(asks === 'access').toBe(outcome === 'forbidden');
         if (outcome === 'uncertain') expect(settlement.state).toBe('uncertain');
@@ -130,7 +130,7 @@ test('a forbidden find stays queued if the probe of its account had no valid tok
     failuresBefore: 0,
     besideImport: false,
   };
-  const { settlement, state, stop } = settle(INITIAL_STATE, makeFacts(attempt, 1));
+  const { settlement, state, stop } = decideSettlement(INITIAL_STATE, makeFacts(attempt, 1));
   expect([settlement.state, state.accessProven, stop]).toEqual(['queued', false, undefined]);
 });
 
@@ -141,8 +141,8 @@ test('settle is pure: it changes no argument, and repeats its result', () => {
       for (const [step, attempt] of all.entries()) {
         const facts = makeFacts(attempt, step + 1);
         const before = picture(state);
-        const once = settle(state, facts);
-        const twice = settle(state, facts);
+        const once = decideSettlement(state, facts);
+        const twice = decideSettlement(state, facts);
         expect(picture(state)).toBe(before);
         expect(picture(once.state)).toBe(picture(twice.state));
         expect({ ...once, state: undefined }).toEqual({ ...twice, state: undefined });
@@ -157,7 +157,7 @@ test('for any answer, an entry that may have arrived is never queued, and only a
     fc.property(fc.array(attempts, { maxLength: 60 }), (all) => {
       let state = INITIAL_STATE;
       for (const [step, attempt] of all.entries()) {
-        const decision = settle(state, makeFacts(attempt, step + 1));
+        const decision = decideSettlement(state, makeFacts(attempt, step + 1));
         if (attempt.outcome === 'uncertain') expect(decision.settlement.state).toBe('uncertain');
         if (attempt.outcome === 'accepted') expect(decision.settlement.state).toBe('accepted');
         state = decision.state;

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
 import { listOpenAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
-import { storeMessage } from '../../../src/outbox/facts.ts';
+import { makeStoredMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { releaseClaims } from '../../../src/outbox/unite.ts';
+import { releaseSharedRecord } from '../../../src/outbox/unite.ts';
 import { appendFacts } from '../../../src/outbox/wishes.ts';
 import { explainUncertain } from '../../../src/push/push-session.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
@@ -137,7 +137,7 @@ test('an entry that was looked up and is absent needs no person', async () => {
     at: clock.now(),
     serverMs: null,
     basis: 'find-absent',
-    reason: storeMessage(msg`two are alike`),
+    reason: makeStoredMessage(msg`two are alike`),
     candidates: [],
     account: null,
   };
@@ -162,9 +162,9 @@ test('a reason is given once', async () => {
 test('if the service assigned one record to two finds, only that is reported', () => {
   const { outbox, entryId } = inDoubt();
   acceptEntry(outbox, entryId, IDENT);
-  expect(releaseClaims(outbox, IDENT)).toEqual([]);
+  expect(releaseSharedRecord(outbox, IDENT)).toEqual([]);
   acceptEntry(outbox, queueImport(outbox, 'K-2').entryId, IDENT);
-  releaseClaims(outbox, IDENT);
+  releaseSharedRecord(outbox, IDENT);
   const reason = `the service gave the record ${IDENT} to several finds (K-1, K-2): it may have been restored from a backup and lost one`;
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { asWallMs } from '../../../src/base/clock.ts';
 import type { StopCause } from '../../../src/push/departure.ts';
-import { type Round, type WatchEvent, watch } from '../../../src/push/watch.ts';
+import { runWatchLoop, type WatchEvent, type WatchRound } from '../../../src/push/watch.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 /** A watch over rounds that end as they are told to; after the last one nothing is due. */
@@ -18,10 +18,10 @@ function watching(
   const probedAt: number[] = [];
   const startedMs = clock.now();
   const due: { atMs: number | undefined } = { atMs: undefined };
-  const ended = watch({
+  const ended = runWatchLoop({
     clock,
     stop: stopper.signal,
-    push: async (): Promise<Round> => {
+    push: async (): Promise<WatchRound> => {
       const round = rounds[pushedAt.length];
       pushedAt.push(clock.now() - startedMs);
       due.atMs = undefined;

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { makeBoxAround } from '../../../src/finds/place/areas.ts';
 import { toSJtsk } from '../../../src/finds/place/geometry.ts';
 import {
+  groupOverlappingMarks,
   MAP_WIDTH,
   makeFrameAround,
   makeGraticule,
   placeLabels,
-  planSheets,
+  planMapSheets,
   roundDownToStep,
-  stack,
 } from '../../../src/report/map-frame.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
 
@@ -95,7 +95,7 @@ test('clusters contain every item once, and separate distant ones', () => {
   fc.assert(
     fc.property(fc.array(place, { maxLength: 80 }), (places) => {
       const items = places.map((at, index) => ({ at, index }));
-      const stacks = stack(items, ({ at }) => at, 15);
+      const stacks = groupOverlappingMarks(items, ({ at }) => at, 15);
       expect(
         stacks.flatMap(({ members }) => members.map(({ index }) => index)).sort((a, b) => a - b),
       ).toEqual([...items.keys()]);
@@ -115,7 +115,7 @@ test('ten thousand finds make no more clusters than fit a map', () => {
     { length: 10_000 },
     (_, index) => [(index * 7919) % 700, (index * 104_729) % 500] as const,
   );
-  expect(stack(items, (at) => at, 15).length).toBeLessThan(4000);
+  expect(groupOverlappingMarks(items, (at) => at, 15).length).toBeLessThan(4000);
 });
 
 test('place names do not overlap and stay inside the map', () => {
@@ -144,7 +144,7 @@ describe('sheets', () => {
       findAt(3, [15.172, 49.841]),
       findAt(4, [15.18, 49.85]),
     ];
-    const sheets = planSheets(finds);
+    const sheets = planMapSheets(finds);
     expect(
       sheets.map(({ kind, finds: members }) => [kind, members.map(({ number }) => number)]),
     ).toEqual([
@@ -155,10 +155,10 @@ describe('sheets', () => {
   });
 
   test('are empty without finds, and at most nine for finds all over the country', () => {
-    expect(planSheets([])).toEqual([]);
+    expect(planMapSheets([])).toEqual([]);
     const scattered = Array.from({ length: 300 }, (_, index) =>
       findAt(index + 1, [12.5 + (index % 20) * 0.3, 48.7 + Math.floor(index / 20) * 0.15]),
     );
-    expect(planSheets(scattered).length).toBe(9);
+    expect(planMapSheets(scattered).length).toBe(9);
   });
 });

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { openDatabase } from '../../../src/base/disk/database.ts';
 import { formatMoment } from '../../../src/base/language.ts';
 import { openPaceStore, type PaceStore, UNSEEN } from '../../../src/service/http/pace-store.ts';
-import { makePace, type Pace, type Slot } from '../../../src/service/http/pacer.ts';
+import { type DepartureSlot, makePace, type Pace } from '../../../src/service/http/pacer.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
@@ -56,7 +56,7 @@ async function departures(
 }
 
 /** Waits for a slot where no other task advances the time. */
-async function departing(pace: Pace, clock: ManualClock): Promise<Slot> {
+async function departing(pace: Pace, clock: ManualClock): Promise<DepartureSlot> {
   const taken = pace.acquire();
   while ((await Promise.race([taken, clock.advance(0.5)])) === undefined);
   return taken;

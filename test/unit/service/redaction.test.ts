@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../../src/service/http/exchange.ts';
-import { createRedactor, redactAnswers } from '../../../src/service/http/redaction.ts';
+import { createRedactor, withRedactedAnswers } from '../../../src/service/http/redaction.ts';
 
 const PASSWORD = 'Žluťoučký "kůň" & <spol.>/42%';
 
@@ -69,7 +69,7 @@ describe('and nothing else', () => {
   test('a password that is a common word stays in data of finds, and is removed from failures', async () => {
     const word = 'kladivo';
     const saying = (status: number) =>
-      redactAnswers([], async () => said('<nalez>kladivo</nalez>', status), [word]);
+      withRedactedAnswers([], async () => said('<nalez>kladivo</nalez>', status), [word]);
     expect(
       (await saying(200)({ method: 'GET', url: 'https://x.example' })).body.toString(),
     ).toContain('kladivo');
@@ -80,7 +80,7 @@ describe('and nothing else', () => {
 
   test('a secret of less than six characters stays in the document of a success', async () => {
     const saying = (status: number) =>
-      redactAnswers(['abc'], async () => said('<nalez>abc</nalez>', status));
+      withRedactedAnswers(['abc'], async () => said('<nalez>abc</nalez>', status));
     const get = async (status: number) =>
       (await saying(status)({ method: 'GET', url: 'https://x.example' })).body.toString();
     expect(await get(201)).toBe('<nalez>abc</nalez>');

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import {
   formatRedisEndpoint,
   isAddressFault,
+  maskRedisPasswords,
   parseRedisAddress,
-  withoutRedisPasswords,
 } from '../../../src/service/http/redis-pace-store.ts';
 import { inWords } from '../../support/in-words.ts';
 
@@ -62,7 +62,7 @@ test('an address with a password is refused, and no refusal repeats any of it', 
 });
 
 test('the credentials of a quoted address are removed', () => {
-  expect(withoutRedisPasswords('4: pacing = "redis://eva:hunter2@pace/0"')).toBe(
+  expect(maskRedisPasswords('4: pacing = "redis://eva:hunter2@pace/0"')).toBe(
     '4: pacing = "redis://***@pace/0"',
   );
 });

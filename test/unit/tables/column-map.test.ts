@@ -4,9 +4,9 @@ import type { ColumnMap } from '../../../src/tables/columns/column-rule.ts';
 import { parseColumns } from '../../../src/tables/columns/columns.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/settings.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 
-const table = (text: string) => parseTable('museum.csv', Buffer.from(text));
+const table = (text: string) => parseCsvTable('museum.csv', Buffer.from(text));
 
 function parseMap(text: string): ColumnMap {
   const { map, issues } = parseColumnMap('museum.map.toml', `version = 1\n${text}`);

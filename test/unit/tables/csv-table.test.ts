@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { withoutFormulaMark } from '../../../src/base/csv.ts';
 import { FileError } from '../../../src/base/errors.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { readTable } from '../../../src/tables/readers.ts';
 import { MAX_INPUT_BYTES } from '../../../src/tables/table.ts';
 
 const text = (content: string) => {
-  const table = parseTable('season.csv', Buffer.from(content, 'utf8'));
+  const table = parseCsvTable('season.csv', Buffer.from(content, 'utf8'));
   return { ...table, rows: [...table.rows] };
 };
 const splitCells = (content: string) => text(content).rows.map((row) => row.cells);
@@ -134,8 +134,8 @@ describe('a file that is not a table is refused with the reason', () => {
     ],
     ['UTF-8 cut in the middle of a letter', Buffer.from('a;ž\n1;ř').subarray(0, -1), 'cut short'],
   ])('%s', (_, bytes, message) => {
-    expect(() => parseTable('season.csv', bytes)).toThrow(FileError);
-    expect(() => parseTable('season.csv', bytes)).toThrow(message);
+    expect(() => parseCsvTable('season.csv', bytes)).toThrow(FileError);
+    expect(() => parseCsvTable('season.csv', bytes)).toThrow(message);
   });
 });
 
@@ -286,7 +286,7 @@ describe('for any cells', () => {
     fc.assert(
       fc.property(bytes, (content) => {
         try {
-          const table = parseTable('x', content);
+          const table = parseCsvTable('x', content);
           for (const row of table.rows) expect(row.cells).toHaveLength(table.header.length);
         } catch (error) {
           expect(error).toBeInstanceOf(FileError);

@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { getField } from '../../../src/finds/fields.ts';
-import { rememberReferences } from '../../../src/finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { makePhotoResolver } from '../../../src/photos/photograph.ts';
-import { withoutOtherRows } from '../../../src/tables/columns/map-table.ts';
+import { omitOtherRows } from '../../../src/tables/columns/map-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeOds } from '../../support/make-ods.ts';
 import { makeWorkbook, type WorkbookCell, workbookParts } from '../../support/make-workbook.ts';
@@ -252,7 +252,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
       expect(await readCell('poznamka', `'${text}`)).toBe(text);
   },
   'a term with a soft hyphen': () => {
-    const resolve = rememberReferences(lookupTerm);
+    const resolve = makeReferenceResolver(lookupTerm);
     const plain = resolve(getField('obdobi'), 'doba bronzová');
     expect(plain).toHaveProperty('value');
     expect(resolve(getField('obdobi'), 'doba\u200b bron\u00adzová')).toEqual(plain);
@@ -284,7 +284,7 @@ const CASES: Readonly<Record<string, () => Promise<void> | void>> = {
         'local_id;druh_nalezu\nA-1;spona\nA-2;nůž\nCelkem;2\n---;---\nlocal_id;druh_nalezu\nZapsal Jan;\n',
       ),
     );
-    const left = withoutOtherRows(table);
+    const left = omitOtherRows(table);
     expect([left.rowCount, left.issues.map(({ row }) => row)]).toEqual([2, [4, 5, 6, 7]]);
   },
   'a photograph with an absolute path': () => {

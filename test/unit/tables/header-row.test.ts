@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../../src/tables/header-row.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
 
 const read = (content: string, row?: string) => {
-  const table = parseTable(
+  const table = parseCsvTable(
     'season.csv',
     Buffer.from(content),
     row === undefined ? undefined : parseHeaderRows(row),

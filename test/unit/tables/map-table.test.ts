@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { lookupTerm, nothingHarvested } from '../finds/a-find.ts';
 
 const resolvePhoto = (name: string) =>
@@ -9,7 +9,7 @@ const resolvePhoto = (name: string) =>
     : { value: `/season/${name}` };
 
 function map(csv: string, lookup = lookupTerm) {
-  const mapped = mapTable(parseTable('season.csv', Buffer.from(csv)), {
+  const mapped = mapTable(parseCsvTable('season.csv', Buffer.from(csv)), {
     lookupTerm: lookup,
     resolvePhoto,
   });

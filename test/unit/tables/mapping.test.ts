@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { getField } from '../../../src/finds/fields.ts';
 import type { LookupTerm } from '../../../src/finds/find.ts';
-import { rememberReferences } from '../../../src/finds/resolve-references.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import {
   checkMapping,
   findSetSpec,
   formatMapping,
   type Mapping,
+  makeMappedLookup,
   parseMapping,
   parseOwnTerms,
-  withMapping,
 } from '../../../src/tables/own-terms/mapping.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const HEADER = 'set;term;id;label;note;confirmed';
 
 function mapping(...lines: string[]): Mapping {
-  return parseMapping(parseTable('mapping.csv', Buffer.from([HEADER, ...lines].join('\n'))));
+  return parseMapping(parseCsvTable('mapping.csv', Buffer.from([HEADER, ...lines].join('\n'))));
 }
 
 const entry = (id: string, label: string, setSpec = 'heslo:obdobi') => ({ id, label, setSpec });
@@ -39,7 +39,7 @@ describe('a museum’s own term', () => {
     'obdobi;halštat;HES-000283;;;',
     'period;Pozdní  doba;HES-000286;;viz kartotéka;ANO',
   );
-  const lookup = withMapping(lookupTerm, stored);
+  const lookup = makeMappedLookup(lookupTerm, stored);
 
   test('stands for its mapped entry, whatever its case and white space', () => {
     for (const own of ['laten', 'LATEN', ' Laten ', 'pozdní doba'])
@@ -80,10 +80,9 @@ describe('a museum’s own term', () => {
       /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/,
     ],
   ])('whose entry was %s is refused with advice', (_, id, message) => {
-    const reading = rememberReferences(withMapping(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)))(
-      getField('obdobi'),
-      'moje',
-    );
+    const reading = makeReferenceResolver(
+      makeMappedLookup(lookupTerm, mapping(`obdobi;moje;${id};;;yes`)),
+    )(getField('obdobi'), 'moje');
     expect(inWords(reading)).toMatchObject({
       rule: 'term-mapping-conflict',
       problem: expect.stringMatching(message),
@@ -91,14 +90,14 @@ describe('a museum’s own term', () => {
   });
 
   test('is accepted by its identifier if the vocabulary was not harvested', () => {
-    const reading = rememberReferences(
-      withMapping(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')),
+    const reading = makeReferenceResolver(
+      makeMappedLookup(lookupTerm, mapping('obdobi;moje;HES-000003;nová;;yes')),
     )(getField('obdobi'), 'moje');
     expect(reading).toEqual({ value: { id: 'HES-000003', text: 'nová' } });
   });
 
   test('may be confirmed by the label of the entry alone', () => {
-    const only = withMapping(lookupTerm, mapping('obdobi;moje;;doba laténská;;yes'));
+    const only = makeMappedLookup(lookupTerm, mapping('obdobi;moje;;doba laténská;;yes'));
     expect(only('heslo:obdobi', 'moje')).toMatchObject({
       kind: 'found',
       term: { id: 'HES-000286' },
@@ -138,7 +137,7 @@ describe('a mapping that a person has edited', () => {
   });
 
   test('without a required column is refused', () => {
-    const table = parseTable('mapping.csv', Buffer.from('set;label\nobdobi;a\n'));
+    const table = parseCsvTable('mapping.csv', Buffer.from('set;label\nobdobi;a\n'));
     expect(parseMapping(table).issues.map(({ message }) => message)).toEqual([
       expect.stringContaining('no column term'),
       expect.stringContaining('no column id'),
@@ -146,7 +145,7 @@ describe('a mapping that a person has edited', () => {
   });
 
   test('is read with Czech headers and commas as well', () => {
-    const table = parseTable(
+    const table = parseCsvTable(
       'mapping.csv',
       Buffer.from('Sada,Vlastní termín,ID,Potvrzeno\nobdobi,laten,HES-000286,ano\n'),
     );
@@ -168,13 +167,15 @@ describe('a mapping that a person has edited', () => {
     );
     const text = formatMapping(rows);
     expect(text).toContain("'=1+1");
-    const read = parseMapping(parseTable('mapping.csv', Buffer.from(text)));
+    const read = parseMapping(parseCsvTable('mapping.csv', Buffer.from(text)));
     expect(read.rows.map(({ row: _row, ...rest }) => rest)).toEqual(rows);
     expect(read.issues).toEqual([]);
   });
 
   test('may be empty', () => {
-    expect(parseMapping(parseTable('mapping.csv', Buffer.from(formatMapping([]))))).toMatchObject({
+    expect(
+      parseMapping(parseCsvTable('mapping.csv', Buffer.from(formatMapping([])))),
+    ).toMatchObject({
       rows: [],
       issues: [],
     });
@@ -202,7 +203,7 @@ describe('a check of a mapping', () => {
 
 describe('a list of terms', () => {
   const listed = (...lines: string[]) =>
-    parseOwnTerms(parseTable('terms.csv', Buffer.from(lines.join('\n'))));
+    parseOwnTerms(parseCsvTable('terms.csv', Buffer.from(lines.join('\n'))));
 
   test('of one column starts with a term, unless the first line names a column', () => {
     expect(listed('Naše názvy', 'laten', 'halštat').terms.map(({ term }) => term)).toEqual([

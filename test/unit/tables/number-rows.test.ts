@@ -5,8 +5,8 @@ import { enqueueNumber } from '../../../src/outbox/changes/enqueue-change.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { NO_ANSWERS } from '../../../src/tables/columns/propose-columns.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
-import { makeNumberProposer, parseNumbers } from '../../../src/tables/table-columns.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
+import { makeNumberProposer, parseNumberRows } from '../../../src/tables/table-columns.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm } from '../finds/a-find.ts';
 
@@ -39,7 +39,7 @@ function inTable(value: string) {
   const rows = [{ row: 2, cells: ['K-1', value] }];
   const header = ['local_id', 'evidencni_cislo'];
   const table = { file: 'a.csv', header, rows, rowCount: 1, issues: [] };
-  return parseNumbers(table, makeNumberProposer(table, NO_FINDS)(NO_ANSWERS));
+  return parseNumberRows(table, makeNumberProposer(table, NO_FINDS)(NO_ANSWERS));
 }
 
 function inFind(value: string): readonly string[] {
@@ -87,7 +87,7 @@ test('blanks around a number are removed', () => {
 });
 
 function findColumns(isFind: (text: string) => boolean, ...lines: string[]) {
-  const table = parseTable('t.csv', Buffer.from(lines.join('\n')));
+  const table = parseCsvTable('t.csv', Buffer.from(lines.join('\n')));
   const isIdent = (text: string): boolean => /-N\d{5}$/.test(text);
   const { columns, questions } = makeNumberProposer(table, { isFind, isIdent })(NO_ANSWERS);
   const asked = Object.fromEntries(questions.map(({ element, keys }) => [element, keys]));

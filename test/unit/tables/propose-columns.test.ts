@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import type { LookupTerm } from '../../../src/finds/find.ts';
 import { listUnmappedTerms } from '../../../src/tables/columns/map-table.ts';
 import {
+  makeColumnMap,
   makeColumnProposer,
-  makeMapOfProposal,
   type TableProposal,
 } from '../../../src/tables/columns/propose-columns.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 
@@ -37,7 +37,7 @@ const proposeFor = (table: Table, lookup = lookupTerm): TableProposal =>
   makeColumnProposer(table, lookup)({ rules: new Map(), settings: [] });
 
 function propose(lines: readonly string[], lookup = lookupTerm, file = 't.csv'): TableProposal {
-  return proposeFor(parseTable(file, Buffer.from(lines.join('\n'))), lookup);
+  return proposeFor(parseCsvTable(file, Buffer.from(lines.join('\n'))), lookup);
 }
 
 const listFixed = ({ fixed }: TableProposal) => fixed.map(({ name, value }) => [name, value]);
@@ -45,7 +45,7 @@ const listFixed = ({ fixed }: TableProposal) => fixed.map(({ name, value }) => [
 /** Element of each column, with its options. */
 function listRules(proposal: TableProposal): Record<string, unknown> {
   return Object.fromEntries(
-    [...makeMapOfProposal('m', proposal).columns].map(([key, rule]) => {
+    [...makeColumnMap('m', proposal).columns].map(([key, rule]) => {
       const { element, ...rest } = rule;
       if (element === undefined) return [key, '–'];
       const options = Object.fromEntries(
@@ -298,7 +298,7 @@ describe('museum tables with custom columns:', () => {
 });
 
 describe('what two columns could be', () => {
-  const table = parseTable('t.csv', Buffer.from('č.;inv. č.;předmět\n1;A 1;spona\n2;A 2;mince'));
+  const table = parseCsvTable('t.csv', Buffer.from('č.;inv. č.;předmět\n1;A 1;spona\n2;A 2;mince'));
   const proposeWith = makeColumnProposer(table, lookupTerm);
 
   test('is a question, and both have the element until it is answered', () => {

@@ -6,12 +6,12 @@ import { applyColumnRule } from '../../../src/tables/columns/column-rule.ts';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import {
   type ColumnProposal,
+  makeColumnMap,
   makeColumnProposer,
-  makeMapOfProposal,
   type TableProposal,
 } from '../../../src/tables/columns/propose-columns.ts';
 import { formatColumnMap, parseColumnMap } from '../../../src/tables/columns/settings.ts';
-import { parseTable } from '../../../src/tables/formats/csv-table.ts';
+import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseTableBytes } from '../../../src/tables/readers.ts';
 import type { Table } from '../../../src/tables/table.ts';
 import { makeWorkbook } from '../../support/make-workbook.ts';
@@ -24,7 +24,7 @@ const lookupTerm: LookupTerm = (setSpec, cell) =>
 const propose = (table: Table): TableProposal =>
   makeColumnProposer(table, lookupTerm)({ rules: new Map(), settings: [] });
 
-const csv = (text: string, file = 'sezona.csv'): Table => parseTable(file, Buffer.from(text));
+const csv = (text: string, file = 'sezona.csv'): Table => parseCsvTable(file, Buffer.from(text));
 
 function getColumns(table: Table): Record<string, ColumnProposal> {
   return Object.fromEntries(propose(table).columns.map((column) => [column.profile.key, column]));
@@ -34,7 +34,7 @@ const getElement = (column: ColumnProposal | undefined): string | undefined => c
 
 /** The finds that the proposed map makes of a table, and what is wrong with its rows. */
 function readAsProposed(table: Table) {
-  const map = makeMapOfProposal('t.map.toml', propose(table));
+  const map = makeColumnMap('t.map.toml', propose(table));
   const mapped = mapTable(table, {
     map,
     lookupTerm,
@@ -315,7 +315,7 @@ describe('for any table,', () => {
       fc.property(tables, ({ names, rows }) => {
         const proposal = propose(makeTable(names, rows));
         if (proposal.questions.length > 0) return;
-        const map = makeMapOfProposal('m.toml', proposal);
+        const map = makeColumnMap('m.toml', proposal);
         const text = formatColumnMap(map, { table: 't', columns: new Map(), undecided: [] });
         expect(parseColumnMap('m.toml', text).map?.columns).toEqual(map.columns);
       }),

@@ -10,7 +10,7 @@ import {
   exportXml,
   makeFindRows,
 } from '../../../src/tables/exports/exported-find.ts';
-import { exportGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
+import { fillGeoPackage } from '../../../src/tables/exports/gpkg-layers.ts';
 import { formatCsvLines, makeWorkbook } from '../../../src/tables/exports/write-rows.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { readFinds } from '../../support/read-finds.ts';
@@ -132,7 +132,7 @@ const FORMATS: Readonly<
   'finds.geojson': (list) => Buffer.from([...exportGeoJson(list)].join('')),
   'finds.xml': (list) => Buffer.from([...exportXml(list, PROFILE)].join('')),
   'finds.gpkg': (list) =>
-    makeDatabaseImage((database) => exportGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
+    makeDatabaseImage((database) => fillGeoPackage(database, list, '2024-06-01T00:00:00.000Z')),
   'finds.xlsx': (list) => makeWorkbook(new Map([['finds', makeFindRows(list)]])),
 };
 

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.ts';
-import { rememberReferences } from '../../../src/finds/resolve-references.ts';
+import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import type { Setting } from '../../../src/tables/columns/column-rule.ts';
 import {
-  checkDefaults,
   mergeDefaults,
-  parseSetting,
+  parseFindDefaults,
   parseSettings,
-  parseSettingsOrThrow,
+  parseSettingText,
+  parseSettingTexts,
 } from '../../../src/tables/columns/settings.ts';
 
 const context = {
-  resolveReference: rememberReferences((setSpec, cell) =>
+  resolveReference: makeReferenceResolver((setSpec, cell) =>
     cell === 'spona'
       ? { kind: 'found', term: { id: 'HES-000605', label: 'spona', setSpec } }
       : { kind: 'unknown', nearest: [] },
@@ -20,7 +20,7 @@ const context = {
 };
 
 function read(...texts: readonly string[]) {
-  const settings = texts.map(parseSetting);
+  const settings = texts.map(parseSettingText);
   for (const setting of settings) if ('rule' in setting) throw new Error(setting.message);
   return parseSettings(settings as Setting[], 'K-1', context);
 }
@@ -54,9 +54,7 @@ describe('element=value', () => {
       ['setting-twice', 'hloubka'],
     ]);
     expect(elements).toEqual({ presna_datace: 'early' });
-    expect(() => parseSettingsOrThrow(['depth_cm=3', 'hloubka=4'])).toThrow(
-      'hloubka is given twice',
-    );
+    expect(() => parseSettingTexts(['depth_cm=3', 'hloubka=4'])).toThrow('hloubka is given twice');
   });
 
   test.each([
@@ -66,7 +64,10 @@ describe('element=value', () => {
     ['dept=3', 'element-unknown', 'Did you mean depth_cm'],
     ['whatever=3', 'element-unknown', 'hloubka, depth_cm'],
   ])('%s is refused', (text, rule, message) => {
-    expect(parseSetting(text)).toMatchObject({ rule, message: expect.stringContaining(message) });
+    expect(parseSettingText(text)).toMatchObject({
+      rule,
+      message: expect.stringContaining(message),
+    });
   });
 });
 
@@ -81,14 +82,16 @@ describe('defaults of config.toml', () => {
     [{ note: ['a'] }, 'must be a text'],
     ['spona', 'must be a table'],
   ])('%j are refused', (table, message) => {
-    expect(() => checkDefaults('config.toml', table)).toThrow(ConfigError);
-    expect(() => checkDefaults('config.toml', table)).toThrow(message);
+    expect(() => parseFindDefaults('config.toml', table)).toThrow(ConfigError);
+    expect(() => parseFindDefaults('config.toml', table)).toThrow(message);
   });
 
   test('of a project take precedence over those of the profile', () => {
     const file = {
-      profiles: new Map([['museum', checkDefaults('', { context: 'sběr', finder: 'Novák, Jan' })]]),
-      projects: new Map([['C-1', checkDefaults('', { okolnosti: 'výkop' })]]),
+      profiles: new Map([
+        ['museum', parseFindDefaults('', { context: 'sběr', finder: 'Novák, Jan' })],
+      ]),
+      projects: new Map([['C-1', parseFindDefaults('', { okolnosti: 'výkop' })]]),
     };
     const values = (project: string | undefined) =>
       Object.fromEntries(

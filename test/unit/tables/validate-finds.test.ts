@@ -3,27 +3,27 @@ import { openEdit } from '../../../src/cli/interview/edit-find.ts';
 import { openFindSchema } from '../../../src/finds/document.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { validateFind } from '../../../src/finds/rules.ts';
-import { makePrepared } from '../../../src/outbox/changes/enqueue-finds.ts';
+import { makePreparedDocument } from '../../../src/outbox/changes/enqueue-finds.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
-import type { Prepared } from '../../../src/outbox/intents.ts';
+import type { PreparedDocument } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { wantFind, wantNewFind } from '../../../src/outbox/wishes.ts';
-import { validateAll } from '../../../src/tables/validate-finds.ts';
+import { validateFindsAndDocuments } from '../../../src/tables/validate-finds.ts';
 import { tempOutbox } from '../../support/temp-outbox.ts';
 import { aFind, lookupTerm, PROFILE } from '../finds/a-find.ts';
 
 const schema = await openFindSchema(PROFILE);
 const KNOWN = { schema, today: '2024-11-20', lookupTerm };
 
-const DRAFT: Prepared = { document: null, issues: [] };
+const DRAFT: PreparedDocument = { document: null, issues: [] };
 
 function storeDraft(outbox: Outbox, { localId, elements }: Find): string {
   const place = { file: null, row: null, path: null, base: null };
   return wantNewFind(outbox, { localId, elements, ...place }, DRAFT);
 }
 
-function edit(outbox: Outbox, { localId, elements }: Find, prepared: Prepared): void {
+function edit(outbox: Outbox, { localId, elements }: Find, prepared: PreparedDocument): void {
   const stored = findByLocalId(outbox, localId);
   if (stored === undefined) throw new Error('the find is not stored');
   wantFind(outbox, stored, { ...stored.wish, elements }, prepared);
@@ -41,13 +41,13 @@ test('a find that changes during validation is validated again, and no older doc
       const entry = findImportOfFind(outbox, findId);
       if (isFirst && entry !== undefined) {
         isFirst = false;
-        edit(outbox, edited, makePrepared(validateFind(edited, KNOWN)));
+        edit(outbox, edited, makePreparedDocument(validateFind(edited, KNOWN)));
       }
       return outbox.change(work);
     },
   };
   const request = { finds: undefined, documents: [], terms: undefined, onProgress: () => {} };
-  expect(validateAll(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
+  expect(validateFindsAndDocuments(beside, KNOWN, request)).toMatchObject({ valid: 1, invalid: 0 });
   expect(isFirst).toBe(false);
   expect(findImportOfFind(outbox, findId)?.document?.toString('utf8')).toContain(
     '<svc:hloubka>99</svc:hloubka>',
