@@ -25,6 +25,7 @@ test('an issue with an answer wraps between words on a narrow terminal', async (
 });
 
 test('Enter on a word without a match gives advice, and the question is repeated', async () => {
+  await home.pas('remove', 'N-1', '--yes');
   await using terminal = await startTerminal(['add'], home);
   await answer(terminal, 'Number of the find', 'N-2');
   await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');

@@ -69,9 +69,9 @@ export function* tinyRows(finds: Iterable<ExportedFind>): Generator<readonly str
   'Make a form for another program on phones': {
     file: 'src/tables/forms/make-tiny-form.ts',
     text: `import { writeOutputFile } from '../../base/disk/output-file.ts';
-import { type FieldMade, type FieldRequest, makeFormLists } from './form-lists.ts';
+import { type WrittenFieldForm, type FieldFormRequest, makeFormLists } from './form-lists.ts';
 
-export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldRequest): Promise<FieldMade> {
+export async function makeTinyForm({ destination, overwrite, vocabulary, rules }: FieldFormRequest): Promise<WrittenFieldForm> {
   await writeOutputFile(destination, [...makeFormLists(vocabulary, rules).keys()].map((name) => name + '\\n'), { overwrite });
   return { files: [destination] };
 }

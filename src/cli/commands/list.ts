@@ -1,8 +1,8 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { type Message, quoteShellWord } from '../../base/message.ts';
-import type { Entry } from '../../outbox/entry.ts';
+import { ENTRY_STATES, type Entry } from '../../outbox/entry.ts';
 import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { formatStanding, listFinds } from '../../outbox/views/records-at-service.ts';
 import { addWhereOption, defineCommand, parseWholeNumber, type Runner } from '../command.ts';
@@ -33,8 +33,10 @@ export function register(program: Command, run: Runner): void {
     summary: t`List the finds of the outbox with their states.`,
     examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
   });
-  for (const [name, value] of Object.entries(NAMED_FILTERS))
-    command.option(`--${name} ${value}`, t`short for --where ${name}=…`);
+  for (const [name, value] of Object.entries(NAMED_FILTERS)) {
+    const option = new Option(`--${name} ${value}`, t`short for --where ${name}=…`);
+    command.addOption(name === 'state' ? option.choices(ENTRY_STATES) : option);
+  }
   addWhereOption(command)
     .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
     .action(run(list));
