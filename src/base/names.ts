@@ -154,7 +154,7 @@ export function markWordEdges(word: string): string {
   return `^^${word}$`;
 }
 
-/** Returns the trigrams of a marked word, some of which `spna` and `spona` share. */
+/** Returns the trigrams of a word with its edges marked: `spna` and `spona` share some. */
 export function splitTrigrams(word: string): string[] {
   const letters = [...markWordEdges(word)];
   return [

@@ -223,7 +223,7 @@ function store(prepared: PreparedFind, context: EnqueueContext): StoreResult {
   if (stored.isHidden || existing.entry?.state === 'dropped')
     return storeUnchanged(stored, plan, 'kept', [makeDroppedIssue(stored, find)]);
   if (row.kind === 'question' || merge.kind === 'conflict')
-    return storeQuestion(find, plan, existing, merge, context);
+    return storeAskedRow(find, plan, existing, merge, context);
   return storeMerged(prepared, existing, merge, context);
 }
 
@@ -246,7 +246,7 @@ function storeUnchanged(
 }
 
 /** Leaves a row out, and stores it with the find that it may be. */
-function storeQuestion(
+function storeAskedRow(
   find: Find,
   plan: Plan,
   existing: ExistingFind,

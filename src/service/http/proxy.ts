@@ -13,8 +13,8 @@ import { describeNetworkError } from './exchange.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Chooses the proxy for an address as curl does: `configured`, else HTTPS_PROXY, HTTP_PROXY or
- * ALL_PROXY; the lower-case name first. NO_PROXY excludes hosts, whatever the proxy is from.
+ * Chooses the proxy for an address: `configured`, else HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, in
+ * small letters first. As curl does, but HTTP_PROXY counts in capitals too. NO_PROXY excludes hosts, whatever the proxy is from.
  * @param configured an empty text is no proxy
  * @throws ConfigError where the proxy is no http address
  */

@@ -139,8 +139,8 @@ async function renderRows(
 }
 
 /**
- * Returns the function that renders finds for a purpose, else in a format. A purpose ignores the
- * format.
+ * Returns the function that renders finds for a purpose, or without one in a format. It gets the
+ * format too.
  */
 export function getRenderer(exporter: ExportPurpose | undefined, format: ExportFormat): Render {
   return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
