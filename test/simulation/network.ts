@@ -91,6 +91,8 @@ export class Network {
   onItsWay = 0;
   /** Some arrived after their clients had stopped waiting. */
   wasLate = false;
+  /** When requests that no client waited for arrived, with their addresses. */
+  readonly lateArrivals: { readonly atMs: number; readonly url: string }[] = [];
 
   constructor(time: VirtualTime, services: readonly Service[], random: Random) {
     this.#time = time;
@@ -153,10 +155,11 @@ export class Network {
   }
 
   async #carry(service: Service, arrival: Arrival, fate: Fate): Promise<HttpResponse> {
-    const take = async (afterMs: number): Promise<HttpResponse> => {
+    const take = async (afterMs: number, isAwaited = true): Promise<HttpResponse> => {
       this.onItsWay += 1;
       await this.#time.sleep(afterMs);
       this.onItsWay -= 1;
+      if (!isAwaited) this.lateArrivals.push({ atMs: this.#time.nowMs, url: arrival.url });
       const response = await service.take(arrival);
       if (new URL(arrival.url).pathname === '/api/token-auth/' && response.status === 200)
         this.#tokens.set(JSON.parse(response.body.toString()).token, service);
@@ -178,7 +181,7 @@ export class Network {
       case 'late':
         return take(this.#random.between(500, MAX_LATE_MS));
       case 'astray':
-        void take(this.#random.between(500, MAX_LATE_MS));
+        void take(this.#random.between(500, MAX_LATE_MS), false);
         await this.#time.sleep(wayMs);
         throw new TransportError('reset', true, 'the connection was cut');
       case 'dies':
@@ -213,7 +216,7 @@ export class Network {
         return { status: 429, headers: {}, body: Buffer.from('{"detail":"locked"}') };
       case 'repeated': {
         await take(wayMs);
-        void take(this.#random.between(50, MAX_LATE_MS));
+        void take(this.#random.between(50, MAX_LATE_MS), false);
         throw new TransportError('reset', true, 'the connection was cut');
       }
       default: {

@@ -1411,8 +1411,13 @@ class Scene {
         : [];
     });
     // One that was sent from here as well is not another outbox's.
+    const wasReplacedLate = ({ ident, atMs }: { ident: string; atMs: number }): boolean =>
+      this.#network.lateArrivals.some(
+        (late) => late.atMs > atMs && new URL(late.url).pathname.includes(`/${ident}/`),
+      );
     const strange = this.#curatedNumbers.filter(
-      ({ ident, value }) =>
+      ({ ident, value, atMs }) =>
+        !wasReplacedLate({ ident, atMs }) &&
         !numbers.some((ownNumber) => ownNumber.ident === ident && ownNumber.value === value),
     );
     return strange.flatMap((curated) => {
