@@ -41,7 +41,7 @@ export function getExamples(command: Command): readonly string[] {
 
 /**
  * Adds a command with its summary and examples to the program or a group, and returns it for its
- * arguments, flags and action. {@link addCommonOptions} adds the global flags later.
+ * arguments, flags and action. {@link completeOptions} adds the global flags later.
  * @param definition.name with its arguments, such as `import [file...]`
  */
 export function defineCommand(
@@ -135,7 +135,7 @@ export function formatCommonHeading(): string {
  * Adds to each command, also in groups, what all have in common: short forms, groups in the help,
  * global flags. To be called once, after all commands are defined.
  */
-export function addCommonOptions(program: Command): void {
+export function completeOptions(program: Command): void {
   for (const command of program.commands) {
     for (const option of command.options) {
       const group = FLAG_GROUPS.find(([, flags]) =>
@@ -148,7 +148,7 @@ export function addCommonOptions(program: Command): void {
       option.flags = `${short}, ${option.flags}`;
     }
     if (command.commands.length === 0) addGlobalOptions(command);
-    addCommonOptions(command);
+    completeOptions(command);
   }
 }
 

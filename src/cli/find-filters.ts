@@ -8,7 +8,7 @@ import { formatLabelledElements } from '../outbox/views/entry-words.ts';
 import type { FindFilter } from '../outbox/views/records-at-service.ts';
 import { parseSettingText } from '../tables/columns/settings.ts';
 
-/** What selects finds, beside their elements. */
+/** Filters of finds that are not elements. */
 const FILTERS: Readonly<Record<string, (value: string) => FindFilter>> = {
   state(value) {
     const states = parseStates(value);

@@ -5,9 +5,9 @@ import { LANGUAGES, type Language, t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { getPackageVersion } from '../base/own-files.ts';
 import {
-  addCommonOptions,
   addExamplesOfGroups,
   addGlobalOptions,
+  completeOptions,
   formatCommonHeading,
   formatExamples,
   type Runner,
@@ -221,7 +221,7 @@ async function registerCommands(program: Command, run: Runner, word?: string): P
   const wanted = MODULES.filter(([words]) => word === undefined || words.includes(word));
   for (const [, load] of wanted) (await load()).register(program, run);
   addExamplesOfGroups(program);
-  addCommonOptions(program);
+  completeOptions(program);
 }
 
 /**

@@ -18,7 +18,7 @@ export function formatLeftOut(identifier: string | null | undefined, sentence: s
 
 /**
  * Converts a set's result to JSON: `set` is null for a harvest without a set, `kept_in_doubt` the
- * kind of losses that nobody confirmed, null without any.
+ * kind of the unconfirmed losses, null without any.
  */
 export function toSetJson({ setSpec, unconfirmed, ...figures }: SetResult) {
   const kind = unconfirmed?.held === 0 ? 'empty' : 'losses';

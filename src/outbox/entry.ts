@@ -95,7 +95,7 @@ type EntryBase = {
    * requests write to it at once.
    */
   readonly subject: string;
-  /** What exactly one intent is wanted of. */
+  /** As in a fact: of its intents one is wanted at most. */
   readonly slot: string;
   /** The id of the intent. */
   readonly intent: string;

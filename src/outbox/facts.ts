@@ -260,7 +260,7 @@ type BodyOf = {
 };
 export type FactKind = keyof BodyOf;
 
-/** What exactly one intent is wanted of: the import of a find, a number, or a photograph. */
+/** Subject of one wish: the import of a find, its number, or one of its photographs. */
 export type Slot = { readonly subject: string; readonly slot: string };
 
 /** Something that happened. It never changes, and its id is a hash of its content. */

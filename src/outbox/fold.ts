@@ -111,21 +111,19 @@ function findEffective(decided: readonly Decided[], attempts: readonly Attempted
  * which it need not know: an older copy of an outbox lacks those that were made after it.
  */
 function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
-  const replacedWishes = new Set(
+  const replacedByWishes = new Set(
     facts.flatMap((fact) => (fact.kind === 'current' ? fact.body.replaces : [])),
   );
-  const replaced = new Set(
-    facts.flatMap((fact) => {
-      if (fact.kind === 'current') return fact.body.replaces;
-      return fact.kind === 'attempted' ? [...fact.body.basis, fact.body.current] : [];
-    }),
+  const replacedByAttempts = new Set(
+    facts.flatMap((fact) =>
+      fact.kind === 'attempted' ? [...fact.body.basis, fact.body.current] : [],
+    ),
   );
-  return facts.filter(
-    (fact): fact is Current | Attempted =>
-      (fact.kind === 'current' || fact.kind === 'attempted') &&
-      !replaced.has(fact.id) &&
-      !(fact.kind === 'attempted' && replacedWishes.has(fact.body.current)),
-  );
+  return facts.filter((fact): fact is Current | Attempted => {
+    if (replacedByWishes.has(fact.id) || replacedByAttempts.has(fact.id)) return false;
+    if (fact.kind === 'attempted') return !replacedByWishes.has(fact.body.current);
+    return fact.kind === 'current';
+  });
 }
 
 function getWanted(heads: readonly (Current | Attempted)[]): SlotWish {

@@ -170,7 +170,7 @@ function makeServiceFunctions({ sql, change }: GuardedDatabase) {
         if (findService(address) === undefined) setAddress(address, service);
         return findService(address) ?? service;
       }),
-    /** Returns services of this kind at which the account is known, except one. */
+    /** Returns services of this kind to which the account has sent, except one. */
     listServicesOfAccount: (account: string, kind: ServiceKind, except: string): string[] =>
       listTexts(
         'select id from services where kind = ? and id <> ? and exists (select 1 from facts where service = services.id and account = ?)',

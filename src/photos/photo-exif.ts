@@ -369,7 +369,7 @@ function removeFromXmp({ bytes }: Tiff, { count, value }: Entry): GpsFinding {
  * not see.
  */
 const FINDINGS = ['none', 'other', 'place', 'place-outside-exif'] as const;
-/** What GPS data of a photograph revealed; see {@link FINDINGS}. */
+/** Result of reading the GPS data of a photograph; see {@link FINDINGS}. */
 export type GpsFinding = (typeof FINDINGS)[number];
 
 /**

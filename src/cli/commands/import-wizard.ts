@@ -24,8 +24,8 @@ import { type ImportOptions, importTables, makeColumnMapPath } from './import-ta
  * Proposes the column map of a table, lets a person change it on a terminal, writes it, and
  * imports the table on request.
  * @returns `dataRefused` where something is left to decide in the written map
- * @throws UsageError where several files or standard input are given, the map exists, or nobody
- * can answer and `--yes` is absent
+ * @throws UsageError where several files or standard input are given, the map exists, or there is
+ * neither a terminal nor `--yes`
  */
 export async function runWizard(
   context: Context,

@@ -10,15 +10,9 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { toHeldJson } from '../result-texts.ts';
 
 /** Filters of `--where` that have an option of their own. */
-const NAMED_FILTERS = {
-  state: '<state...>',
-  project: '<id>',
-  since: '<date>',
-  until: '<date>',
-  text: '<text>',
-} as const;
+const NAMED_FILTERS = ['state', 'project', 'since', 'until', 'text'] as const;
 
-type NamedFilter = keyof typeof NAMED_FILTERS;
+type NamedFilter = (typeof NAMED_FILTERS)[number];
 
 type ListOptions = GlobalOptions & {
   readonly [name in NamedFilter]?: string | readonly string[];
@@ -33,13 +27,19 @@ export function register(program: Command, run: Runner): void {
     summary: t`List the finds of the outbox with their states.`,
     examples: ['pas list', 'pas list --state draft refused --since 2024-06-01'],
   });
-  for (const [name, value] of Object.entries(NAMED_FILTERS)) {
-    const option = new Option(`--${name} ${value}`, t`short for --where ${name}=…`);
-    command.addOption(name === 'state' ? option.choices(ENTRY_STATES) : option);
-  }
+  command
+    .addOption(makeFilterOption('state', '<state...>').choices(ENTRY_STATES))
+    .addOption(makeFilterOption('project', '<id>'))
+    .addOption(makeFilterOption('since', '<date>'))
+    .addOption(makeFilterOption('until', '<date>'))
+    .addOption(makeFilterOption('text', '<text>'));
   addWhereOption(command)
     .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
     .action(run(list));
+}
+
+function makeFilterOption(name: NamedFilter, value: string): Option {
+  return new Option(`--${name} ${value}`, t`short for --where ${name}=…`);
 }
 
 async function list(context: Context, options: ListOptions): Promise<ExitReason> {
@@ -75,7 +75,7 @@ async function list(context: Context, options: ListOptions): Promise<ExitReason>
 }
 
 function listNamedFilters(options: ListOptions): string[] {
-  return (Object.keys(NAMED_FILTERS) as NamedFilter[]).flatMap((name) => {
+  return NAMED_FILTERS.flatMap((name) => {
     const value = options[name];
     return value === undefined ? [] : [`${name}=${[value].flat().join(',')}`];
   });

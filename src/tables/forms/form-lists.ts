@@ -91,7 +91,7 @@ function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   };
 }
 
-/** What a person orders with `pas field make`, apart from the defaults. */
+/** Request for a form, without the defaults of its finds. */
 export type FieldFormOrder = {
   /** File or folder that the user named. */
   readonly destination: string;
