@@ -72,7 +72,7 @@ export function collectDeviceValues(
     const field = columns.get(column) ?? column;
     const existing = values.get(field)?.trim() ?? '';
     if (existing === '' && text !== '') values.set(field, text);
-    return existing === '' || existing === text;
+    return text === '' || existing === '' || existing === text;
   };
   const isPicture = (link: string): boolean => isPictureName(getLinkedFile(link) ?? '');
   const otherLinks = links.filter((link) => !isPicture(link) && !link.startsWith('data:'));

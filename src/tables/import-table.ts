@@ -207,7 +207,7 @@ function makeFolderIssue(file: string, folder: string): Issue {
   return makeWarningIssue('photo-folder', message, { file });
 }
 
-/** Returns the identifier and photographs of a stored find, which an exported table may name. */
+/** Returns what an exported table repeats of a stored find. */
 function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined {
   if (named === undefined || 'alike' in named) return undefined;
   const entries = listEntriesOfSubject(outbox, named.uuid).filter(
@@ -216,6 +216,7 @@ function findKnownFind(named: NamedFind, outbox: Outbox): KnownFind | undefined 
   const identCely = entries.find(({ kind }) => kind === 'import')?.identCely ?? undefined;
   return {
     identCely,
+    day: (named.elements as FindElements).datum_nalezu,
     photos: entries.flatMap((entry) => (entry.kind === 'photo' ? [entry.photograph.name] : [])),
   };
 }

@@ -205,3 +205,15 @@ test('a table that Excel saved as CSV is imported as displayed, and a person may
   expect(dryRun.stdout + dryRun.stderr).not.toContain('is read as');
   expect(dryRun.stdout).toMatch(/row 2, column poznamka .*U\+008E/);
 });
+
+test('a confirmed old day of an export is not doubted again', async () => {
+  const field = makeHome();
+  await field.init(mock.service, '--name', 'field');
+  const rows = 'local_id;datum_nalezu\nS-1;1936-05-01!\nS-2;2024-05-01\nS-3;2024-05-02\n';
+  await field.pas('import', field.file('season.csv', rows), '--quiet');
+  const path = join(field.folder, 'finds.csv');
+  await field.pas('export', path);
+  const again = await field.json<Report>('import', path);
+  expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 3 });
+  expect(again.issues.filter(({ rule }) => rule === 'date-plausible')).toEqual([]);
+});

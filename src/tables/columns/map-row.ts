@@ -58,6 +58,8 @@ export type KnownFind = {
   readonly identCely: string | undefined;
   /** File names of its stored photographs. */
   readonly photos: readonly string[];
+  /** Its day, which an export repeats without the mark that confirmed it. */
+  readonly day: string | undefined;
 };
 
 /** `find` is absent where a cell could not be read; `issues` then has at least one error. */
@@ -121,7 +123,7 @@ export function readRow(row: TableRow, localId: string, columns: Columns, contex
   };
   const unfit = reportDoubts(row, columns, context, report);
   const values = parseElements(row, columns, context.resolveReference, report, unfit);
-  checkDay(values, columns.getCell(row, 'datum_nalezu'), context, report);
+  checkDay(values, localId, columns.getCell(row, 'datum_nalezu'), context, report);
   const point = parsePointColumns(row, columns);
   if (!isReadable(point)) report(point, point.column, { element: point.element });
   else if (point.value.remark !== undefined)
@@ -191,15 +193,16 @@ function parseElements(
   return values;
 }
 
-/** Asks about a doubtful day, unless its cell confirms it. */
+/** Asks about a doubtful day, unless its cell confirms it, or the find has it already. */
 function checkDay(
   { datum_nalezu: day }: FindElements,
+  localId: string,
   cell: string,
-  { findDayDoubt }: RowContext,
+  { findDayDoubt, findKnown }: RowContext,
   report: Report,
 ): void {
   const doubt = day === undefined || isConfirmedDate(cell) ? undefined : findDayDoubt?.(day);
-  if (day === undefined || doubt === undefined) return;
+  if (day === undefined || doubt === undefined || findKnown?.(localId)?.day === day) return;
   const confirm = msg`If ${day} is right, write ${day}! in the cell.`;
   const problem = joinMessages([doubt, confirm], ' ');
   report(makeUnreadable('date-plausible', problem), 'datum_nalezu');

@@ -65,6 +65,14 @@ describe('a placemark of KML', () => {
     expect(String(table.issues[0]?.message)).toContain('phoneNumber, rating');
   });
 
+  test('keeps the day of a field where it has no time, without a warning', async () => {
+    const { table, rows } = await read(
+      `<name>A</name><ExtendedData>${data('datum_nalezu', '2024-05-01')}</ExtendedData>${point()}`,
+    );
+    expect(table.issues).toEqual([]);
+    expect(rows).toMatchObject([{ datum_nalezu: '2024-05-01' }]);
+  });
+
   test('may have no place, or one in a group', async () => {
     const { rows } = await read(
       '<name>A</name>',
