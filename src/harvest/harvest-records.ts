@@ -41,7 +41,10 @@ type HarvestRecordsOptions = HarvestRequest & {
 export type SetFigures = SetResult & {
   /** Records whose content the account may not read. */
   readonly masked: number;
-  /** Records written although unchanged since the last harvest: the output lacked them. */
+  /**
+   * Records written although unchanged since the last harvest: the output lacked them, or had
+   * another version. None where the whole output is written again.
+   */
   readonly mended: number;
 };
 
@@ -103,7 +106,7 @@ async function harvestSet(
   const verify = options.verify === true;
   const saving = groupPages({ store, output }, clock);
   const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
-  const settledMs = state.getSettledMs();
+  const settledMs = state.getWatermarkMs() ?? Number.NEGATIVE_INFINITY;
   const tally = { masked: 0, mended: 0 };
   const settings: HarvestOptions = {
     ...options,
@@ -201,8 +204,6 @@ function sumFigures(sets: readonly SetFigures[]) {
 
 /** State of one set of an output whose sets share their records. */
 type SetState = HarvestState & {
-  /** Returns the time up to which the output had all changes, also before it was lost. */
-  getSettledMs(): number;
   isInOtherSet(identifier: string): boolean;
   /** Removes records from this set. */
   leave(identifiers: readonly string[]): void;
@@ -216,17 +217,8 @@ export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => 
   const { sql, change } = store;
   const harvestId = change(() => getOrCreateHarvest(store, setSpec));
   const stored = openStoredState(store, harvestId, nowMs);
-  const getSettledMs = (): number => {
-    const wasComplete =
-      sql('select completed_at is not null from harvests where id = ?').pluck().get(harvestId) ===
-      1;
-    return (
-      stored.getWatermarkMs() ?? (wasComplete ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
-    );
-  };
   const state = {
     ...stored,
-    getSettledMs,
     isInOtherSet: (identifier: string) =>
       sql('select 1 from seen_records where identifier = ? and harvest <> ? and scan > 0')
         .pluck()

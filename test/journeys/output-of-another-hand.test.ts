@@ -141,9 +141,16 @@ describe('a JSON lines file', () => {
     expect((await harvest('out.jsonl', '--full')).code).toBe(2);
     const mended = await harvest('out.jsonl', '--verify');
     await expectEnded(mended, 0, /written again/);
-    expect(mended.stdout).toContain(`${expected.size} repaired`);
+    // The service still has what was harvested.
+    expect(mended.stdout).not.toContain('repaired');
     expectWholeLines('out.jsonl');
     expect(await harvest('out.jsonl')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('cannot be standard output for --verify', async () => {
+    const run = await harvest('-', '--verify');
+    expect(run).toMatchObject({ code: 2, stdout: '' });
+    expect(run.stderr).toContain('Name a file with --out.');
   });
 
   test('without its state file is not written to', async () => {

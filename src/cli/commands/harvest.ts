@@ -72,6 +72,10 @@ export async function harvest(
   // Most objects of a harvest live for one page; without this flag the heap grows more than needed.
   setFlagsFromString('--heap-growing-percent=200');
   const sets = parseSets(setArguments, options.all === true);
+  if (options.verify === true && options.out === '-')
+    throw new UsageError(t`--verify repairs an output file, and there is none.`, {
+      hint: t`Name a file with --out.`,
+    });
   const subject = parseSubject(context, sets, options);
   const result = await runHarvest(context, options, (request) =>
     harvestRecords({
@@ -130,14 +134,14 @@ function parseForm(out: string): RecordHarvestSubject['form'] {
 function report(
   { terminal }: Context,
   subject: RecordHarvestSubject,
-  { out, verify }: HarvestOptions,
+  { out }: HarvestOptions,
   result: RecordHarvest,
 ): ExitReason {
   const { sets, held, broken, elapsedMs, ...sum } = result;
   const { mended } = sum;
   for (const { identifier, reason } of broken) terminal.warn(formatLeftOut(identifier, reason));
   const perSecond = Math.round((sum.records * 1000) / Math.max(1, elapsedMs));
-  const compared = verify === true ? t`${mended} repaired; ` : '';
+  const compared = mended > 0 ? t`${mended} repaired; ` : '';
   const lines = sets.map((figures) => formatFigures(figures));
   lines.push(`${lines.pop() ?? ''}; ${compared}${t`${held} in total (${perSecond}/s).`}`);
   for (const line of lines) {
