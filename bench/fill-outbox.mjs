@@ -11,12 +11,7 @@ import {
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
 import { openOutbox, storeKnownAccount } from '../dist/src/outbox/open-outbox.js';
-import {
-  bindAccount,
-  getPushPlace,
-  storePushPlace,
-  uniteWithLedger,
-} from '../dist/src/outbox/unite.js';
+import { getPushPlace, storePushPlace, uniteWithLedger } from '../dist/src/outbox/unite.js';
 import { wantNewFind, wantPhoto } from '../dist/src/outbox/wishes.js';
 import { PAS } from './measure.mjs';
 
@@ -71,7 +66,7 @@ export function openFilled({ file, ledgerFile, address }, wrapped = (ledger) => 
     ledger: () => wrapped(openLedger(ledgerFile, { machine: () => '' })),
   });
   storeKnownAccount(outbox, ACCOUNT.email, ACCOUNT);
-  bindAccount(outbox, ACCOUNT.identCely);
+  uniteWithLedger(outbox, ACCOUNT.identCely);
   storePushPlace(outbox, '', getPushPlace(outbox, ''));
   return outbox;
 }

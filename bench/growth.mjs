@@ -247,10 +247,10 @@ function recordOf(n) {
 function timeOfRestore(places) {
   const outbox = openFilled(places);
   const before = process.cpuUsage();
-  const { arrived } = uniteWithLedger(outbox);
+  const { finds } = uniteWithLedger(outbox);
   const ms = cpuMsSince(before);
   outbox.close();
-  return ms / arrived.size;
+  return ms / finds;
 }
 
 /** Processor time, since waiting for the disk would hide how it grows. */

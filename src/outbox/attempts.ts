@@ -153,7 +153,7 @@ function listRefusedAttempts(outbox: Outbox, entry: Entry): string[] {
  * Detaches a record that the service gave to another find: what was attempted for it is unknown
  * again. Later evidence may name the record again.
  */
-export function releaseRecord(
+export function detachRecord(
   outbox: Outbox,
   entry: Entry,
   identCely: string,

@@ -60,9 +60,9 @@ export function isAnswerable({ held }: Pick<Entry, 'held'>): boolean {
  * Stable code of a question. `edited-twice` and the bases of rows follow from the facts of the
  * entry; the gate asks all others.
  */
-export type HeldBasis =
-  | 'edited-twice'
-  | AskedRow['basis']
+export type HeldBasis = 'edited-twice' | AskedRow['basis'] | GateBasis;
+
+export type GateBasis =
   | 'two-records'
   | 'alike-here'
   | 'local-id-in-use'

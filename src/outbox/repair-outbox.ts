@@ -49,8 +49,8 @@ import {
   parseNamedEntries,
 } from './stored-finds.ts';
 import {
+  askAboutAlikeFinds,
   getPushPlace,
-  holdAlikeEnteredFinds,
   type PushPlace,
   requestFullUnion,
   restoreIntentContents,
@@ -427,7 +427,7 @@ export async function repairOutbox(options: Damaged): Promise<RepairResult> {
     restoreIntentContents(outbox, intents);
     const corrected = rebuildAllEntries(outbox);
     // The caches had the questions.
-    holdAlikeEnteredFinds(outbox, {});
+    askAboutAlikeFinds(outbox, () => true);
     const after = listNamedEntries(outbox);
     const getName = ({ uuid, key }: NamedEntry): string => `${uuid} ${key}`;
     const left = new Set(after.map(getName));

@@ -36,7 +36,7 @@ import {
   replaceOutboxContents,
 } from './repair-outbox.ts';
 import { countFinds } from './stored-finds.ts';
-import { NOTHING_UNITED, type UnionResult, uniteAndHoldAlike } from './unite.ts';
+import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */
 export type OutboxFiles = {
@@ -258,7 +258,7 @@ async function uniteAndRestorePhotographs(
 function uniteIfUsable(outbox: Outbox): [UnionResult, string | undefined] {
   if (outbox.ledger === undefined) return [NOTHING_UNITED, outbox.ledgerProblem?.message];
   try {
-    return [uniteAndHoldAlike(outbox), undefined];
+    return [uniteWithLedger(outbox), undefined];
   } catch (thrown) {
     // The backup is in place, and the next push unites before it sends anything.
     if (thrown instanceof DatabaseError) return [NOTHING_UNITED, thrown.message];

@@ -122,14 +122,11 @@ export function* iterateFinds(outbox: Outbox, withHidden = false): Generator<Sto
   for (const row of rows) yield parseFind(outbox, row);
 }
 
-/** Returns finds that are not hidden and were never attempted; with a command, only those of its wishes. */
-export function listUnattemptedFinds(outbox: Outbox, command?: string): StoredFind[] {
+/** Returns finds that are not hidden and were never attempted. */
+export function listUnattemptedFinds(outbox: Outbox): StoredFind[] {
   return outbox
-    .sql(
-      `select ${COLUMNS} from ${FROM}
-       where attempts = 0 and hidden = 0 and (:command is null or facts.command = :command) order by finds.id`,
-    )
-    .all({ command: command ?? null })
+    .sql(`select ${COLUMNS} from ${FROM} where attempts = 0 and hidden = 0 order by finds.id`)
+    .all()
     .map((row) => parseFind(outbox, row));
 }
 

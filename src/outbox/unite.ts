@@ -12,7 +12,7 @@ import {
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
-import { releaseRecord } from './attempts.ts';
+import { detachRecord } from './attempts.ts';
 import type { Entry } from './entry.ts';
 import {
   findImportOfFind,
@@ -28,7 +28,7 @@ import {
   parseFact,
   unpackAttempt,
 } from './facts.ts';
-import { judgeDeparture, NOTHING_KNOWN } from './gate.ts';
+import { judgeDeparture } from './gate.ts';
 import {
   INTENT_COLUMNS,
   makeFindSlot,
@@ -45,7 +45,6 @@ import {
   updateHeader,
 } from './open-outbox.ts';
 import {
-  countFinds,
   findByLocalId,
   findByUuid,
   iterateFinds,
@@ -68,20 +67,22 @@ import {
   withdrawWish,
 } from './wishes.ts';
 
-export type UnionResult = {
-  readonly facts: number;
-  /** UUIDs of the finds that only the other side had. */
-  readonly arrived: ReadonlySet<string>;
-};
+/** Numbers of facts and finds that only the other side had. */
+export type UnionResult = { readonly facts: number; readonly finds: number };
 
-export const NOTHING_UNITED: UnionResult = { facts: 0, arrived: new Set() };
+export const NOTHING_UNITED: UnionResult = { facts: 0, finds: 0 };
 
 /**
- * Unites the facts of the outbox and of the ledger both ways. This completes an older copy, a
- * restored backup, a second copy on this machine, a lost data home and a lost ledger. Before the
- * first sign-in nothing is known about the account.
+ * Unites the facts of the outbox and of the ledger both ways, and asks about finds that are like
+ * what came. This completes an older copy, a restored backup, a second copy on this machine, a lost
+ * data home and a lost ledger. Before the first sign-in nothing is known about the account.
+ * @param signedIn account that has just signed in: it is bound to an outbox without one, and
+ * nothing is done where it is bound already
+ * @throws ConfigError where the outbox belongs to another account; DatabaseError where outbox or
+ * ledger cannot be written, or a fact is damaged
  */
-export function uniteWithLedger(outbox: Outbox): UnionResult {
+export function uniteWithLedger(outbox: Outbox, signedIn?: string): UnionResult {
+  if (signedIn !== undefined && !bindAccount(outbox, signedIn)) return NOTHING_UNITED;
   const { ledger } = outbox;
   const scope = findLedgerScope(outbox);
   if (ledger === undefined || scope === undefined) return NOTHING_UNITED;
@@ -109,6 +110,15 @@ export function uniteWithLedger(outbox: Outbox): UnionResult {
   // Wishes from here for a find that was first attempted elsewhere.
   copyFactsToLedger(outbox);
   return united;
+}
+
+/** @returns false where it is bound already */
+function bindAccount(outbox: Outbox, account: string): boolean {
+  assertSameAccount(outbox, account);
+  if (readHeader(outbox).account === account) return false;
+  // All facts of the account in the ledger belong to the outbox now.
+  outbox.change(() => updateHeader(outbox, { account, unitedSeq: 0, unitedFact: '' }));
+  return true;
 }
 
 /**
@@ -196,7 +206,7 @@ export function restoreIntentContents(outbox: Outbox, intents: readonly string[]
   });
 }
 
-/** Applies the rules for finds and records that have arrived. */
+/** Applies the rules for finds and records that have arrived, and asks about like finds. */
 function settleArrived(
   outbox: Outbox,
   added: readonly Fact[],
@@ -210,8 +220,9 @@ function settleArrived(
   outbox.change(() => {
     for (const uuid of arrived) adoptOrRename(outbox, uuid, known);
   });
-  releaseSharedRecords(outbox, [...subjects]);
-  return { facts: added.length, arrived: new Set(arrived) };
+  detachSharedRecords(outbox, [...subjects]);
+  if (arrived.length > 0) askAboutAlikeFinds(outbox, () => true, new Set(arrived));
+  return { facts: added.length, finds: arrived.length };
 }
 
 /**
@@ -264,19 +275,22 @@ function giveTo(outbox: Outbox, from: StoredFind, to: StoredFind): void {
   rebuildEntries(outbox, to.uuid);
 }
 
-/** A record that two finds claim belongs to neither until a person or the service says more. */
-export function releaseSharedRecords(outbox: Outbox, subjects: readonly string[]): void {
+function detachSharedRecords(outbox: Outbox, subjects: readonly string[]): void {
   outbox.change(() => {
     for (const subject of subjects) {
       const entry = findImportOfFind(outbox, subject);
       if (entry?.identCely != null && entry.state === 'accepted')
-        releaseSharedRecord(outbox, entry.identCely);
+        detachSharedRecord(outbox, entry.identCely);
     }
   });
 }
 
-/** @returns the imports that lost the record */
-export function releaseSharedRecord(outbox: Outbox, identCely: string): Entry[] {
+/**
+ * Detaches a record that several finds claim from all of them, until a person or the service says
+ * more. Does nothing where fewer than two do.
+ * @returns the imports that lost the record
+ */
+export function detachSharedRecord(outbox: Outbox, identCely: string): Entry[] {
   const claims = listEntriesOfRecord(outbox, identCely).filter(
     ({ kind, state }) => kind === 'import' && state === 'accepted',
   );
@@ -286,7 +300,7 @@ export function releaseSharedRecord(outbox: Outbox, identCely: string): Entry[] 
   for (const claim of claims)
     for (const entry of listEntriesOfSubject(outbox, claim.subject))
       if (entry.identCely === identCely && entry.state === 'accepted')
-        releaseRecord(outbox, entry, identCely, reason);
+        detachRecord(outbox, entry, identCely, reason);
   return claims;
 }
 
@@ -357,96 +371,59 @@ export function findNamesake(outbox: Outbox, find: StoredFind): StoredFind | und
   return other?.uuid === find.uuid ? undefined : other;
 }
 
-/** Binds the outbox to its account, from which all facts of it in the ledger belong to it. */
-export function storeOutboxAccount(outbox: Outbox, account: string): void {
-  outbox.change(() => updateHeader(outbox, { account, unitedSeq: 0, unitedFact: '' }));
-}
-
-/**
- * Binds the outbox to the first account that signs in, and unites it with what this machine knows
- * of that account.
- * @throws ConfigError where it belongs to another account
- */
-export function bindAccount(outbox: Outbox, account: string): UnionResult {
-  assertSameAccount(outbox, account);
-  if (readHeader(outbox).account === account) return NOTHING_UNITED;
-  storeOutboxAccount(outbox, account);
-  return uniteWithLedger(outbox);
-}
-
 /** Finds per transaction: few enough that a parallel push waits only briefly. */
 const BATCH = 100;
 
 type EnteredFind = Pick<StoredFind, 'uuid' | 'localId' | 'wish' | 'command'>;
-type Tables = {
-  readonly editions: ReadonlyMap<string | null, ReadonlySet<string>>;
-  readonly entrance: Entrance;
-};
 type Entered = { readonly stored: StoredFind; readonly find: ComparableFind };
 
-/** Finds that entered; all that are here, if nothing says which. */
-type Entrance = {
-  /** Command by which they entered. */
-  readonly command?: string;
-  /** Their subjects, at an undo. */
-  readonly only?: ReadonlySet<string>;
-  /** Subjects of those that came by a union. */
-  readonly arrived?: ReadonlySet<string>;
-};
+/** Asks about finds that are like those that the running command changed. */
+export function askAboutChangedFinds(outbox: Outbox): void {
+  const { id } = outbox.command;
+  if (id !== undefined) askAboutAlikeFinds(outbox, ({ command }) => command === id);
+}
 
 /**
  * Compares finds that were never attempted with those of other commands and other tables, and asks
  * about what is the same or nearly so. Within one table, and of one command, equal finds are
- * different ones; but a find that came by a union may be a row that has another local id now.
+ * different ones.
+ * @param hasEntered tells which of them are compared
+ * @param arrived UUIDs of finds that came by a union: one may be a row that has another local id
  */
-export function holdAlikeEnteredFinds(outbox: Outbox, entrance: Entrance): void {
-  const { command, only } = entrance;
-  const stored = listUnattemptedFinds(outbox, command).filter(
-    ({ uuid }) => only === undefined || only.has(uuid),
-  );
-  if (stored.length === 0 || (countFinds(outbox) === stored.length && command !== undefined))
-    return;
-  const entered = stored.map((each) => ({
-    stored: each,
-    find: makeComparable(each.elements as FindElements, each.localId),
-  }));
+export function askAboutAlikeFinds(
+  outbox: Outbox,
+  hasEntered: (find: StoredFind) => boolean,
+  arrived: ReadonlySet<string> = new Set(),
+): void {
+  const entered = listUnattemptedFinds(outbox)
+    .filter(hasEntered)
+    .map((stored): Entered => ({ stored, find: makeComparableFind(stored) }));
+  if (entered.length === 0) return;
   const known = createFindIndex<EnteredFind>();
-  for (const each of iterateFinds(outbox))
-    if (command === undefined || each.command !== command)
-      known.add(makeComparable(each.elements as FindElements, each.localId), each);
+  for (const each of iterateFinds(outbox)) known.add(makeComparableFind(each), each);
   const editions = findEditionsByTable(entered, known);
+  const listAlike = ({ stored, find }: Entered): Candidate[] =>
+    known.list(find).flatMap(({ find: other, item }) => {
+      if (isOfOneEntry(stored, item, arrived)) return [];
+      const isEdition = editions.get(stored.wish.path)?.has(item.wish.path ?? '') === true;
+      const matched = matchFinds(find, other, isEdition);
+      return matched === 'other' ? [] : [{ name: item.localId, matched }];
+    });
   for (let at = 0; at < entered.length; at += BATCH)
     outbox.change(() => {
-      for (const each of entered.slice(at, at + BATCH))
-        askAboutAlike(outbox, each, known, { editions, entrance });
+      for (const each of entered.slice(at, at + BATCH)) {
+        const entry = findImportOfFind(outbox, each.stored.uuid);
+        const isOpen = entry?.attempts === 0 && entry.held === null;
+        if (!isOpen || !hasDistinctContent(each.find)) continue;
+        const { rejected } = getSlotState(outbox, entry);
+        const question = judgeDeparture(entry, { 'alike-here': listAlike(each) }, rejected);
+        if (question !== undefined) storeQuestion(outbox, entry.id, question);
+      }
     });
 }
 
-/**
- * Unites the outbox with the ledger, and asks about finds that are like what came with it.
- * @throws as {@link uniteWithLedger}
- */
-export function uniteAndHoldAlike(outbox: Outbox): UnionResult {
-  return holdAlikeUnitedFinds(outbox, uniteWithLedger(outbox));
-}
-
-/**
- * Binds the outbox to the account, and asks about finds that are like what came with it.
- * @throws ConfigError where it belongs to another account
- */
-export function bindAndHoldAlike(outbox: Outbox, account: string): UnionResult {
-  return holdAlikeUnitedFinds(outbox, bindAccount(outbox, account));
-}
-
-export function holdAlikeUnitedFinds(outbox: Outbox, united: UnionResult): UnionResult {
-  if (united.arrived.size > 0) holdAlikeEnteredFinds(outbox, united);
-  return united;
-}
-
-/** Compares the finds that the running command changed. */
-export function holdAlikeChangedFinds(outbox: Outbox): void {
-  const { id: command } = outbox.command;
-  if (command !== undefined) holdAlikeEnteredFinds(outbox, { command });
+function makeComparableFind({ elements, localId }: StoredFind): ComparableFind {
+  return makeComparable(elements as FindElements, localId);
 }
 
 function findEditionsByTable(
@@ -465,30 +442,10 @@ function findEditionsByTable(
   );
 }
 
-function askAboutAlike(
-  outbox: Outbox,
-  { stored, find }: Entered,
-  known: FindIndex<EnteredFind>,
-  { editions, entrance }: Tables,
-): void {
-  const entry = findImportOfFind(outbox, stored.uuid);
-  if (entry === undefined || entry.attempts > 0 || entry.held !== null || !hasDistinctContent(find))
-    return;
-  const alike = known.list(find).flatMap(({ find: other, item }): Candidate[] => {
-    if (isOfOneEntry(stored, item, entrance)) return [];
-    const isEdition = editions.get(stored.wish.path)?.has(item.wish.path ?? '') === true;
-    const matched = matchFinds(find, other, isEdition);
-    return matched === 'other' ? [] : [{ name: item.localId, matched }];
-  });
-  const { rejected } = getSlotState(outbox, entry);
-  const departure = judgeDeparture(entry, { ...NOTHING_KNOWN, alike, rejected });
-  if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
-}
-
 /** One table and one command bring each find once. */
-function isOfOneEntry(one: StoredFind, other: EnteredFind, entrance: Entrance): boolean {
+function isOfOneEntry(one: StoredFind, other: EnteredFind, arrived: ReadonlySet<string>): boolean {
   if (one.uuid === other.uuid) return true;
   if (one.command !== null && one.command === other.command) return true;
   if (one.wish.path === null || one.wish.path !== other.wish.path) return false;
-  return ![one, other].some(({ uuid }) => entrance.arrived?.has(uuid));
+  return ![one, other].some(({ uuid }) => arrived.has(uuid));
 }

@@ -12,7 +12,7 @@ import {
   readHeader,
   storeKnownAccount,
 } from '../outbox/open-outbox.ts';
-import { bindAndHoldAlike } from '../outbox/unite.ts';
+import { uniteWithLedger } from '../outbox/unite.ts';
 import { type Exchange, type HttpResponse, withTimeout } from '../service/http/exchange.ts';
 import {
   type Account,
@@ -180,7 +180,7 @@ export async function signIn(
   // profile's user.
   if (readHeader(opened).account !== null || isUserOfProfile(opened, service, account)) {
     acceptAccount(opened, service, account);
-    bindAndHoldAlike(opened, account.identCely);
+    uniteWithLedger(opened, account.identCely);
   }
   return account;
 }

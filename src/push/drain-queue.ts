@@ -17,7 +17,7 @@ import {
   findNextScheduled,
 } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
-import { releaseSharedRecord } from '../outbox/unite.ts';
+import { detachSharedRecord } from '../outbox/unite.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
 import { LongPauseError } from '../service/http/exchange.ts';
 import type { DepartureSlot } from '../service/http/pacer.ts';
@@ -384,7 +384,7 @@ function releaseLost(
   { identCely }: { readonly identCely: string },
 ): readonly Entry[] {
   const { outbox } = session.push;
-  const lost = entry.kind === 'import' ? releaseSharedRecord(outbox, identCely) : [];
+  const lost = entry.kind === 'import' ? detachSharedRecord(outbox, identCely) : [];
   for (const { id } of lost) session.accepted.delete(id);
   if (lost.length > 0) session.lost.add(identCely);
   return lost;

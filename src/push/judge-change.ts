@@ -130,7 +130,7 @@ export function listNumbersFromHere(
   ]);
 }
 
-type ShownFind = Extract<ListedFind, { kind: 'shown' }>;
+export type ShownFind = Extract<ListedFind, { kind: 'shown' }>;
 
 /**
  * Returns the number of a record; undefined where the index shows the record as it was before the

@@ -13,7 +13,7 @@ import {
 import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
 import { isRejectedForAnyFind } from '../outbox/attempts.ts';
-import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
+import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
   findImportOfRecord,
@@ -31,11 +31,11 @@ import {
   getSourceOfQuestion,
   judgeDeparture,
   type Knowledge,
-  NOTHING_KNOWN,
+  makeCandidates,
 } from '../outbox/gate.ts';
 import { parseIntent } from '../outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../outbox/open-outbox.ts';
-import { findByUuid, type StoredFind } from '../outbox/stored-finds.ts';
+import { findByUuid } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
@@ -51,6 +51,7 @@ import {
   findShownNumber,
   findUnexplainedFiles,
   listNumbersFromHere,
+  type ShownFind,
 } from './judge-change.ts';
 import {
   type AttemptWindow,
@@ -91,7 +92,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const SLICE = 50;
 
 /**
- * Holds entries with an open question, and releases those without. One harvest covers all projects;
+ * Asks about entries with an open question, and ends the questions of those without. One harvest covers all projects;
  * the time is linear in records plus entries.
  * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
@@ -114,7 +115,7 @@ export async function holdEntriesWithQuestions(context: Gate): Promise<Entry[]> 
       );
       const files = findEqualFiles(outbox, queued, result.withFiles);
       for (const entry of queued) {
-        askOrRelease(outbox, entry, gatherKnowledge(context, entry, result, files), harvest);
+        updateQuestion(outbox, entry, gatherKnowledge(outbox, entry, result, files), harvest);
         context.judged.set(entry.id, getContentKey(entry));
       }
     }),
@@ -183,7 +184,8 @@ export function getContentKey(entry: Entry): string {
   return entry.kind === 'photo' ? `${entry.intent} ${entry.photograph.name}` : entry.intent;
 }
 
-function askOrRelease(
+/** Stores the question about an entry, or ends the one that its knowledge no longer asks. */
+function updateQuestion(
   outbox: Outbox,
   entry: Entry,
   knowledge: Knowledge,
@@ -192,12 +194,20 @@ function askOrRelease(
   const basis = entry.held?.basis;
   const from = basis === undefined ? undefined : getSourceOfQuestion(basis);
   if (from === 'entrance' || (from === 'service' && harvest === undefined)) return;
-  const departure = judgeDeparture(entry, knowledge);
-  if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);
+  const question = findQuestion(outbox, entry, knowledge);
   // A record that has not changed since still has the number of the question.
-  else if (basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true)
-    return;
-  else if (entry.held !== null) storeQuestion(outbox, entry.id, null);
+  const isStill =
+    basis === 'number-changed' && harvest?.lookups.has(entry.identCely ?? '') !== true;
+  if (question !== undefined) storeQuestion(outbox, entry.id, question);
+  else if (entry.held !== null && !isStill) storeQuestion(outbox, entry.id, null);
+}
+
+function findQuestion(
+  outbox: Outbox,
+  entry: Entry,
+  knowledge: Knowledge,
+): HeldQuestion | undefined {
+  return judgeDeparture(entry, knowledge, getSlotState(outbox, entry).rejected);
 }
 
 /**
@@ -240,7 +250,8 @@ type SearchResult = {
   readonly hidden: ReadonlyMap<string, readonly string[]>;
   /** Imports of unknown outcome, or under way. */
   readonly uncertain: readonly UncertainImport[];
-  readonly isUnsearched: boolean;
+  /** One without a name, where another place may have sent it and there was no search. */
+  readonly unsearched: readonly Candidate[];
 };
 
 type UncertainImport = { readonly find: ComparableFind; readonly window: AttemptWindow };
@@ -286,7 +297,7 @@ async function indexSearchResult(
     attempted: indexAttempted(outbox),
     hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seenHidden),
     uncertain: listUncertainImports(outbox),
-    isUnsearched: harvest === undefined && readHeader(outbox).mustLook,
+    unsearched: makeCandidates(harvest === undefined && readHeader(outbox).mustLook ? [''] : []),
   };
 }
 
@@ -321,30 +332,74 @@ function listUncertainImports(outbox: Outbox): UncertainImport[] {
   });
 }
 
+/** Collects what an entry may be already. */
 function gatherKnowledge(
-  { outbox }: Pick<Gate, 'outbox'>,
+  outbox: Outbox,
   entry: Entry,
   result: SearchResult,
   files: ReadonlyMap<string, readonly string[]>,
 ): Knowledge {
-  const find = findByUuid(outbox, entry.subject);
-  const comparable =
-    find === undefined || entry.kind !== 'import'
-      ? undefined
-      : makeComparable(find.elements as FindElements, find.localId);
-  const listed = result.lookups.get(entry.identCely ?? '');
-  const own = gatherOwnKnowledge(outbox, entry, find);
+  if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
+  const ofRecord = gatherRecordKnowledge(outbox, entry, result.lookups.get(entry.identCely ?? ''));
+  if (entry.kind === 'number') return ofRecord;
+  const found = [...listSamePhotographs(outbox, entry), ...(files.get(entry.key) ?? [])];
   return {
-    ...own,
-    attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted),
-    unexplained: comparable === undefined ? [] : listEqualRecords(comparable, result),
-    hidden: entry.kind === 'import' ? (result.hidden.get(entry.project ?? '') ?? []) : [],
-    isUnsearched: result.isUnsearched,
-    files: [...own.files, ...(files.get(entry.key) ?? [])],
-    // The number is requested again right before it is sent.
-    shownNumber: findNumberShown(outbox, entry, listed),
-    isRecordOfOthers: listed?.kind === 'shown' && isOfOthers(outbox, entry, listed.record),
+    ...ofRecord,
+    'equal-photograph': makeCandidates(found),
+    // A photograph without a record waits for its find.
+    'not-searched': entry.identCely === null ? [] : result.unsearched,
   };
+}
+
+function gatherImportKnowledge(
+  outbox: Outbox,
+  { subject, project, attempts }: ImportEntry,
+  { hidden, unsearched, ...result }: SearchResult,
+): Knowledge {
+  const find = findByUuid(outbox, subject);
+  if (find === undefined) return {};
+  const namesake = attempts > 0 ? undefined : findNamesake(outbox, find);
+  const comparable = makeComparable(find.elements as FindElements, find.localId);
+  return {
+    'local-id-in-use': namesake === undefined ? [] : [{ name: namesake.localId, matched: 'near' }],
+    'attempted-elsewhere': listMatches(comparable, result.attempted),
+    'equal-record': listEqualRecords(comparable, result),
+    'hidden-records': makeCandidates(hidden.get(project ?? '') ?? []),
+    'not-searched': unsearched,
+  };
+}
+
+/** Collects what speaks against a change of its record, as the service lists that. */
+function gatherRecordKnowledge(
+  outbox: Outbox,
+  entry: NumberEntry | PhotoEntry,
+  listed: ListedFind | undefined,
+): Knowledge {
+  const ofImport = findImportOfFind(outbox, entry.subject);
+  const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
+  const twoRecords = makeCandidates(records.length < 2 ? [] : records);
+  if (listed?.kind !== 'shown') return { 'two-records': twoRecords };
+  const isOurs = ofImport === undefined || !isMadeByOthers(outbox, ofImport, listed.record);
+  return {
+    'two-records': twoRecords,
+    'record-not-ours': makeCandidates(isOurs ? [] : [entry.identCely ?? '']),
+    // The number is requested again right before it is sent.
+    'number-changed':
+      entry.kind === 'number' ? makeCandidates(listChangedNumbers(outbox, entry, listed)) : [],
+  };
+}
+
+/** Returns a number that is neither the expected nor the new one: another user has set it. */
+function listChangedNumbers(outbox: Outbox, entry: NumberEntry, listed: ShownFind): string[] {
+  const shown = findShownNumber(outbox, listed);
+  // The previous number of a record without a find here is unknown: an empty one is no change.
+  const isFirst = shown === '' && entry.expects === null;
+  const isExpected =
+    shown === undefined ||
+    isFirst ||
+    shown === entry.value ||
+    listNumbersFromHere(outbox, entry).has(shown);
+  return isExpected ? [] : [shown];
 }
 
 /** Returns what was sent to the record under another subject and has the same bytes. */
@@ -363,31 +418,6 @@ function listSamePhotographs(
   );
 }
 
-/** Collects what this outbox alone knows. */
-function gatherOwnKnowledge(
-  outbox: Outbox,
-  entry: Entry,
-  find = findByUuid(outbox, entry.subject),
-): Knowledge {
-  const namesake = find === undefined ? undefined : findNamesake(outbox, find);
-  return {
-    ...NOTHING_KNOWN,
-    records: entry.kind === 'import' ? [] : listRecordsOfFind(outbox, find),
-    namesakes:
-      namesake === undefined || entry.attempts > 0
-        ? []
-        : [{ name: namesake.localId, matched: 'near' }],
-    files: entry.kind === 'photo' ? listSamePhotographs(outbox, entry) : [],
-    ownNumbers: entry.kind === 'number' ? listNumbersFromHere(outbox, entry) : new Set(),
-    rejected: getSlotState(outbox, entry).rejected,
-  };
-}
-
-function listRecordsOfFind(outbox: Outbox, find: StoredFind | undefined): readonly string[] {
-  const ofImport = find === undefined ? undefined : findImportOfFind(outbox, find.uuid);
-  return ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
-}
-
 /** Returns what a find may be already: an equal local id is a question as well. */
 function listMatches(find: ComparableFind, index: FindIndex<string>): readonly Candidate[] {
   return index.list(find).flatMap(({ find: other, item }): Candidate[] => {
@@ -401,7 +431,7 @@ function listMatches(find: ComparableFind, index: FindIndex<string>): readonly C
 /** Returns unexplained records, without those that an uncertain import may have made. */
 function listEqualRecords(
   find: ComparableFind,
-  { records, uncertain }: SearchResult,
+  { records, uncertain }: Pick<SearchResult, 'records' | 'uncertain'>,
 ): readonly Candidate[] {
   const matching = records.list(find).flatMap(({ find: other, item }) => {
     const matched = matchFinds(find, other);
@@ -417,21 +447,9 @@ function listEqualRecords(
   return open.map(({ item, matched }) => ({ name: item.identCely, matched }));
 }
 
-function findNumberShown(
-  outbox: Outbox,
-  { kind }: Entry,
-  listed: ListedFind | undefined,
-): string | undefined {
-  return kind === 'number' && listed?.kind === 'shown'
-    ? findShownNumber(outbox, listed)
-    : undefined;
-}
-
 /** Tells if a record that our import made was made by another account, or at another time. */
-function isOfOthers(outbox: Outbox, entry: Entry, record: HarvestedFind): boolean {
-  if (entry.kind === 'import') return false;
-  const ofImport = findImportOfFind(outbox, entry.subject);
-  if (ofImport === undefined || ofImport.attempts === 0) return false;
+function isMadeByOthers(outbox: Outbox, ofImport: ImportEntry, record: HarvestedFind): boolean {
+  if (ofImport.attempts === 0) return false;
   const window = getAttemptWindow(outbox, ofImport);
   return (
     window.bounds !== undefined &&
@@ -470,17 +488,13 @@ async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boo
   if (identCely === null) return false;
   const listed = await searchUnlessRefused(context, (lookup) => fetchListedFind(lookup, identCely));
   if (listed?.kind !== 'shown') return false;
-  const departure = judgeDeparture(entry, {
-    ...gatherOwnKnowledge(outbox, entry),
-    shownNumber: findShownNumber(outbox, listed),
-    isRecordOfOthers: isOfOthers(outbox, entry, listed.record),
-  });
-  if (departure.kind === 'leave') return false;
+  const question = findQuestion(outbox, entry, gatherRecordKnowledge(outbox, entry, listed));
+  if (question === undefined) return false;
   outbox.change(() => {
     const [now] = listQueuedEntries(outbox, [entry.id]);
     // An entry that was changed meanwhile is checked again.
     if (now !== undefined && getContentKey(now) === getContentKey(entry))
-      storeQuestion(outbox, entry.id, departure.held);
+      storeQuestion(outbox, entry.id, question);
   });
   return true;
 }

@@ -28,12 +28,7 @@ import {
 } from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
-import {
-  bindAndHoldAlike,
-  getPushPlace,
-  storePushPlace,
-  uniteAndHoldAlike,
-} from '../outbox/unite.ts';
+import { getPushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
 import { openPeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import {
@@ -101,7 +96,7 @@ async function prepareOutbox(push: PushContext): Promise<void> {
   assertSoundEntries(outbox);
   if (place.kind === 'lost-ledger') push.onLostLedger?.();
   storePushPlace(outbox, machine, place);
-  uniteAndHoldAlike(outbox);
+  uniteWithLedger(outbox);
   if (push.isUrgent === true && push.subjects !== undefined) clearBackoff(outbox, push.subjects);
 }
 
@@ -175,7 +170,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
       throw thrown;
     }
     await identifyService(push, account);
-    bindAndHoldAlike(outbox, account);
+    uniteWithLedger(outbox, account);
     // The account's attempts have come from the ledger, also those of a push that was killed.
     recover();
     const accepted = hasSearched ? 0 : await reconcileBeforeGate(push);
@@ -336,7 +331,7 @@ export async function reconcileNow(
 ) {
   const { lock, outbox } = sync;
   return withPushLock(lock, async () => {
-    uniteAndHoldAlike(outbox);
+    uniteWithLedger(outbox);
     recordOrphanedAttempts(outbox);
     const writer = await findWriter(sync, harvesting);
     const settled = await reconcileEntries(await openLookup(sync, harvesting, writer), subjects);

@@ -23,7 +23,7 @@ import { isImportSlot } from '../outbox/intents.ts';
 import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listFindUuids } from '../outbox/stored-finds.ts';
-import { releaseSharedRecord } from '../outbox/unite.ts';
+import { detachSharedRecord } from '../outbox/unite.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { appendFacts } from '../outbox/wishes.ts';
 import {
@@ -215,7 +215,7 @@ function applyVerdict(
         },
       },
     ]);
-    if (identCely !== null && entry.kind === 'import') releaseSharedRecord(outbox, identCely);
+    if (identCely !== null && entry.kind === 'import') detachSharedRecord(outbox, identCely);
   });
 }
 

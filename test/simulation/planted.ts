@@ -214,8 +214,8 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a number that a curator changed is overwritten',
     themes: ['a curator is at the same record'],
-    file: 'src/outbox/gate.ts',
-    from: 'return isExpected ? [] : toCandidates([shownNumber]);',
+    file: 'src/push/look.ts',
+    from: 'return isExpected ? [] : [shown];',
     to: 'return [];',
   },
   {
@@ -349,10 +349,10 @@ export const PLANTED: readonly Planted[] = [
     name: 'an equal record is the find, without an attempt',
     themes: ['two places have finds of one account'],
     file: 'src/push/look.ts',
-    from: `if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);`,
-    to: `if (departure.kind === 'ask' && departure.held.basis === 'equal-record')
-    decide(outbox, entry, { kind: 'created', identCely: departure.held.candidates[0] ?? '' }, '');
-  else if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);`,
+    from: 'if (question !== undefined) storeQuestion(outbox, entry.id, question);',
+    to: `if (question?.basis === 'equal-record')
+    decide(outbox, entry, { kind: 'created', identCely: question.candidates[0] ?? '' }, '');
+  else if (question !== undefined) storeQuestion(outbox, entry.id, question);`,
     also: {
       from: `import { isRejectedForAnyFind } from '../outbox/attempts.ts';`,
       to: `import { decide, isRejectedForAnyFind } from '../outbox/attempts.ts';`,
@@ -369,15 +369,15 @@ export const PLANTED: readonly Planted[] = [
     name: 'a second laptop is not asked about equal records',
     themes: ['a second laptop has the same table'],
     file: 'src/push/look.ts',
-    from: 'unexplained: comparable === undefined ? [] : listEqualRecords(comparable, result),',
-    to: 'unexplained: [],',
+    from: `'equal-record': listEqualRecords(comparable, result),`,
+    to: '',
   },
   {
     name: 'photographs are not looked at before they are sent',
     themes: ['a machine is rolled back'],
     file: 'src/push/look.ts',
-    from: 'files: [...own.files, ...(files.get(entry.key) ?? [])],',
-    to: 'files: own.files,',
+    from: 'const found = [...listSamePhotographs(outbox, entry), ...(files.get(entry.key) ?? [])];',
+    to: 'const found = listSamePhotographs(outbox, entry);',
   },
   {
     name: 'a look forgets what an earlier one showed',
@@ -392,14 +392,14 @@ export const PLANTED: readonly Planted[] = [
     themes: ['a colleague has the same table on the same machine'],
     anonymous: true,
     file: 'src/push/look.ts',
-    from: 'attempted: comparable === undefined ? [] : listMatches(comparable, result.attempted),',
-    to: 'attempted: [],',
+    from: `'attempted-elsewhere': listMatches(comparable, result.attempted),`,
+    to: '',
   },
   {
     name: 'a record that is found for one find stays with another',
     themes: ['a service is put back from its backup', 'two finds that are equal are in doubt'],
     file: 'src/push/reconcile-entries.ts',
-    from: `if (identCely !== null && entry.kind === 'import') releaseSharedRecord(outbox, identCely);`,
+    from: `if (identCely !== null && entry.kind === 'import') detachSharedRecord(outbox, identCely);`,
     to: '',
   },
   {
@@ -524,8 +524,8 @@ export const PLANTED: readonly Planted[] = [
     name: 'a table under other local ids is not compared',
     themes: ['a table comes again under other local ids'],
     file: 'src/outbox/unite.ts',
-    from: `if (departure.kind === 'ask') storeQuestion(outbox, entry.id, departure.held);`,
-    to: `if (departure.kind === 'ask') storeQuestion(outbox, entry.id, null);`,
+    from: 'if (question !== undefined) storeQuestion(outbox, entry.id, question);',
+    to: 'if (question !== undefined) storeQuestion(outbox, entry.id, null);',
   },
   {
     name: 'no question is asked before a find leaves',

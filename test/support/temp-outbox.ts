@@ -14,7 +14,7 @@ import {
   openOutbox,
   storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
-import { bindAccount, getPushPlace, storePushPlace } from '../../src/outbox/unite.ts';
+import { getPushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -80,7 +80,7 @@ export function openAt(
   });
   const { ledger } = outbox;
   if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');
-  bindAccount(outbox, ACCOUNT_ID);
+  uniteWithLedger(outbox, ACCOUNT_ID);
   // As the first push does it.
   const place = getPushPlace(outbox, MACHINE);
   if (place.kind === 'new') storePushPlace(outbox, MACHINE, place);

@@ -137,7 +137,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     finds: restored.finds,
     uncertain: restored.uncertain,
     ledger_facts: restored.united.facts,
-    ledger_finds: restored.united.arrived.size,
+    ledger_finds: restored.united.finds,
     put_aside: restored.aside ?? null,
     lost: restored.lost,
     photos_copied: restored.photosCopied,
@@ -195,8 +195,7 @@ function print(context: Context, restored: RestoreResult): void {
 }
 
 function printUnited({ terminal }: Context, { united, ledgerProblem }: RestoreResult): void {
-  const { facts } = united;
-  const foundCount = united.arrived.size;
+  const { facts, finds: foundCount } = united;
   if (ledgerProblem !== undefined) terminal.warn(t`The ledger added nothing: ${ledgerProblem}`);
   if (facts === 0) return;
   const added = ngettext(msgid`${facts} fact`, `${facts} facts`, facts);

@@ -5,7 +5,7 @@ import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
-import { holdAlikeChangedFinds } from '../../outbox/unite.ts';
+import { askAboutChangedFinds } from '../../outbox/unite.ts';
 import { formatFindLine, STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
@@ -71,7 +71,7 @@ async function edit(context: Context, name: string, options: EditOptions): Promi
   const ruleContext = await askAboutFinders(context, await openValidationContext(context), options);
   const opened = openEdit({ outbox, ruleContext }, stored);
   const reason = await editOne(context, stored, opened, options);
-  holdAlikeChangedFinds(outbox);
+  askAboutChangedFinds(outbox);
   return reason;
 }
 
@@ -219,7 +219,7 @@ async function editMany(
     const edited = plan.store?.();
     issues.push(...(edited?.issues ?? []).map((issue) => issue.with({ find: stored.localId })));
   }
-  if (planned.length > 0) holdAlikeChangedFinds(outbox);
+  if (planned.length > 0) askAboutChangedFinds(outbox);
   const reported = collapseRepeatedWarnings(issues);
   printIssues(terminal, reported);
   const all = formatFindCount(planned.length);

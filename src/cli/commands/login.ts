@@ -12,7 +12,7 @@ import type { Account } from '../../service/session.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { mergeProfileSettings } from '../context/change-config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { joinOutboxesOfAccount, openOutboxAs } from '../context/move-outbox.ts';
+import { adoptUsername, joinOutboxesOfAccount } from '../context/move-outbox.ts';
 import {
   getCredentialKey,
   getSourceOfSecrets,
@@ -77,7 +77,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     },
     ({ identCely }) =>
       options.username !== undefined || profile.username === undefined
-        ? openOutboxAs(context, username, identCely)
+        ? adoptUsername(context, username, identCely)
         : context.openOutbox(),
     // The password is stored, too, because a token may expire during a push.
     (token) => context.secrets.set(owner, { password, token }),

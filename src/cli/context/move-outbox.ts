@@ -15,7 +15,7 @@ import {
 } from '../../outbox/open-outbox.ts';
 import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
-import { holdAlikeUnitedFinds, uniteWithOutbox } from '../../outbox/unite.ts';
+import { uniteWithOutbox } from '../../outbox/unite.ts';
 import {
   makeFreeProfileName,
   mergeProfileSettings,
@@ -172,7 +172,7 @@ async function moveOutbox(context: Context, from: string, profile: Profile): Pro
  * Opens the outbox of the profile for a user name with which its account has just signed in. The
  * profiles of the outbox get this name, unless it belongs to another account.
  */
-export async function openOutboxAs(
+export async function adoptUsername(
   context: Context,
   username: string,
   account: string,
@@ -248,13 +248,12 @@ async function takeIn(
     for (const { photograph } of listUnsentPhotoEntries(outbox))
       if (photograph.link === undefined)
         await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
-    return holdAlikeUnitedFinds(to, uniteWithOutbox(outbox, to));
+    return uniteWithOutbox(outbox, to);
   };
-  const { arrived } = await withPushLock(context.pushLock(from), () =>
+  const { finds: count } = await withPushLock(context.pushLock(from), () =>
     withStoredOutbox(context, from, unite),
   );
   renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
-  const count = arrived.size;
   context.terminal.note(
     t`This account has an outbox here already: the finds of ${source.folder} are in ${to.path} now (${count}).`,
   );

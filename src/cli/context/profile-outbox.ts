@@ -12,7 +12,7 @@ import {
   updateHeader,
 } from '../../outbox/open-outbox.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
-import { uniteAndHoldAlike } from '../../outbox/unite.ts';
+import { uniteWithLedger } from '../../outbox/unite.ts';
 import type { Terminal } from '../terminal.ts';
 import { type ConfigFile, listProfilesOfOutbox, type Profile } from './config.ts';
 import { type DataPaths, type LedgerPaths, listOutboxNames, type OutboxPaths } from './places.ts';
@@ -133,7 +133,7 @@ function followProfile(outbox: Outbox, binding: Binding): void {
 /** Unites with the ledger, unless it is busy, read-only or damaged: only a push requires it. */
 function uniteIfPossible(outbox: Outbox): void {
   try {
-    uniteAndHoldAlike(outbox);
+    uniteWithLedger(outbox);
   } catch (thrown) {
     const isOfLedger =
       thrown instanceof PasError && thrown.message.startsWith(outbox.ledger?.path ?? '\0');

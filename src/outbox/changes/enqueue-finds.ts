@@ -16,7 +16,7 @@ import {
   type StoredFind,
   serializeImportedRow,
 } from '../stored-finds.ts';
-import { holdAlikeChangedFinds } from '../unite.ts';
+import { askAboutChangedFinds } from '../unite.ts';
 import { updateFindWish, wantFind, wantNewFind } from '../wishes.ts';
 import {
   applyRowPhotographs,
@@ -135,7 +135,7 @@ export async function enqueueFinds(
     context.onProgress?.(report.finds.length);
   }
   // The rows of a table were compared when they were planned.
-  if (!context.dryRun && context.table === undefined) holdAlikeChangedFinds(context.outbox);
+  if (!context.dryRun && context.table === undefined) askAboutChangedFinds(context.outbox);
   return report;
 }
 

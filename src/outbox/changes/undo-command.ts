@@ -19,7 +19,7 @@ import { type FactOf, parseFact } from '../facts.ts';
 import { findIntent, isImportSlot, parseRecordSubject } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByUuid, isRemoved, type StoredElements } from '../stored-finds.ts';
-import { holdAlikeEnteredFinds } from '../unite.ts';
+import { askAboutAlikeFinds } from '../unite.ts';
 import { deleteUnusedPhotographs } from './kept-photographs.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
 
@@ -116,7 +116,7 @@ export function undoCommandById(
   if (command === undefined) return undefined;
   const { subjects, kept } = undoCommand(outbox, command, onProgress);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
-  holdAlikeEnteredFinds(outbox, { only: subjects });
+  askAboutAlikeFinds(outbox, ({ uuid }) => subjects.has(uuid));
   return { command, finds: subjects.size, kept: nameKept(outbox, kept) };
 }
 

@@ -10,7 +10,7 @@ import {
   readHeader,
   storeKnownAccount,
 } from '../../../src/outbox/open-outbox.ts';
-import { bindAccount } from '../../../src/outbox/unite.ts';
+import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import {
   getPullWatermarkMs,
   storePullWatermark,
@@ -76,10 +76,10 @@ describe('an outbox', () => {
   test('is bound to the first account that sends from it, and refuses every other one', () => {
     using outbox = unbound();
     assertSameAccount(outbox, 'U-000009');
-    bindAccount(outbox, ACCOUNT_ID);
-    bindAccount(outbox, ACCOUNT_ID);
+    uniteWithLedger(outbox, ACCOUNT_ID);
+    uniteWithLedger(outbox, ACCOUNT_ID);
     assertSameAccount(outbox, ACCOUNT_ID);
-    for (const act of [bindAccount, assertSameAccount])
+    for (const act of [uniteWithLedger, assertSameAccount])
       expect(() => act(outbox, 'U-000009')).toThrow(ConfigError);
     expect(readHeader(outbox)).toMatchObject({ ...BINDING, account: ACCOUNT_ID });
   });

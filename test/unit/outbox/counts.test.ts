@@ -4,8 +4,8 @@ import { hashSha512 } from '../../../src/base/digest.ts';
 import {
   type AttemptSettlement,
   decide,
+  detachRecord,
   recordOrphanedAttempts,
-  releaseRecord,
 } from '../../../src/outbox/attempts.ts';
 import {
   findLastUndoableCommand,
@@ -124,7 +124,7 @@ const decides = fc
             return;
           case 'release':
             if (entry.kind === 'import' && entry.state === 'accepted')
-              releaseRecord(outbox, entry, identCely, 'x');
+              detachRecord(outbox, entry, identCely, 'x');
             return;
           case 'undo': {
             const last = findLastUndoableCommand(outbox);

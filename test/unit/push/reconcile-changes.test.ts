@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import { recordAnswer, releaseRecord } from '../../../src/outbox/attempts.ts';
+import { detachRecord, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { lookScene } from './look-scene.ts';
 
 describe('uncertain photographs', () => {
@@ -104,7 +104,7 @@ describe('uncertain photographs', () => {
       scene.service.addFile(ident, `${localId}.jpg`);
       await scene.end(photo, 'accepted', ident);
       for (const id of [entryId, photo])
-        releaseRecord(scene.outbox, scene.entry(id), ident, 'given to another');
+        detachRecord(scene.outbox, scene.entry(id), ident, 'given to another');
       return { photo, ident };
     };
     const found = await released('K-1');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
-import { bindAccount } from '../../../src/outbox/unite.ts';
+import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { ACCOUNT_ID, openAt, queueImport, tempFolder } from '../../support/temp-outbox.ts';
@@ -79,7 +79,7 @@ describe('a lookup of uncertain entries', () => {
     using other = openAt(join(tempFolder(), 'outbox.sqlite'), scene.outbox.ledger.path, {
       clock: scene.clock,
     });
-    bindAccount(other, ACCOUNT_ID);
+    uniteWithLedger(other, ACCOUNT_ID);
     acceptEntry(
       other,
       queueFind(other, 'L-1', 'the same').entryId,

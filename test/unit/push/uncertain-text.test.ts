@@ -5,7 +5,7 @@ import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts
 import { makeStoredMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { releaseSharedRecord } from '../../../src/outbox/unite.ts';
+import { detachSharedRecord } from '../../../src/outbox/unite.ts';
 import { appendFacts } from '../../../src/outbox/wishes.ts';
 import { explainUncertain } from '../../../src/push/push-session.ts';
 import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
@@ -162,9 +162,9 @@ test('a reason is given once', async () => {
 test('if the service assigned one record to two finds, only that is reported', () => {
   const { outbox, entryId } = inDoubt();
   acceptEntry(outbox, entryId, IDENT);
-  expect(releaseSharedRecord(outbox, IDENT)).toEqual([]);
+  expect(detachSharedRecord(outbox, IDENT)).toEqual([]);
   acceptEntry(outbox, queueImport(outbox, 'K-2').entryId, IDENT);
-  releaseSharedRecord(outbox, IDENT);
+  detachSharedRecord(outbox, IDENT);
   const reason = `the service gave the record ${IDENT} to several finds (K-1, K-2): it may have been restored from a backup and lost one`;
   expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([reason]);
   looked(outbox, entryId, 'several-same');
