@@ -83,7 +83,7 @@ const QUESTIONS: readonly Question[] = [
     basis: 'local-id-in-use',
     from: 'machine',
     ask: (names) =>
-      msg`a find with other values was sent from this machine as ${names}: is this one a different find?`,
+      msg`another find with the same local id is or was here (${names}): is this one a different find?`,
   },
   {
     // Attempted at the service from this machine, and not in this outbox.

@@ -226,8 +226,8 @@ function settleArrived(
 }
 
 /**
- * A find that was here under the same local id and was never attempted is the arrived one where
- * their contents are equal; else the arrived one gets another local id.
+ * Of two finds with one local id and equal content, one of which was never attempted, one is left;
+ * else the one that arrived gets another local id, and a person is asked.
  */
 function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>): void {
   const arrived = findByUuid(outbox, uuid);
@@ -249,6 +249,14 @@ function adoptOrRename(outbox: Outbox, uuid: string, known: ReadonlySet<string>)
   // Asks about the one of the two that may still be sent.
   if (here !== undefined && isHereNew && !isArrivedNew)
     updateFindWish(outbox, here, { namesake: localId });
+}
+
+/** Applies the rule for local ids to finds that an undo brought back. */
+export function settleReturnedFinds(outbox: Outbox, subjects: ReadonlySet<string>): void {
+  const known = listFindUuids(outbox);
+  outbox.change(() => {
+    for (const uuid of subjects) adoptOrRename(outbox, uuid, known);
+  });
 }
 
 function isSameContent(one: StoredFind, other: StoredFind): boolean {

@@ -101,6 +101,35 @@ test('undo of a removal after a failed attempt sends the find', async () => {
   expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
+describe('undo of a removal after the find was entered again', () => {
+  const undoRemoval = async (): Promise<void> => {
+    const log = await home.json<{ id: string; command: string }[]>('undo', '--list');
+    const removal = log.find(({ command }) => command === 'remove');
+    await home.do('undo', removal?.id ?? '');
+  };
+
+  test('leaves one find where both are equal', async () => {
+    await importSeason(home, 1);
+    await home.do('remove', 'K-1', '--yes');
+    await importSeason(home, 1);
+    await undoRemoval();
+    await home.do('push');
+    expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+  });
+
+  test('asks about the local id where they differ', async () => {
+    await importSeason(home, 1);
+    await home.do('edit', 'K-1', '--set', 'poznamka=as it was');
+    await home.do('remove', 'K-1', '--yes');
+    await importSeason(home, 1);
+    await undoRemoval();
+    await expectEnded(home.pas('push'), 6);
+    expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted', 'K-1-2': 'queued' });
+    expect(await mock.made()).toMatchObject({ finds: 1 });
+  });
+});
+
 test('undo takes back a number that was tried once and did not arrive', async () => {
   await importSeason(home, 1);
   await home.do('push');
@@ -216,7 +245,7 @@ test('a table with one corrected value after a lost data home: only that row is 
   await expectEnded(home.pas('push'), 6);
   expect(await mock.made()).toMatchObject({ finds: 3 });
   const { stdout } = await home.pas('status');
-  expect(stdout).toContain('K-3: a find with other values was sent from this machine as K-3-2');
+  expect(stdout).toContain('K-3: another find with the same local id is or was here (K-3-2)');
   expect(stdout).not.toContain('import of K-1');
 });
 

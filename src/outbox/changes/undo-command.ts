@@ -19,7 +19,7 @@ import { type FactOf, parseFact } from '../facts.ts';
 import { findIntent, isImportSlot, parseRecordSubject } from '../intents.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { findByUuid, isRemoved, type StoredElements } from '../stored-finds.ts';
-import { askAboutAlikeFinds } from '../unite.ts';
+import { askAboutAlikeFinds, settleReturnedFinds } from '../unite.ts';
 import { deleteUnusedPhotographs } from './kept-photographs.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
 
@@ -115,6 +115,7 @@ export function undoCommandById(
       : listCommands(outbox).find((each) => each.id === id);
   if (command === undefined) return undefined;
   const { subjects, kept } = undoCommand(outbox, command, onProgress);
+  settleReturnedFinds(outbox, subjects);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
   askAboutAlikeFinds(outbox, ({ uuid }) => subjects.has(uuid));
   return { command, finds: subjects.size, kept: nameKept(outbox, kept) };
