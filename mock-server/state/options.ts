@@ -58,7 +58,6 @@ type NamedOptions = {
   readonly tlsKey?: string;
   /** Origins whose web pages may use the service, separated by commas, or `*`; default: none. */
   readonly cors?: string;
-  /** File that requests and answers are written to as they happen, as JSON lines. */
   /**
    * Varies what the contract leaves open: page size, wording, form of identifiers and tokens. 0
    * (default): as the service.

@@ -90,7 +90,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
     msg`Table:`,
     ['--sheet', '--encoding', '--header-row', '--map', '--wizard', '--keep-rows', '--id-prefix'],
   ],
-  [msg`Photographs:`, ['--photo', '--photos', '--strip-gps']],
+  [msg`Photographs:`, ['--photo', '--photos']],
   [
     msg`Conflicts and questions:`,
     [
@@ -98,10 +98,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
       '--on-question',
       '--accept-new-people',
       '--corrections',
-      '--same',
-      '--new',
-      '--table',
-      '--mine',
+      '--answer',
       '--all <answer>',
       '--created',
       '--resend',
@@ -123,7 +120,7 @@ const FLAG_GROUPS: readonly (readonly [heading: Message, flags: readonly string[
       '--set <set>',
     ],
   ],
-  [msg`Output:`, ['--out', '--format', '--codes', '--for', '--issues-to', '--xml', '--force']],
+  [msg`Output:`, ['--out', '--format', '--codes', '--for', '--issues-to', '--xml']],
 ];
 
 /** Heading of the flags that every command takes; they are last. */

@@ -33,11 +33,11 @@ export function getSettlingCommand(entry: Entry): Command {
   }
 }
 
-function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', ident?: string): Command {
+function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', value?: string): Command {
   return composeCommand('pas resolve', [
     ['', localId ?? identCely ?? ''],
     ['--entry', kind === 'import' ? undefined : String(id)],
-    [flag, ident ?? flag !== ''],
+    [flag, value ?? flag !== ''],
   ]);
 }
 
@@ -47,7 +47,7 @@ function makeResolve({ id, kind, localId, identCely }: Entry, flag = '', ident?:
  */
 export function listAnswerCommands(entry: Entry): Command[] {
   const ofRow = findRowAnswers(entry.held);
-  if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, `--${answer}`));
+  if (ofRow !== undefined) return ofRow.map((answer) => makeResolve(entry, '--answer', answer));
   const drop = makeResolve(entry, '--drop');
   const find = entry.localId ?? entry.identCely ?? '';
   if (!isAnswerable(entry) && entry.kind === 'number')

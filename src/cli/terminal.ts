@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { Chalk } from 'chalk';
 import {
   cutText,
@@ -140,8 +141,6 @@ type Confirming = {
 
 /**
  * Asks a person to confirm, unless that was said beforehand (`--yes`).
- * @param unasked message and hint of the error without a terminal
- * @param refused message of the error after the answer no
  * @throws UsageError without a terminal, or when the answer is no
  */
 export async function requireConfirmation(
@@ -154,6 +153,18 @@ export async function requireConfirmation(
       hint: t`If so, add --yes. Nothing was changed.`,
     });
   if (!(await (await prompt()).confirm(question))) throw new UsageError(t`Nothing was changed.`);
+}
+
+/**
+ * Tells if a file or folder of this name may be replaced: after `--yes`, or the answer of a person.
+ * Without a terminal it may not, and its writer refuses with a hint.
+ * @throws UsageError when the answer is no
+ */
+export async function mayReplace(context: Confirming, path: string): Promise<boolean> {
+  if (context.isConfirmed) return true;
+  if (!context.terminal.interactive || !existsSync(path)) return false;
+  await requireConfirmation(context, t`${path} exists: replace it?`);
+  return true;
 }
 
 const GAP = '  ';

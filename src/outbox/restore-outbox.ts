@@ -202,7 +202,7 @@ function replaceOutbox(
     if (!isEmpty && !replace) {
       if (!isSound(() => assertSoundOutbox(present))) throw makeDamagedPresentError(outboxFile);
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
-        hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
+        hint: msg`Add --yes to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
     }
     replaceOutboxContents(present, draft, aside);
@@ -227,7 +227,7 @@ function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
 function makeDamagedPresentError(outboxFile: string): DatabaseError {
   return new DatabaseError(msg`${outboxFile}: the existing outbox is damaged.`, {
     damaged: true,
-    hint: msg`Add --replace: the outbox is moved aside, not deleted.`,
+    hint: msg`Add --yes: the outbox is moved aside, not deleted.`,
   });
 }
 
@@ -330,8 +330,8 @@ function assertTarget({ outboxFile, target, replace }: BackupOptions): void {
       hint: t`Give the name of the file to write.`,
     });
   if (!replace)
-    throw new FileError(target, t`${target} already exists.`, {
-      hint: t`Add --force to replace it.`,
+    throw new FileError(target, t`There is already a file ${target}.`, {
+      hint: t`Choose another name, or replace it with --yes.`,
     });
 }
 

@@ -1,6 +1,5 @@
 import { memoize } from '../base/collections.ts';
 import { readBeginning, writeOutputFile, writeToStdout } from '../base/disk/output-file.ts';
-import { FileError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { compareCzech } from '../base/names.ts';
 import { getPackageVersion } from '../base/own-files.ts';
@@ -47,10 +46,9 @@ type Destination =
 /**
  * Writes the page to a file, private where it shows places, or to a stream.
  * @returns `missing`: number of photographs without a picture; `sizeBytes`: 0 for a stream
- * @throws FileError where the existing file is no report, without `overwrite`
+ * @throws UsageError where the file exists, without `overwrite`; errors of the disk
  */
 export async function writeReport(request: PageRequest, to: Destination) {
-  if ('file' in to) assertReplaceable(to);
   const { report, finds } = gatherReport(request);
   let missing = 0;
   const pictured = addPictures(finds, request, await openPictures(request), () => {
@@ -61,28 +59,16 @@ export async function writeReport(request: PageRequest, to: Destination) {
   const mode = report.places === 'shown' ? 0o600 : 0o644;
   let sizeBytes = 0;
   if ('stream' in to) await writeToStdout(to.stream, pieces);
-  else
-    sizeBytes = await writeOutputFile(to.file, pieces, {
-      overwrite: true,
-      mode,
-      signal: to.signal,
-    });
+  else sizeBytes = await writeOutputFile(to.file, pieces, { ...to, mode });
   return { report, missing, sizeBytes };
 }
 
-/** Refuses to replace a file that is no report, unless `overwrite` is set. */
-function assertReplaceable({
-  file,
-  overwrite,
-}: {
-  readonly file: string;
-  readonly overwrite: boolean;
-}): void {
-  const beginning = readBeginning(file, Buffer.byteLength(GENERATOR));
-  if (beginning === undefined || beginning === GENERATOR || overwrite) return;
-  throw new FileError(file, t`${file} already exists and is not a report of pas.`, {
-    hint: t`Add --force to replace it.`,
-  });
+/**
+ * Tells if a file begins as an earlier page does; false where it is missing.
+ * @throws FileError where it is a folder or unreadable
+ */
+export function isReport(file: string): boolean {
+  return readBeginning(file, Buffer.byteLength(GENERATOR)) === GENERATOR;
 }
 
 type PictureOf = (photograph: Photograph) => Promise<ReportPicture>;

@@ -16,8 +16,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     LOCATION_RULE,
     (toldCount) =>
       nmsg(
-        msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture; --strip-gps removes it here and leaves the picture unchanged.`,
-        msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, but recompresses the pictures; --strip-gps removes them here and leaves the pictures unchanged.`,
+        msgid`${toldCount} photograph contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture. To remove it here and leave the picture unchanged: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS). The service removes them from EXIF, but recompresses the pictures. To remove them here and leave the pictures unchanged: ${cmd`pas profile set strip_gps=true`}, then queue them again.`,
         toldCount,
       ),
   ],
@@ -25,8 +25,8 @@ const OF_PHOTOGRAPHS: readonly (readonly [rule: string, message: (count: number)
     XMP_LOCATION_RULE,
     (toldCount) =>
       nmsg(
-        msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay; --strip-gps removes it here.`,
-        msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes only places in EXIF, so these would stay; --strip-gps removes them here.`,
+        msgid`${toldCount} photograph contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay. To remove it here: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
+        msgid`${toldCount} photographs contain the places where they were taken (GPS in XMP). The service removes only places in EXIF, so these would stay. To remove them here: ${cmd`pas profile set strip_gps=true`}, then queue them again.`,
         toldCount,
       ),
   ],

@@ -98,7 +98,7 @@ async function lookAtCopy(home: Home, isDone: boolean, old: string): Promise<str
   const names = String(namesIn(getCopy(home)));
   if (names === 'nothing') return problems;
   const other = home.copy();
-  const { code, stderr } = await other.pas('restore', 'copy.sqlite', '--replace');
+  const { code, stderr } = await other.pas('restore', 'copy.sqlite', '--yes');
   const isTaken = code === 0 && String(namesIn(getOutbox(other))) === names;
   rmSync(other.folder, { recursive: true, force: true });
   return isTaken ? problems : [...problems, `the backup cannot be put back: ${code} ${stderr}`];
@@ -132,7 +132,7 @@ function lookForOld(home: Home): string[] {
 
 const BACKUP: Scenario = {
   command: 'backup',
-  args: ['backup', 'copy.sqlite', '--photos', '--force'],
+  args: ['backup', 'copy.sqlite', '--photos', '--yes'],
   prepare: async (home) => {
     await importSeason(home, 1);
     await home.do('backup', getCopy(home));
@@ -148,7 +148,7 @@ const BACKUP: Scenario = {
 
 const RESTORE: Scenario = {
   command: 'restore',
-  args: ['restore', 'copy.sqlite', '--replace'],
+  args: ['restore', 'copy.sqlite', '--yes'],
   prepare: async (home) => {
     await importSeason(home, 2);
     await home.do('backup', getCopy(home), '--photos');
@@ -213,7 +213,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     ...BACKUP,
     command: 'backup where there is none',
-    args: ['backup', 'copy.sqlite', '--force'],
+    args: ['backup', 'copy.sqlite', '--yes'],
     prepare: async (home) => {
       await importSeason(home, 2, false);
     },

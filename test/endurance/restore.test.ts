@@ -14,7 +14,7 @@ test('a restore that is killed at any moment leaves either the old outbox or the
   await importSeason(home, 60);
   // Later and later, from before it has read the copy until it has ended.
   for (let turn = 0; turn < 16; turn += 1) {
-    const running = home.start('restore', copy, '--replace');
+    const running = home.start('restore', copy, '--yes');
     await Promise.race([
       running.ended,
       new Promise((resolve) => setTimeout(resolve, 100 + turn * 25)),
@@ -25,7 +25,7 @@ test('a restore that is killed at any moment leaves either the old outbox or the
     expect([40, 60]).toContain(states.length);
     if (states.length === 40) break;
   }
-  await home.do('restore', copy, '--replace');
+  await home.do('restore', copy, '--yes');
   expect(Object.keys(await findStates(home))).toHaveLength(40);
   expect(existsSync(copy)).toBe(true);
   const drafts = everythingIn(join(home.folder, 'pas')).filter((path) =>

@@ -7,6 +7,7 @@ import { getMode } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile, outboxFolder } from '../support/outbox-files.ts';
 import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
+import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
@@ -23,7 +24,7 @@ test('a backup made during a push is complete, intact and private', async () => 
   const running = home.start('push', '--json');
   for (let turn = 1; turn <= 3; turn += 1) {
     await running.until(({ stdout }) => jsonLines(stdout).length >= turn * 8);
-    await home.do('backup', copy, '--force');
+    await home.do('backup', copy, '--yes');
     const database = openSqlite(copy, { readonly: true });
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(database.prepare('select count(*) as n from finds').get()).toEqual({ n: 25 });
@@ -34,20 +35,37 @@ test('a backup made during a push is complete, intact and private', async () => 
   expect(readdirSync(home.folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
-test('an existing file is not replaced without --force, and the outbox itself never', async () => {
+test('an existing file is not replaced without --yes, and the outbox itself never', async () => {
   await importSeason(home, 1);
   writeFileSync(copy, 'my notes');
-  await expectEnded(home.pas('backup', copy), 2, /--force/);
+  await expectEnded(home.pas('backup', copy), 2, /--yes/);
   expect(readFileSync(copy, 'utf8')).toBe('my notes');
-  await home.do('backup', copy, '--force');
-  expect((await home.pas('backup', outboxFile(home), '--force')).stderr).toMatch(
+  await home.do('backup', copy, '--yes');
+  expect((await home.pas('backup', outboxFile(home), '--yes')).stderr).toMatch(
     /is the outbox itself/,
   );
-  await expectEnded(home.pas('backup', home.folder, '--force'), 2);
+  await expectEnded(home.pas('backup', home.folder, '--yes'), 2);
   expect((await home.pas('backup', join(home.folder, 'nowhere', 'copy.sqlite'))).stderr).toMatch(
     /The folder .*nowhere does not exist/,
   );
 });
+
+test.skipIf(whyNoTerminal !== undefined)(
+  'on a terminal a person says if an existing file is replaced',
+  async () => {
+    await importSeason(home, 1);
+    writeFileSync(copy, 'my notes');
+    for (const [typed, code] of [
+      ['n', 2],
+      ['y', 0],
+    ] as const) {
+      await using terminal = await startTerminal(['backup', copy], home, { columns: 200 });
+      await answer(terminal, `${copy} exists: replace it? (y/N)`, typed);
+      expect((await terminal.ended()).code).toBe(code);
+      expect(readFileSync(copy, 'utf8') === 'my notes').toBe(typed === 'n');
+    }
+  },
+);
 
 test('waiting photographs are reported as left out, or copied as well', async () => {
   await importSeason(home, 3, { photos: true });
@@ -57,7 +75,7 @@ test('waiting photographs are reported as left out, or copied as well', async ()
   const report = await home.json<{ photos: number; photos_left_out: number }>(
     'backup',
     copy,
-    '--force',
+    '--yes',
     '--photos',
   );
   expect(report).toMatchObject({ photos: 4, photos_left_out: 0 });

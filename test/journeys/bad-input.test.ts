@@ -64,8 +64,8 @@ describe('a path that cannot be used', () => {
     ['photo match, a file', /is a file, not a folder/, ['photo', 'match', table, '--yes']],
     ['validate, a folder', /is a folder/, ['validate', PROJECT]],
     ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
-    ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--force']],
-    ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--force']],
+    ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--yes']],
+    ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--yes']],
     [
       'export to a folder that is missing',
       /The folder nowhere/,

@@ -44,7 +44,7 @@ async function told(home: Home): Promise<string> {
     await home.pas('list'),
     await home.pas('validate'),
     await home.pas('export', '--format', 'csv'),
-    await home.pas('report', report, '--force'),
+    await home.pas('report', report, '--yes'),
   ];
   for (const find of ['K-1', 'K-2', 'K-3', 'K-4', 'K-5', 'K-6'])
     runs.push(await home.pas('show', find), await home.pas('show', find, '--json'));

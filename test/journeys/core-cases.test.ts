@@ -82,8 +82,8 @@ test('of two edits in two copies none is sent until the find is edited once more
   const { needs_person: asked } = await home.json<Status>('status');
   expect(asked.map(({ held }) => held?.answers)).toEqual([[]]);
   expect((await home.pas('status')).stdout).toContain('pas edit K-1');
-  for (const answer of ['--new', '--resend'])
-    await expectEnded(home.pas('resolve', 'K-1', answer), 2);
+  for (const answer of [['--answer', 'new'], ['--resend']])
+    await expectEnded(home.pas('resolve', 'K-1', ...answer), 2);
   await home.do('edit', 'K-1', '--set', 'poznamka=both');
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 1 });
@@ -154,7 +154,7 @@ test('a restored backup shows the number that was sent, not the one that was que
   await home.do('backup', copy);
   await home.do('number', 'set', 'K-1', 'Y');
   await home.do('push');
-  await home.do('restore', copy, '--replace');
+  await home.do('restore', copy, '--yes');
   expect(await changesOf('K-1')).toStrictEqual([['number', 'Y', 'accepted']]);
 });
 
@@ -344,7 +344,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
   await filled.do('import', filled.file('n.csv', table));
   await expectEnded(filled.pas('restore', backup), 2);
   expect(await statesOf(filled)).toStrictEqual({ 'N-1': 'queued' });
-  const replaced = await filled.pas('restore', backup, '--replace');
+  const replaced = await filled.pas('restore', backup, '--yes');
   expect([replaced.code, replaced.stdout + replaced.stderr]).toEqual([
     0,
     expect.stringContaining('not sent: N-1'),
@@ -484,7 +484,7 @@ test('an edit and an undone answer leave the question about a find that is alike
   expect(await isHeld()).toBe(true);
   await home.do('edit', 'K-1', '--set', 'hloubka=41');
   expect(await isHeld()).toBe(true);
-  await home.do('resolve', 'K-1', '--new');
+  await home.do('resolve', 'K-1', '--answer', 'new');
   expect(await isHeld()).toBe(false);
   await home.do('undo');
   expect(await isHeld()).toBe(true);

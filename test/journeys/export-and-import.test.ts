@@ -68,7 +68,7 @@ test('a table of finds that the service has creates no second record', async () 
   ).toEqual([2, 3, 4]);
 });
 
-test('only the requested finds are written, and no file is replaced without --force', async () => {
+test('only the requested finds are written, and no file is replaced without --yes', async () => {
   const out = join(home.folder, 'queued.csv');
   expect(await home.json('export', '--where', 'state=queued', '--out', out)).toMatchObject({
     format: 'csv',
@@ -76,9 +76,9 @@ test('only the requested finds are written, and no file is replaced without --fo
   });
   const before = readFileSync(out, 'utf8');
   expect(before.split('\r\n')).toHaveLength(3);
-  await expectEnded(home.pas('export', '--out', out), 2, '--force');
+  await expectEnded(home.pas('export', '--out', out), 2, '--yes');
   expect(readFileSync(out, 'utf8')).toBe(before);
-  expect(await home.json('export', 'K-1', 'K-2', '--out', out, '--force')).toMatchObject({
+  expect(await home.json('export', 'K-1', 'K-2', '--out', out, '--yes')).toMatchObject({
     finds: 2,
   });
   const nowhere = await home.pas('export', '--out', join(home.folder, 'no/such/folder.csv'));
@@ -95,7 +95,7 @@ test('an export is readable by its owner alone, unless a person says otherwise',
   await home.do('export', '--out', out);
   expect(statSync(out).mode & 0o777).toBe(0o600);
   chmodSync(out, 0o640);
-  await home.do('export', '--out', out, '--force');
+  await home.do('export', '--out', out, '--yes');
   expect(statSync(out).mode & 0o777).toBe(0o640);
 });
 

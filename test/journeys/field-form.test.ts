@@ -137,7 +137,7 @@ test('a form starts with the defaults of the profile', async () => {
   });
 });
 
-test('no file is replaced without --force, and none is written if one of them cannot be', async () => {
+test('no file is replaced without --yes, and none is written if one of them cannot be', async () => {
   const other = home.copy();
   other.file('form/obdobi.csv', 'mine');
   const path = join(other.folder, 'form/finds.xlsx');
@@ -147,7 +147,7 @@ test('no file is replaced without --force, and none is written if one of them ca
     /already a file .*obdobi\.csv/,
   );
   expect(readdirSync(join(other.folder, 'form'))).toEqual(['obdobi.csv']);
-  await other.do('field', 'make', path, '--for', 'odk', '--force');
+  await other.do('field', 'make', path, '--for', 'odk', '--yes');
   expect(readFileSync(join(other.folder, 'form/obdobi.csv'), 'utf8')).toContain('HES-000253');
   mkdirSync(join(other.folder, 'folder/obdobi.csv'), { recursive: true });
   const folder = await other.pas(
@@ -156,7 +156,7 @@ test('no file is replaced without --force, and none is written if one of them ca
     join(other.folder, 'folder/finds.xlsx'),
     '--for',
     'odk',
-    '--force',
+    '--yes',
   );
   await expectEnded(folder, 2, 'is a folder, not a file');
   expect(readdirSync(join(other.folder, 'folder'))).toEqual(['obdobi.csv']);

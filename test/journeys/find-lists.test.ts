@@ -65,7 +65,7 @@ describe('an export', () => {
   });
   const exported = async (name: string, ...flags: string[]): Promise<string> => {
     const path = join(home.folder, name);
-    await home.do('export', '--out', path, '--force', ...flags);
+    await home.do('export', '--out', path, '--yes', ...flags);
     return readFileSync(path, 'utf8');
   };
 

@@ -106,7 +106,7 @@ const listIndexes = (): number[] => Array.from({ length: COUNT }, (_, index) => 
 
 async function expectExact(home: Home): Promise<void> {
   const path = join(home.folder, 'exported.csv');
-  await home.do('export', path, '--codes', '--force');
+  await home.do('export', path, '--codes', '--yes');
   const { header, rows } = parseCsvTable(path, readFileSync(path));
   const exported = [...rows].map(({ cells }) =>
     Object.fromEntries(header.map((column, index) => [column, cells[index] ?? ''])),
@@ -236,7 +236,7 @@ test('a question about a row is answered with the photographs of its archive', a
   );
   const imported = await home.pas('import', home.file('finds.zip', changed));
   expect(imported.stdout).toContain('1 skipped until you decide');
-  await home.do('resolve', makeLocalId(1), '--table');
+  await home.do('resolve', makeLocalId(1), '--answer', 'table');
   const { stdout } = await home.pas('show', makeLocalId(1), '--json');
   expect(stdout).toContain(
     createHash('sha512')

@@ -213,7 +213,7 @@ describe('harvested vocabularies', () => {
     expect(
       readFileSync(join(home.folder, 'all.csv'), 'utf8').match(/^HES-/gm)?.length,
     ).toBeGreaterThan(listed.length);
-    await expectEnded(home.pas('vocab', 'export', '--out', 'all.csv'), 2, '--force');
+    await expectEnded(home.pas('vocab', 'export', '--out', 'all.csv'), 2, '--yes');
     await expectEnded(home.pas('vocab', 'export', '--out', 'no/such/folder.csv'), 2);
   });
 

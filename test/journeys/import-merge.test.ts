@@ -134,8 +134,8 @@ describe('a table that is imported again', () => {
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'here' });
     expect(await readElements('R-1')).not.toHaveProperty('hloubka');
 
-    await home.do('resolve', 'R-1', '--table');
-    await home.do('resolve', 'R-2', '--mine');
+    await home.do('resolve', 'R-1', '--answer', 'table');
+    await home.do('resolve', 'R-2', '--answer', 'mine');
     expect(await readElements('R-1')).toMatchObject({ poznamka: 'table', hloubka: 20 });
     expect(await readElements('R-2')).toMatchObject({ poznamka: 'here' });
     expect((await imports(season)).report).toMatchObject({
@@ -222,7 +222,7 @@ describe('a table that is imported again', () => {
         message: expect.stringMatching(/is equal to S-l1: is it the same find/),
       }),
     );
-    await home.do('resolve', 'S-l1', '--same');
+    await home.do('resolve', 'S-l1', '--answer', 'same');
     expect(
       (await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort(),
     ).toEqual(['S-11', 'S-2']);
@@ -235,7 +235,7 @@ describe('a table that is imported again', () => {
     await home.do('push');
     table('season.csv', { id: 'S-11', note: 'přezka' });
     expect((await imports(season)).report).toMatchObject({ added: 0, questions: 1 });
-    await home.do('resolve', 'S-l1', '--same');
+    await home.do('resolve', 'S-l1', '--answer', 'same');
     expect((await imports(season)).report).toMatchObject({ added: 0, unchanged: 1 });
     expect((await home.json<{ local_id: string }>('show', 'S-11')).local_id).toBe('S-l1');
   });

@@ -87,10 +87,10 @@ test('If the drive changed anything that counts, nothing is sent or backed up, a
   for (const sql of Object.values(CHANGES)) {
     damage(sql);
     await expectNoticed('push');
-    await expectNoticed('backup', copy, '--force');
+    await expectNoticed('backup', copy, '--yes');
     await expectNoticed('doctor', '--offline');
     expect(readFileSync(copy).equals(sound)).toBe(true);
-    await home.do('restore', copy, '--replace');
+    await home.do('restore', copy, '--yes');
   }
   await pushAll();
 });
@@ -99,7 +99,7 @@ test.each(Object.entries(PAST_CHANGES))(
   'If the drive changed %s of a find that was sent, backup and doctor notice it, and a push sends the others once.',
   async (_what, sql) => {
     damage(sql);
-    await expectNoticed('backup', copy, '--force');
+    await expectNoticed('backup', copy, '--yes');
     await expectNoticed('doctor', '--offline');
     await pushAll();
     await home.do('doctor', '--offline', '--repair');

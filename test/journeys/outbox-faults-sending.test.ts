@@ -67,7 +67,7 @@ describe('While a push runs,', () => {
     await training.service.settings({ latency_ms: 400 });
     const push = home.start('push', '--json');
     await push.until(({ stdout }) => stdout.includes('"attempt"'));
-    const refused = await home.pas('restore', own, '--replace');
+    const refused = await home.pas('restore', own, '--yes');
     expect([refused.code, push.child.exitCode], refused.stderr).toEqual([11, null]);
     await expectEnded(push.ended, 0);
     expect(await training.made()).toMatchObject({ finds: 8 });
@@ -88,9 +88,9 @@ describe('While a push runs,', () => {
         ({ stderr }) => (stderr.match(/Waiting for (more|new entries)/g) ?? []).length >= count,
       );
     await rests(1);
-    await home.do('restore', own, '--replace');
-    await expectEnded(home.pas('restore', ofMuseum, '--replace'), 12);
-    await home.do('restore', ofMuseum, '--replace', ...MUSEUM);
+    await home.do('restore', own, '--yes');
+    await expectEnded(home.pas('restore', ofMuseum, '--yes'), 12);
+    await home.do('restore', ofMuseum, '--yes', ...MUSEUM);
     await home.do('import', writeSeason(home, 3), ...MUSEUM);
     await importSeason(home, 2);
     await eventually(async () => (await training.made()).finds).toBe(2);

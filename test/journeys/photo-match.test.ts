@@ -15,6 +15,8 @@ beforeEach(async () => {
   home = await signedIn(mock.service, settledAfter(1000));
 });
 
+const stripPlaces = (isOn: boolean) => home.do('profile', 'set', `strip_gps=${isOn}`);
+
 type MatchedFile = {
   file: string;
   action: string;
@@ -115,13 +117,14 @@ test('a card is matched and pushed, and its photographs are attached to the righ
     'warning photo-type',
   ]);
 
-  const done = await home.json<Matched>('photo', 'match', card, '--strip-gps');
+  await stripPlaces(true);
+  const done = await home.json<Matched>('photo', 'match', card);
   expect(done).toMatchObject({ queued: 2, gps_stripped: 1 });
   const listed = await home.pas('photo', 'match', card);
   expect(listed.stdout).toContain(
     '1 likely or doubtful match was not queued. Queue it with pas photo add',
   );
-  await home.do('photo', 'add', 'K-3', join(card, 'trench', 'IMG_0003.tif'), '--strip-gps');
+  await home.do('photo', 'add', 'K-3', join(card, 'trench', 'IMG_0003.tif'));
   await home.do('push');
   const records = await atService();
   expect(
@@ -149,7 +152,8 @@ test('a card is matched and pushed, and its photographs are attached to the righ
 test('a stripped photograph whose answer was lost is found by its checksum, since the service stores exactly these bytes', async () => {
   await importSeason(home, 1);
   const photograph = home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
-  await home.do('photo', 'add', 'K-1', photograph, '--strip-gps');
+  await stripPlaces(true);
+  await home.do('photo', 'add', 'K-1', photograph);
   await mock.service.faults({
     endpoint: 'photo',
     when: { nth: 1 },
@@ -167,8 +171,7 @@ test('a stripped photograph whose answer was lost is found by its checksum, sinc
 });
 
 describe('one photograph with and without its place', () => {
-  const add = (...flags: string[]) =>
-    home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'), ...flags);
+  const add = () => home.pas('photo', 'add', 'K-1', join(home.folder, 'a.jpg'));
   beforeEach(async () => {
     await importSeason(home, 1);
     home.file('a.jpg', await placedPhotograph('jpeg', { place: NEAR_K3 }));
@@ -177,9 +180,11 @@ describe('one photograph with and without its place', () => {
   test('is queued once: the stripped one replaces the waiting one, and is not replaced by it', async () => {
     const withPlace = await add();
     expect(withPlace.stdout).toContain('contains the place where it was taken (GPS)');
-    const without = await add('--strip-gps');
+    await stripPlaces(true);
+    const without = await add();
     expect(without.stdout).toContain('The place was removed from 1 photograph.');
     expect(without.stdout).not.toContain('tells where');
+    await stripPlaces(false);
     expect((await add()).stdout).toContain('0 of 1 photograph queued');
     await home.do('push');
     const files = (await atService())['K-1'];
@@ -190,7 +195,8 @@ describe('one photograph with and without its place', () => {
   test('is not sent again after it was sent', async () => {
     await add();
     await home.do('push');
-    expect((await add('--strip-gps')).stdout).toContain('0 of 1 photograph queued');
+    await stripPlaces(true);
+    expect((await add()).stdout).toContain('0 of 1 photograph queued');
   });
 
   test('is stripped by a second match while it waits', async () => {
@@ -200,11 +206,12 @@ describe('one photograph with and without its place', () => {
       queued: 1,
       gps_stripped: 0,
     });
-    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({
+    await stripPlaces(true);
+    expect(await home.json<Matched>('photo', 'match', 'card')).toMatchObject({
       queued: 0,
       gps_stripped: 1,
     });
-    expect(await home.json<Matched>('photo', 'match', 'card', '--strip-gps')).toMatchObject({
+    expect(await home.json<Matched>('photo', 'match', 'card')).toMatchObject({
       queued: 0,
       gps_stripped: 0,
     });
@@ -216,9 +223,10 @@ describe('one photograph with and without its place', () => {
 
   test('is one photograph for tables too', async () => {
     const table = home.file('more.csv', 'local_id;photos\nK-1;a.jpg\n');
-    const photos = async (...flags: string[]) =>
-      (await home.json<{ photos: number }>('import', table, ...flags)).photos;
-    expect(await photos('--strip-gps')).toBe(1);
+    const photos = async () => (await home.json<{ photos: number }>('import', table)).photos;
+    await stripPlaces(true);
+    expect(await photos()).toBe(1);
+    await stripPlaces(false);
     expect(await photos()).toBe(0);
   });
 });
@@ -326,7 +334,8 @@ test('truncated, empty and too large photographs are named, and the others are q
   home.file('card/K-2 b.png', tinyPng(7));
   writeFileSync(join(home.folder, 'card', 'K-2 c.png'), tinyPng(8));
   truncateSync(join(home.folder, 'card', 'K-2 c.png'), 262_144_001);
-  const { code, stdout } = await home.pas('photo', 'match', 'card', '--strip-gps');
+  await stripPlaces(true);
+  const { code, stdout } = await home.pas('photo', 'match', 'card');
   expect(code).toBe(3);
   expect(stdout).toContain('card/K-1.jpg is cut off or damaged: a part of it is missing');
   expect(stdout).toMatch(/card\/K-2 c\.png has 262144001 bytes/);
@@ -334,7 +343,7 @@ test('truncated, empty and too large photographs are named, and the others are q
   expect(stdout).toContain('Queued 2 of 4 files, for 2 finds.');
   rmSync(join(home.folder, 'card', 'K-1.jpg'));
   rmSync(join(home.folder, 'card', 'K-2 c.png'));
-  const again = await home.pas('photo', 'match', 'card', '--strip-gps');
+  const again = await home.pas('photo', 'match', 'card');
   expect(again.stdout).toContain(
     'Nothing to queue: 1 photograph was queued before; the list shows what happened to it.',
   );

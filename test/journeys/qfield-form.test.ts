@@ -122,22 +122,22 @@ describe('the folder of a QField form', () => {
     ).toEqual([]);
   });
 
-  test('is refused if it exists, unless --force is given and nothing was collected in it', async () => {
+  test('is refused if it exists, unless --yes is given and nothing was collected in it', async () => {
     const make = (name: string, ...more: string[]) =>
       home.pas('field', 'make', join(home.folder, name), '--for', 'qfield', ...more);
-    expect((await make('empty')).stderr).toContain('--force');
+    expect((await make('empty')).stderr).toContain('--yes');
     const { folder, database } = collect('begun', { f1: {} }, []);
     database.close();
     const before = readFileSync(join(folder, 'finds.gpkg'));
-    expect(await make('begun', '--force')).toMatchObject({ code: 2 });
+    expect(await make('begun', '--yes')).toMatchObject({ code: 2 });
     expect(readFileSync(join(folder, 'finds.gpkg')).equals(before)).toBe(true);
     home.file('others/letter.txt', 'mine');
-    expect((await make('others', '--force')).stderr).toContain('letter.txt');
+    expect((await make('others', '--yes')).stderr).toContain('letter.txt');
     cpSync(empty, join(home.folder, 'again'), { recursive: true });
-    await expectDone(make('again', '--force'));
+    await expectDone(make('again', '--yes'));
     expect(await make('no/such/place')).toMatchObject({ code: 2 });
     writeFileSync(join(home.folder, 'a-file'), '');
-    expect(await make('a-file', '--force')).toMatchObject({ code: 2 });
+    expect(await make('a-file', '--yes')).toMatchObject({ code: 2 });
   });
 
   test('cannot be made without vocabularies, and names the command that harvests them', async () => {

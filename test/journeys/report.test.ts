@@ -108,13 +108,13 @@ describe('a report', () => {
 });
 
 describe('an existing file', () => {
-  test('is replaced if it is a report, kept if it is anything else, and replaced with --force', async () => {
+  test('is replaced if it is a report, kept if it is anything else, and replaced with --yes', async () => {
     writeFileSync(path('other.html'), '<!doctype html>\n<title>Mine</title>');
     const refused = await home.pas('report', path('other.html'));
-    await expectEnded(refused, 2, 'is not a report of pas');
-    expect(refused.stderr).toContain('--force');
+    await expectEnded(refused, 2, 'There is already a file');
+    expect(refused.stderr).toContain('--yes');
     expect(text('other.html')).toContain('Mine');
-    await home.do('report', path('other.html'), 'KH24-001', '--force');
+    await home.do('report', path('other.html'), 'KH24-001', '--yes');
     await home.do('report', path('other.html'), 'KH24-002');
     expect(text('other.html')).toContain('KH24-002');
   });
@@ -127,7 +127,7 @@ describe('an existing file', () => {
       [home.folder, 'is not a file'],
       [join(home.folder, 'nowhere', 'a.html'), 'does not exist'],
     ] as const) {
-      await expectEnded(home.pas('report', target, '--force'), 2, words);
+      await expectEnded(home.pas('report', target, '--yes'), 2, words);
     }
     expect(statSync(outbox).size).toBe(before);
   });

@@ -77,7 +77,7 @@ describe('a table that was saved under another name', () => {
       table('v2.csv', [{ number: '1' }, changed, { number: '3' }]),
     );
     expect([run.code, run.stdout]).toEqual([3, expect.stringContaining('pas resolve 2')]);
-    await home.do('resolve', '2', '--same');
+    await home.do('resolve', '2', '--answer', 'same');
     expect((await home.json<Listed>('show', '2')).elements).toMatchObject({
       datum_nalezu: '2024-07-02',
     });
@@ -188,9 +188,9 @@ describe('a find that was changed here and in its table', () => {
   });
 
   test.each([
-    ['--table', 'table'],
-    ['--mine', 'here'],
-  ])('is a question that `pas resolve %s` answers', async (answer, note) => {
+    ['table', 'table'],
+    ['mine', 'here'],
+  ])('is a question that `pas resolve --answer %s` answers', async (answer, note) => {
     await home.do('import', table('a.csv', THREE));
     await home.do('edit', '2', '--set', 'poznamka=here');
     const changed = table('a.csv', [
@@ -202,7 +202,7 @@ describe('a find that was changed here and in its table', () => {
     await expectEnded(run, 3);
     expect(JSON.parse(run.stdout)).toMatchObject({ conflicts: 1, questions: 1 });
     expect((await listAsked())[0]?.held?.answers).toEqual(['table', 'mine']);
-    await home.do('resolve', '2', answer);
+    await home.do('resolve', '2', '--answer', answer);
     expect(await listNotes()).toMatchObject({ 2: note });
     expect(await home.json('import', changed)).toMatchObject({ unchanged: 3, questions: 0 });
   });

@@ -264,13 +264,13 @@ describe.skipIf(!hasQgis)(
       cpSync(folder, copy, { recursive: true });
       rmSync(join(copy, 'DCIM'), { recursive: true });
       for (const each of [folder, copy]) {
-        const refused = await home.pas('field', 'make', each, '--for', 'qfield', '--force');
+        const refused = await home.pas('field', 'make', each, '--for', 'qfield', '--yes');
         await expectEnded(refused, 2);
         expect(refused.stderr).toContain('collected');
       }
       expect(existsSync(join(copy, 'finds.gpkg-wal'))).toBe(true);
       await makeForm('empty');
-      await makeForm('empty', '--force');
+      await makeForm('empty', '--yes');
     });
   },
 );

@@ -58,7 +58,8 @@ describe.skipIf(whyNoTerminal !== undefined)('uncertain matches are asked about'
 
   test('v češtině: pravděpodobné se odmítnou, jedna dostane jiný nález a druhá se vynechá', async () => {
     const czech = home.with({ PAS_LANG: 'cs' });
-    await using terminal = await startTerminal(['photo', 'match', 'card', '--strip-gps'], czech, {
+    await czech.do('profile', 'set', 'strip_gps=true');
+    await using terminal = await startTerminal(['photo', 'match', 'card'], czech, {
       columns: 110,
     });
     await terminal.expect(

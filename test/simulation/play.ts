@@ -593,7 +593,7 @@ class Scene {
         await this.#run(step.machine, 'archaeologist', [
           'backup',
           this.#makeBackup(step.machine),
-          '--force',
+          '--yes',
           '--photos',
         ]);
         return;
@@ -906,7 +906,7 @@ class Scene {
       }
       case 'restore':
         if (!existsSync(this.#makeBackup(machine))) return;
-        await run('restore', this.#makeBackup(machine), '--replace');
+        await run('restore', this.#makeBackup(machine), '--yes');
         for (const [id, { wasGivenUp }] of this.#wishesInBackup.get(machine) ?? []) {
           const restored = this.#asked.get(id);
           if (restored !== undefined) restored.wasGivenUp ||= wasGivenUp;

@@ -97,7 +97,7 @@ export async function writeOutputFile(
 export function assertMayWrite(
   path: string,
   overwrite: boolean,
-  hint: Message = t`Choose another name, or replace it with --force.`,
+  hint: Message = t`Choose another name, or replace it with --yes.`,
 ): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
@@ -253,7 +253,7 @@ function assertReplaceable(
     });
   if (refuse === undefined)
     throw new UsageError(t`There is already a folder ${path}.`, {
-      hint: t`Choose another name, or replace it with --force.`,
+      hint: t`Choose another name, or replace it with --yes.`,
     });
   refuse(target);
   return true;

@@ -8,12 +8,7 @@ import { formatFindLine } from '../../outbox/views/entry-words.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import {
-  askAboutFinders,
-  type KeepingFlags,
-  openAddingSources,
-  openOfferSources,
-} from '../context/validation.ts';
+import { askAboutFinders, openAddingSources, openOfferSources } from '../context/validation.ts';
 import {
   type AskingTools,
   addFind,
@@ -30,7 +25,7 @@ import type { Prompt } from '../prompt.ts';
 import { printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
-type AddOptions = GlobalOptions & KeepingFlags & GivenAnswers & { readonly draft?: boolean };
+type AddOptions = GlobalOptions & GivenAnswers & { readonly draft?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -54,10 +49,6 @@ export function register(program: Command, run: Runner): void {
     .option('--point <position>', t`the point: degrees, S-JTSK, a map link or a plus code`)
     .option('--point-from <photo>', t`the point where this photograph was taken`)
     .option('--photo <file...>', t`queue photographs with the find`)
-    .option(
-      '--strip-gps',
-      t`remove the position (GPS) from the queued copies; the original files are not changed`,
-    )
     .option('--draft', t`keep the find as a draft, even if it is complete`)
     .action(run(add));
 }
@@ -65,7 +56,7 @@ export function register(program: Command, run: Runner): void {
 async function add(context: Context, options: AddOptions): Promise<ExitReason> {
   const outbox = await context.openOutbox();
   outbox.command.words = 'add';
-  const entrySources = await openAddingSources(context, options);
+  const entrySources = await openAddingSources(context);
   const ruleContext = await askAboutFinders(context, entrySources.ruleContext, options);
   const sources = { ...entrySources, ruleContext };
   const adding = openEntrySession(sources, options);

@@ -12,8 +12,9 @@ import {
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openStoredOutbox } from '../context/profile-outbox.ts';
+import { mayReplace } from '../terminal.ts';
 
-type BackupOptions = GlobalOptions & { readonly force?: boolean; readonly photos?: boolean };
+type BackupOptions = GlobalOptions & { readonly photos?: boolean };
 
 export function register(program: Command, run: Runner): void {
   registerBackup(program, run);
@@ -24,12 +25,8 @@ function registerBackup(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'backup <file>',
     summary: t`Back up the outbox, even during a push, and check the copy.`,
-    examples: [
-      'pas backup /media/card/outbox.sqlite',
-      'pas backup evening.sqlite --photos --force',
-    ],
+    examples: ['pas backup /media/card/outbox.sqlite', 'pas backup evening.sqlite --photos --yes'],
   })
-    .option('--force', t`overwrite an existing file`)
     .option('--photos', t`also copy the photographs that are not sent yet, into FILE.photos`)
     .action(run(runBackup));
 }
@@ -50,7 +47,7 @@ async function runBackup(
     outboxFile,
     open: context.openOutboxToRead,
     target,
-    replace: options.force === true,
+    replace: await mayReplace(context, target),
   });
   const sizeKib = Math.ceil(sizeBytes / 1024);
   terminal.printLine(t`The outbox was copied to ${target} (${sizeKib} KiB, checked).`);
@@ -93,24 +90,17 @@ async function runBackup(
   return 'done';
 }
 
-type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
-
 const MAX_NAMED = 20;
 
 function registerRestore(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
     summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
-    examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
-  })
-    .option(
-      '--replace',
-      t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
-    )
-    .action(run(restore));
+    examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --yes'],
+  }).action(run(restore));
 }
 
-async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
+async function restore(context: Context, file: string): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl, outbox } = context.getProfile();
@@ -127,7 +117,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
     service: { address: baseUrl, profile: name },
-    replace: options.replace === true || context.isConfirmed,
+    replace: context.isConfirmed,
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);

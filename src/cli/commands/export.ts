@@ -16,6 +16,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { getDocumentProfile, openLabels, openReferenceFormatter } from '../context/validation.ts';
 import { parseFilters } from '../find-filters.ts';
 import { formatFindCount } from '../result-texts.ts';
+import { mayReplace } from '../terminal.ts';
 
 type ExportOptions = GlobalOptions & {
   readonly where?: readonly string[];
@@ -23,7 +24,6 @@ type ExportOptions = GlobalOptions & {
   readonly out?: string;
   readonly codes?: boolean;
   readonly for?: ExportPurpose;
-  readonly force?: boolean;
 };
 
 export function register(program: Command, run: Runner): void {
@@ -43,7 +43,7 @@ export function register(program: Command, run: Runner): void {
         t`file format (default: from the file name, otherwise csv)`,
       ).choices(EXPORT_FORMATS),
     )
-    .option('--out <file>', t`file to write, or - for standard output (default)`)
+    .option('--out <file>', t`file to write, or - for standard output`)
     .option('--codes', t`identifiers of vocabulary entries in place of their labels`)
     .addOption(
       new Option(
@@ -51,7 +51,6 @@ export function register(program: Command, run: Runner): void {
         EXPORTER_NAMES.map((name) => `${name}: ${EXPORTERS[name].summary}`).join('; '),
       ).choices(EXPORTER_NAMES),
     )
-    .option('--force', t`replace an existing file`)
     .action(run(exportCommand));
 }
 
@@ -62,9 +61,9 @@ async function exportCommand(
 ): Promise<ExitReason> {
   const file = given.out === undefined ? words.find(isNameOfExport) : undefined;
   const names = words.filter((word) => word !== file);
-  const options = { ...given, out: given.out ?? file };
+  const options = { ...given, out: given.out ?? file ?? '-' };
   const { terminal, streams } = context;
-  const toStdout = options.out === undefined || options.out === '-';
+  const toStdout = options.out === '-';
   if (terminal.json && toStdout) {
     throw new UsageError(t`The finds and --json cannot both go to standard output.`, {
       hint: t`Name a file with --out.`,
@@ -92,7 +91,7 @@ async function exportCommand(
   };
   const destination = toStdout
     ? { stream: streams.stdout }
-    : { file: options.out ?? '', overwrite: options.force === true };
+    : { file: options.out, overwrite: await mayReplace(context, options.out) };
   const exported = await exportFinds(outbox, request, destination).finally(progress.end);
   if (exported === undefined) return 'done';
   const { finds: count, changed } = exported;
@@ -121,7 +120,7 @@ function isNameOfExport(word: string): boolean {
   return findFormatOfExtension(getExtension(word)) !== undefined;
 }
 
-function formatFor({ format, out = '', for: reader }: ExportOptions): ExportFormat {
+function formatFor({ format, out = '-', for: reader }: ExportOptions): ExportFormat {
   const formats = reader === undefined ? EXPORT_FORMATS : EXPORTERS[reader].formats;
   const [first = 'csv'] = formats;
   const extension = getExtension(out);

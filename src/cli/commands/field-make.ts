@@ -10,10 +10,10 @@ import {
   openValidationContext,
   readAccountName,
 } from '../context/validation.ts';
+import { mayReplace } from '../terminal.ts';
 
 type MakeOptions = GlobalOptions & {
   readonly for: FieldApp;
-  readonly force?: boolean;
   readonly set?: readonly string[];
 };
 
@@ -39,19 +39,18 @@ export function register(program: Command, run: Runner): void {
       t`value to prefill for each find; may be repeated`,
       appendValue,
     )
-    .option('--force', t`replace what is already there, except a folder with collected finds`)
     .action(run(make));
 }
 
 async function make(
   context: Context,
   destination: string,
-  { for: tool, force, set }: MakeOptions,
+  { for: tool, set }: MakeOptions,
 ): Promise<ExitReason> {
   const { terminal } = context;
   const { files, notes = [] } = await writeFieldForm(tool, {
     destination,
-    overwrite: force === true,
+    overwrite: await mayReplace(context, destination),
     vocabulary: await openHarvestedVocabulary(context),
     defaults: makeProfileDefaults(context, set),
     rules: await openValidationContext(context),

@@ -109,7 +109,6 @@ function parseSide(onConflict: OnConflict = 'ask'): MergeSide | undefined {
 export type ImportOptions = GlobalOptions &
   TableOptions & {
     readonly dryRun?: boolean;
-    readonly stripGps?: boolean;
     readonly photos?: string;
     readonly set?: readonly string[];
     readonly map?: string;
@@ -194,7 +193,7 @@ async function openRequest(context: Context, files: readonly string[], options: 
   outbox.command.words = 'import';
   const { idPrefix, set, keepRows } = options;
   return {
-    ...makeContextKeeping(context, options),
+    ...makeContextKeeping(context),
     outbox,
     side: parseSide(options.onConflict),
     ruleContext,

@@ -115,14 +115,13 @@ function printDryRun(
   mapFile: string,
   options: ImportOptions,
 ): void {
-  const { photos, idPrefix, stripGps, keepRows } = options;
+  const { photos, idPrefix, keepRows } = options;
   const command = composeCommand('pas import', [
     ['', file],
     ['--map', mapFile],
     ...listReadingFlags(options),
     ['--photos', photos],
     ['--id-prefix', idPrefix],
-    ['--strip-gps', stripGps],
     ['--keep-rows', keepRows],
     ['--dry-run', true],
   ]);

@@ -32,10 +32,6 @@ export function register(program: Command, run: Runner): void {
       t`propose an element for each column, let you correct it (not with --yes), and write a column map for --map`,
     );
   addMergeOptions(command)
-    .option(
-      '--strip-gps',
-      t`remove the position (GPS) from the queued copies; the original files are not changed`,
-    )
     .option('--photos <folder>', t`folder of the photographs (default: the folder of the table)`)
     .option('--keep-rows', t`read rows that are otherwise skipped, such as totals and remarks`)
     .option(

@@ -27,7 +27,7 @@ import { collapseGpsWarnings } from '../../tables/collapse-issues.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/open-service.ts';
-import { type KeepingFlags, makeContextKeeping } from '../context/validation.ts';
+import { makeContextKeeping } from '../context/validation.ts';
 import type { Prompt, PromptOffer } from '../prompt.ts';
 import { formatStrippedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
@@ -168,11 +168,7 @@ export function formatMatchRow(fate: FileStatus): readonly string[] {
   }
 }
 
-type MatchFlags = GlobalOptions &
-  KeepingFlags & {
-    readonly within?: number;
-    readonly dryRun?: boolean;
-  };
+type MatchFlags = GlobalOptions & { readonly within?: number; readonly dryRun?: boolean };
 
 /** Accuracy of a phone's GPS, and a few steps. */
 const WITHIN_M = 25;
@@ -190,7 +186,7 @@ async function runPhotoMatch(
   const { terminal } = context;
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-match';
-  const { inspectPhotograph, storePhotograph } = makeContextKeeping(context, options);
+  const { inspectPhotograph, storePhotograph } = makeContextKeeping(context);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const matches = await matchFolder(folder, {
     outbox,
@@ -343,8 +339,6 @@ function toStatusValue(fate: FileStatus, queuedFor: string | undefined): Record<
   }
 }
 
-type AddOptions = GlobalOptions & KeepingFlags;
-
 export function register(program: Command, run: Runner): void {
   const parent = program.command('photo').description(t`Queue photographs of finds.`);
   defineCommand(parent, {
@@ -352,20 +346,14 @@ export function register(program: Command, run: Runner): void {
     summary: t`Queue photographs for a find. They are sent once the find has its identifier.`,
     examples: [
       'pas photo add K-017 IMG_0412.jpg IMG_0413.jpg',
-      'pas photo add C-202400101-N00001 detail.png --strip-gps',
+      'pas photo add C-202400101-N00001 detail.png',
     ],
-  })
-    .option(
-      '--strip-gps',
-      t`remove the position (GPS) from the queued copies; the original files are not changed`,
-    )
-    .action(run(add));
+  }).action(run(add));
   defineCommand(parent, {
     name: 'match <folder>',
     summary: t`Match photographs of a folder to finds by name, place and time, and queue them: certain matches at once, others after a question.`,
     examples: [
       'pas photo match /media/card/DCIM --dry-run',
-      'pas photo match ./photos --strip-gps',
       'pas photo match ./photos --yes --within 10',
     ],
   })
@@ -375,19 +363,10 @@ export function register(program: Command, run: Runner): void {
       parseWholeNumber,
     )
     .option('--dry-run', t`show what would happen and change nothing`)
-    .option(
-      '--strip-gps',
-      t`remove the position (GPS) from the queued copies; the original files are not changed`,
-    )
     .action(run(runPhotoMatch));
 }
 
-async function add(
-  context: Context,
-  find: string,
-  files: readonly string[],
-  options: AddOptions,
-): Promise<ExitReason> {
+async function add(context: Context, find: string, files: readonly string[]): Promise<ExitReason> {
   const { terminal } = context;
   if (files.includes('-')) {
     throw new UsageError(t`A photograph needs a file name, which standard input does not have.`, {
@@ -397,7 +376,7 @@ async function add(
   const outbox = await context.openOutbox();
   outbox.command.words = 'photo-add';
   const subject = findSubjectToChange(outbox, find);
-  const keeping = makeContextKeeping(context, options);
+  const keeping = makeContextKeeping(context);
   const issues: Issue[] = [];
   /** Entries that this command queued, since file names may repeat in several folders. */
   const entries = new Set<number>();

@@ -10,11 +10,9 @@ import { type Context, type GlobalOptions, installSignalHandlers } from '../cont
 import { findOwnHarvestBase } from '../context/open-service.ts';
 import { readMappingFile } from '../context/user-files.ts';
 import { formatFindCount, formatPhotographCount } from '../result-texts.ts';
+import { mayReplace } from '../terminal.ts';
 
-type ReportOptions = GlobalOptions & {
-  readonly force?: boolean;
-  readonly withoutPlaces?: boolean;
-};
+type ReportOptions = GlobalOptions & { readonly withoutPlaces?: boolean };
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -26,7 +24,6 @@ export function register(program: Command, run: Runner): void {
       '--without-places',
       t`leave out exact findspots: coordinates, maps, areas, descriptions, notes, finders`,
     )
-    .option('--force', t`replace a file that is not a report`)
     .addHelpText(
       'after',
       `\n${t`Looters look for findspots: give a page that shows places only to people who may know them. Only you can read its file. To make a page to share, use --without-places. The page works offline.`}`,
@@ -45,10 +42,11 @@ async function report(
   if (toStdout && options.json === true)
     throw new UsageError(t`The page and --json cannot both go to stdout. Specify a file.`);
   const target = resolve(context.cwd, file);
+  const { isReport, writeReport } = await import('../../report/write-report.ts');
   if (!toStdout) assertNotOwnFile(context, target);
+  const overwrite = !toStdout && (isReport(target) || (await mayReplace(context, target)));
   const request = await makeReportRequest(context, names, options);
   const progress = terminal.startProgress(t`Finds`);
-  const { writeReport } = await import('../../report/write-report.ts');
   const write = (to: Parameters<typeof writeReport>[1]) =>
     writeReport({ ...request, onFind: progress.update }, to).finally(progress.end);
   if (toStdout) {
@@ -59,9 +57,7 @@ async function report(
     report: result,
     missing,
     sizeBytes,
-  } = await runInterruptibly(context, (signal) =>
-    write({ file: target, overwrite: options.force === true, signal }),
-  );
+  } = await runInterruptibly(context, (signal) => write({ file: target, overwrite, signal }));
   const size = formatSize(sizeBytes);
   const shown = result.photographs - missing;
   const counted = formatFindCount(result.finds);

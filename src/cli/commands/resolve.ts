@@ -39,8 +39,9 @@ type ResolveOptions = GlobalOptions & {
   readonly resend?: boolean;
   readonly drop?: boolean;
   readonly entry?: number;
+  readonly answer?: RowAnswer;
   readonly all?: RowAnswer;
-} & { readonly [Answer in RowAnswer]?: boolean };
+};
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -50,14 +51,16 @@ export function register(program: Command, run: Runner): void {
       'pas resolve K-017',
       'pas resolve K-017 --created C-202400101-N00042',
       'pas resolve K-017 K-018 --resend',
-      'pas resolve K-017 --same',
+      'pas resolve K-017 --answer same',
       'pas resolve --all same',
     ],
   })
-    .option('--same', t`the row or find that is asked about is this find`)
-    .option('--new', t`it is another find`)
-    .option('--table', t`use the values of the table, if the find was changed here too`)
-    .option('--mine', t`keep the values here`)
+    .addOption(
+      new Option(
+        '--answer <answer>',
+        t`the row or find that is asked about is this find (same) or another (new); if the find was changed here too, use the values of the table, or mine`,
+      ).choices(ROW_ANSWERS),
+    )
     .addOption(
       new Option('--all <answer>', t`give this answer to every question that has it`).choices(
         ROW_ANSWERS,
@@ -83,10 +86,11 @@ async function resolve(
   if (names.length === 0)
     throw new UsageError(t`Specify the finds, or an answer for all questions: --all same`);
   const isForOne = options.created !== undefined || options.entry !== undefined;
-  const isSaid =
-    options.resend === true || options.drop === true || parseAnswer(options) !== undefined;
+  const isSaid = options.resend === true || options.drop === true || options.answer !== undefined;
   if (names.length > 1 && (isForOne || !isSaid))
-    throw new UsageError(t`Several finds need one decision for all, such as --same or --drop.`);
+    throw new UsageError(
+      t`Several finds need one decision for all, such as --answer same or --drop.`,
+    );
   const outbox = await openOutboxToResolve(context);
   return resolveEach(names, (name) => resolveOne(context, outbox, name, options));
 }
@@ -104,14 +108,6 @@ async function resolveEach(
   let isDone = true;
   for (const name of names) isDone = (await resolveFind(name)) === 'done' && isDone;
   return isDone ? 'done' : 'dataRefused';
-}
-
-/** @throws UsageError for two answers */
-function parseAnswer(options: ResolveOptions): RowAnswer | undefined {
-  const [answer, another] = ROW_ANSWERS.filter((each) => options[each] === true);
-  if (another !== undefined)
-    throw new UsageError(t`--${answer} and --${another} cannot be combined. Use only one of them.`);
-  return answer;
 }
 
 /** Gives one answer to every question that has it. */
@@ -172,7 +168,7 @@ async function resolveOne(
   isSure = context.isConfirmed,
 ): Promise<'done' | 'differs'> {
   const { terminal } = context;
-  const answer = parseAnswer(options) ?? (await askAboutFind(context, outbox, name, options));
+  const answer = options.answer ?? (await askAboutFind(context, outbox, name, options));
   if (answer === 'later') return 'done';
   if (answer !== undefined) return answerQuestion(context, outbox, name, answer);
   const entryId = options.entry;
@@ -226,7 +222,7 @@ async function askAboutFind(
   const ways = ANSWERS_OF_ROWS[asked.basis].map((answer) => {
     const command = composeCommand('pas resolve', [
       ['', name],
-      [`--${answer}`, true],
+      ['--answer', answer],
     ]);
     return { words: ANSWER_WORDS[answer], command };
   });

@@ -22,7 +22,7 @@ import {
   changeMappingFile,
   readMappingFile,
   readTableOrInput,
-  writeResult,
+  writeTermList,
 } from '../context/user-files.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
@@ -153,10 +153,7 @@ async function remove(context: Context, of: string, ownTerm: string): Promise<Ex
   return 'done';
 }
 
-type SuggestOptions = SheetOptions & {
-  readonly out?: string;
-  readonly force?: boolean;
-};
+type SuggestOptions = SheetOptions & { readonly out: string };
 
 const COLUMNS = [
   'set',
@@ -181,8 +178,7 @@ function registerSuggest(parent: Command, run: Runner): void {
       ],
     }),
   )
-    .option('--out <file>', t`write to this file instead of stdout`)
-    .option('--force', t`replace an existing file`)
+    .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(suggest));
 }
 
@@ -205,7 +201,8 @@ async function suggest(
     progress.end();
   }
   printIssues(terminal, proposals.issues, terminal.warn);
-  if (!terminal.json) await writeResult(context, options, [formatProposals(proposals.proposals)]);
+  if (!terminal.json)
+    await writeTermList(context, options.out, [formatProposals(proposals.proposals)]);
   report(context, proposals);
   return hasErrors(proposals.issues) ? 'dataRefused' : 'done';
 }

@@ -27,7 +27,7 @@ import {
   listEntriesInUse,
   openHarvestedVocabulary,
 } from '../context/open-service.ts';
-import { writeResult } from '../context/user-files.ts';
+import { writeTermList } from '../context/user-files.ts';
 import { openValidationContext } from '../context/validation.ts';
 import {
   formatLeftOut,
@@ -39,10 +39,7 @@ import {
 import { registerMap } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
-type ExportOptions = GlobalOptions & {
-  readonly out?: string;
-  readonly force?: boolean;
-};
+type ExportOptions = GlobalOptions & { readonly out: string };
 
 export function register(program: Command, run: Runner): void {
   registerHarvest(program, run);
@@ -77,8 +74,7 @@ function registerVocab(program: Command, run: Runner): void {
       'pas vocab export --json --out vocabularies.json',
     ],
   })
-    .option('--out <file>', t`write to this file instead of stdout`)
-    .option('--force', t`replace an existing file`)
+    .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(writeTerms));
   registerMap(parent, run);
 }
@@ -193,7 +189,7 @@ async function writeTerms(
 ): Promise<ExitReason> {
   const form = context.terminal.json ? 'json' : 'csv';
   const text = exportTerms(await openHarvestedVocabulary(context), sets.map(expandSetName), form);
-  await writeResult(context, options, [text]);
+  await writeTermList(context, options.out, [text]);
   return 'done';
 }
 

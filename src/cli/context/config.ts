@@ -278,6 +278,8 @@ const TABLE = {
   pacing_fallback_interval_ms: { check: checkCount, fallback: 2000 },
   max_in_flight: { check: checkParallel, fallback: 16 },
   photo_max_bytes: { check: checkCount, fallback: 262_144_000 },
+  /** Remove the place where a photograph was taken from the copy that is queued. */
+  strip_gps: { check: checkBoolean, fallback: false },
   settle_ms: { check: checkCount, fallback: 600_000 },
   index_allowance_ms: { check: checkCount, fallback: 900_000 },
   /** Number of days before the oldest unsent find at which the first lookup in a project begins. */

@@ -20,6 +20,7 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
+import { mayReplace } from '../terminal.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -142,24 +143,23 @@ export async function readFileOrInput(
   return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
 }
 
-type OutputOptions = { readonly out?: string; readonly force?: boolean };
-
 /**
- * Writes a result to a file of the user, or to stdout where none or `-` is given.
- * @throws UsageError where the file exists and `force` is absent
+ * Writes a list of terms to a file of the user, or to stdout for `-`.
+ * @throws UsageError where the file exists and may not be replaced
  */
-export async function writeResult(
-  { streams, terminal }: Context,
-  { out, force }: OutputOptions,
+export async function writeTermList(
+  context: Context,
+  file: string,
   pieces: Iterable<string>,
 ): Promise<void> {
-  if (out === undefined || out === '-') {
-    await writeToStdout(streams.stdout, pieces);
+  if (file === '-') {
+    await writeToStdout(context.streams.stdout, pieces);
     return;
   }
+  const overwrite = await mayReplace(context, file);
   // Terms are not confidential.
-  await writeOutputFile(out, pieces, { overwrite: force === true, mode: 0o666 });
-  terminal.note(t`Written to ${out}.`);
+  await writeOutputFile(file, pieces, { overwrite, mode: 0o666 });
+  context.terminal.note(t`Written to ${file}.`);
 }
 
 /**

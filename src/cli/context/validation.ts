@@ -157,18 +157,12 @@ export async function readAccountName(context: Context): Promise<string | undefi
   return findKnownAccount(await context.openOutbox())?.name;
 }
 
-/**
- * Opens everything that entering finds by hand needs.
- * @param flags how photographs are queued
- */
-export async function openAddingSources(
-  context: Context,
-  flags: KeepingFlags = {},
-): Promise<AddingSources> {
+/** Opens everything that entering finds by hand needs. */
+export async function openAddingSources(context: Context): Promise<AddingSources> {
   return {
     outbox: await context.openOutbox(),
     ruleContext: await openValidationContext(context),
-    keeping: makeContextKeeping(context, flags),
+    keeping: makeContextKeeping(context),
     folder: context.cwd,
     profile: context.getProfile().name,
     configFile: context.places.configFile,
@@ -191,20 +185,14 @@ export async function openOfferSources(context: Context) {
   };
 }
 
-export type KeepingFlags = { readonly stripGps?: boolean };
-
 /**
- * Makes the functions that inspect and store photographs, for the outbox and the limits of the
- * profile.
+ * Makes the functions that inspect and store photographs, as the profile says: up to
+ * `photo_max_bytes`, and without their places if `strip_gps` is set.
  */
-export function makeContextKeeping(
-  context: Context,
-  { stripGps = false }: KeepingFlags,
-): PhotographKeeping {
-  return makePhotographKeeping(context.getOutboxPlaces().photosFolder, {
-    maxBytes: context.getProfile().photoMaxBytes,
-    stripGps,
-  });
+export function makeContextKeeping(context: Context): PhotographKeeping {
+  const { photoMaxBytes, stripGps } = context.getProfile();
+  const { photosFolder } = context.getOutboxPlaces();
+  return makePhotographKeeping(photosFolder, { maxBytes: photoMaxBytes, stripGps });
 }
 
 /**

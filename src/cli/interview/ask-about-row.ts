@@ -52,7 +52,7 @@ export async function importAnsweredRow(
   const outbox = await context.openOutbox();
   const ruleContext = await openValidationContext(context);
   const { finds, issues } = await answerRow(stored, asked, answer, {
-    ...makeContextKeeping(context, {}),
+    ...makeContextKeeping(context),
     outbox,
     ruleContext,
   });

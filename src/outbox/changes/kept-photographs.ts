@@ -165,7 +165,7 @@ type KeepingOptions = {
 };
 
 /**
- * Rules about GPS data: in EXIF only; also where the service leaves them, which `--strip-gps`
+ * Rules about GPS data: in EXIF only; also where the service leaves them, which `strip_gps`
  * corrects; not removable.
  */
 export const LOCATION_RULE = 'photo-gps';
@@ -224,18 +224,11 @@ function makeSendable(
 
 /** Explains why a place may stay in the photograph whatever pas removes. */
 function findStuckIssue({ path, gps, hasVideo }: PhotographFile): Issue | undefined {
-  const rule = 'photo-gps-stuck';
-  if (gps.kind === 'fixed' || gps.kind === 'unknown')
-    return makeErrorIssue(
-      rule,
-      msg`pas cannot remove the place from ${path} (HEIC), so --strip-gps does not queue it. Save it as JPEG, or queue it with its place, without that flag: ${cmd`pas photo add`} FIND FILE`,
-    );
-  return hasVideo
-    ? makeErrorIssue(
-        rule,
-        msg`pas cannot remove a place from the video in ${path} (Motion Photo), so --strip-gps does not queue it. Save the picture without its video, or queue it with its places, without that flag: ${cmd`pas photo add`} FIND FILE`,
-      )
-    : undefined;
+  if (gps.kind !== 'fixed' && gps.kind !== 'unknown' && !hasVideo) return undefined;
+  return makeErrorIssue(
+    'photo-gps-stuck',
+    msg`pas cannot remove the place from ${path} (HEIC or Motion Photo), so with strip_gps = true it is not queued. Save it as JPEG, without a video, or queue it with its place after ${cmd`pas profile set strip_gps=false`}.`,
+  );
 }
 
 function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[] {
@@ -249,14 +242,14 @@ function checkLocations(path: string, gps: PhotoGps, stripGps: boolean): Issue[]
         return [
           makeWarningIssue(
             XMP_LOCATION_RULE,
-            msg`${path} contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay; --strip-gps removes it here.`,
+            msg`${path} contains the place where it was taken (GPS in XMP). The service removes only places in EXIF, so this one would stay. To remove it here: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
           ),
         ];
       }
       return [
         makeWarningIssue(
           LOCATION_RULE,
-          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture; --strip-gps removes it here and leaves the picture unchanged.`,
+          msg`${path} contains the place where it was taken (GPS). The service removes it from EXIF, but recompresses the picture. To remove it here and leave the picture unchanged: ${cmd`pas profile set strip_gps=true`}, then queue it again.`,
         ),
       ];
     case 'fixed':

@@ -112,7 +112,7 @@ test('a backup becomes the outbox', async () => {
 });
 
 describe('an outbox with finds', () => {
-  test('stays without --replace, and is set aside otherwise, however often', async () => {
+  test('stays without --yes, and is set aside otherwise, however often', async () => {
     const { restore, finds, enter, folder, clock } = scene();
     enter('K-old');
     await expect(restore()).rejects.toThrow(/already has an outbox with finds/);
@@ -136,7 +136,7 @@ describe('an outbox with finds', () => {
   });
 });
 
-test('a damaged outbox stays without --replace, and is set aside otherwise', async () => {
+test('a damaged outbox stays without --yes, and is set aside otherwise', async () => {
   const { restore, folder, finds } = scene();
   mkdirSync(folder, { recursive: true });
   const outboxFile = join(folder, 'outbox.sqlite');

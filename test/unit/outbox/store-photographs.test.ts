@@ -114,7 +114,7 @@ describe('a photograph with a position', () => {
     ]);
   });
 
-  test('and a video is refused by --strip-gps', async () => {
+  test('and a video is refused with strip_gps', async () => {
     const video = Buffer.from('\0\0\0\x14ftypmp42\0\0\0\0mp42', 'latin1');
     writeFileSync(at('motion.jpg'), Buffer.concat([readFileSync(at('placed.jpg')), video]));
     expect(await keeping({ stripGps: true }).inspectPhotograph(at('motion.jpg'))).toMatchObject({
@@ -134,7 +134,7 @@ describe('a photograph with a position', () => {
   });
 
   test.each([true, false])(
-    'and changed since it was checked is not kept, --strip-gps: %s',
+    'and changed since it was checked is not kept, strip_gps: %s',
     async (stripGps) => {
       writeFileSync(at('changing.jpg'), readFileSync(at('placed.jpg')));
       const { inspectPhotograph, storePhotograph } = keeping({ stripGps });
@@ -148,7 +148,7 @@ describe('a photograph with a position', () => {
     },
   );
 
-  test('as HEIC is refused by --strip-gps; else a warning says that it stays', async () => {
+  test('as HEIC is refused with strip_gps; else a warning says that it stays', async () => {
     expect(await keeping({ stripGps: true }).inspectPhotograph(at('placed.heic'))).toMatchObject({
       issues: [{ rule: 'photo-gps-stuck', severity: 'error' }],
     });
