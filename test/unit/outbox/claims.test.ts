@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { asServerMs } from '../../../src/base/clock.ts';
-import { DatabaseError } from '../../../src/base/errors.ts';
 import { makeErrorIssue } from '../../../src/base/issue.ts';
 import {
   type AttemptRequest,
@@ -29,7 +28,7 @@ import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { restoreWish, wantFind, withdrawWish } from '../../../src/outbox/wishes.ts';
+import { wantFind, withdrawWish } from '../../../src/outbox/wishes.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
@@ -96,14 +95,6 @@ function kindsInLedger({ ledger }: TempOutbox, { subject }: Entry): string[] {
   return ledger
     .listFactsOfSubject(subject)
     .map((fact) => (fact.kind === 'answered' ? fact.body.outcome : fact.kind));
-}
-
-/** The outbox, with a ledger that cannot be written. */
-function withFullLedger(outbox: TempOutbox): Outbox {
-  const append = (): never => {
-    throw new DatabaseError('the disk is full', { passing: true });
-  };
-  return { ...outbox, ledger: { ...outbox.ledger, append } };
 }
 
 describe('the next entry to send', () => {
@@ -177,15 +168,6 @@ describe('the next entry to send', () => {
 });
 
 describe('of two numbers for one record', () => {
-  test('only the last is wanted, and the earlier is dropped', () => {
-    using outbox = tempOutbox();
-    const earlier = queueNumber(outbox, RECORD, 'A 1');
-    attemptEntry(outbox, earlier, waitUntil(0));
-    const later = queueNumber(outbox, RECORD, 'A 2');
-    expect(nextId(outbox)).toBe(later);
-    expect(getEntry(outbox, earlier).state).toBe('dropped');
-  });
-
   test('the later waits while the earlier may still arrive, which cannot be removed', () => {
     using outbox = tempOutbox();
     const earlier = queueNumber(outbox, RECORD, 'A 1');
@@ -302,28 +284,6 @@ describe('if the disk refuses', () => {
     expect(getEntry(outbox, entryId)).toMatchObject({ state: 'queued', unknownAttempts: 0 });
     acceptEntry(outbox, entryId, IDENT);
   });
-
-  test('the ledger, nothing is sent, and nothing is written to the outbox', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    expect(() => claimed(withFullLedger(outbox), entryId)).toThrow(DatabaseError);
-    const entry = getEntry(outbox, entryId);
-    expect(entry).toMatchObject({ state: 'queued', attempts: 0 });
-    expect(kindsInLedger(outbox, entry)).not.toContain('attempted');
-  });
-
-  test('the answer, the entry is uncertain after the next start', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    const taken = claimed(outbox, entryId);
-    const accepted = { state: 'accepted', identCely: IDENT } as const;
-    expect(() =>
-      recordAnswer(withFullLedger(outbox), taken, accepted, { outcome: 'accepted' }),
-    ).toThrow(DatabaseError);
-    expect(getEntry(outbox, entryId).state).toBe('sending');
-    recordOrphanedAttempts(outbox);
-    expect(getEntry(outbox, entryId).state).toBe('uncertain');
-  });
 });
 
 test('entries left by a dead process are uncertain, whatever their kind', () => {
@@ -354,36 +314,4 @@ test.each(['abandon', 'resend'] as const)('a late answer outranks the decision t
   expect(listEntriesOfSubject(outbox, entry.subject)).toMatchObject([
     { state: 'accepted', identCely: IDENT, unknownAttempts: 0 },
   ]);
-});
-
-test('what was given up with an unknown outcome is uncertain once it is wanted again', () => {
-  using outbox = tempOutbox();
-  const { entryId } = queueImport(outbox, 'K-1');
-  attemptEntry(outbox, entryId, LOST);
-  drop(outbox, entryId);
-  const entry = getEntry(outbox, entryId);
-  expect(entry.state).toBe('dropped');
-  restoreWish(outbox, entry);
-  expect(getEntry(outbox, entryId)).toMatchObject({ state: 'uncertain', unknownAttempts: 1 });
-});
-
-test('an entry shows why it was refused, until it is sent again', async () => {
-  const clock = manualClock();
-  using outbox = tempOutbox(clock);
-  const { entryId } = queueImport(outbox, 'K-1');
-  attemptEntry(outbox, entryId, REFUSED);
-  expect(getEntry(outbox, entryId)).toMatchObject({
-    state: 'refused',
-    reason: 'no',
-    issues: [{ rule: 'server' }],
-  });
-  await clock.advance(1000);
-  decide(outbox, getEntry(outbox, entryId), { kind: 'resend', rejects: [] }, 'a person said so');
-  expect(getEntry(outbox, entryId)).toMatchObject({
-    state: 'queued',
-    reason: 'a person said so',
-    issues: [],
-  });
-  acceptEntry(outbox, entryId, IDENT);
-  expect(getEntry(outbox, entryId)).toMatchObject({ state: 'accepted', issues: [] });
 });

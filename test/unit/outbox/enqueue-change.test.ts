@@ -5,7 +5,7 @@ import {
   findKnownNumber,
 } from '../../../src/outbox/changes/enqueue-change.ts';
 import type { Sendable } from '../../../src/outbox/changes/kept-photographs.ts';
-import { findSubject, findSubjectToChange } from '../../../src/outbox/changes/resolve-finds.ts';
+import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
 import { planRemoval, removeFinds } from '../../../src/outbox/changes/undo-command.ts';
 import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
 import {
@@ -25,13 +25,7 @@ import { openNumberTable } from '../../../src/tables/table-columns.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import {
-  queueImport,
-  queueNumber,
-  queuePhoto,
-  tempFolder,
-  tempOutbox,
-} from '../../support/temp-outbox.ts';
+import { queueImport, queueNumber, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const PHOTOGRAPH: Sendable = {
@@ -136,46 +130,6 @@ describe('a photograph', () => {
     const isWanted = ({ id }: Entry) => id === replaced.entryId;
     expect(enqueuePhoto(outbox, RECORD, third, isWanted).change).toBe('queued');
   });
-
-  test('with other content is named if one of its file was sent', () => {
-    using outbox = tempOutbox();
-    acceptEntry(outbox, enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId, IDENT);
-    const other = { ...PHOTOGRAPH, sha512: Buffer.alloc(64, 2).toString('hex') };
-    expect(enqueuePhoto(outbox, RECORD, other, () => false)).toMatchObject({
-      change: 'queued',
-      sameFile: 'sent',
-    });
-  });
-
-  test('that was sent is queued again if a later pull shows the record without it', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    const sentId = enqueuePhoto(outbox, RECORD, PHOTOGRAPH).entryId;
-    acceptEntry(outbox, sentId, IDENT);
-    const show = (files: readonly object[]): void =>
-      storePulledRecord(outbox, {
-        identCely: IDENT,
-        standing: 'shown',
-        datestampMs: clock.now(),
-        shown: { stav: 1, record: { elements: {}, files } },
-      });
-    await clock.advance(60_000);
-    const file = {
-      name: 'F01.jpg',
-      mediaType: 'image/jpeg',
-      sha512Hex: PHOTOGRAPH.sha512,
-      history: [],
-    };
-    show([file]);
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({
-      change: 'kept',
-      entryId: sentId,
-    });
-    show([]);
-    const { change, entryId } = enqueuePhoto(outbox, RECORD, PHOTOGRAPH);
-    expect([change, entryId === sentId]).toEqual(['queued', false]);
-    expect(enqueuePhoto(outbox, RECORD, PHOTOGRAPH)).toMatchObject({ change: 'kept', entryId });
-  });
 });
 
 describe('a new number', () => {
@@ -211,17 +165,6 @@ describe('a new number', () => {
     expect(getNext(outbox)).toMatchObject({ kind: 'number', value: 'A 1', expects: 'A 2' });
   });
 
-  test('with the value before a curator’s change is sent', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    enqueueNumber(outbox, RECORD, 'A 1');
-    sendNext(outbox);
-    await clock.advance(60_000);
-    show(outbox, 'B 7');
-    expect(enqueueNumber(outbox, RECORD, 'A 1')).toBe('queued');
-    expect(getNext(outbox)).toMatchObject({ value: 'A 1', expects: 'B 7' });
-  });
-
   test('expects the last sent value, not that of an older pull', async () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
@@ -242,12 +185,6 @@ describe('a new number', () => {
     const prepared = { document: null, issues: [] };
     const findId = wantNewFind(outbox, { localId: 'K-1', elements, ...place }, prepared);
     expect(findKnownNumber(outbox, findId)).toBe(expected);
-  });
-
-  test('expects nothing of an unknown record', () => {
-    using outbox = tempOutbox();
-    enqueueNumber(outbox, RECORD, 'A 1');
-    expect(getNext(outbox)).toMatchObject({ expects: null });
   });
 
   test('may have 255 characters, counted as the service counts them', () => {
@@ -319,27 +256,4 @@ test('the numbers of a large table are queued in small transactions, and once fo
     true,
   ).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);
-});
-
-describe('a removed find', () => {
-  const removeAll = (outbox: Outbox) =>
-    removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
-
-  test('is deleted if nothing was attempted', () => {
-    using outbox = tempOutbox();
-    const { findId } = queueImport(outbox, 'K-1');
-    queuePhoto(outbox, findId, PHOTOGRAPH);
-    expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: false }]);
-    expect(() => findSubject(outbox, 'K-1')).toThrow(/There is no find K-1/);
-  });
-
-  test('is never sent, and its attempted entries are kept', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
-    expect(removeAll(outbox)).toMatchObject([{ kind: 'removed', isHidden: true }]);
-    expect(getNext(outbox)).toBeUndefined();
-    expect(() => findSubjectToChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
-    expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
-  });
 });

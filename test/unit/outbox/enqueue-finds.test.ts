@@ -13,11 +13,10 @@ import {
   getImportedRow,
   serializeImportedRow,
 } from '../../../src/outbox/stored-finds.ts';
-import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { openAnew, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 /** @param bytes of each photograph; otherwise its path */
 function context(outbox: Outbox, bytes?: string): EnqueueContext {
@@ -80,31 +79,6 @@ test('a dropped find and photograph stay dropped when the table is imported agai
   ]);
 });
 
-test('a find that only the ledger knows comes back as sent, and its table adds nothing', async () => {
-  using outbox = tempOutbox();
-  await enqueueFinds([FIND], context(outbox));
-  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  using anew = openAnew(outbox);
-  uniteWithLedger(anew);
-  expect(countFinds(anew)).toBe(1);
-  await enqueueFinds([FIND], context(anew));
-  expect(states(anew)).toEqual(['import accepted', 'photo queued']);
-  expect(listEntriesOfSubject(anew, uuidOf(anew)).map(({ identCely }) => identCely)).toEqual([
-    'C-1-N00001',
-    'C-1-N00001',
-  ]);
-});
-
-test('a dropped photograph stays dropped, too', async () => {
-  using outbox = tempOutbox();
-  await enqueueFinds([FIND], context(outbox));
-  for (const entry of listEntriesOfSubject(outbox, uuidOf(outbox))) {
-    if (entry.kind === 'photo') drop(outbox, entry);
-  }
-  await enqueueFinds([FIND], context(outbox));
-  expect(states(outbox)).toEqual(['import queued', 'photo dropped']);
-});
-
 test('a photograph that the table names later is queued, although the find was sent and its row differs', async () => {
   using outbox = tempOutbox();
   await enqueueFinds([FIND], context(outbox));
@@ -146,18 +120,6 @@ test.each([
   expect([countFinds(outbox), ...states(outbox)]).toEqual([0, 'import dropped']);
 });
 
-test('a photograph with new content replaces the unsent one of its file, and is named beside one that was sent', async () => {
-  using outbox = tempOutbox();
-  await enqueueFinds([FIND], context(outbox, 'one'));
-  await enqueueFinds([FIND], context(outbox, 'two'));
-  expect(states(outbox)).toEqual(['import queued', 'photo queued']);
-  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  acceptEntry(outbox, listEntriesOfSubject(outbox, uuidOf(outbox))[1]?.id ?? 0, 'C-1-N00001');
-  const { issues } = await enqueueFinds([FIND], context(outbox, 'three'));
-  expect(issues).toMatchObject([{ severity: 'warning', rule: 'photo-name-sent' }]);
-  expect(states(outbox)).toEqual(['import accepted', 'photo accepted', 'photo queued']);
-});
-
 test('a waypoint never replaces a find of the same name from another file', () => {
   const waypoint = (localId: string, latitude: number): Find => ({
     localId,
@@ -181,22 +143,6 @@ test('a waypoint never replaces a find of the same name from another file', () =
     { kind: 'new', localId: 'T-001' },
     { kind: 'new', localId: 'T-002' },
   ]);
-});
-
-test('a sent find is unchanged if only the label of a reference differs', async () => {
-  using outbox = tempOutbox();
-  const referring = (text: string): Find => ({
-    ...FIND,
-    elements: { obdobi: { id: 'HES-000274', text } },
-    photos: [],
-  });
-  await enqueueFinds([referring('')], context(outbox));
-  acceptEntry(outbox, importId(outbox), 'C-1-N00001');
-  expect((await enqueueFinds([referring('doba bronzová')], context(outbox))).finds).toMatchObject([
-    { change: 'kept' },
-  ]);
-  const other: Find = { ...FIND, elements: { obdobi: { id: 'HES-000275', text: '' } }, photos: [] };
-  expect((await enqueueFinds([other], context(outbox))).finds).toMatchObject([{ change: 'sent' }]);
 });
 
 test('finds are read in batches, and a batch is on disk before the next is read', async () => {
@@ -230,19 +176,6 @@ test('a find that a person enters again has the entered values, whatever was edi
   };
   expect((await enter(entered)).finds).toMatchObject([{ change: 'updated' }]);
   expect(findByLocalId(outbox, 'K-1')?.elements).toEqual(entered);
-});
-
-test('a find stores the elements of its row once, and its row as last imported only when they differ', async () => {
-  using outbox = tempOutbox();
-  const long = { ...FIND, elements: { poznamka: 'přezka '.repeat(100) } };
-  await enqueueFinds([long], context(outbox));
-  const baseLength = () => findByLocalId(outbox, 'K-1')?.wish.base?.length ?? 0;
-  expect(baseLength()).toBeLessThan(200);
-  edit(outbox, { poznamka: 'edited' });
-  const edited = findByLocalId(outbox, 'K-1');
-  expect(edited && getImportedRow(edited)?.elements).toEqual(long.elements);
-  edit(outbox, long.elements);
-  expect(baseLength()).toBeLessThan(200);
 });
 
 test('a find that changes while its row is prepared, or that comes twice, is merged with what is stored by then', async () => {

@@ -3,17 +3,13 @@ import {
   findEntryById,
   findImportOfFind,
   getProject,
-  isDropped,
-  listEntriesOfSubject,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
-import { withdrawWish } from '../../../src/outbox/wishes.ts';
 import { acceptEntry } from '../../support/attempted-entries.ts';
 import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
-const RECORD = makeRecordSubject(IDENT);
 
 test('a damaged question is detected', () => {
   using outbox = tempOutbox();
@@ -46,24 +42,4 @@ test('the project of an import is the one that it names', () => {
   acceptEntry(outbox, entryId, 'C-8-N1');
   const entry = findImportOfFind(outbox, findId);
   expect(entry && getProject(entry)).toBe('C-7');
-});
-
-test('entries are looked up by their find, or else by their record', () => {
-  using outbox = tempOutbox();
-  const { entryId, findId } = queueImport(outbox, 'K-1');
-  const number = queueNumber(outbox, RECORD, 'A 1');
-  const ids = (subject: string) => listEntriesOfSubject(outbox, subject).map(({ id }) => id);
-  expect(ids(findId)).toStrictEqual([entryId]);
-  expect(ids(RECORD)).toStrictEqual([number]);
-});
-
-test('a find is dropped with its import, whatever else is queued for it', () => {
-  using outbox = tempOutbox();
-  const { entryId, findId } = queueImport(outbox, 'K-1');
-  queueNumber(outbox, findId, 'A 1');
-  expect(isDropped(outbox, findId)).toBe(false);
-  const entry = findEntryById(outbox, entryId);
-  if (entry === undefined) throw new Error('the entry is gone');
-  withdrawWish(outbox, entry, false);
-  expect([isDropped(outbox, findId), isDropped(outbox, 'another')]).toStrictEqual([true, false]);
 });

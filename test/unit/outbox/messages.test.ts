@@ -1,31 +1,10 @@
 import { expect, test } from 'vitest';
-import { makeErrorIssue } from '../../../src/base/issue.ts';
 import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
 import { listAttempts, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { findEntryById, storeLookup, storeQuestion } from '../../../src/outbox/entry-queries.ts';
-import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
+import { claimEntry } from '../../support/attempted-entries.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-
-test('the service’s own words are kept unchanged', () => {
-  const words = 'the service is "closed" {"text": 1}';
-  using outbox = tempOutbox();
-  const { entryId } = queueImport(outbox, 'K-1');
-  attemptEntry(outbox, entryId, {
-    state: 'refused',
-    reason: words,
-    issues: [makeErrorIssue('x', words)],
-  });
-  const entry = findEntryById(outbox, entryId);
-  if (entry === undefined) throw new Error('the entry is gone');
-  const overview = outbox.sql('select reason from outbox_overview where entry = 1').pluck().get();
-  expect([
-    entry.reason,
-    entry.issues[0]?.message,
-    overview,
-    listAttempts(outbox, entry)[0]?.reason,
-  ]).toEqual([words, words, words, words]);
-});
 
 test('stored messages are shown in the language of the reader, and to programs in English', async () => {
   using outbox = tempOutbox();

@@ -273,28 +273,6 @@ describe('any history of commands, attempts and undo', () => {
       { numRuns: 60 },
     );
   });
-
-  test('comes back from the ledger as far as it was attempted', () => {
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        using outbox = tempOutbox();
-        for (const each of steps) play(outbox, each);
-        using anew = openAnew(outbox);
-        uniteWithLedger(anew);
-        for (const find of iterateFinds(outbox)) {
-          const attempted = listEntriesOfSubject(outbox, find.uuid).filter(
-            ({ attempts }) => attempts > 0,
-          );
-          if (!attempted.some(({ kind }) => kind === 'import')) continue;
-          const there = findByLocalId(anew, find.localId);
-          const entries = there === undefined ? [] : listEntriesOfSubject(anew, there.uuid);
-          for (const { key, state, identCely } of attempted)
-            expect(entries.find((entry) => entry.key === key)).toMatchObject({ state, identCely });
-        }
-      }),
-      { numRuns: 40 },
-    );
-  });
 });
 
 describe('two histories of one outbox, cut anywhere', () => {

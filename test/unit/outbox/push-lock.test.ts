@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { acquireLockFile, type LockFile } from '../../../src/base/disk/lock-file.ts';
@@ -82,31 +82,6 @@ describe('the lock of an outbox', () => {
     expect(error).toMatchObject({ code: 'outbox-leased', exitCode: 11 });
   });
 
-  test('is free when it is released, and leaves an empty file and no text', () => {
-    const { take, place, lockPath } = anOutbox();
-    take().release();
-    expect(readdirSync(place.folder)).toEqual([`${place.scope}.lock`]);
-    expect(readFileSync(lockPath)).toHaveLength(0);
-    take();
-  });
-
-  test('that is released twice does not affect the next holder', () => {
-    const { take, holderPath } = anOutbox();
-    const first = take();
-    first.release();
-    take();
-    first.release();
-    expect(catchError(take).message).toMatch(/process 10/);
-    expect(existsSync(holderPath)).toBe(true);
-  });
-
-  test('does not lock another account, whose outbox is elsewhere', () => {
-    const { take, options } = anOutbox();
-    take();
-    const other = { scope: 'other-account', outboxFolder: tempFolder() };
-    acquirePushLock({ ...options, ...other }).release();
-  });
-
   test('excludes another copy of the outbox, and another machine at the same file', () => {
     const { take, options } = anOutbox();
     take();
@@ -133,14 +108,6 @@ describe('the lock of an outbox', () => {
     lock?.release();
   });
 
-  test('is acquired if a folder has the name of the text file, which is no evidence', () => {
-    const { take, holderPath } = anOutbox();
-    mkdirSync(join(holderPath, 'inside'), { recursive: true });
-    take().release();
-    take();
-    expect(catchError(take).message).toBe('Another pas process is using this outbox.');
-  });
-
   test.skipIf(!canLimitFiles)(
     'is acquired if no text can be written, and the text of an earlier holder is removed',
     async () => {
@@ -159,45 +126,15 @@ describe('the lock of an outbox', () => {
     const clock = { ...options.clock, hold: () => looking.release() };
     taken.push(acquirePushLock({ ...options, clock }));
   });
-
-  test('does not wait: it is refused after less than a tenth of a second', () => {
-    const { take, options } = anOutbox();
-    take();
-    const before = options.clock.monotonicMs();
-    catchError(take);
-    expect(options.clock.monotonicMs() - before).toBeLessThan(100);
-  });
 });
 
 describe('work under the lock', () => {
-  test('holds it to its end and returns its result', async () => {
-    const { options, take } = anOutbox();
-    const done = await withPushLock(options, async () => {
-      await Promise.resolve();
-      expect(isPushRunning(options)).toBe(true);
-      return 'sent';
-    });
-    expect(done).toBe('sent');
-    take();
-  });
-
   test('that fails releases it', async () => {
     const { options, take } = anOutbox();
     await expect(withPushLock(options, () => Promise.reject(new Error('cut off')))).rejects.toThrow(
       'cut off',
     );
     take();
-  });
-
-  test('does not start if it is held', async () => {
-    const { options, take } = anOutbox();
-    take();
-    let hasBegun = false;
-    const work = async (): Promise<void> => {
-      hasBegun = true;
-    };
-    await expect(withPushLock(options, work)).rejects.toThrow(OutboxLeasedError);
-    expect(hasBegun).toBe(false);
   });
 });
 
@@ -220,32 +157,9 @@ describe('a push that runs', () => {
     expect(isPushRunning(options)).toBe(true);
     expect(catchError(take).message).toContain(`process ${other.pid} on laptop`);
   });
-
-  test('is not inferred from the text of a holder', () => {
-    const { options, place, holderPath } = anOutbox();
-    mkdirSync(place.folder);
-    writeFileSync(holderPath, `process ${process.pid} on laptop since ${SINCE}\n`);
-    expect(isPushRunning(options)).toBe(false);
-  });
-
-  test('is not inferred from a file that is not a lock', () => {
-    const { options, place, lockPath } = anOutbox();
-    mkdirSync(place.folder);
-    writeFileSync(lockPath, 'something else');
-    expect(isPushRunning(options)).toBe(false);
-  });
 });
 
 describe('between processes', () => {
-  test('a refused attempt takes no lock from its own process', async () => {
-    const { take, place, options } = anOutbox();
-    const other = await start();
-    take();
-    catchError(take);
-    expect(isPushRunning(options)).toBe(true);
-    expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
-  });
-
   test('a killed process holds nothing, though its text remains', async () => {
     const { take, place, holderPath } = anOutbox();
     const other = await start();
@@ -291,25 +205,6 @@ describe('between processes', () => {
       expect(catchError(take).message).toContain('process 1 on laptop');
       await kill(inside);
       take();
-    });
-
-    test('this process excludes a container', async () => {
-      const { take, place } = anOutbox();
-      const inside = await start({ within: NAME_SPACE });
-      const lock = take();
-      expect(await inside.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
-      lock.release();
-      expect(await inside.say({ order: 'acquire', ...place })).toBe('acquired');
-    });
-
-    test('two containers exclude one another', async () => {
-      const { place } = anOutbox();
-      const one = await start({ within: NAME_SPACE });
-      const other = await start({ within: NAME_SPACE });
-      expect(await one.say({ order: 'acquire', ...place })).toBe('acquired');
-      expect(await other.say({ order: 'acquire', ...place })).toMatchObject({ exitCode: 11 });
-      await kill(one);
-      expect(await other.say({ order: 'acquire', ...place })).toBe('acquired');
     });
   });
 });

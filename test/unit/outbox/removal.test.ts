@@ -4,7 +4,6 @@ import {
   planSubjectRemoval,
   removeSubject,
 } from '../../../src/outbox/command-log.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
@@ -13,8 +12,6 @@ import {
   iterateFinds,
   listLatestFinds,
 } from '../../../src/outbox/stored-finds.ts';
-import { uniteWithLedger } from '../../../src/outbox/unite.ts';
-import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import {
@@ -79,26 +76,6 @@ describe('a find with an attempt', () => {
     expect(planSubjectRemoval(outbox, target).because?.id).toBe(entryId);
     expect(removeSubject(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
     expect(listAllEntries(outbox)).toHaveLength(3);
-  });
-
-  test('is kept while a photograph of it may have arrived', () => {
-    using outbox = tempOutbox();
-    const photo = queuePhoto(outbox, makeRecordSubject(IDENT), PHOTOGRAPH);
-    attemptEntry(outbox, photo, { state: 'uncertain', reason: 'x' });
-    expect(removeSubject(outbox, makeRecordSubject(IDENT))).toMatchObject({
-      kind: 'kept',
-    });
-  });
-
-  test('dropped while uncertain is hidden, and is no proof of absence for the same table', () => {
-    using outbox = tempOutbox();
-    const { target, entryId } = queued(outbox);
-    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    resolveEntries(outbox, 'K-1', { kind: 'drop' }, entryId, true);
-    expect(removeSubject(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
-    expect(findEntryById(outbox, entryId)?.state).toBe('dropped');
-    uniteWithLedger(outbox);
-    expect(findByLocalId(outbox, 'K-1')?.isHidden).toBe(true);
   });
 });
 

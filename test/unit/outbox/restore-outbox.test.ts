@@ -10,11 +10,10 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/digest.ts';
-import { DatabaseError, OutboxLeasedError } from '../../../src/base/errors.ts';
+import { DatabaseError } from '../../../src/base/errors.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
-import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { type OutboxFiles, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
@@ -101,16 +100,6 @@ const ASIDE = 'outbox-replaced-2024-06-01T10-05-07Z.sqlite';
 const asidesIn = (folder: string): string[] =>
   readdirSync(folder).filter((name) => name.startsWith('outbox-replaced-'));
 
-test('a backup becomes the outbox', async () => {
-  const { restore, finds, folder } = scene();
-  expect(await restore()).toMatchObject({
-    finds: 1,
-    uncertain: 0,
-    aside: undefined,
-  });
-  expect([finds(), asidesIn(folder)]).toEqual([['K-1'], []]);
-});
-
 describe('an outbox with finds', () => {
   test('stays without --yes, and is set aside otherwise, however often', async () => {
     const { restore, finds, enter, folder, clock } = scene();
@@ -123,16 +112,6 @@ describe('an outbox with finds', () => {
       ['K-1'],
       [ASIDE.replace('.sqlite', '-2.sqlite'), ASIDE.replace('.sqlite', '-3.sqlite'), ASIDE].sort(),
     ]);
-  });
-
-  test('is not replaced during a push', async () => {
-    const { restore, place, enter, finds } = scene();
-    enter('K-old');
-    const lock = acquirePushLock(place.lock);
-    await expect(restore({ replace: true })).rejects.toThrow(OutboxLeasedError);
-    lock.release();
-    await restore({ replace: true });
-    expect(finds()).toEqual(['K-1']);
   });
 });
 
@@ -147,26 +126,6 @@ test('a damaged outbox stays without --yes, and is set aside otherwise', async (
     expect([readFileSync(aside, 'utf8').includes(damaged), finds()]).toEqual([true, ['K-1']]);
   }
   expect(asidesIn(folder)).toHaveLength(2);
-});
-
-test('a file that is not a backup is named for what it is', async () => {
-  const { restore, backup, folder, outboxesFolder } = scene();
-  const home = tempFolder();
-  writeFileSync(join(home, 'text'), 'no database');
-  await expect(restore({ backup: join(home, 'none') })).rejects.toThrow(/There is no file/);
-  await expect(restore({ backup: home })).rejects.toThrow(/is not a file/);
-  await expect(restore({ backup: join(home, 'text') })).rejects.toThrow(
-    /is not a backup: it is not a database/,
-  );
-  const other = { address: 'https://other.example.org', profile: 'other' };
-  await expect(restore({ backup, service: other })).rejects.toThrow(
-    /is from an outbox for https:\/\/finds.example.org/,
-  );
-  await restore();
-  await expect(restore({ backup: join(folder, 'outbox.sqlite'), replace: true })).rejects.toThrow(
-    /is the outbox itself/,
-  );
-  expect(readdirSync(outboxesFolder)).toHaveLength(1);
 });
 
 test('leftovers of a killed restore are removed after a day, and nothing else', async () => {
