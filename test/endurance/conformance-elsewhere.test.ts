@@ -34,26 +34,6 @@ describe('The conformance suite', () => {
       'paced-is-not-throttled: pass',
     ]);
   });
-
-  test('changes nothing unless it is told to write', async () => {
-    await using mock = await serveMock();
-    const before = await mock.control('GET', '/state');
-    const run = await conform(listReading(mock));
-    const journal = await mock.journal();
-    const { journal: _, ...counts } = (
-      (await mock.control('GET', '/state')) as typeof before & { counts: Record<string, number> }
-    ).counts;
-    expect((before as { counts: object }).counts).toMatchObject(counts);
-    expect(
-      journal.filter(({ path, status }) => path.startsWith('/api/pas/') && (status ?? 0) < 400),
-    ).toEqual([]);
-    expect(
-      run.results.filter(
-        ({ result, seen }) => result === 'skipped' && !seen.startsWith('makes finds:'),
-      ),
-    ).toEqual([]);
-    expect(run.code).toBe(0);
-  });
   test('passes on a training instance that does not identify itself as a mock server, even with identifiers of another instance', async () => {
     await using training = await serveMock('--training');
     await using production = await serveMock();

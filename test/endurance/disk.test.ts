@@ -21,7 +21,7 @@ import {
   pasWithFilesUpTo,
 } from '../support/hostile-disk.ts';
 import { outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { type Home, jsonLines, makeHome, type Run, signedIn } from '../support/run-pas.ts';
+import { type Home, jsonLines, type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useMockProcess } from '../support/use-mock.ts';
 
@@ -166,25 +166,6 @@ describe('a data folder', () => {
     expect(await home.json<unknown[]>('list')).toHaveLength(2);
   });
 
-  test('that is a file is named', async () => {
-    const path = home.file('notes.txt', 'no folder');
-    expectClear(
-      await home
-        .with({ PAS_HOME: path })
-        .pas(
-          'init',
-          '--kind',
-          'training',
-          '--base-url',
-          'https://x.example',
-          '--schema-base',
-          'https://x.example/s',
-        ),
-      12,
-      /not a folder|cannot be read/,
-    );
-  });
-
   test('that vanishes in the middle of a push and returns has lost nothing', async () => {
     await importSeason(home, 20);
     const running = home.start('push', '--json');
@@ -234,15 +215,4 @@ test('a damaged vocabulary is reported by doctor as a cache that can be harveste
   const run = await home.pas('doctor', '--offline');
   await expectEnded(run, 12);
   expect(run.stdout).toMatch(/✗ vocabulary-file .*\n.*delete it and run `pas harvest-vocab`/);
-});
-
-test('a damaged secrets file is named and its content is not shown', async () => {
-  mkdirSync(join(home.folder, 'pas'), { recursive: true });
-  writeFileSync(
-    join(home.folder, 'pas', 'secrets.json'),
-    '{"mock":{"password":"archaeologist-planted"',
-  );
-  const run = await makeHome({}, home.folder).pas('push', '--json', '--verbose');
-  expectClear(run, 12, /secrets\.json is damaged/);
-  expect(run.stdout + run.stderr).not.toContain('planted');
 });

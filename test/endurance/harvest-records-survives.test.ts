@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
-import { canMountDisks, pasWithFilesUpTo } from '../support/hostile-disk.ts';
+import { canMountDisks } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
@@ -53,28 +53,6 @@ const oai = (fault: string, more: object = {}) => ({
 });
 const slowly = (ms: number) => oai('slow', { ms, times: 100_000, when: { every: 1 } });
 
-describe('a permanent fault ends the harvest, and the next run resumes', () => {
-  test.each([
-    [5, oai('oai-503', { times: 1000, when: undefined, retry_after: 3600 })],
-    [5, oai('throttle', { times: 1000, when: undefined, retry_after: 3600 })],
-    [5, oai('malformed', { times: 1000, when: undefined })],
-  ])('with %i: $fault', async (code, { when: _, ...fault }) => {
-    await service.faults(slowly(25));
-    const running = home.start('harvest', SET, '--out', 'out.jsonl');
-    await reaches(6);
-    await service.faults(fault);
-    const run = await running.ended;
-    expect([run.code, run.stderr]).toEqual([code, expect.not.stringMatching(/\n\s+at /)]);
-    const keptNames = identsIn(read('out.jsonl'));
-    expect(keptNames.length).toBeGreaterThan(0);
-    await service.faults();
-    await service.control('DELETE', '/journal');
-    expect((await harvest('out.jsonl')).code).toBe(0);
-    expect(identsIn(read('out.jsonl'))).toEqual(expected);
-    expect(await pagesAsked()).toBeLessThanOrEqual(pages() - keptNames.length / PAGE_SIZE + 2);
-  });
-});
-
 /** Waits until so many pages were asked for in all. */
 function reaches(count: number): Promise<void> {
   return eventually(pagesAsked).toBeGreaterThanOrEqual(count);
@@ -121,17 +99,6 @@ describe.each([
       expect(held('copy')).toEqual(expected);
     },
   );
-
-  test('that another process is writing is refused with 5, and the other process continues', async () => {
-    await service.faults(slowly(250));
-    const running = home.start('harvest', SET, '--out', out, '--quiet');
-    await reaches(3);
-    const second = await harvest(out);
-    await expectEnded(second, 5, /another program/);
-    await service.faults();
-    await expectEnded(running.ended, 0);
-    expect(held('.')).toEqual(expected);
-  });
 });
 
 test('Ctrl-C leaves whole records behind, and the next run resumes', async () => {
@@ -146,18 +113,6 @@ test('Ctrl-C leaves whole records behind, and the next run resumes', async () =>
   expect(identsIn(read('out.xml'))).toEqual(expected);
 });
 
-test('a file size limit ends the harvest with 5, and it resumes without the limit', async () => {
-  await service.settings({ page_size: 100 });
-  const run = pasWithFilesUpTo(home, 200, 'harvest', SET, '--out', 'out.jsonl');
-  await service.settings({ page_size: PAGE_SIZE });
-  await expectEnded(run, 5, /out\.jsonl: the file has reached the limit of its size/);
-  const keptNames = identsIn(read('out.jsonl'));
-  expect(keptNames.length % 100).toBe(0);
-  expect(keptNames.length).toBeGreaterThan(0);
-  expect((await harvest('out.jsonl')).code).toBe(0);
-  expect(identsIn(read('out.jsonl'))).toEqual(expected);
-});
-
 test('a full disk behind stdout is a failure', () => {
   const command = `exec ${process.execPath} ${join(PROJECT, 'bin', 'pas.js')} harvest let > /dev/full`;
   const { status, stderr } = spawnSync('bash', ['-c', command], {
@@ -165,10 +120,4 @@ test('a full disk behind stdout is a failure', () => {
     encoding: 'utf8',
   });
   expect([status, stderr]).toEqual([5, expect.stringMatching(/the disk is full/)]);
-});
-
-test('a reader of stdout that closes early ends the harvest', () => {
-  const command = `${process.execPath} ${join(PROJECT, 'bin', 'pas.js')} harvest heslo | head -n 1; echo "\${PIPESTATUS[0]}"`;
-  const { stdout } = spawnSync('bash', ['-c', command], { env: home.env, encoding: 'utf8' });
-  expect(stdout.split('\n')).toEqual([expect.stringMatching(/^\{"identifier"/), '130', '']);
 });

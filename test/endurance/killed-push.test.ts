@@ -37,13 +37,6 @@ test('a find whose push was killed can be neither edited nor removed, and both c
   expect(await findStates(home)).toEqual({ 'K-1': 'sending' });
 });
 
-test('a find whose push was killed can be settled without another push, by a person or by harvest', async () => {
-  const home = await homeOfKilledPush();
-  await home.copy().do('resolve', 'K-1', '--drop');
-  const { reconciled } = await home.json<{ reconciled: unknown[] }>('reconcile');
-  expect(reconciled).toMatchObject([{ find: 'K-1', verdict: 'found' }]);
-});
-
 test('a damaged stored photograph is repaired by adding the file again', async () => {
   const home = await signedIn(mock.service, ['--set', 'min_interval_ms=10']);
   await importSeason(home, 1);

@@ -52,17 +52,6 @@ describe.skipIf(!canMountDisks)('A full disk', () => {
     expect(status).toBe(5);
   });
 
-  test('prevents the start of the command of pas with the same code', () => {
-    const home = mkdtempSync(join(tmpdir(), 'pas-mock-home-'));
-    const flags = makeFilesOnDisk(1000, join(PROJECT, 'bin', 'pas.js'), 'mock-server');
-    const { status, stderr } = spawnSync('unshare', flags, {
-      encoding: 'utf8',
-      env: { ...process.env, PAS_HOME: home },
-    });
-    rmSync(home, { recursive: true, force: true });
-    expect([status, stderr]).toEqual([5, expect.stringContaining('cannot be')]);
-  });
-
   /** A server on a small disk, and the disk as this process sees it. */
   async function onSmallDisk(): Promise<{
     readonly url: string;

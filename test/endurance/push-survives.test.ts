@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { expectEnded } from '../support/expect-ended.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
-import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 
 const FINDS = 8;
@@ -41,24 +40,6 @@ async function expectEachOnceOrUncertain(): Promise<void> {
   expect(await created()).toBeGreaterThanOrEqual(accepted);
   expect(await created()).toBeLessThanOrEqual(accepted + uncertain);
 }
-
-test('Ctrl-C lets requests under way finish, and the rest is sent later', async () => {
-  home = await signedIn(service, ['--set', 'min_interval_ms=20', '--set', 'max_in_flight=2']);
-  await importSeason(home, FINDS);
-  await service.settings({ latency_ms: 300 });
-  const running = home.start('push', '--json');
-  await running.until(({ stdout }) => jsonLines(stdout).some(({ type }) => type === 'attempt'));
-  running.child.kill('SIGINT');
-  const { code } = await running.ended;
-  expect(code).toBe(130);
-  const { accepted = 0, queued = 0, uncertain = 0 } = await imports();
-  expect({ uncertain, sum: accepted + queued }).toEqual({ uncertain: 0, sum: FINDS });
-  expect(queued).toBeGreaterThan(0);
-  expect(await created()).toBe(accepted);
-  await service.settings({ latency_ms: 0 });
-  await expectEnded(home.pas('push'), 0);
-  expect(await created()).toBe(FINDS);
-});
 
 test('a second Ctrl-C abandons the requests under way and says so', async () => {
   // The first is answered: until then no other is under way beside it.

@@ -8,7 +8,6 @@ import { expectEnded } from '../support/expect-ended.ts';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
 import {
   type Home,
-  jsonLines,
   makeHome,
   PROJECT,
   type Run,
@@ -217,21 +216,6 @@ describe('a server that redirects elsewhere', () => {
     );
     expect(told.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
   });
-
-  test('gets no credential from the harvesting interface', async () => {
-    const { address, requests } = await thief();
-    const redirecting = await serve((request, response) => {
-      response.writeHead(302, { location: `${address}${request.url}` }).end();
-    });
-    const home = await homeAt(
-      { base_url: redirecting },
-      { PAS_PASSWORD: 'planted' },
-      '--oai-auth',
-      'basic',
-    );
-    await expectEnded(home.pas('harvest-vocab', 'organizace'), 14, new URL(address).host);
-    expect(requests).toEqual([]);
-  });
 });
 
 describe('a server with an untrusted certificate', () => {
@@ -354,38 +338,6 @@ describe('foreign text cannot control the terminal', () => {
         /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/.test(character),
       ),
     ).toEqual([]);
-  });
-});
-
-describe('a production profile', () => {
-  test('is not written to without confirmation, whatever is queued, and is with --yes', async () => {
-    const home = await signedIn(mock.service);
-    await home.init(
-      mock.service,
-      '--name',
-      'mock',
-      '--kind',
-      'production',
-      '--username',
-      'archaeologist',
-    );
-    const real = home;
-    await real.do('import', writeSeason(home, 1, { photos: true }));
-    await real.do('number', 'set', 'K-1', 'A 1');
-    await mock.service.control('DELETE', '/journal');
-    const writes = async (): Promise<number> =>
-      (await mock.service.journal()).filter(({ method }) => method !== 'GET').length;
-    for (const only of ['import', 'photo', 'number']) {
-      const refused = await real.pas('push', '--only', only, '--json');
-      await expectEnded(refused, 2);
-      expect(jsonLines(refused.stderr).at(-1)).toMatchObject({
-        code: 2,
-        hint: expect.stringContaining('--yes'),
-      });
-    }
-    expect(await writes()).toBe(0);
-    await real.do('push', '--yes');
-    expect(await writes()).toBeGreaterThanOrEqual(3);
   });
 });
 

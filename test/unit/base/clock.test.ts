@@ -41,12 +41,3 @@ test('work does not start after the signal', async () => {
   await expect(wait).rejects.toThrow('stopped');
   expect(begun).toBe(0);
 });
-
-test('work that ends first gives its result, or its failure', async () => {
-  const { signal } = new AbortController();
-  expect(await rejectOnAbort(signal, async () => 'done')).toBe('done');
-  expect(await rejectOnAbort(undefined, async () => 'done')).toBe('done');
-  await expect(rejectOnAbort(signal, () => Promise.reject(new Error('broken')))).rejects.toThrow(
-    'broken',
-  );
-});

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { deleteKeptFile, readKeptFile, storeKeptFile } from '../../../src/base/disk/files.ts';
+import { readKeptFile, storeKeptFile } from '../../../src/base/disk/files.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
@@ -14,34 +14,6 @@ function keptFolder(): string {
   storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('one'), MONDAY);
   return folder;
 }
-
-test('nothing is stored at first', () => {
-  expect(readKeptFile(join(tempFolder(), 'none'))).toBeUndefined();
-});
-
-test('a file is stored with its source and time, for its owner alone', () => {
-  const keptFile = readKeptFile(keptFolder());
-  expect(keptFile).toMatchObject({ url: URL, fetchedAtMs: MONDAY, checkedAtMs: MONDAY });
-  expect(keptFile?.bytes.toString()).toBe('one');
-  expect(keptFile?.sha512Hex).toMatch(/^[0-9a-f]{128}$/);
-  expect(statSync(keptFile?.path ?? '').mode & 0o777).toBe(0o600);
-});
-
-test('an unchanged file only gets a new check time, a changed one replaces it and leaves nothing behind', () => {
-  const folder = keptFolder();
-  storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('one'), TUESDAY);
-  expect(readKeptFile(folder)).toMatchObject({ fetchedAtMs: MONDAY, checkedAtMs: TUESDAY });
-  storeKeptFile(folder, 'svc.xsd', URL, Buffer.from('two'), TUESDAY);
-  expect(readKeptFile(folder)).toMatchObject({ bytes: Buffer.from('two'), fetchedAtMs: TUESDAY });
-  expect(readdirSync(folder)).toHaveLength(2);
-});
-
-test('deleting it reports if there was one', () => {
-  const folder = keptFolder();
-  expect(deleteKeptFile(folder)).toBe(true);
-  expect(readKeptFile(folder)).toBeUndefined();
-  expect(deleteKeptFile(folder)).toBe(false);
-});
 
 describe('a file that was damaged since', () => {
   test.each([

@@ -120,13 +120,6 @@ describe.skipIf(!isSuperuser)('in a read-only place', () => {
       error: expect.stringContaining('permission denied'),
     });
   });
-
-  test('a read-only lock is refused in the same way', async () => {
-    const folder = tempFolder();
-    chmodSync(folder, 0o755);
-    writeFileSync(join(folder, 'a.lock'), '', { mode: 0o644 });
-    expect(await ask(join(folder, 'a.lock'))).toMatchObject({ exitCode: 12 });
-  });
 });
 
 describe.skipIf(!canMountDisks)('on a disk of its own', () => {

@@ -25,12 +25,6 @@ test.each([0, 1, MIB - 1, MIB, MIB + 1, 3 * MIB + 7])(
   },
 );
 
-test('a missing file fails the reader', async () => {
-  await expect(buffer(readAhead(join(tmpdir(), 'no-such-photograph')))).rejects.toMatchObject({
-    code: 'ENOENT',
-  });
-});
-
 test.runIf(process.platform === 'linux')(
   'a reader that stops early leaves no file open',
   async () => {

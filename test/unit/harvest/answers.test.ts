@@ -232,21 +232,6 @@ describe('an invalid answer', () => {
     if (step instanceof Error) expect(failure.cause).toBe(step);
   });
 
-  test('has an error code and its source', async () => {
-    expect(await catchFailure(oaiError('outOfCoffee'))).toMatchObject({ oaiCode: 'malformed' });
-    expect(await catchFailure(oaiXml('<error>sorry</error>'))).toMatchObject({
-      oaiCode: 'malformed',
-    });
-    expect(await catchFailure('no')).toMatchObject({
-      oaiCode: 'malformed',
-      cause: expect.any(Error),
-      record: undefined,
-    });
-    expect(await catchFailure(answer(gzipSync(PAGE).subarray(0, 40)))).toMatchObject({
-      cause: expect.any(Error),
-    });
-  });
-
   test('to a token is never an empty list', async () => {
     const listing = makeClient(scripted(oaiError('noRecordsMatch'))).listRecords({
       resumptionToken: 'T',
@@ -345,38 +330,6 @@ describe('the encoding of an answer', () => {
 });
 
 describe('a request', () => {
-  test('has what its client was opened with', async () => {
-    const exchange = scripted(PAGE);
-    const opened = (more: object) =>
-      openOaiClient({
-        oaiBase: OAI_BASE,
-        version: '2.2',
-        exchange,
-        credentials: { kind: 'none' },
-        ...more,
-      });
-    const stop = new AbortController();
-    await opened({ answerTimeoutMs: 77, maxAnswerBytes: 5000 }).listRecords(RECORDS, stop.signal);
-    await opened({}).listRecords(RECORDS);
-    expect(exchange.requests[0]).toMatchObject({
-      answerTimeoutMs: 77,
-      maxAnswerBytes: 5000,
-      signal: stop.signal,
-    });
-    expect(exchange.requests[1]?.answerTimeoutMs).toBeUndefined();
-    expect(exchange.requests[1]?.signal).toBeUndefined();
-  });
-
-  test('without a sign-in removes nothing from a compressed answer', async () => {
-    const packed = answer(
-      gzipSync(
-        listXml('ListRecords', [recordXml('A', '<x xmlns="urn:x">Stryker was here undefined</x>')]),
-      ),
-    );
-    const { items } = await readPage(packed);
-    expect(items[0]?.element.children[1]?.children[0]?.text).toBe('Stryker was here undefined');
-  });
-
   test('with a sign-in removes it from a compressed answer as well', async () => {
     const secret = Buffer.from('eva:secret').toString('base64');
     const packed = answer(

@@ -3,7 +3,6 @@ import { UnavailableError } from '../../../src/base/errors.ts';
 import { makeDeadlineSignal } from '../../../src/cli/context/context.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
-import { replacing } from '../../support/harvest-output.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
 import {
@@ -13,11 +12,7 @@ import {
   oaiError,
   oaiXml,
   recordXml,
-  scripted,
 } from '../../support/scripted-oai.ts';
-import { tempSource } from '../../support/temp-vocabulary.ts';
-import { aRepository } from '../../support/term-repository.ts';
-import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
 /** A service that answers what is asked beside its list, and `list` for that. */
 const service =
@@ -41,72 +36,6 @@ describe('a service that violates the protocol', () => {
     );
     await expect(harvestPlace().run(exchange)).rejects.toMatchObject({ oaiCode: 'incomplete' });
   });
-
-  test.each([
-    [
-      'outside of its list',
-      oaiXml(`<ListRecords>${recordXml('A')}</ListRecords><resumptionToken>T</resumptionToken>`),
-    ],
-    [
-      'in no namespace',
-      oaiXml(
-        `<ListRecords>${recordXml('A')}<resumptionToken xmlns="">T</resumptionToken></ListRecords>`,
-      ),
-    ],
-  ])('by a token %s is not considered at the end', async (_, page) => {
-    await expect(makeClient(scripted(page)).listRecords(RECORDS)).rejects.toThrow(
-      'put its resumption token outside of its list',
-    );
-  });
-
-  test('by another spelling of deleted is understood, but not by another status', async () => {
-    const withStatus = (status: string): string =>
-      listXml('ListRecords', [recordXml('A').replace('<header>', `<header status="${status}">`)]);
-    const page = await makeClient(scripted(withStatus('Deleted'))).listRecords(RECORDS);
-    expect(page.items[0]?.header.deleted).toBe(true);
-    await expect(
-      makeClient(scripted(withStatus('withdrawn'))).listRecords(RECORDS),
-    ).rejects.toThrow('an unknown status');
-  });
-
-  test('by its namespace is reported', async () => {
-    const foreign = oaiXml('<Identify/>').replace('OAI/2.0/"', 'OAI/1.1/"');
-    await expect(makeClient(scripted(foreign)).identify()).rejects.toThrow(
-      'in the namespace "http://www.openarchives.org/OAI/1.1/"',
-    );
-  });
-
-  test('by identifiers of another form loses no term', async () => {
-    using vocabulary = tempSource();
-    const repository = aRepository(5);
-    await harvest(repository, vocabulary);
-    const renaming = replacing(repository, `${OAI_BASE}/id/`, 'oai:example.org:');
-    const notes: string[] = [];
-    expect(
-      await harvest(repository, vocabulary, { full: true, exchange: renaming, notes }),
-    ).toMatchObject([{ vanished: 0 }]);
-    expect(stored(vocabulary)).toEqual(repository.alive());
-    expect(notes.join()).toMatch(
-      /in another form \(oai:example\.org:HES-\d+\), so no record is marked as vanished/,
-    );
-  });
-});
-
-test('a service that asks for a day’s pause is quoted', async () => {
-  const closed = answer('', { status: 503, headers: { 'retry-after': '86400' } });
-  await expect(makeClient(scripted(closed)).identify()).rejects.toMatchObject({
-    hint: expect.stringContaining('Retry-After 86400'),
-  });
-});
-
-test('a remark of the service about a record is kept', async () => {
-  const place = harvestPlace();
-  const about =
-    '<about><provenance xmlns="urn:p"><origin>museum</origin></provenance></about></record>';
-  await place.run(
-    service(() => listXml('ListRecords', [recordXml('A').replace('</record>', about)])),
-  );
-  expect(place.lines()).toMatchObject([{ about: [{ provenance: { origin: 'museum' } }] }]);
 });
 
 describe('the deadline of a harvest', () => {

@@ -28,37 +28,6 @@ describe('a service’s clock that is ahead', () => {
     expect(labels(place)).toEqual(repository.alive());
     expect(stored(vocabulary)).toEqual(repository.alive());
   });
-
-  test('is reported once it is right again, and everything is read again', async () => {
-    using vocabulary = tempSource();
-    const place = harvestPlace();
-    const repository = aRepository(5);
-    repository.aheadMs = 5 * HOUR_MS;
-    await place.run(repository.exchange);
-    await harvest(repository, vocabulary);
-    repository.aheadMs = 0;
-    repository.nowMs += HOUR_MS;
-    repository.put(ident(2), 'změněno');
-    const notes: string[] = [];
-    expect(await place.run(repository.exchange, { notes })).toMatchObject({ pass: 'full' });
-    expect(await harvest(repository, vocabulary, { notes })).toMatchObject([{ pass: 'full' }]);
-    expect(notes).toHaveLength(2);
-    expect(notes[0]).toMatch(
-      /went back from 2025-06-01T05:00:\S+ \(last harvest\) to 2025-06-01T01:00:\S+, so everything is read again/,
-    );
-    expect(labels(place)).toEqual(repository.alive());
-    expect(stored(vocabulary)).toEqual(repository.alive());
-  });
-});
-
-test('the last second of a requested day is harvested to its last millisecond', async () => {
-  const place = harvestPlace();
-  const repository = aRepository(2);
-  repository.putBack(ident(3), 'poslední', Date.UTC(2025, 5, 1, 23, 59, 59, 700));
-  repository.putBack(ident(4), 'příští den', Date.UTC(2025, 5, 2));
-  repository.nowMs = Date.UTC(2025, 6, 1);
-  await place.run(repository.exchange, { until: '2025-06-01' });
-  expect([...labels(place).keys()].sort()).toEqual([ident(1), ident(2), ident(3)]);
 });
 
 test('vocabularies harvested by another account are read again', async () => {

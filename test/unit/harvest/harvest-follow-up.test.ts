@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listXml, OAI_BASE, oaiError, oaiXml, recordXml } from '../../support/scripted-oai.ts';
+import { listXml, OAI_BASE, oaiError, recordXml } from '../../support/scripted-oai.ts';
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const HOUR_MS = 3_600_000;
@@ -130,18 +130,6 @@ describe('two versions of a record with one time', () => {
   };
   const GET = `verb=GetRecord identifier=${OAI_BASE}/id/A metadataPrefix=oai_svc`;
 
-  test('are resolved by a request for the record, whose answer is stored', async () => {
-    const { run, asked, pages } = harvesting(
-      disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)),
-    );
-    await run();
-    expect(asked()).toContain(GET);
-    expect(pages.at(-1)).toBe(1);
-    await harvesting(disputed(oaiXml(`<GetRecord>${version('three')}</GetRecord>`)), {
-      onPage: undefined,
-    } as never).run();
-  });
-
   test('are left if the service has no such record by itself, and any other error ends the harvest', async () => {
     const { run, asked } = harvesting(disputed(oaiError('idDoesNotExist')));
     await run();
@@ -150,14 +138,4 @@ describe('two versions of a record with one time', () => {
       'badArgument',
     );
   });
-});
-
-test('a stop of a harvest stops its requests', async () => {
-  const stop = new AbortController();
-  const { run, requests } = harvesting(() => list(['A']), { signal: stop.signal });
-  await run();
-  expect(requests[0]?.signal).toBeDefined();
-  const without = harvesting(() => list(['A']));
-  await without.run();
-  expect(without.requests[0]).not.toHaveProperty('signal', stop.signal);
 });

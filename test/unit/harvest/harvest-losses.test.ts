@@ -61,16 +61,6 @@ describe.each([
     ]);
     expect(scene.held()).toEqual([count, count]);
   });
-
-  test('marks few losses at once', async () => {
-    using scene = await harvested(20);
-    forgetFirst(scene.repository, 2);
-    expect(await scene.run(flags)).toMatchObject({
-      records: { vanished: 2 },
-      terms: { vanished: 2 },
-    });
-    expect(scene.held()).toEqual([18, 18]);
-  });
 });
 
 describe('many losses', () => {
@@ -94,16 +84,6 @@ describe('many losses', () => {
     scene.repository.forget(ident(11));
     await scene.run();
     expect(scene.held()).toEqual([20, 20]);
-  });
-
-  test('are accepted at once on request', async () => {
-    using scene = await harvested(20);
-    forgetFirst(scene.repository, 10);
-    await scene.run();
-    expect(await scene.run({ acceptLosses: true })).toMatchObject({
-      records: { vanished: 10 },
-      terms: { vanished: 10 },
-    });
   });
 
   test('are reverted by an ordinary run when the service is right again', async () => {
@@ -181,34 +161,4 @@ test('a deletion that an empty list of changes hid is found on the first page of
   ).toMatchObject([{ pass: 'full', deleted: 1 }]);
   expect(scene.held()).toEqual([99, 99]);
   expect(await scene.place.run(hiding, CAUTIOUS)).toMatchObject({ pass: 'changes' });
-});
-
-test('a record without content keeps the stored copy, and is named', async () => {
-  using scene = await harvested(5);
-  const emptied = ident(3);
-  const exchange: typeof scene.repository.exchange = async (request) => {
-    const response = await scene.repository.exchange(request);
-    const text = response.body.toString().replaceAll(/<record>.*?<\/record>/g, (record) => {
-      return record.includes(emptied)
-        ? record.replace(/<metadata>.*<\/metadata>/, '<metadata/>')
-        : record;
-    });
-    return { ...response, body: Buffer.from(text) };
-  };
-  const broken = [
-    { identifier: `${OAI_BASE}/id/${emptied}`, reason: 'the service sent it without content' },
-  ];
-  expect(await scene.place.run(exchange, { ...CAUTIOUS, full: true })).toMatchObject({
-    broken,
-    vanished: 0,
-  });
-  expect(labels(scene.place).get(emptied)).toBe('věc 3');
-  const [terms] = await harvest(scene.repository, scene.vocabulary, {
-    ...CAUTIOUS,
-    full: true,
-    exchange,
-  });
-  expect(terms).toMatchObject({ broken });
-  expect(stored(scene.vocabulary).get(emptied)).toBe('věc 3');
-  expect(await scene.run()).toMatchObject({ records: { broken: [] }, terms: { broken: [] } });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { UnavailableError, UsageError } from '../../../src/base/errors.ts';
+import { UnavailableError } from '../../../src/base/errors.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
 import type { FakeRepository } from '../../support/fake-repository.ts';
 import { cutAfter, labels, repetitions, replacing } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
-import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
+import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { aRepository, HABITS, ident } from '../../support/term-repository.ts';
 
 const listRequests = (repository: FakeRepository): string[] =>
@@ -93,20 +93,6 @@ describe('a harvest that was interrupted', () => {
     expect(await place.run(repository.exchange)).toMatchObject({ records: 5, written: 1 });
     expect(listRequests(repository)[0]).toContain('from=');
   });
-
-  test('requests what changed since its start at its end', async () => {
-    const place = harvestPlace();
-    const repository = aRepository(12);
-    repository.nowMs += 3600_000;
-    await place.run(cutAfter(repository, 1)).catch(() => {});
-    const beganMs = place.state(({ getPass }) => getPass()?.beganMs) ?? 0;
-    repository.nowMs += 24 * 3600_000;
-    repository.put(ident(12), 'změněno');
-    await place.run(repository.exchange);
-    expect(labels(place)).toEqual(repository.alive());
-    const from = `${new Date(beganMs - 600_000).toISOString().slice(0, 19)}Z`;
-    expect(new URLSearchParams(listRequests(repository).at(-1)).get('from')).toBe(from);
-  });
 });
 
 describe('a token that the service has forgotten', () => {
@@ -135,16 +121,6 @@ describe('a token that the service has forgotten', () => {
     repository.beforeAnswer = () => repository.expireTokens();
     expect(await place.run(repository.exchange)).toMatchObject({ records: 12 });
     expect(labels(place)).toEqual(repository.alive());
-  });
-});
-
-describe('the requested set', () => {
-  test('must exist at the service', async () => {
-    const place = harvestPlace();
-    const exchange: Exchange = async () =>
-      answer(oaiXml('<ListSets><set><setSpec>projekt</setSpec></set></ListSets>'));
-    await expect(place.run(exchange)).rejects.toBeInstanceOf(UsageError);
-    expect(place.lines()).toEqual([]);
   });
 });
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { cutAfter, labels } from '../../support/harvest-output.ts';
 import { harvestPlace } from '../../support/record-harvest.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
@@ -45,30 +44,6 @@ describe('a verifying harvest', () => {
     expect(lists()[0]).toContain('resumptionToken');
     await place.run(repository.exchange, { verify: true });
     expect(lists()[0]).toContain('resumptionToken');
-    expect(labels(place)).toEqual(repository.alive());
-  });
-
-  test('stores what the account may see by now, even without a new datestamp', async () => {
-    const place = harvestPlace();
-    const repository = aRepository(6);
-    const masking: Exchange = async (request) => {
-      const response = await repository.exchange(request);
-      const text = response.body
-        .toString()
-        .replaceAll(
-          /<metadata>.*?<\/metadata>/gs,
-          '<metadata><svc>HTTP/1.1 403 Forbidden</svc></metadata>',
-        );
-      return { ...response, body: Buffer.from(text) };
-    };
-    repository.nowMs += 3600_000;
-    expect(await place.run(masking)).toMatchObject({ masked: 6 });
-    repository.nowMs += 3600_000;
-    expect(await place.run(repository.exchange)).toMatchObject({ written: 0 });
-    expect(await place.run(repository.exchange, { full: true })).toMatchObject({
-      written: 6,
-      masked: 0,
-    });
     expect(labels(place)).toEqual(repository.alive());
   });
 });

@@ -1,22 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { DatabaseError, UsageError } from '../../../src/base/errors.ts';
 import type { Vocabulary } from '../../../src/finds/vocabulary/term.ts';
-import { findTermByIdent, isHarvested } from '../../../src/finds/vocabulary/terms.ts';
 import type { SetHarvest } from '../../../src/harvest/harvest-vocabulary.ts';
 import { OAI_BASE } from '../../support/scripted-oai.ts';
 import { tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';
 import { aRepository, ident } from '../../support/term-repository.ts';
-import { harvest, SET, stored } from '../../support/vocabulary-harvest.ts';
-
-test.each([0, 1, 10])('a list of %i records is harvested completely', async (count) => {
-  using vocabulary = tempSource();
-  const repository = aRepository(count);
-  const [result] = await harvest(repository, vocabulary);
-  const none = { deleted: 0, vanished: 0, unreadable: [], broken: [] };
-  expect(result).toMatchObject({ setSpec: SET, pass: 'full', records: count, ...none });
-  expect(stored(vocabulary)).toEqual(repository.alive());
-  expect(isHarvested(vocabulary, SET)).toBe(count > 0);
-});
+import { harvest, stored } from '../../support/vocabulary-harvest.ts';
 
 describe('an incomplete list', () => {
   test('because of an unknown set is refused before it starts', async () => {
@@ -39,25 +28,6 @@ describe('an incomplete list', () => {
       { identifier: `${OAI_BASE}/id/${ident(5)}`, reason: expect.stringContaining('&amp;') },
     ]);
     expect(stored(vocabulary).size).toBe(9);
-  });
-
-  test('because of a record without an identifier marks no other as lost', async () => {
-    using vocabulary = tempSource();
-    const repository = aRepository(5);
-    await harvest(repository, vocabulary);
-    const { exchange } = repository;
-    const unnamed = Object.assign(repository, {
-      exchange: async (request: Parameters<typeof exchange>[0]) => {
-        const response = await exchange(request);
-        return {
-          ...response,
-          body: Buffer.from(response.body.toString().replace(`/id/${ident(4)}<`, '/id/& <')),
-        };
-      },
-    });
-    const [result] = await harvest(unnamed, vocabulary, { full: true, skipBroken: true });
-    expect(result).toMatchObject({ vanished: 0, broken: [{ identifier: undefined }] });
-    expect(findTermByIdent(vocabulary, ident(4))?.gone).toBeNull();
   });
 
   test('with a record that is not a term names it in each run, and the rest is stored', async () => {

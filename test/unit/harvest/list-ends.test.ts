@@ -44,30 +44,6 @@ describe('a list is accepted if all counted records were read', () => {
   });
 });
 
-test('datestamps that are days are requested by day, whatever the service declares', async () => {
-  const day = listXml(
-    'ListRecords',
-    [recordXml('A', undefined, '2025-06-18')],
-    '',
-    'completeListSize="1"',
-  );
-  const first = harvesting(() => day, kept);
-  await first.run();
-  const then = harvesting(
-    (args) =>
-      args.get('verb') === 'ListIdentifiers'
-        ? day.replaceAll('ListRecords', 'ListIdentifiers')
-        : day,
-    {
-      ...kept,
-      state: first.state,
-      serverNowMs: NOW_MS + 3_600_000,
-    },
-  );
-  await then.run();
-  expect(then.asked()[0]).toBe('verb=ListRecords metadataPrefix=oai_svc set=heslo from=2025-06-18');
-});
-
 test('a first harvest under a clock that is a day ahead requests changes since then the next time', async () => {
   const dayMs = 86_400_000;
   const clock = {

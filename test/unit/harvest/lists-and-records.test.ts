@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { getSourceText } from '../../../src/base/xml/element.ts';
-import {
-  findRecordAt,
-  MAX_KEPT_BYTES,
-  MalformedAnswerError,
-} from '../../../src/harvest/protocol.ts';
+import { findRecordAt } from '../../../src/harvest/protocol.ts';
 import { makeClient, readPage } from '../../support/scripted-client.ts';
 import { listXml, OAI_BASE, oaiXml, recordXml, scripted } from '../../support/scripted-oai.ts';
-
-const PAGE = listXml('ListRecords', [recordXml('A')]);
 
 describe('what a list reports about itself', () => {
   const paging = async (attributes: string, token = ' T2\n') => {
@@ -46,16 +39,6 @@ describe('what a list reports about itself', () => {
       });
     },
   );
-
-  test('is empty without a token', async () => {
-    const page = await readPage(PAGE);
-    expect(page).toMatchObject({
-      next: undefined,
-      completeListSize: undefined,
-      cursor: undefined,
-      tokenExpiresMs: undefined,
-    });
-  });
 });
 
 describe('what the service reports about itself', () => {
@@ -80,41 +63,9 @@ describe('what the service reports about itself', () => {
       responseDateMs: Date.UTC(2025, 5, 18, 8),
     });
   });
-
-  test('is empty if it is missing', async () => {
-    const client = (inner: string) => makeClient(scripted(oaiXml(inner)));
-    expect(await client('<Identify/>').identify()).toMatchObject({
-      repositoryName: '',
-      baseUrl: '',
-      granularity: '',
-    });
-    expect(
-      await client(
-        '<ListMetadataFormats><metadataFormat/></ListMetadataFormats>',
-      ).listMetadataFormats(),
-    ).toEqual([{ prefix: '', schema: '', namespace: '' }]);
-    const sets = '<ListSets><set><setDescription><a/><b/></setDescription></set></ListSets>';
-    const { items, broken } = await client(sets).listSets();
-    expect(
-      items.map(({ setSpec, name, descriptions }) => [
-        setSpec,
-        name,
-        descriptions.map((each) => each.name),
-      ]),
-    ).toEqual([['', '', ['a', 'b']]]);
-    expect(broken).toEqual([]);
-  });
 });
 
 describe('single records', () => {
-  const GET = oaiXml(`<GetRecord>${recordXml('A')}</GetRecord>`);
-
-  test('come with their document', async () => {
-    const { record, document } = await makeClient(scripted(GET)).getRecord('A', 'oai_svc');
-    expect(record.header.identifier).toBe(`${OAI_BASE}/id/A`);
-    expect(getSourceText(document, record.element)).toBe(recordXml('A'));
-  });
-
   test.each(['<GetRecord/>', '<GetRecord><record><header/></record></GetRecord>'])(
     '%s is not a record',
     async (inner) => {
@@ -131,16 +82,6 @@ describe('single records', () => {
     await expect(listed).rejects.toThrow(
       'The service sent a page with an unreadable record: record 2 has no identifier, an invalid datestamp or an unknown status.',
     );
-  });
-
-  test('have the requested identifier, in full or completed', async () => {
-    const askIdentifier = async (identifier: string) => {
-      const exchange = scripted(GET);
-      await makeClient(exchange).getRecord(identifier, 'oai_svc');
-      return new URL(exchange.requests[0]?.url ?? '').searchParams.get('identifier');
-    };
-    expect(await askIdentifier('oai:finds:A')).toBe('oai:finds:A');
-    expect(await askIdentifier('A oai:A')).toBe(`${OAI_BASE}/id/A oai:A`);
   });
 });
 
@@ -161,18 +102,3 @@ describe('the record in which a byte stands', () => {
     expect(at(text)).toBe(record);
   });
 });
-
-test.each([
-  [MAX_KEPT_BYTES, MAX_KEPT_BYTES],
-  [MAX_KEPT_BYTES + 1, MAX_KEPT_BYTES],
-])(
-  'of an answer of %i bytes %i are kept while it is requested again, and its length is known',
-  (lengthBytes, keptCount) => {
-    const body = Buffer.alloc(lengthBytes, 'a');
-    const failure = new MalformedAnswerError('it was cut', body);
-    failure.shorten();
-    expect([failure.body.length, failure.lengthBytes]).toEqual([keptCount, lengthBytes]);
-    // A short text is not copied, and a cut one does not keep the whole in memory.
-    expect(failure.body.buffer === body.buffer).toBe(keptCount === lengthBytes);
-  },
-);

@@ -96,12 +96,6 @@ describe('the requested records in the list of changes', () => {
     expect(asked[3]).toBe('ListRecords 2025-06-18T07:50:00Z');
   });
 
-  test('may be none', async () => {
-    expect(
-      (await lookUpChanges(service(new Map()).options, new Set(['N-1']), FROM)).lookups.size,
-    ).toBe(0);
-  });
-
   test('are requested one by one if the list would take more requests', async () => {
     const { options, asked } = service(several(20));
     const { lookups } = await lookUpChanges(options, new Set(['N-20', 'N-1', 'gone']), FROM);
@@ -126,39 +120,6 @@ describe('the requested records in the list of changes', () => {
     const { lookups } = await lookUpChanges(options, new Set(records.keys()), FROM);
     expect([...lookups.keys()].sort()).toEqual([...records.keys()]);
     expect(lookups.get('N-1')).toMatchObject({ kind: 'shown', record: { stav: 2 } });
-  });
-
-  test('are requested again when the token expires', async () => {
-    const records = several(6);
-    let refused = false;
-    const { options } = service(records, (_, query) => {
-      if (query.get('resumptionToken') !== '4' || refused) return undefined;
-      refused = true;
-      return oaiError('badResumptionToken');
-    });
-    expect((await lookUpChanges(options, new Set(records.keys()), FROM)).lookups.size).toBe(6);
-  });
-
-  test('fail if the list stays shorter than its count', async () => {
-    const { options } = service(several(4), (_, query) =>
-      query.get('verb') !== 'ListRecords'
-        ? undefined
-        : oaiXml(
-            `<ListRecords>${recordXml('N-1', { stav: 1, at: day(1) })}<resumptionToken completeListSize="3" cursor="0"/></ListRecords>`,
-          ),
-    );
-    await expect(lookUpChanges(options, new Set(['N-1']), FROM)).rejects.toMatchObject({
-      oaiCode: 'incomplete',
-    });
-  });
-
-  test('fail if the service always refuses its own tokens', async () => {
-    const { options } = service(several(4), (_, query) =>
-      query.has('resumptionToken') ? oaiError('badResumptionToken') : undefined,
-    );
-    await expect(lookUpChanges(options, new Set(['N-1', 'N-2']), FROM)).rejects.toMatchObject({
-      oaiCode: 'incomplete',
-    });
   });
 });
 

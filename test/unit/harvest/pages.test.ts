@@ -7,7 +7,6 @@ import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
-  listArguments,
   listXml,
   oaiError,
   recordXml,
@@ -138,15 +137,6 @@ describe('a list ends', () => {
     expect(await walk(exchange)).toEqual({ idents: expected, failure: undefined });
     expect(exchange.requests).toHaveLength(pages.length);
   });
-});
-
-test('a token is sent alone', async () => {
-  const exchange = scripted(page(['A'], 'T 1'), page(['B']));
-  await walk(exchange);
-  expect(exchange.requests.map(listArguments)).toEqual([
-    ['verb=ListRecords', 'metadataPrefix=oai_svc'],
-    ['verb=ListRecords', 'resumptionToken=T 1'],
-  ]);
 });
 
 describe('an endless list', () => {

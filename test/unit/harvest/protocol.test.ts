@@ -3,7 +3,6 @@ import { UsageError } from '../../../src/base/errors.ts';
 import {
   assertArguments,
   buildQuery,
-  ERROR_HINTS,
   type OaiArguments,
   type Verb,
 } from '../../../src/harvest/protocol.ts';
@@ -70,13 +69,6 @@ describe('arguments are checked before anything is sent', () => {
     expect(() => assertArguments(verb, args)).toThrow(message);
   });
 
-  test('an invalid date is refused with the expected format', () => {
-    const args = { metadataPrefix: 'oai_dc', from: '2024' };
-    expect(() => assertArguments('ListRecords', args)).toThrow(
-      expect.objectContaining({ hint: 'Write 2025-06-18 or 2025-06-18T08:30:00Z (UTC).' }),
-    );
-  });
-
   const accepted: readonly [string, Verb, OaiArguments][] = [
     ['nothing for Identify', 'Identify', {}],
     ['a token alone', 'ListIdentifiers', { resumptionToken: 'T' }],
@@ -105,11 +97,4 @@ test('the verb comes first and values are escaped', () => {
   expect(buildQuery('ListRecords', { resumptionToken: 'a b/č' })).toBe(
     'verb=ListRecords&resumptionToken=a+b%2F%C4%8D',
   );
-});
-
-test('each protocol error has its own hint', () => {
-  const hints = Object.values(ERROR_HINTS).map(String);
-  expect(new Set(hints).size).toBe(8);
-  for (const hint of hints) expect(hint).toMatch(/^[A-Z].{15,}\.$/);
-  expect(`${ERROR_HINTS['cannotDisseminateFormat']}`).toContain('`pas oai formats`');
 });

@@ -68,14 +68,6 @@ test('a repeatable element is always a list, but only where its parent permits r
   });
 });
 
-test('an element repeated against the schema is a list all the same', () => {
-  expect(
-    getMetadata(svc('<svc:x><svc:y>1</svc:y><svc:y>2</svc:y><svc:y>3</svc:y></svc:x>')),
-  ).toEqual({
-    x: { y: ['1', '2', '3'] },
-  });
-});
-
 describe('withheld content in JSON', () => {
   const refusal = 'HTTP/1.1 403 Forbidden';
 
@@ -132,11 +124,6 @@ test('names with a meaning in JavaScript are only names', () => {
   expect(JSON.stringify(getMetadata(named))).toBe(
     '{"x":{"__proto__":{"a":"1"},"constructor":"2"}}',
   );
-});
-
-test('of two attributes that differ only by their namespace the last one counts', () => {
-  const { root } = parseXml(Buffer.from('<a lang="cs" xml:lang="en" id="1"/>'));
-  expect(toElementJson(root)).toEqual({ '@lang': 'en', '@id': '1' });
 });
 
 test('an excluded attribute name is omitted, and the last one occurs once', () => {

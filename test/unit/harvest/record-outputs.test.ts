@@ -20,9 +20,8 @@ import { openFileOutput } from '../../../src/harvest/outputs.ts';
 import { OAI_NAMESPACE, parseRecord } from '../../../src/harvest/protocol.ts';
 import { type Exchange, TransportError } from '../../../src/service/http/exchange.ts';
 import { FakeRepository } from '../../support/fake-repository.ts';
-import { replacing } from '../../support/harvest-output.ts';
 import { harvestPlace, SET } from '../../support/record-harvest.ts';
-import { answer, OAI_BASE, oaiXml } from '../../support/scripted-oai.ts';
+import { OAI_BASE } from '../../support/scripted-oai.ts';
 
 const NAMES = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 
@@ -133,39 +132,6 @@ test('of several copies in an XML stream the last one is the current version', a
   const records = xmlRecords(place.path);
   expect(records).toEqual(await asSent(repository.exchange));
   expect(records.get(`${OAI_BASE}/id/A-4`)).toContain('status="deleted"');
-});
-
-test('a broken page ends the harvest with nothing lost, and can be skipped record by record', async () => {
-  const place = harvestPlace();
-  const repository = aRepository();
-  const damaged = replacing(repository, 'věc A-2', 'věc & A-2');
-  await expect(place.run(damaged)).rejects.toMatchObject({
-    oaiCode: 'malformed',
-    exitCode: 14,
-    record: `${OAI_BASE}/id/A-2`,
-  });
-  const stored = place.lines().length;
-  const result = await place.run(damaged, { skipBroken: true });
-  expect(result).toMatchObject({
-    records: 5,
-    held: 4,
-    broken: [{ identifier: `${OAI_BASE}/id/A-2` }],
-  });
-  expect(place.lines()).toHaveLength(4);
-  expect(stored).toBeLessThan(4);
-});
-
-test('a service without records of the set gives an empty output', async () => {
-  const place = harvestPlace();
-  const exchange: Exchange = async ({ url }) => {
-    if (url.includes('ListSets'))
-      return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
-    return answer(
-      oaiXml(url.includes('Identify') ? '<Identify/>' : '<error code="noRecordsMatch"/>'),
-    );
-  };
-  expect(await place.run(exchange)).toMatchObject({ records: 0, held: 0 });
-  expect(readFileSync(place.path, 'utf8')).toBe('');
 });
 
 test('a record of a single answer keeps the namespaces that its GetRecord declares', async () => {

@@ -98,12 +98,6 @@ test('a page that would have to be read too often is given up', () => {
   expect(salvaged(frame(most - bare + 1))).toBeUndefined();
 });
 
-test('the address of each broken record is kept as written', () => {
-  expect(
-    salvaged(listXml('ListRecords', [broken(`${OAI_BASE}/id/B`), recordXml('X')]))?.broken,
-  ).toEqual([`${OAI_BASE}/id/B`]);
-});
-
 test('text after the root costs no record', () => {
   const page = listXml('ListRecords', [recordXml('A'), broken('B')], 'T');
   expect(salvaged(`${page}\n<p>Bye</p>`)).toEqual({ left: 2, broken: ['B'] });

@@ -22,18 +22,17 @@ import {
   resolveEntries,
 } from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
-import { makePace } from '../../../src/service/http/pacer.ts';
 import { EVA_SAID } from '../../support/account-service.ts';
 import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
 import {
   aComputer,
   findService,
   getInnerText,
   makeFindContent,
+  makeTestPace,
   PROJECT,
   queueFind,
   queuePhotograph,
@@ -136,18 +135,6 @@ describe('a find that matches a record created from another outbox of the accoun
     ]);
   });
 
-  test('is asked about on a terminal', async () => {
-    using given = await twoComputers();
-    const { service, outbox } = given;
-    const askedProjects: (string | null)[] = [];
-    const askHeld = async (held: readonly { localId: string | null }[]) => {
-      askedProjects.push(...held.map(({ localId }) => localId));
-      decide(outbox, 'B-1', 'resend');
-    };
-    await service.push(outbox, { askHeld });
-    expect([askedProjects, states(outbox)]).toEqual([['B-1'], ['accepted']]);
-  });
-
   test.each<[string, (outbox: Outbox) => void, string[]]>([
     ['removed', (outbox) => void removeSubject(outbox, findSubject(outbox, 'B-1')), []],
     [
@@ -222,12 +209,7 @@ describe('a find that matches a record created from another outbox of the accoun
     const { clock, service, outbox } = given;
     service.make(getInnerText('fibula'));
     queueFind(outbox, 'K-1');
-    const pace = makePace({
-      clock,
-      scopes: ['address:a'],
-      intervalMs: 100,
-      store: memoryPaceStore(clock),
-    });
+    const pace = makeTestPace(clock);
     const waitUntilNear = pace.waitUntilNear.bind(pace);
     pace.waitUntilNear = async (signal) => {
       const waitedMs = await waitUntilNear(signal);
@@ -251,38 +233,9 @@ describe('a find that matches a record created from another outbox of the accoun
     await service.push(outbox);
     expect([service.writes, states(outbox)]).toEqual([['K-1'], ['accepted', 'held: equal-record']]);
   });
-
-  test('is held even if it was queued during the scan', async () => {
-    using setup = scene();
-    const { service, outbox } = setup;
-    service.make(getInnerText('fibula'));
-    queueFind(outbox, 'K-1');
-    service.habits.beforeHarvest = async () => {
-      if (listAllEntries(outbox).length === 1) queueFind(outbox, 'K-2', 'fibula');
-    };
-    await service.push(outbox);
-    // The first one differs from the record in its note alone.
-    expect([service.writes, states(outbox)]).toEqual([
-      [],
-      ['held: equal-record', 'held: equal-record'],
-    ]);
-  });
 });
 
 describe('equal notes in one outbox', () => {
-  test('are sent without a question', async () => {
-    using setup = scene();
-    const { service, outbox } = setup;
-    for (const name of ['K-1', 'K-2']) queueFind(outbox, name, 'sherd');
-    await service.push(outbox);
-    queueFind(outbox, 'K-3', 'sherd');
-    await service.push(outbox);
-    expect([states(outbox), service.writes]).toEqual([
-      Array(3).fill('accepted'),
-      Array(3).fill('sherd'),
-    ]);
-  });
-
   test('are sent even if one is uncertain and its record is shown', async () => {
     using setup = scene();
     const { service, outbox } = setup;
@@ -311,12 +264,6 @@ describe('a number', () => {
     queueNumber(setup.outbox, makeRecordSubject(ident), 'INV 1', expects);
     return { ...setup, ident };
   };
-
-  test('is sent if the record shows the expected value', async () => {
-    using setup = numbered('OLD');
-    expect(await setup.service.push(setup.outbox)).toMatchObject({ accepted: 1 });
-    expect(setup.service.records.get(setup.ident)?.number).toBe('INV 1');
-  });
 
   test('is held if a curator has changed it since, with both numbers, until a person decides', async () => {
     using setup = numbered('OLD');
@@ -635,15 +582,6 @@ describe('a machine rolled back with outbox and journal', () => {
       ['accepted', 'accepted', 'accepted'],
       writes,
     ]);
-  });
-
-  test('sends again what a person decides to send', async () => {
-    using given = await rolledBack();
-    const { outbox, service, writes } = given;
-    await service.push(outbox);
-    decide(outbox, 'K-2', 'resend');
-    expect(await service.push(outbox)).toMatchObject({ accepted: 1 });
-    expect(service.writes).toEqual([...writes, 'K-2']);
   });
 });
 

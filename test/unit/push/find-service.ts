@@ -5,6 +5,7 @@ import type { Clock } from '../../../src/base/clock.ts';
 import { hashSha512 } from '../../../src/base/digest.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
+import type { Photograph } from '../../../src/outbox/facts.ts';
 import type { KnownAccount, Outbox } from '../../../src/outbox/open-outbox.ts';
 
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
@@ -150,35 +151,16 @@ export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID
   const client = makeClient(harvest);
   const push = async (outbox: Outbox, more: Partial<PushContext> = {}, forMs = 60_000) => {
     const running = pushAll({
-      outbox,
+      ...makePush(outbox, clock),
       service: { ...service, send },
-      clock,
-      kinds: ENTRY_KINDS,
-      subjects: undefined,
-      limit: undefined,
-      machine: '',
-      onQuestion: 'hold' as const,
       lookBackMs: 30 * DAY_MS,
-      lock: getLock(outbox, clock),
-      maxInFlight: 4,
-      answerTimeoutMs: 1000,
       settleMs: 1000,
-      openPhotograph: (photograph) => openKeptPhotograph('none', photograph),
       harvesting: {
         open: async () => client,
         auth: 'bearer',
         format: 'oai_svc',
         indexAllowanceMs: 0,
       },
-      pace: makePace({
-        clock,
-        scopes: ['address:a'],
-        intervalMs: 100,
-        store: memoryPaceStore(clock),
-      }),
-      report: () => {},
-      stop: new AbortController().signal,
-      abort: new AbortController().signal,
       ...more,
     });
     let isDone = false;
@@ -336,15 +318,33 @@ export function getLock(outbox: Outbox, clock: Clock) {
   };
 }
 
-/** What a push has that its departures do not use. */
-export function makePartsBesideDepartures(outbox: Outbox, clock: Clock) {
+/** A push of everything in the outbox, without a service, and without a search there. */
+export function makePush(outbox: Outbox, clock: ManualClock) {
   return {
+    outbox,
+    clock,
+    kinds: ENTRY_KINDS,
+    subjects: undefined,
+    limit: undefined,
     harvesting: undefined,
-    lock: getLock(outbox, clock),
     machine: '',
     onQuestion: 'hold' as const,
     lookBackMs: 0,
+    lock: getLock(outbox, clock),
+    maxInFlight: 4,
+    answerTimeoutMs: 1000,
+    settleMs: 600_000,
+    openPhotograph: (photograph: Photograph) => openKeptPhotograph('none', photograph),
+    pace: makeTestPace(clock),
+    report: () => {},
+    stop: new AbortController().signal,
+    abort: new AbortController().signal,
   };
+}
+
+/** One request in 100 ms. */
+export function makeTestPace(clock: ManualClock, store = memoryPaceStore(clock)) {
+  return makePace({ clock, scopes: ['address:a'], intervalMs: 100, store });
 }
 
 /** A computer with one ledger for all outboxes that are pushed on it. */

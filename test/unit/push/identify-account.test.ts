@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import {
-  AuthError,
-  ConfigError,
-  type PasError,
-  UnavailableError,
-} from '../../../src/base/errors.ts';
+import { AuthError, type PasError } from '../../../src/base/errors.ts';
 import {
   findKnownAccount,
   findKnownUsername,
@@ -20,7 +15,6 @@ import {
   type Signer,
   signIn,
 } from '../../../src/push/account.ts';
-import { TransportError } from '../../../src/service/http/exchange.ts';
 import { ANYONE, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
@@ -31,33 +25,6 @@ function unboundOutbox() {
 }
 
 describe('the signed-in account', () => {
-  test('is recognised, and its current data are stored', async () => {
-    using outbox = tempOutbox();
-    const promoted = { ...EVA_SAID, role: 'archivist' };
-    const service = serviceSaying(promoted);
-    expect(await resolveAccount(outbox, service)).toMatchObject(promoted);
-    expect([findKnownAccount(outbox), findKnownUsername(outbox)]).toEqual([promoted, USERNAME]);
-    expect(service.asked.map(({ method, url }) => `${method} ${url}`)).toEqual([
-      `GET ${ADDRESS}/api/uzivatel-info/`,
-    ]);
-  });
-
-  test.each([{}, { usesExternalToken: true }])(
-    'is refused if the outbox belongs to another account, and nothing is stored: %j',
-    async (token) => {
-      using outbox = tempOutbox();
-      const refused = resolveAccount(outbox, serviceSaying(JAN_SAID, token));
-      await expect(refused).rejects.toThrow(ConfigError);
-      await expect(refused).rejects.toThrow(
-        /U-000001.*finds\.example\.org.*U-000002.*Nothing was sent/,
-      );
-      await expect(refused).rejects.toMatchObject({
-        hint: expect.stringMatching(/pas login.*pas init/),
-      });
-      expect(findKnownAccount(outbox)?.identCely).toBe(EVA_SAID.identCely);
-    },
-  );
-
   test('may be any before anything was sent, so a wrong sign-in does no harm', async () => {
     using outbox = unboundOutbox();
     for (const account of [JAN_SAID, EVA_SAID]) {
@@ -186,21 +153,6 @@ describe('before anything was sent, the account of a profile', () => {
         message: `Profile dig is for the user ${profile?.username}, but ${ADDRESS} says that you are signed in as U-000002. Nothing was sent.`,
       });
     expect(findKnownAccount(outbox)?.identCely).toBe(isTaken ? 'U-000002' : EVA_SAID.identCely);
-  });
-});
-
-describe('a service that does not identify the account', () => {
-  const answer = (status: number, body = '') => ({ status, headers: {}, body: Buffer.from(body) });
-
-  test.each([
-    ['is closed', answer(503)],
-    ['cannot be reached', new TransportError('connect', false, 'no route')],
-    ['is asked too often', answer(429)],
-    ['fails', answer(500)],
-    ['is behind something that fails', answer(502, '<html>Bad Gateway</html>')],
-  ])('because it %s is asked again later, with the queue kept', async (_name, reply) => {
-    using outbox = tempOutbox();
-    await expect(resolveAccount(outbox, serviceSaying(reply))).rejects.toThrow(UnavailableError);
   });
 });
 

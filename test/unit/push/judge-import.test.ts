@@ -66,6 +66,7 @@ test.each<Case>([
   ['its protected part is withheld', view([record(MADE, { masked: true })]), 'same-and-new'],
   ['it was made long before', madeAt(START - 60 * MINUTE), 'same-different-origin'],
   ['another made it', view([record(MADE, { user: OTHER_USER })]), 'same-different-origin'],
+  ['another record is equal, too', view([same, record('C-1-N00002')]), 'several-same'],
   ['it is of another entry', view([same], { owned: MADE }), 'not-among-those-shown'],
   ['it is of another entry, and unlike that one', view([same], ofOthers), 'similar-new'],
   ['neither entry is like it', view([corrected], ofOthers), 'not-among-those-shown'],
@@ -244,80 +245,6 @@ test('the author and time of a record come from its creation entry, else from it
     'same-different-origin',
   ]);
 });
-
-const timeUnknown = { window: TIME_UNKNOWN };
-
-test.each([
-  [
-    'same-and-new',
-    [MADE],
-    'C-1-N00001 appeared since the attempt and is the same in every element',
-    view([same]),
-    {},
-    [],
-  ],
-  [
-    'time-unknown',
-    [MADE],
-    'the service did not state its time before the attempt',
-    view([same]),
-    timeUnknown,
-    [],
-  ],
-  ['time-unknown', [], 'so a person decides', view([]), timeUnknown, []],
-  [
-    'ambiguous-match',
-    [MADE],
-    'it is unclear to which of the two C-1-N00001 belongs',
-    view([same]),
-    {},
-    [doubt(2)],
-  ],
-  [
-    'several-same',
-    [MADE, 'C-1-N00002'],
-    '2 records are the same in every element',
-    view([same, record('C-1-N00002')]),
-    {},
-    [],
-  ],
-  [
-    'same-different-origin',
-    [MADE],
-    'made at another time or by another account',
-    view([record(MADE, { user: OTHER_USER })]),
-    {},
-    [],
-  ],
-  ['similar-new', [MADE], 'at that time may be this one', view([corrected]), {}, []],
-  [
-    'deleted-since',
-    [MADE],
-    'may have been this one has been deleted since then',
-    changed('deleted', START),
-    {},
-    [],
-  ],
-  [
-    'no-like-record-shown',
-    [],
-    'so that this one is missing proves nothing',
-    view([], { shown: new Map() }),
-    {},
-    [],
-  ],
-  ['maybe-under-way', [], 'ask again in 2 s', view([], { nowMs: SETTLED - 1500 }), {}, []],
-  ['index-behind', [], 'the harvest does not show C-1-N00009 either', unlisted(START), {}, []],
-  ['index-may-lag', [], 'ask again in 2 s', view([], { nowMs: SHOWN_BY_THEN - 1500 }), {}, []],
-  ['not-among-those-shown', [], 'in the same state, but not this one', view([]), {}, []],
-] as const)(
-  'a verdict names its evidence, in words and with the considered records: %s',
-  (basis, candidates, words, seen, more, others) => {
-    const verdict = judged(seen, more, others);
-    expect(verdict).toMatchObject({ basis, candidates });
-    expect(verdict?.reason).toContain(words);
-  },
-);
 
 test('whatever the service’s clock, index and people do: a created find is never declared absent, and never confused with another', () => {
   const DAY = 24 * 60 * MINUTE;

@@ -1,20 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { UnavailableError } from '../../../src/base/errors.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import {
-  fetchListedFind,
-  judgeNumber,
-  listNumbersFromHere,
-} from '../../../src/push/judge-change.ts';
+import { judgeNumber, listNumbersFromHere } from '../../../src/push/judge-change.ts';
 import { CLOCK_MARGIN_MS } from '../../../src/push/judge-import.ts';
 import { inWords } from '../../support/in-words.ts';
-import { manualClock } from '../../support/manual-clock.ts';
-import { makeClient } from '../../support/scripted-client.ts';
-import { oaiError, scripted } from '../../support/scripted-oai.ts';
 import { queueImport } from '../../support/temp-outbox.ts';
-import { MINUTE, record, START, TIME_UNKNOWN, view, window } from './doubt-scene.ts';
-import { findService, getInnerText } from './find-service.ts';
+import { MINUTE, record, START, view, window } from './doubt-scene.ts';
 import { lookScene } from './look-scene.ts';
 
 const IDENT = 'C-1-N00001';
@@ -52,16 +43,6 @@ function judged({
 }
 
 describe('a number that may have been sent', () => {
-  test('has arrived if the record has it', () => {
-    expect(judged({ current: 'INV 1' })).toEqual({
-      kind: 'found',
-      basis: 'same-number',
-      identCely: IDENT,
-      reason: `${IDENT} has this number`,
-      candidates: [],
-    });
-  });
-
   test('has not arrived if the record has one that this outbox knows', () => {
     const absent = {
       kind: 'absent',
@@ -108,41 +89,6 @@ describe('a number that may have been sent', () => {
       'number-as-before',
     );
   });
-
-  test('is shown to a person if the record has it and the service’s time before the attempt is unknown', () => {
-    const find = {
-      ...record(IDENT),
-      elements: { ...record(IDENT).elements, evidencni_cislo: 'INV 1' },
-    };
-    const doubt = {
-      identCely: IDENT,
-      value: 'INV 1',
-      knownNumbers: new Set<string>(),
-      window: TIME_UNKNOWN,
-    };
-    expect(
-      inWords(judgeNumber(doubt, { kind: 'shown', record: find, datestampMs: START }, view([]))),
-    ).toMatchObject({
-      kind: 'undecided',
-      basis: 'time-unknown',
-      candidates: ['INV 1'],
-    });
-  });
-
-  test('is unknown if the record is not shown', () => {
-    const doubt = {
-      identCely: IDENT,
-      value: 'INV 1',
-      knownNumbers: new Set(['OLD']),
-      window: window(START),
-    };
-    expect(inWords(judgeNumber(doubt, undefined, view([])))).toEqual({
-      kind: 'undecided',
-      basis: 'record-not-shown',
-      reason: `the harvest does not show ${IDENT} to this account`,
-      candidates: [],
-    });
-  });
 });
 
 describe('the numbers that a record can have without a foreign change', () => {
@@ -174,11 +120,6 @@ describe('the numbers that a record can have without a foreign change', () => {
     return { ...scene, known, made: createRecord };
   };
 
-  test('are none if nothing is known of it', () => {
-    using scene = story();
-    expect(scene.known()).toEqual([]);
-  });
-
   test('are that of its import, or none', async () => {
     using one = story();
     await one.end(one.queuePhoto('a.jpg', 1, IDENT), 'accepted', IDENT);
@@ -209,40 +150,5 @@ describe('the numbers that a record can have without a foreign change', () => {
     const entryId = await scene.end(scene.queueNumber('OWN', IDENT), 'uncertain');
     scene.queueNumber('WAITS', IDENT);
     expect(scene.known(entryId)).toEqual(['', 'OPEN']);
-  });
-});
-
-describe('the current state of a record', () => {
-  test('is requested by itself, and says if the service shows it', async () => {
-    const clock = manualClock();
-    const { client, make, change } = findService(clock);
-    const current = (ident: string) => fetchListedFind({ client, format: 'oai_svc' }, ident);
-    expect(await current('C-202400101-N00009')).toBeUndefined();
-    const ident = make(getInnerText('K-1'));
-    expect(await current(ident)).toMatchObject({
-      kind: 'shown',
-      record: { identCely: ident },
-      datestampMs: Math.floor(clock.now() / 1000) * 1000,
-    });
-    for (const hidden of ['withheld', 'deleted'] as const) {
-      change(ident, (stored) => {
-        stored.hidden = hidden;
-      });
-      expect(await current(ident)).toMatchObject({ kind: hidden });
-    }
-  });
-
-  test('is unknown for any other answer', async () => {
-    const refused = fetchListedFind(
-      { client: makeClient(scripted(oaiError('badArgument'))), format: 'oai_svc' },
-      IDENT,
-    );
-    await expect(refused).rejects.toMatchObject({ oaiCode: 'badArgument' });
-    const closed = Object.assign(new UnavailableError('closed'), { oaiCode: 'idDoesNotExist' });
-    const away = fetchListedFind(
-      { client: makeClient(scripted(closed)), format: 'oai_svc' },
-      IDENT,
-    );
-    await expect(away).rejects.toBeInstanceOf(UnavailableError);
   });
 });

@@ -43,23 +43,11 @@ describe('an uncertain photograph', () => {
       view([]),
     ).kind;
 
-  test('is found by its checksum', () => {
-    expect(judge([file('F01.jpg', 'aa', 'other name')])).toBe('found');
-  });
-
-  test('is found by its name and time if the service changed its bytes', () => {
-    expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg')])).toBe('found');
-  });
-
   test('is not a file of the same name that was there before, or that belongs to another photograph', () => {
     expect(judge([file('F01.jpg', 'bb', 'IMG_1.jpg', START - 60 * MINUTE)])).toBe('absent');
     expect(
       judge([file('F01.jpg', 'bb', 'IMG_1.jpg')], [{ ...photo, entryId: 8, sha512Hex: 'bb' }]),
     ).toBe('absent');
-  });
-
-  test('is left to a person if a file with another name and content was stored at that time', () => {
-    expect(judge([file('F01.jpg', 'bb', 'renamed.jpg')])).toBe('undecided');
   });
 
   test('is left to a person if two photographs with one name are uncertain', () => {
@@ -70,10 +58,6 @@ describe('an uncertain photograph', () => {
         [photo, { ...photo, entryId: 9, sha512Hex: 'cc' }],
       ),
     ).toBe('undecided');
-  });
-
-  test('is left to a person if its record is not shown', () => {
-    expect(judgePhoto(photo, [photo], [], undefined, view([])).kind).toBe('undecided');
   });
 
   describe('that its record does not show', () => {

@@ -1,21 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, OutboxLeasedError, UnavailableError } from '../../../src/base/errors.ts';
+import { UnavailableError } from '../../../src/base/errors.ts';
 import { NEW_PERSON } from '../../../src/finds/field.ts';
 import { listAttempts } from '../../../src/outbox/attempts.ts';
-import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
-import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { type Outbox, readHeader, updateHeader } from '../../../src/outbox/open-outbox.ts';
-import { acquirePushLock } from '../../../src/outbox/push-lock.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
-import { openKeptPhotograph } from '../../../src/push/departure.ts';
 import { pushAll } from '../../../src/push/push-all.ts';
 import {
   type HttpRequest,
   type HttpResponse,
   TransportError,
 } from '../../../src/service/http/exchange.ts';
-import { makePace } from '../../../src/service/http/pacer.ts';
 import {
   type AskedService,
   EVA_SAID,
@@ -25,9 +20,8 @@ import {
 import { inWords } from '../../support/in-words.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
-import { findService, getLock, makeFindContent, PROJECT, queueFind } from './find-service.ts';
+import { findService, makeFindContent, makePush, PROJECT, queueFind } from './find-service.ts';
 
 let assigned = 0;
 function created(): HttpResponse {
@@ -48,31 +42,10 @@ async function pushed(
 ) {
   const rounds: number[] = [];
   const running = pushAll({
-    outbox,
+    ...makePush(outbox, clock),
     service,
-    clock,
     stop,
-    kinds: ENTRY_KINDS,
-    subjects: undefined,
-    limit: undefined,
-    harvesting: undefined,
-    machine: '',
-    onQuestion: 'hold',
-    lookBackMs: 0,
-    lock: getLock(outbox, clock),
-    maxInFlight: 4,
-    answerTimeoutMs: 1000,
-    settleMs: 600_000,
-    openPhotograph: (photograph) => openKeptPhotograph('none', photograph),
-    pace: makePace({
-      clock,
-      scopes: ['address:a'],
-      intervalMs: 100,
-      store: memoryPaceStore(clock),
-    }),
-    report: () => {},
     onRound: (queued) => rounds.push(queued),
-    abort: new AbortController().signal,
   });
   running.catch(() => {});
   await clock.advance(60_000);
@@ -117,29 +90,6 @@ describe('a push', () => {
     ]);
   });
 
-  test('with nothing to send makes no request', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    const service = serviceSaying(EVA_SAID);
-    expect((await pushed(outbox, service, clock)).result).toMatchObject({
-      requests: 0,
-      stopCause: undefined,
-    });
-    expect(service.asked).toEqual([]);
-  });
-
-  test('sends nothing if the account differs from before, and releases the outbox', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const service = serviceSaying(JAN_SAID, { onWrite: created });
-    await expect(pushed(outbox, service, clock)).rejects.toThrow(ConfigError);
-    expect(listPaths(service)).toEqual(['/api/uzivatel-info/']);
-    expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
-    expect(madeBy(outbox)).toEqual([]);
-    acquirePushLock(getLock(outbox, clock)).release();
-  });
-
   test.each<[string, HttpResponse]>([
     ['fails', { status: 500, headers: {}, body: Buffer.alloc(0) }],
     [
@@ -178,31 +128,6 @@ describe('a push', () => {
     });
     expect(result).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });
     expect(listAllEntries(outbox)).toMatchObject([{ state: 'queued' }]);
-  });
-
-  test('runs one at a time', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    queueImport(outbox, 'K-1');
-    const lock = acquirePushLock(getLock(outbox, clock));
-    await expect(pushed(outbox, serviceSaying(EVA_SAID), clock)).rejects.toThrow(OutboxLeasedError);
-    lock.release();
-  });
-
-  test('sends only the number that is wanted last', async () => {
-    const clock = manualClock();
-    using outbox = tempOutbox(clock);
-    const ident = 'C-202400101-N00001';
-    for (const value of ['N-1', 'N-2']) queueNumber(outbox, makeRecordSubject(ident), value, null);
-    const answers = [429, 200];
-    const onWrite = (): HttpResponse => ({
-      status: answers.shift() ?? 500,
-      headers: { 'x-record-id': ident },
-      body: Buffer.alloc(0),
-    });
-    const { result } = await pushed(outbox, serviceSaying(EVA_SAID, { onWrite }), clock);
-    expect([result.accepted, result.locked, result.stopCause]).toEqual([1, 1, undefined]);
-    expect(listAllEntries(outbox).map(({ state }) => state)).toEqual(['accepted']);
   });
 });
 

@@ -160,7 +160,7 @@ describe('a record returned for an import', () => {
   test('that belongs to another find leaves both uncertain', async () => {
     using push = queuedScene(2, () => answer(201, { 'x-record-id': N1 }));
     const { outbox, run, events } = push;
-    await run();
+    expect(await run()).toMatchObject({ accepted: 0, requests: 2 });
     expect(listAllEntries(outbox)).toMatchObject([
       { state: 'uncertain', identCely: null },
       { state: 'uncertain', identCely: null },

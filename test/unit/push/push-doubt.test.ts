@@ -29,6 +29,7 @@ describe('a portal in place of the service', () => {
     ['pages of a proxy without its service', () => page(502)],
     ['JSON that the contract does not know', () => answer(409)],
     ['cut connections', cut],
+    ['failures of the service', () => answer(500)],
   ])('of %s leaves five finds uncertain and ends the push', async (_name, wall) => {
     using push = queuedScene(40, wall);
     const { outbox, run, asked } = push;
@@ -48,22 +49,6 @@ describe('a portal in place of the service', () => {
 });
 
 describe('until the service has answered for the first time', () => {
-  test('one find is under way, and from then on as many as the pace permits', async () => {
-    using push = queuedScene(20, obeyed);
-    const { run, asked } = push;
-    expect(await run()).toMatchObject({ accepted: 20 });
-    const gaps = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
-    expect(gaps[0]).toBeGreaterThanOrEqual(LATENCY_MS);
-    expect(Math.max(...gaps.slice(1))).toBeLessThan(120);
-  });
-
-  test('a failure of the service does not raise the number of requests', async () => {
-    using push = queuedScene(20, () => answer(500));
-    const { outbox, run, asked } = push;
-    expect(await run()).toMatchObject({ stopCause: { kind: 'in-doubt' } });
-    expect([asked.length, count(outbox, 'uncertain')]).toEqual([5, 5]);
-  });
-
   test.each<[string, () => Reply]>([
     ['a refusal', () => answer(422, {}, { schema_errors: [] })],
     ['a refusal by a page', () => page(413)],

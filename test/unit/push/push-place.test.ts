@@ -1,7 +1,6 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { UnavailableError } from '../../../src/base/errors.ts';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
@@ -44,20 +43,6 @@ async function copied() {
 const TAKEN = { confirmTakeOver: async () => true };
 
 describe('an outbox that was pushed from another place', () => {
-  test('is not pushed from here until a person takes it over', async () => {
-    using setup = await copied();
-    const { copy, service } = setup;
-    for (const more of [{}, { confirmTakeOver: async () => false }])
-      await expect(service.push(copy, more)).rejects.toMatchObject({
-        hint: expect.stringContaining('--take-over'),
-      });
-    expect([service.writes, states(copy)]).toEqual([['K-1'], ['accepted', 'queued']]);
-    expect(await service.push(copy, { confirmTakeOver: async () => true })).toMatchObject({
-      accepted: 1,
-    });
-    expect(await service.push(copy)).toMatchObject({ requests: 0 });
-  });
-
   test('is searched at the service first, and what the other place sent is held', async () => {
     using setup = await copied();
     const { clock, copy, office, service } = setup;
@@ -80,22 +65,6 @@ describe('an outbox that was pushed from another place', () => {
     expect(readHeader(copy).mustLook).toBe(false);
   });
 
-  test('is not sent if that search fails', async () => {
-    using setup = await copied();
-    const { copy, office, service } = setup;
-    await service.push(office.open());
-    service.habits.beforeHarvest = async () => {
-      throw new UnavailableError('closed for the night');
-    };
-    await expect(service.push(copy, TAKEN)).rejects.toMatchObject({
-      hint: expect.stringContaining('pas must search the service'),
-    });
-    expect([service.writes, states(copy)]).toEqual([
-      ['K-1', 'K-2'],
-      ['accepted', 'queued'],
-    ]);
-  });
-
   test('is held if the service cannot be searched, until a person answers; later entries are not', async () => {
     using setup = await copied();
     const { copy, office, service } = setup;
@@ -110,14 +79,6 @@ describe('an outbox that was pushed from another place', () => {
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 1 });
     resolveEntries(copy, 'K-3', { kind: 'resend' }, undefined, true);
     expect(await service.push(copy, blind)).toMatchObject({ accepted: 2 });
-  });
-
-  test('leaves the first place foreign', async () => {
-    using setup = await copied();
-    await setup.service.push(setup.copy, TAKEN);
-    const first = setup.office.open();
-    expect(await setup.service.push(first)).toMatchObject({ requests: 0 });
-    expect(states(first)).toEqual(['accepted', 'held: equal-record']);
   });
 });
 

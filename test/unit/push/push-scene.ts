@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { Readable } from 'node:stream';
-import { ENTRY_KINDS, type EntryState } from '../../../src/outbox/entry.ts';
+import type { EntryState } from '../../../src/outbox/entry.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
   createServerClock,
@@ -14,14 +14,12 @@ import {
   type HttpResponse,
   TransportError,
 } from '../../../src/service/http/exchange.ts';
-import { makePace } from '../../../src/service/http/pacer.ts';
 import type { Session } from '../../../src/service/session.ts';
 import { ANYONE, EVA_SAID } from '../../support/account-service.ts';
 import { listAllEntries } from '../../support/list-all-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
-import { makePartsBesideDepartures } from './find-service.ts';
+import { makePush, makeTestPace } from './find-service.ts';
 
 export const LATENCY_MS = 400;
 
@@ -51,12 +49,7 @@ export function scene(
   const asked: Asked[] = [];
   const events: PushEvent[] = [];
   const stop = new AbortController();
-  const pace = makePace({
-    clock,
-    scopes: ['address:a'],
-    intervalMs: 100,
-    store: memoryPaceStore(clock),
-  });
+  const pace = makeTestPace(clock);
   const sendFrom = async (outbox: Outbox, request: HttpRequest): Promise<HttpResponse> => {
     await connect?.();
     request.onDeparture?.();
@@ -83,16 +76,11 @@ export function scene(
   const start = (outbox: Outbox, more: More = {}): Promise<PushResult> => {
     const serverClock = createServerClock(clock);
     const push = {
-      ...makePartsBesideDepartures(outbox, clock),
-      outbox,
+      ...makePush(outbox, clock),
       account: EVA_SAID.identCely,
       serverClock,
-      kinds: ENTRY_KINDS,
-      subjects: undefined,
       limit: more.limit,
       maxInFlight: more.maxInFlight ?? 16,
-      answerTimeoutMs: 1000,
-      settleMs: 600_000,
       pace: more.pace ?? pace,
       service: {
         baseUrl: 'http://service',
@@ -103,10 +91,8 @@ export function scene(
         send: serverClock.observe((request) => sendFrom(outbox, request)),
       },
       openPhotograph: () => Readable.from([Buffer.from('jpg')]),
-      clock,
       report: (event: PushEvent) => void events.push(event),
       stop: stop.signal,
-      abort: new AbortController().signal,
     };
     return drainQueue(push, async () => false);
   };

@@ -7,9 +7,9 @@ import {
   TransportError,
   withTimeout,
 } from '../../../src/service/http/exchange.ts';
-import { makePace } from '../../../src/service/http/pacer.ts';
 import { openSession, type Session } from '../../../src/service/session.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
+import { makeTestPace } from './find-service.ts';
 import { answer, count, created, obeyed, queuedScene } from './push-scene.ts';
 
 /** A session with a token at hand, whose next sign-ins go as `signIn` says. */
@@ -142,17 +142,6 @@ describe('the first sign-in of a push', () => {
   });
 });
 
-test('a sign-in has half a minute, or less if the answer timeout is shorter', async () => {
-  for (const [maxMs, limitMs] of [
-    [120_000, 30_000],
-    [2000, 2000],
-  ] as const) {
-    const { session, requests } = sessionWith(async () => tokenAnswer('new'), 'none', maxMs);
-    await session.token();
-    expect(requests[0]?.answerTimeoutMs).toBe(limitMs);
-  }
-});
-
 test('a pending access probe does not delay a stop by a person', async () => {
   using push = queuedScene(4, (request) =>
     request.method === 'GET' ? new Promise<never>(() => {}) : answer(403),
@@ -192,14 +181,13 @@ describe('a pause of more than two minutes', () => {
     using push = queuedScene(30, obeyed);
     const { clock, outbox, start } = push;
     const store = memoryPaceStore(clock);
-    const makeTestPace = () => makePace({ clock, scopes: ['address:a'], intervalMs: 100, store });
     let ended = false;
-    const running = start({ pace: makeTestPace() }).then((result) => {
+    const running = start({ pace: makeTestPace(clock, store) }).then((result) => {
       ended = true;
       return result;
     });
     await clock.advance(1000);
-    makeTestPace().backOff(clock.monotonicMs(), 3_600_000);
+    makeTestPace(clock, store).backOff(clock.monotonicMs(), 3_600_000);
     await clock.advance(10_000);
     expect(ended).toBe(true);
     expect(await running).toMatchObject({ stopCause: { kind: 'waiting' } });

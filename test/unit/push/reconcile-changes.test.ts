@@ -32,18 +32,6 @@ describe('uncertain photographs', () => {
     ]);
   });
 
-  test('are settled only if they were requested', async () => {
-    using scene = lookScene();
-    const one = await scene.find('K-1', 'accepted');
-    const two = await scene.find('K-2', 'accepted');
-    const [asked = 0, other = 0] = [one, two].map(({ ident }) =>
-      scene.queuePhoto('a.jpg', 1, ident),
-    );
-    for (const id of [asked, other]) await scene.end(id, 'uncertain');
-    await scene.look([scene.entry(asked).subject]);
-    expect([asked, other].map((id) => scene.entry(id).state)).toEqual(['queued', 'uncertain']);
-  });
-
   test('exclude those whose file is known to be there', async () => {
     using scene = lookScene();
     const { ident } = await scene.find('K-1', 'accepted');
@@ -155,15 +143,6 @@ describe('uncertain numbers', () => {
       ['record-not-shown'],
       'uncertain',
     ]);
-  });
-
-  test('without the service’s time before the attempt are not sent again automatically', async () => {
-    using scene = lookScene({ tellsTime: false });
-    const { ident } = await scene.find('K-1', 'accepted');
-    const id = await scene.end(scene.queueNumber('INV 1', ident), 'uncertain');
-    await scene.clock.advance(86_400_000);
-    await scene.look();
-    expect([scene.evidence(id), scene.entry(id).state]).toEqual([['time-unknown'], 'uncertain']);
   });
 
   test('without the service’s time before the attempt are shown to a person if the record has them, as are photographs', async () => {

@@ -247,17 +247,6 @@ describe('a lookup of a record', () => {
     differs: sentNumber !== now,
   });
 
-  test('compares the sent find with it, by the elements that either has', async () => {
-    const seen = await looked();
-    expect(seen?.doubts).toEqual([]);
-    expect(seen?.compared.map(({ element: name, differs }) => [name, differs])).toEqual([
-      ['projekt', false],
-      ['poznamka', false],
-      ['stav', false],
-    ]);
-    expect(seen?.compared[1]).toEqual(element('poznamka', 'fibula', 'fibula'));
-  });
-
   test('names the differences, and the account that created it', async () => {
     const seen = await looked({
       note: 'spona</poznamka><pocet>1</pocet><poznamka>',
@@ -532,23 +521,5 @@ describe('an undone decision', () => {
     expect(facts()).not.toEqual(before);
     expect(undo(outbox).kept).toEqual([]);
     expect(facts()).toEqual(before);
-  });
-
-  test('of several, one after the other, restores the uncertainty from before the first', () => {
-    const { outbox, ids } = findWith(['import', 'uncertain']);
-    for (const decision of [DROP, RESEND, DROP]) resolve(outbox, decision);
-    for (let count = 0; count < 3; count += 1) expect(undo(outbox).kept).toEqual([]);
-    expect(findEntryById(outbox, ids[0] ?? 0)).toMatchObject({
-      state: 'uncertain',
-      unknownAttempts: 1,
-    });
-  });
-
-  test('is named as kept once something was sent because of it', () => {
-    const { outbox, ids, states } = findWith(['import', 'uncertain']);
-    resolve(outbox, RESEND);
-    claimEntry(outbox, ids[0] ?? 0);
-    expect(undo(outbox).kept).toMatchObject([{ because: 'attempted' }]);
-    expect(states()).toEqual(['sending']);
   });
 });

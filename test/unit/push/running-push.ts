@@ -1,11 +1,10 @@
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { recordAnswer } from '../../../src/outbox/attempts.ts';
-import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { createServerClock, type PushEvent, type SendResult } from '../../../src/push/departure.ts';
+import { createServerClock, type SendResult } from '../../../src/push/departure.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import type { Outcome } from '../../../src/service/outcome.ts';
@@ -14,7 +13,7 @@ import { claimEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
-import { makePartsBesideDepartures } from './find-service.ts';
+import { makePush } from './find-service.ts';
 
 export type Told = Outcome;
 
@@ -26,7 +25,6 @@ export const PAUSE_MS = 7000;
 export function aPush() {
   const clock = manualClock();
   const outbox = tempOutbox(clock);
-  const events: PushEvent[] = [];
   const slowed: [number, number | undefined][] = [];
   const slowDown = (departedAtMs: number, retryAfterMs: number | undefined): number => {
     slowed.push([departedAtMs, retryAfterMs]);
@@ -36,17 +34,9 @@ export function aPush() {
     throw new TransportError('reset', false, 'nothing is sent here');
   };
   const push = {
-    ...makePartsBesideDepartures(outbox, clock),
-    outbox,
+    ...makePush(outbox, clock),
     account: EVA_SAID.identCely,
-    kinds: ENTRY_KINDS,
-    clock,
     serverClock: createServerClock(clock),
-    subjects: undefined,
-    limit: undefined,
-    maxInFlight: 4,
-    answerTimeoutMs: 1000,
-    settleMs: 600_000,
     pace: {
       backOff: slowDown,
       waitUntilNear: unused,
@@ -63,12 +53,6 @@ export function aPush() {
       session: { token: unused, renew: unused },
       send: unused,
     },
-    openPhotograph: () => {
-      throw new Error('nothing is sent here');
-    },
-    report: (event: PushEvent) => void events.push(event),
-    stop: new AbortController().signal,
-    abort: new AbortController().signal,
   };
   const session = new PushSession(push, async () => false);
   const entry = (id: number) => {
@@ -102,12 +86,8 @@ export function aPush() {
   });
   return {
     session,
-    sent: makeSent,
     clock,
     slowed,
-    events,
-    entry,
-    outbox,
     settled: (id: number, outcome: Told, departedAtMs = 1) =>
       inWords(
         session.decideOnce(
@@ -118,9 +98,6 @@ export function aPush() {
     /** Two imports under way at once, of the same project. */
     beside: (...ids: number[]) => {
       for (const id of ids) session.addFlight(entry(id), Promise.resolve());
-    },
-    land: (...ids: number[]) => {
-      for (const id of ids) session.endFlight(entry(id));
     },
     anImport: (localId = 'K-1', project: string | null = 'C-202400101'): number => {
       const document = `<document>${localId}</document>`;
@@ -141,7 +118,6 @@ export function aPush() {
           { outcome },
         );
     },
-    change: (sql: string) => void outbox.sql(sql).run(),
     now: () => clock.now(),
     [Symbol.dispose]: () => outbox[Symbol.dispose](),
   };

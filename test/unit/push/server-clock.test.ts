@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { asWallMs, type Clock } from '../../../src/base/clock.ts';
-import { createServerClock, parseDateHeader } from '../../../src/push/departure.ts';
+import { createServerClock } from '../../../src/push/departure.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const SAID = 'Sat, 01 Jun 2024 20:00:00 GMT';
@@ -48,12 +48,4 @@ test('an answer that is read an hour after it was written says nothing of that h
   await clock.advance(3_600_000);
   await heard;
   expect([serverClock.now(), serverClock.latest()]).toEqual([SAID_MS, SAID_MS + 3_601_000]);
-});
-
-test.each([
-  [SAID, SAID_MS],
-  ['soon', undefined],
-  [undefined, undefined],
-])('a Date header %j is %j', (header, ms) => {
-  expect(parseDateHeader(header)).toBe(ms);
 });

@@ -80,11 +80,6 @@ test('an entry that is still being sent counts from its start', async () => {
   expect(explainUncertain(outbox, entryId, SETTLE_MS)[0]).toContain('after 09:10.');
 });
 
-test('an entry that was never sent waits for nothing', () => {
-  const { outbox, entryId } = inDoubt();
-  expect(explainUncertain(outbox, entryId, SETTLE_MS)).toEqual([NEXT_PUSH]);
-});
-
 test('numbers and photographs are named as such', () => {
   const { outbox } = inDoubt();
   const target = makeRecordSubject(IDENT);

@@ -63,14 +63,6 @@ test('a service out of reach is probed after growing pauses, at most once a minu
   expect(await run.ended).toEqual({ kind: 'interrupted' });
 });
 
-test('pauses grow while nothing gets through, and start again after a success', async () => {
-  const run = watching([AWAY, { kind: 'in-doubt', reason: 'five in a row' }, 'sent']);
-  await run.clock.advance(10_000);
-  expect(run.pushedAt).toEqual([0, 1000, 3000]);
-  run.stop();
-  await run.ended;
-});
-
 test('a reachable service that leaves finds uncertain each time is left alone for longer and longer', async () => {
   const doubt: StopCause = { kind: 'in-doubt', reason: 'two in a row' };
   const run = watching(Array(500).fill(doubt));

@@ -63,12 +63,6 @@ function smallestGap(times: readonly number[]): number {
   return Math.min(...times.slice(1).map((at, index) => at - (times[index] ?? 0)));
 }
 
-test('while the shared store answers, nothing is reported and the pace is the service’s', async () => {
-  const { leaveFor, said: texts } = await scene();
-  expect((await leaveFor(10_000)).length).toBeGreaterThan(90);
-  expect(texts).toEqual([]);
-});
-
 test('a lost store is reported once, slows requests at once, is probed, and is reported when it returns', async () => {
   const { leaveFor, said: texts, state, left } = await scene();
   await leaveFor(1000);

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openDatabase } from '../../../src/base/disk/database.ts';
-import { formatMoment } from '../../../src/base/language.ts';
 import { openPaceStore, type PaceStore, UNSEEN } from '../../../src/service/http/pace-store.ts';
 import { type DepartureSlot, makePace, type Pace } from '../../../src/service/http/pacer.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
@@ -245,30 +244,12 @@ test('an interval of many seconds lets requests depart, and keeps them apart', a
   expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(8000);
 });
 
-test('departures are never closer than the interval, and hardly further apart', async () => {
-  const clock = manualClock();
-  const pace = paceOf(clock, { scopes: TWO_SCOPES });
-  const gapsMs = gaps(await departures(pace, clock, 120));
-  expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(100);
-  expect(Math.max(...gapsMs.slice(-20))).toBeLessThanOrEqual(104);
-});
-
 test('the first intervals after a pause are a little longer, and cost less than half a second in total', async () => {
   const clock = manualClock();
   const pace = paceOf(clock);
   const times = await departures(pace, clock, 120);
   expect(gaps(times)[0]).toBeGreaterThan(110);
   expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeLessThan(119 * 104 + 500);
-});
-
-test('a late departure delays the next one', async () => {
-  const clock = manualClock();
-  const pace = paceOf(clock);
-  const slot = await pace.acquire();
-  await clock.advance(30);
-  slot.depart();
-  await clock.advance(0);
-  expect(await pace.getWaitMs()).toBeGreaterThanOrEqual(100);
 });
 
 test('no other process departs while a request with a slot is connecting, unless that never departs', async () => {
@@ -468,19 +449,6 @@ describe('a pause of more than an hour', () => {
     expect(pace.backOff(clock.monotonicMs(), ms)).toBe(HOUR);
     return { clock, pace };
   }
-
-  test('is kept for an hour, and shown as requested', async () => {
-    const { clock, pace } = await asked(DAY);
-    expect(await pace.readPause()).toEqual({ pausedMs: HOUR, requestedMs: DAY });
-    const askedUntil = formatMoment(clock.now() + DAY);
-    const keptUntil = formatMoment(clock.now() + HOUR);
-    await expect(pace.acquire()).rejects.toThrow(
-      new RegExp(`until ${askedUntil}\\. pas waits an hour at most: .* until ${keptUntil}\\.`),
-    );
-    await clock.advance(HOUR);
-    expect(await pace.readPause()).toEqual({ pausedMs: 0, requestedMs: DAY - HOUR });
-    await leave(pace);
-  });
 
   test('is shown as a day at most, whatever was requested', async () => {
     const { pace } = await asked(1e12);

@@ -266,21 +266,6 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     expect(counted).toEqual([100, 100]);
   });
 
-  test('twenty processes that want to depart at once depart one by one', async () => {
-    const stores = await Promise.all(Array.from({ length: 20 }, () => open()));
-    await settle(await open());
-    const left: number[] = [];
-    await Promise.all(
-      stores.map(async (store) => {
-        const pace = makePace({ store, clock: systemClock, scopes: SCOPES, intervalMs: 30 });
-        expect((await pace.acquire()).depart()).toBe(true);
-        left.push(systemClock.monotonicMs());
-      }),
-    );
-    const gaps = left.slice(1).map((at, index) => at - (left[index] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(30);
-  });
-
   test('a store that is new, was emptied or was written by another server waits for possible departures', async () => {
     const pace = makePace({
       store: await open(),

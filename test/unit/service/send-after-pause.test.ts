@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { asWallMs, type Clock, systemClock } from '../../../src/base/clock.ts';
 import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
@@ -84,18 +84,6 @@ test('an answer that needs some more turns of the event loop after a pause count
   expect(await client.ask()).toMatchObject({ status: 201 });
 });
 
-test('the answer to a body that was read from a file counts as well', async () => {
-  const open = () => Readable.from([Buffer.from('bo'), Buffer.from('dy')]);
-  await using server = await startRawServer((socket) => {
-    socket.write(CREATED);
-    standStill();
-  });
-  await using client = opened(server.url);
-  expect(
-    await client.ask({ body: { contentType: 'text/plain', lengthBytes: 4, open } }),
-  ).toMatchObject({ status: 201 });
-});
-
 test('a body is given up if the network accepts nothing for a minute, which starts again with each piece', async () => {
   const clock = manualClock();
   const body = new PassThrough();
@@ -143,20 +131,6 @@ test('half an answer that arrived during a pause is given up after a short grace
     mayHaveArrived: true,
     head: { status: 201, headers: { 'x-record-id': 'C-1-N00001' } },
   });
-});
-
-test('a missing answer after a pause is given up after a short grace period', async () => {
-  const clock = manualClock();
-  let askedCount = 0;
-  await using server = await startRawServer(() => {
-    clock.hold(3_600_000);
-    askedCount += 1;
-  });
-  await using client = opened(server.url, clock);
-  const answer = client.ask();
-  await eventually(() => askedCount).toBe(1);
-  await clock.advance(1000);
-  expect(await answer).toMatchObject({ reason: 'timeout', mayHaveArrived: true });
 });
 
 test('an idle connection is not reused after a pause', async () => {

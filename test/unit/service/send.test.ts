@@ -179,20 +179,6 @@ test('a request that was stopped before its departure did not arrive', async () 
   expect(error).toMatchObject({ reason: 'aborted', mayHaveArrived: false });
 });
 
-test('departure is reported once the connection is established', async () => {
-  const url = await serve((_request, response) => response.end());
-  let departures = 0;
-  await connections()({
-    method: 'GET',
-    url,
-    onDeparture: () => {
-      departures += 1;
-      return true;
-    },
-  });
-  expect(departures).toBe(1);
-});
-
 test.each([
   ['nothing', undefined],
   ['bytes', () => Buffer.from('bytes')],
