@@ -1,19 +1,10 @@
-import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
-import {
-  type Home,
-  jsonLines,
-  makeHome,
-  PROJECT,
-  serviceAt,
-  signedIn,
-} from '../support/run-pas.ts';
-import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
+import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { importSeason, tinyPng } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
@@ -39,22 +30,10 @@ async function refused(code: number, words: RegExp, ...args: string[]): Promise<
   expect(run.code).toBe(code);
 }
 
-describe('a table that cannot be read', () => {
-  test('because it is missing', () =>
-    refused(2, /There is no file nowhere\.csv/, 'import', 'nowhere.csv'));
-  test('because it is a folder', () => refused(2, /is a folder/, 'import', home.folder));
-  test('because its UTF-8 is damaged', () =>
-    refused(
-      2,
-      /UTF-8/,
-      'import',
-      home.file('old.csv', Buffer.from('local_id;poznamka\nK-1;N\xc3\xa1lez \xc5alud\n', 'latin1')),
-    ));
-});
-
 describe('a path that cannot be used', () => {
   const table = join(PROJECT, 'examples', 'museum', 'nalezy.csv');
   test.each([
+    ['import, missing', /There is no file nowhere\.csv/, ['import', 'nowhere.csv']],
     ['photo add', /needs a file name/, ['photo', 'add', 'K-1', '-']],
     [
       'photo match, missing',
@@ -85,96 +64,11 @@ describe('a path that cannot be used', () => {
       ['import', '-', '--map', '-'],
     ],
   ])('%s: one clear error', (_, words, args) => refused(2, words, ...args));
-
-  test('an empty document is invalid', async () => {
-    const run = await home.pas('validate', home.file('empty.xml', ''));
-    expect(run.stdout).toContain('empty.xml is empty.');
-    await expectEnded(run, 3);
-  });
-});
-
-describe('a table with a mistake', () => {
-  async function listIssues(
-    ...lines: string[]
-  ): Promise<{ code: number | null; issues: Imported['issues'] }> {
-    const run = await home.pas('import', home.file('table.csv', lines.join('\n')), '--json');
-    const parsed = run.stdout.startsWith('{') ? (JSON.parse(run.stdout) as Imported) : undefined;
-    return { code: run.code, issues: parsed?.issues ?? [] };
-  }
-
-  test('in a column name suggests the intended one', async () => {
-    const { code, issues } = await listIssues('local_id;hlubka', 'K-1;3');
-    expect(code).toBe(3);
-    expect(issues[0]?.message).toMatch(/hlubka.*hloubka/s);
-  });
-
-  test('with a repeated column name is reported', async () => {
-    const { code, issues } = await listIssues('local_id;hloubka;hloubka', 'K-1;3;4');
-    expect(code).toBe(3);
-    expect(issues[0]?.message).toMatch(/hloubka/);
-  });
-
-  test('in a row with too many cells names the row and imports the others', async () => {
-    const path = writeSeason(home, 2);
-    const lines = readFileSync(path, 'utf8').split('\n');
-    const result = await listIssues(lines[0] ?? '', `${lines[1]};too;many`, lines[2] ?? '');
-    expect(result.code).toBe(3);
-    expect(result.issues.find(({ row }) => row === 2)?.message).toMatch(/cells/);
-    expect(await home.json<unknown[]>('list')).toHaveLength(1);
-  });
-});
-
-describe('an ambiguous depth is refused with both readings,', () => {
-  beforeEach(async () => {
-    await importSeason(home, 1);
-  });
-
-  test('in a table', async () => {
-    const table = home.file('depths.csv', 'local_id;hloubka\nP-1;"1,000"\nP-2;2.000\n');
-    const { issues } = await home.json<Imported>(
-      'import',
-      table,
-      '--set',
-      'projekt=C-202400101',
-      '--set',
-      'stav=1',
-      '--dry-run',
-    );
-    const texts = issues
-      .filter(({ rule }) => rule === 'integer')
-      .map(({ row, message }) => `${row} ${message}`);
-    expect(texts).toEqual([
-      expect.stringContaining('2 "1,000" is ambiguous: it can mean 1 or 1000'),
-      expect.stringContaining('3 "2.000" is ambiguous: it can mean 2 or 2000'),
-    ]);
-  });
 });
 
 describe('a photograph', () => {
-  async function photoIssue(name: string): Promise<string> {
-    const run = await home.pas('photo', 'add', 'K-1', join(home.folder, name), '--json');
-    await expectEnded(run, 3);
-    const { queued, issues } = JSON.parse(run.stdout) as {
-      queued: number;
-      issues: { message: string }[];
-    };
-    expect(queued).toBe(0);
-    return issues[0]?.message ?? '';
-  }
-
   beforeEach(async () => {
     await importSeason(home, 1);
-  });
-
-  test('that is not an image is named before anything is sent', async () => {
-    home.file('notes.jpg', 'this is a text');
-    expect(await photoIssue('notes.jpg')).toMatch(/notes\.jpg/);
-  });
-
-  test('that is too large is named with the limit', async () => {
-    const path = home.file('huge.png', tinyPng(1));
-    truncateSync(path, 262_144_001);
-    expect(await photoIssue('huge.png')).toMatch(/262.?144.?00[01]/);
   });
 
   test('in a table may not lead out of the table’s folder, also not through a link', async () => {
@@ -195,22 +89,17 @@ describe('a photograph', () => {
     }
   });
 
-  test('that was changed after it was queued is not sent, and is reported', async () => {
+  test.each<readonly [string, (copy: string) => void]>([
+    ['changed', (copy) => writeFileSync(copy, tinyPng(4))],
+    ['removed', (copy) => rmSync(copy)],
+  ])('that was %s after it was queued is not sent, and is reported', async (_, spoil) => {
     await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(3)));
-    for (const copy of findPhotographCopies(home)) writeFileSync(copy, tinyPng(4));
+    for (const copy of findPhotographCopies(home)) spoil(copy);
     const before = (await mock.service.state()).photos;
     const run = await home.pas('push', '--json');
     await expectEnded(run, 3);
     expect(run.stdout).toMatch(/removed or changed/);
     expect((await mock.service.state()).photos).toBe(before);
-  });
-
-  test('that was removed after it was queued is not sent, and is reported', async () => {
-    await home.do('photo', 'add', 'K-1', home.file('queued.png', tinyPng(5)));
-    for (const copy of findPhotographCopies(home)) rmSync(copy);
-    const run = await home.pas('push', '--json');
-    await expectEnded(run, 3);
-    expect(run.stdout).toMatch(/removed or changed/);
   });
 });
 
@@ -224,10 +113,6 @@ describe('a configuration', () => {
   test('with a key that does not exist', async () => {
     home.file('pas/config.toml', '[profiles.a]\nbase_ulr = "https://x.example"\n');
     await refused(12, /unknown key base_ulr/, 'status');
-  });
-  test('with a text in the place of yes or no', async () => {
-    home.file('pas/config.toml', '[profiles.a]\nallow_http = "true"\n');
-    await refused(12, /allow_http must be true or false/, 'status');
   });
   test.each([
     ['the password', '--base-url', 'http://finds.example.org'],
@@ -288,42 +173,6 @@ test('a production profile is not written to without confirmation', async () => 
     'production',
   );
   await refused(2, /production.*\n.*--yes/, 'push', '--profile', 'real');
-});
-
-test('wrong usage is reported in one line, with the probably intended command', async () => {
-  await expectEnded(home.pas('imprt', 'x.csv'), 2, /Did you mean `pas import`/);
-});
-
-test('under --json the last line on stderr gives the result', async () => {
-  const run = await home.pas('import', 'nowhere.csv', '--json');
-  expect(jsonLines(run.stderr).at(-1)).toMatchObject({ type: 'exit', code: 2 });
-});
-
-describe('a server other than the service', () => {
-  test.each([
-    ['HTML', 200, '<html><body>Welcome to our museum</body></html>'],
-    ['an error page', 404, '<html><body>Not Found</body></html>'],
-  ])(
-    'that answers with %s is named as a web page at login, exit 5',
-    async (_name, status, page) => {
-      const server = createServer((_request, response) => {
-        response.writeHead(status, { 'content-type': 'text/html' }).end(page);
-      }).listen(0, '127.0.0.1');
-      await new Promise((resolve) => server.once('listening', resolve));
-      const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      const stray = makeHome({ PAS_PASSWORD: 'x' });
-      await stray.init(serviceAt(address), '--username', 'a');
-      const run = await stray.pas('login');
-      server.close();
-      await expectEnded(run, 5, /web page[\s\S]*If it is the wrong address/);
-    },
-  );
-
-  test('that does not answer is out of reach, exit 5', async () => {
-    const stray = makeHome({ PAS_PASSWORD: 'x' });
-    await stray.init(serviceAt('http://127.0.0.1:9'), '--username', 'a');
-    await expectEnded(stray.pas('login'), 5);
-  });
 });
 
 test('a file name cannot forge a line in the output of any command', async () => {

@@ -18,11 +18,6 @@ import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-const production = useMock();
-const PRODUCTION = [
-  ...['--name', 'real', '--kind', 'production', '--username', 'archaeologist'],
-  ...['--oai-auth', 'basic', ...WITHOUT_PAUSES],
-];
 let home: Home;
 
 beforeEach(async () => {
@@ -311,17 +306,6 @@ test('finds that were sent under a prefix are not sent again from another table'
   expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
-test('what was sent for training is no matter for production', async () => {
-  const table = writeSeason(home, 1);
-  await home.do('import', table);
-  await home.do('push');
-  await home.init(production.service, ...PRODUCTION);
-  await home.do('import', table, '--profile', 'real');
-  await home.do('push', '--profile', 'real', '--yes');
-  expect(await production.made()).toMatchObject({ finds: 1 });
-  expect(await mock.made()).toMatchObject({ finds: 1 });
-});
-
 test('a service with a new address and a lost data home: asked, not sent again', async () => {
   const table = writeSeason(home, 1);
   await home.do('import', table);
@@ -390,16 +374,6 @@ test('undo of a photograph that was added again after a refusal does not send it
   expect(await changesOf('K-1')).toStrictEqual([['photo', 'a.png', 'refused']]);
 });
 
-test('other commands work between the pushes of --watch', async () => {
-  await importSeason(home, 1);
-  const watching = home.start('push', '--watch');
-  await watching.until(({ stderr }) => stderr.includes('Waiting for new entries'));
-  await home.do('reconcile');
-  await home.do('push');
-  watching.child.kill('SIGINT');
-  await expectEnded(watching.ended, 0);
-});
-
 test('a find that was being sent at a kill is advised on, settled in JSON, and counted', async () => {
   home = await signedIn(mock.service, settledAfter(300));
   await importSeason(home, 2);
@@ -434,20 +408,6 @@ test('two outboxes of one account do not push at once', async () => {
   await home.do('push');
   await second.do('push');
   expect(await mock.made()).toMatchObject({ finds: 8 });
-});
-
-test('at most twelve imports leave where the service refuses all of them alike', async () => {
-  await importSeason(home, 60);
-  const table = readFileSync(writeSeason(home, 60), 'utf8').replaceAll(
-    'C-202400101',
-    'C-209999999',
-  );
-  const other = await signedIn(mock.service);
-  await other.pas('import', other.file('season.csv', table));
-  const run = await other.pas('push', '--json');
-  const attempts = run.stdout.split('\n').filter((line) => line.includes('"type":"attempt"'));
-  expect(attempts.length).toBeLessThanOrEqual(12);
-  await expectEnded(run, 3);
 });
 
 test('a table of a lost data home under a prefix is asked about, also after the sign-in', async () => {

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { parsePositionLink } from '../../src/finds/place/position-links.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
@@ -289,10 +288,4 @@ test('a position outside the country, and a route link, are named and never read
   expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
     { local_id: 'P-3', elements: { geom_wkt: 'POINT (14.4208 50.0871)' } },
   ]);
-  const routes = [
-    'https://mapy.cz/turisticka?planovani-trasy&x=14&y=50',
-    'https://www.openstreetmap.org/directions?route=50.0871,14.4208;49.19,16.6',
-    'https://maps.google.com/?saddr=50.0871,14.4208&daddr=49.19,16.6',
-  ];
-  for (const route of routes) expect(parsePositionLink(route)).toHaveProperty('problem');
 });

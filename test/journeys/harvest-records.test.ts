@@ -41,26 +41,6 @@ describe('a harvest', () => {
   });
   afterAll(() => mock.close());
 
-  test('later asks only for changes', async () => {
-    await home.json('harvest', 'heslo', '--out', 'kept.jsonl');
-    await mock.clock({ advance_ms: 3600_000 });
-    await mock.control('POST', '/records', {
-      ident: 'HES-000253',
-      changes: { heslo: { '@lang': 'cs', '#': 'starší doba kamenná' } },
-    });
-    await mock.control('POST', '/records/HES-000312/delete');
-    await mock.control('DELETE', '/journal');
-    const summary = await home.json<HarvestSummary>('harvest', 'heslo', '--out', 'kept.jsonl');
-    expect(summary).toMatchObject({ written: 2, deleted: 1 });
-    expect(summary.records).toBeLessThan(10);
-    const last = new Map(readLines(home, 'kept.jsonl').map((line) => [getIdent(line), line]));
-    expect(last.get('HES-000253')?.metadata).toMatchObject({
-      heslo: { heslo: { '#text': 'starší doba kamenná' } },
-    });
-    expect(last.get('HES-000312')).toMatchObject({ deleted: true });
-    expect(last.size).toBe(summary.held);
-  });
-
   test('shows new records after the rights of the account changed, without --full', async () => {
     const reader = await signedIn(mock.server, WITHOUT_PAUSES, 'researcher');
     const shown = async (): Promise<number> => {

@@ -3,15 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { fetchPages, parseRecords } from '../support/raw-harvest.ts';
-import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Home, signedIn } from '../support/run-pas.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
-import {
-  getIdent,
-  type HarvestSummary,
-  REFUSAL,
-  readLines,
-  served,
-} from '../support/whole-harvest.ts';
+import { getIdent, type HarvestSummary, readLines, served } from '../support/whole-harvest.ts';
 
 let mock: TestMock;
 let signed: Home;
@@ -99,30 +93,6 @@ test('several sets are not mixed with one of them, nor with all', async () => {
       /its set is let projekt, not/,
     );
   }
-});
-
-test('records that were hidden from the account are harvested by --full after its rights grew', async () => {
-  await using service = await startMock({ pageSize: 40 });
-  home = await signedIn(service.server, WITHOUT_PAUSES);
-  const harvest = (...flags: string[]) =>
-    home.json<Summary>('harvest', 'samostatny_nalez', '--out', 'finds.jsonl', ...flags);
-  const masked = (): string[] => {
-    const last = new Map(readLines(home, 'finds.jsonl').map((line) => [getIdent(line), line]));
-    return [...last]
-      .filter(([, line]) => JSON.stringify(line).includes('"masked":true'))
-      .map(([ident]) => ident);
-  };
-  const hidden = async (): Promise<string[]> => {
-    const records = await served(service, 'samostatny_nalez', 'oai_svc', { as: 'archaeologist' });
-    return [...records].filter(([, record]) => record.includes(REFUSAL)).map(([ident]) => ident);
-  };
-  await harvest();
-  const before = masked();
-  expect(before.sort()).toEqual((await hidden()).sort());
-  await service.control('PUT', '/accounts/archaeologist', { role: 'administrator' });
-  expect((await hidden()).length).toBeLessThan(before.length);
-  await harvest('--full');
-  expect(masked().sort()).toEqual((await hidden()).sort());
 });
 
 test.each<readonly [RegExp, readonly string[]]>([

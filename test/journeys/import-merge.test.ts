@@ -301,15 +301,6 @@ describe('another table with the same local ids', () => {
     table('season.csv', { id: '1' });
     expect((await imports(season)).report).toMatchObject({ questions: 0, updated: 1 });
   });
-
-  test('that only repeats existing finds is accepted without a question', async () => {
-    await home.do('import', table('a.csv', { id: '1', note: 'a' }));
-    await home.do('export', '--out', 'finds.csv');
-    expect((await imports(join(home.folder, 'finds.csv'))).report).toMatchObject({
-      unchanged: 1,
-      questions: 0,
-    });
-  });
 });
 
 test('differences to sent finds are listed for the curator, and numbers are queued', async () => {

@@ -30,26 +30,6 @@ function edit(path: string, from: string, to: string): void {
   writeFileSync(path, text.replace(from, to));
 }
 
-test('importing one table twice changes nothing', async () => {
-  const table = writeSeason(home, 5, { photos: true });
-  expect(await home.json<Report>('import', table)).toMatchObject({ added: 5, photos: 5 });
-  expect(await home.json<Report>('import', table)).toMatchObject({
-    added: 0,
-    updated: 0,
-    unchanged: 5,
-    photos: 0,
-  });
-  expect(await home.json<unknown[]>('list')).toHaveLength(5);
-});
-
-test('an edited row replaces a find that was not sent', async () => {
-  const table = writeSeason(home, 2);
-  await home.json<Report>('import', table);
-  edit(table, 'pole 2', 'les 2');
-  expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, unchanged: 1 });
-  expect((await home.do('show', 'K-2', '--xml')).stdout).toContain('les 2');
-});
-
 test('an edited row never changes a sent find, and is reported', async () => {
   const table = writeSeason(home, 2);
   await home.json<Report>('import', table);
@@ -65,15 +45,6 @@ test('an edited row never changes a sent find, and is reported', async () => {
   });
   expect((await home.do('show', 'K-2', '--xml')).stdout).toBe(sentText);
   expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
-});
-
-test('a dry run reports the same and changes nothing', async () => {
-  const table = writeSeason(home, 3, { photos: true });
-  expect(await home.json<Report>('import', table, '--dry-run')).toMatchObject({
-    added: 3,
-    photos: 3,
-  });
-  expect(await home.json<unknown[]>('list')).toHaveLength(0);
 });
 
 test('an incomplete find is a draft, is never sent, and is queued once its row is complete', async () => {
@@ -102,37 +73,6 @@ test('a refused find shows the service’s words beside the element, and is sent
   await home.json<Report>('import', table);
   await home.do('push');
   expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
-});
-
-test('commas, tabs, a byte order mark, quoted line breaks and decimal commas are read', async () => {
-  const rows = (separator: string): string =>
-    [
-      ['local_id', 'project', 'target_state', 'crs', 'accessibility', 'lon', 'lat', 'note'],
-      [
-        `K${separator === '\t' ? 1 : 2}`,
-        'C-202400101',
-        '1',
-        'WGS84',
-        'HES-000867',
-        separator === '\t' ? '"14,42"' : '"14,43"',
-        '"50,08"',
-        `"dvě\n${separator === '\t' ? 'řádky' : 'věty'}"`,
-      ],
-    ]
-      .map((row) => row.join(separator))
-      .join('\r\n');
-  for (const separator of ['\t', ',']) {
-    expect(
-      await home.json<Report>('import', home.file('table.csv', `\ufeff${rows(separator)}`)),
-    ).toMatchObject({
-      added: 1,
-      drafts: 0,
-    });
-  }
-  expect((await home.json<Shown>('show', 'K1')).elements).toMatchObject({
-    poznamka: 'dvě\nřádky',
-    geom_wkt: 'POINT (14.42 50.08)',
-  });
 });
 
 test('labels are understood after a harvest of vocabularies, and a wrong one lists similar labels', async () => {

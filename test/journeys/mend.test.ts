@@ -119,11 +119,6 @@ describe('a draft', () => {
     },
   );
 
-  test('is not changed by an element that is given twice', async () => {
-    const twice = await home.pas('edit', 'D 1', '--set', 'hloubka=3', '--set', 'depth_cm=4');
-    await expectEnded(twice, 2, /hloubka is given twice\. Keep one\./);
-  });
-
   test('loses no typed text if a value cannot be read, or the editor fails', async () => {
     const wrong = await editor(
       's/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/',

@@ -59,20 +59,6 @@ async function listed(home: Home, find: string, ...flags: string[]): Promise<Lis
 }
 
 describe('While a push runs,', () => {
-  test('no backup is restored over its outbox.', async () => {
-    const home = await homeOfTwo();
-    const own = join(home.folder, 'own.sqlite');
-    await importSeason(home, 8);
-    await home.do('backup', own);
-    await training.service.settings({ latency_ms: 400 });
-    const push = home.start('push', '--json');
-    await push.until(({ stdout }) => stdout.includes('"attempt"'));
-    const refused = await home.pas('restore', own, '--yes');
-    expect([refused.code, push.child.exitCode], refused.stderr).toEqual([11, null]);
-    await expectEnded(push.ended, 0);
-    expect(await training.made()).toMatchObject({ finds: 8 });
-  });
-
   test('or watches for new finds, restored entries are sent to their own service, and only once.', async () => {
     const home = await homeOfTwo();
     const office = await homeOfTwo();

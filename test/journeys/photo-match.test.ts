@@ -231,33 +231,6 @@ describe('one photograph with and without its place', () => {
   });
 });
 
-test('camera numbers, and words before a number, never count as certain, whatever the names of finds', async () => {
-  const numbers = ['101', '104', '105', '1040123', 'E-17', 'WA-17', 'V-01', 'V-02', 'V-03', 'K-7'];
-  await importFinds(numbers);
-  const names = [
-    'DCIM/104_PANA/P1040123.jpg',
-    'DCIM/105_0624/IMG_E0017.jpg',
-    'DCIM/101_0017/101_0017.jpg',
-    'IMG-20240601-WA0017.jpg',
-  ];
-  const typed = [
-    'profil v 2 vrstvě.jpg',
-    'sonda v 3 metrech.JPG',
-    'V-1.5.2024 celek.jpg',
-    '104.jpg',
-    'K-7 detail (2).jpg',
-  ];
-  for (const [shade, name] of [...names, ...typed].entries()) {
-    home.file(`card/${name}`, await placedPhotograph('jpeg', { shade, taken: TAKEN }));
-  }
-  const matched = await home.json<Matched>('photo', 'match', 'card', '--yes');
-  expect(
-    matched.files.filter(({ confidence }) => confidence === 'sure').map(({ file }) => file),
-  ).toEqual(['K-7 detail (2).jpg']);
-  expect(matched.files).toHaveLength(names.length + typed.length);
-  expect(matched).toMatchObject({ queued: 1 });
-});
-
 test('all subfolders are searched, also through a link, each once', async () => {
   await importSeason(home, 3);
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
@@ -291,20 +264,6 @@ test('a photograph with another extension or letter case is found if one file al
   const imported = await home.json<{ photos: number; issues: { rule: string }[] }>('import', table);
   expect(imported.photos).toBe(1);
   expect(imported.issues.map(({ rule }) => rule)).toContain('photo-spelling');
-});
-
-test('a photograph with a semicolon in its name survives export and import', async () => {
-  home.file('a;b.jpg', await placedPhotograph('jpeg', { shade: 1 }));
-  home.file('c.jpg', await placedPhotograph('jpeg', { shade: 2 }));
-  await importFinds(['K-1'], '"""a;b.jpg"";c.jpg"');
-  for (const format of ['csv', 'xlsx', 'xml', 'geojson', 'gpkg']) {
-    await home.do('export', `out.${format}`);
-    const other = await signedIn(mock.service, settledAfter(1000));
-    for (const name of ['a;b.jpg', 'c.jpg'])
-      other.file(name, readFileSync(join(home.folder, name)));
-    const taken = other.file(`out.${format}`, readFileSync(join(home.folder, `out.${format}`)));
-    expect(await other.json<object>('import', taken), format).toMatchObject({ photos: 2 });
-  }
 });
 
 /** Finds with these numbers, of which the first has these photographs. */

@@ -150,23 +150,6 @@ describe('the folder of a QField form', () => {
     );
     expect(existsSync(join(bare.folder, 'form'))).toBe(false);
   });
-
-  test('cannot be made with an invalid default value', async () => {
-    await expectEnded(
-      home.pas(
-        'field',
-        'make',
-        join(home.folder, 'odd'),
-        '--for',
-        'qfield',
-        '--set',
-        'obdobi=no such period',
-      ),
-      2,
-      'no such period',
-    );
-    expect(existsSync(join(home.folder, 'odd'))).toBe(false);
-  });
 });
 
 describe('a returned QField form', () => {

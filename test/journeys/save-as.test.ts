@@ -60,15 +60,6 @@ describe('a table that was saved under another name', () => {
     expect(await listNotes()).toEqual({ 1: '', 2: 'po konzervaci', 3: '' });
   });
 
-  test('is the same table after a push, too: the difference is named and no find is sent twice', async () => {
-    await home.do('import', table('nalezy v1.csv', THREE));
-    await home.do('push');
-    const run = await home.pas('import', table('nalezy v2.csv', CORRECTED), '--json');
-    await expectEnded(run, 3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ added: 0, already_sent: 1, unchanged: 2 });
-    expect(Object.keys(await listNotes())).toEqual(['1', '2', '3']);
-  });
-
   test('asks about a row with two of object, place and day changed', async () => {
     await home.do('import', table('v1.csv', THREE));
     const changed = { number: '2', object: 'HES-000693', day: '2024-07-02' };
@@ -148,17 +139,6 @@ describe('the number that a person wrote', () => {
     expect(Object.keys(await listNotes())).toContain('C-202400102-4');
   });
 
-  test('is asked about where the same project has it, and keeps the prefix of a person', async () => {
-    await home.do('import', table('a.csv', THREE));
-    const other = table('b.csv', OTHERS);
-    await expectEnded(home.pas('import', other), 3);
-    expect(await home.json('import', other, '--id-prefix', 'B-')).toMatchObject({ added: 3 });
-    expect(await listAsked()).toEqual([]);
-    const again = table('b2.csv', [...OTHERS, { number: '4', note: 'y' }]);
-    expect(await home.json('import', again)).toMatchObject({ added: 1, unchanged: 3 });
-    expect(Object.keys(await listNotes()).slice(3)).toEqual(['B-1', 'B-2', 'B-3', 'B-4']);
-    expect((await home.json<{ local_id: string }>('show', '4')).local_id).toBe('B-4');
-  });
 });
 
 test('of two tables with the same numbers and days, none overwrites the other', async () => {
@@ -187,25 +167,6 @@ describe('a find that was changed here and in its table', () => {
     expect(await listNotes()).toMatchObject({ 2: note });
   });
 
-  test.each([
-    ['table', 'table'],
-    ['mine', 'here'],
-  ])('is a question that `pas resolve --answer %s` answers', async (answer, note) => {
-    await home.do('import', table('a.csv', THREE));
-    await home.do('edit', '2', '--set', 'poznamka=here');
-    const changed = table('a.csv', [
-      { number: '1' },
-      { number: '2', note: 'table' },
-      { number: '3' },
-    ]);
-    const run = await home.pas('import', changed, '--json');
-    await expectEnded(run, 3);
-    expect(JSON.parse(run.stdout)).toMatchObject({ conflicts: 1, questions: 1 });
-    expect((await listAsked())[0]?.held?.answers).toEqual(['table', 'mine']);
-    await home.do('resolve', '2', '--answer', answer);
-    expect(await listNotes()).toMatchObject({ 2: note });
-    expect(await home.json('import', changed)).toMatchObject({ unchanged: 3, questions: 0 });
-  });
 });
 
 test('an undo of the import takes its questions back', async () => {

@@ -1,7 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { makeDbf, makeShp, WGS_84 } from '../support/make-shapefile.ts';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
@@ -57,46 +56,6 @@ async function imported(homeCopy: Home, name: string, bytes: Buffer | string, ..
 }
 
 describe('texts are what a cell shows, numbers and days what it stores', () => {
-  const header = ['local_id', 'evidencni_cislo', 'poznamka', 'hloubka', 'datum_nalezu'];
-
-  test('in a workbook, where a date among texts and a month among days are errors with the displayed value', async () => {
-    const { finds, issues, named, code } = await imported(
-      home.copy(),
-      'season.xlsx',
-      workbook(
-        header,
-        [styled(2, 12), styled(3, 12.1), styled(3, 7), styled(3, 25), styled(1, 45_444)],
-        ['R-3', styled(4, 45_627), 'x', 25, styled(1, 45_444)],
-        ['R-4', 'A 1', 'x', 25, styled(4, 45_444)],
-        ['R-5', 'A 2', 'x', 25, styled(5, 31_778)],
-        ['R-6', 'A 3', 'x', styled(5, 31_778), styled(1, 45_443.999_999_999_9)],
-        ['R-7', 'A 4', 'x', 25, styled(1, 45_443.999_999_999_9)],
-        ['R-9', 'A 6', 'x', 25, styled(1, 45_444.6)],
-        ['R-8', 'A 5', { xml: '<c r="@"><f>A1</f><v></v></c>' }, 25, null],
-      ),
-    );
-    expect(code).toBe(3);
-    expect(finds.get('00012')).toMatchObject({
-      evidencni_cislo: '12.10',
-      poznamka: '7.00',
-      hloubka: 25,
-      datum_nalezu: '2024-06-01',
-    });
-    expect(finds.get('R-7')).toMatchObject({ datum_nalezu: '2024-06-01' });
-    expect(finds.get('R-9')).toMatchObject({ datum_nalezu: '2024-06-01' });
-    expect(named).toEqual([
-      ['table-formula', 9, 'poznamka'],
-      ['cell-date', 3, 'evidencni_cislo'],
-      ['date', 4, 'datum_nalezu'],
-      ['date', 5, 'datum_nalezu'],
-      ['cell-date', 6, 'hloubka'],
-    ]);
-    const [, date, month, year] = issues.map(({ message }) => message);
-    expect(date).toMatch(/"XII-24".*Format the column as text/);
-    expect(month).toMatch(/"VI-24" is no single day/);
-    expect(year).toMatch(/"1987" is no single day/);
-  });
-
   test('also through a column map, where a day may go to the note under its column name', async () => {
     const homeCopy = home.copy();
     homeCopy.file(
@@ -120,25 +79,6 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
     );
     expect(finds.get('00007')).toMatchObject({ poznamka: '1.50; revize: 1.6.2024' });
     expect(named).toEqual([['cell-date', 3, 'text']]);
-  });
-
-  test('and in a shapefile, whose columns have decimals', async () => {
-    const homeCopy = home.copy();
-    const columns = [
-      { name: 'local_id', type: 'N', width: 6 },
-      { name: 'poznamka', type: 'N', width: 6 },
-    ] as const;
-    const parts = {
-      'a.dbf': makeDbf(columns, [['000012', ' 12.10']]),
-      'a.prj': WGS_84,
-      'a.shp': makeShp([[15, 49.8]]),
-    };
-    for (const [name, content] of Object.entries(parts))
-      writeFileSync(join(homeCopy.folder, name), content);
-    await homeCopy.do('import', join(homeCopy.folder, 'a.shp'), ...SET);
-    expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
-      { local_id: '000012', elements: { poznamka: '12.10' } },
-    ]);
   });
 
   test('also for registration numbers, own terms and a copy with issues', async () => {
@@ -188,21 +128,6 @@ describe('texts are what a cell shows, numbers and days what it stores', () => {
       poznamka: '1.50',
       geom_wkt: 'POINT (15.171234 49.8)',
     });
-  });
-});
-
-describe('a cell changed by a spreadsheet is named:', () => {
-  test('ids that a spreadsheet shortened or converted to a day cause a warning', async () => {
-    const ids = ['1,23E+11', '2.led', 'čvn-24', '1-Feb', '01.05.2024'];
-    const { issues, added } = await imported(
-      home.copy(),
-      'ids.csv',
-      ['local_id', ...ids, '12/2024', '2.1'].join('\n'),
-    );
-    expect(added).toBe(ids.length + 2);
-    expect(issues.map(({ row, column, severity }) => [row, column, severity])).toEqual(
-      ids.map((_, index) => [index + 2, 'local_id', 'warning']),
-    );
   });
 });
 

@@ -24,10 +24,6 @@ function checkChanged(...changes: (readonly [string, string])[]) {
   );
 }
 
-test('a document built by pas is valid', () => {
-  expect(check(GOOD)).toEqual([]);
-});
-
 describe('documents that are not XML', () => {
   test.each([
     ['a table', 'a;b\n1;2\n'],
@@ -45,13 +41,6 @@ describe('documents that are not XML', () => {
 });
 
 describe('the schema declaration is judged as at the service', () => {
-  test('a default namespace is refused', () => {
-    const issues = check(
-      GOOD.replaceAll('<svc:', '<').replaceAll('</svc:', '</').replace('xmlns:svc', 'xmlns'),
-    );
-    expect(issues).toMatchObject([{ rule: 'schema-declaration' }]);
-  });
-
   test('further pairs are allowed', () => {
     expect(
       checkChanged([
@@ -137,46 +126,6 @@ describe('text between elements', () => {
 describe('literal values', () => {
   test.each([
     [
-      '>:tba</svc:ident_cely>',
-      '>C-202400101-N00001</svc:ident_cely>',
-      'ident-cely',
-      'ident_cely',
-      4,
-    ],
-    ['<svc:stav>3<', '<svc:stav>4<', 'target-state', 'stav', 17],
-    [
-      '<svc:geom_system>4326<',
-      '<svc:geom_system>EPSG:4326<',
-      'coordinate-system',
-      'geom_system',
-      20,
-    ],
-    [
-      'POINT (15.1712 49.8405)',
-      'SRID=4326;POINT (15.1712 49.8405)',
-      'geometry-form',
-      'geom_wkt',
-      24,
-    ],
-    ['<svc:hloubka>25<', '<svc:hloubka>-25<', 'depth-range', 'hloubka', 7],
-    ['2024-06-17<', '2024-06-17+02:00<', 'date', 'datum_nalezu', 16],
-    ['HES-000253', 'HES-000691', 'vocabulary', 'obdobi', 9],
-    ['id="HES-000253"', 'id=""', 'required', 'obdobi', 9],
-    ['<svc:predano>true<', '<svc:predano>0<', 'handed-over', 'predano', 18],
-    ['pole za', 'pole <!-- které? --> za', 'comment-in-value', 'lokalizace', 23],
-    ['id="ORG-000091"', 'id=":tba"', 'identifier-form', 'predano_organizace', 19],
-    ['Nováková, ', 'Nováková, <!-- ? --> ', 'comment-in-value', 'nalezce', 15],
-    ['>:tba</svc:ident_cely>', '>\ufeff:tba</svc:ident_cely>', 'ident-cely', 'ident_cely', 4],
-    ['POINT (15.1712 49.8405)', '\ufeffPOINT (15.1712 49.8405)', 'geometry-form', 'geom_wkt', 24],
-    ['>Nováková, Žofie<', '>Nováková, \u0085<', 'finder-name', 'nalezce', 15],
-  ])('%s -> %s breaks %s', (from, to, rule, element, line) => {
-    expect(checkChanged([from, to]).filter((issue) => issue.severity === 'error')).toMatchObject([
-      { rule, element, line, file: 'find.xml' },
-    ]);
-  });
-
-  test.each([
-    [
       'id="HES-000253"',
       'id=" HES-000253"',
       9,
@@ -196,10 +145,6 @@ describe('literal values', () => {
     ],
   ])('%s changed to %s is explained, with its line', (from, to, line, message) => {
     expect(checkChanged([from, to])).toMatchObject([{ line, message }]);
-  });
-
-  test('an empty ident_cely passes, as at the service', () => {
-    expect(checkChanged(['>:tba</svc:ident_cely>', '></svc:ident_cely>'])).toEqual([]);
   });
 
   test('a missing element for the state is reported with the line of the find', () => {
@@ -302,17 +247,6 @@ describe('in messages', () => {
   });
 
   test.each([
-    ['+3', []],
-    ['003', []],
-    ['13', ['stav']],
-    ['31', ['stav']],
-    [' 3 ', []],
-  ])('state %j', (state, elements) => {
-    const issues = check(GOOD.replace('stav>3<', `stav>${state}<`));
-    expect(issues.map(({ element }) => element)).toEqual(elements);
-  });
-
-  test.each([
     ['a section that looks like a comment', '<![CDATA[<!-- x -->]]> hrdlo', []],
     [
       'a section of several signs beside a comment that ends the value',
@@ -342,26 +276,6 @@ describe('in messages', () => {
       '>\u0085</svc:lokalizace>',
     ]);
     expect(blank).toMatchObject({ rule: 'required', element: 'lokalizace' });
-  });
-
-  test('blanks around values are ignored, but around an identifier they count', () => {
-    const issues = checkChanged(
-      ['<svc:hloubka>25<', '<svc:hloubka> 25 <'],
-      ['<svc:predano>true<', '<svc:predano> 1 <'],
-      ['id="ORG-000091"', 'id="ORG-000091 "'],
-    );
-    expect(issues.map(({ rule, element }) => [rule, element])).toEqual([
-      ['identifier-form', 'predano_organizace'],
-    ]);
-  });
-
-  test('the point of the other system is not checked', () => {
-    expect(
-      checkChanged([
-        '</svc:geom_wkt>',
-        '</svc:geom_wkt>\n<svc:geom_sjtsk_wkt EPSG="5514"> </svc:geom_sjtsk_wkt>',
-      ]),
-    ).toEqual([]);
   });
 
   test('a point in the other system is valid, and judged in that system', () => {

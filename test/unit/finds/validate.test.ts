@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hasErrors } from '../../../src/base/issue.ts';
 import { type FindSchema, openFindSchema } from '../../../src/finds/document.ts';
-import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { validateFind } from '../../../src/finds/rules.ts';
 import { aFind, lookupTerm, PROFILE } from './a-find.ts';
@@ -24,18 +23,6 @@ describe('a find and its document', () => {
       expect(document.toString()).toContain(`<svc:stav>${stav}</svc:stav>`);
     },
   );
-
-  test('the minimum for state 1 is enough', () => {
-    const { projekt, geom_system, pristupnost } = aFind().elements;
-    const find = {
-      localId: 'a',
-      elements: { projekt, geom_system, pristupnost, stav: 1 } as FindElements,
-      photos: [],
-    };
-    const { document, issues } = validate(find);
-    expect(issues).toEqual([]);
-    expect(document.toString()).not.toContain('chranene_udaje');
-  });
 
   test('the schema is not consulted about what the rules refuse, so nothing is reported twice', () => {
     const { issues } = validate(aFind({ projekt: undefined }));

@@ -36,28 +36,10 @@ describe('a registration number', () => {
     expect(said({ evidencni_cislo: ` A 1${character}` })).toEqual([]);
   });
 
-  test('contains no invisible character', () => {
-    const problem = 'The number contains the invisible character U+0085 after A. Remove it.';
-    expect(String(findNumberProblem('A\u00851')?.problem)).toBe(problem);
-    expect(findNumberProblem('A\u00851')).toMatchObject({ rule: 'number-form' });
-    expect(said({ evidencni_cislo: 'A\u00851' })).toEqual([`number-form: ${problem}`]);
-    expect(findNumberProblem('A 1')).toBeUndefined();
-  });
-
   test('with characters that XML cannot contain has one issue', () => {
     expect(said({ evidencni_cislo: 'A\u00071' })).toEqual([
       'text-characters: evidencni_cislo contains the character U+0007, which XML does not allow. Remove it.',
     ]);
-  });
-
-  test('is optional', () => {
-    const { evidencni_cislo: _, ...others } = aFind({ stav: 2 }).elements;
-    expect(
-      checkRules(
-        { localId: 'K-1', elements: others, photos: [] },
-        { today: '2024-11-20', lookupTerm },
-      ),
-    ).toEqual([]);
   });
 });
 
@@ -120,13 +102,6 @@ describe('an issue about a value', () => {
 
   test.each(['1700-01-01', '2024-11-20', ' ', ''])('%j is accepted as a day', (datum_nalezu) => {
     expect(said({ datum_nalezu, stav: 1 })).toEqual([]);
-  });
-
-  test('a find without a date has no issue about it', () => {
-    const { datum_nalezu: _, ...others } = aFind({ stav: 1 }).elements;
-    expect(
-      checkRules({ localId: 'K-1', elements: others, photos: [] }, { today: '2024-11-20' }),
-    ).toEqual([]);
   });
 
   test('blanks around an identifier of an organisation are ignored', () => {

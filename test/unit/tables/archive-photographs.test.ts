@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DatabaseError, FileError } from '../../../src/base/errors.ts';
@@ -20,22 +20,6 @@ function enclosed(home: string, unpack: Unpack = inOrder, path = 'media/1.png') 
 
 const unpackedIn = (home: string): string[] =>
   readdirSync(home).filter((name) => name.startsWith('unpacked-'));
-
-test('an unpacked photograph is kept under its own name, and then removed', async () => {
-  const home = tempFolder();
-  mkdirSync(join(home, 'unpacked-999999999-killed'));
-  const photographs = enclosed(home);
-  expect(photographs.resolvePhoto('media/1.png')).toEqual({ value: 'media/1.png' });
-  expect(photographs.resolvePhoto('media/2.png')).toMatchObject({ rule: 'photo-missing' });
-  const { photograph } = await photographs.inspectPhotograph('media/1.png');
-  if (photograph === undefined) throw new Error('the photograph was refused');
-  expect(photograph).toMatchObject({ name: '1.png', sizeBytes: tinyPng(1).length });
-  expect(existsSync(photograph.source)).toBe(true);
-  await photographs.storePhotograph(photograph);
-  expect(existsSync(photograph.source)).toBe(false);
-  await photographs.close();
-  expect(unpackedIn(home)).toEqual([]);
-});
 
 test('a full disk stops the import with an error; a damaged part affects its photograph only', async () => {
   const home = tempFolder();

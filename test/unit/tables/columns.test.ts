@@ -29,13 +29,6 @@ describe('column names', () => {
     }
   });
 
-  test('a missing column is an empty cell', () => {
-    const { columns } = parseColumns(makeTable(['hloubka']));
-    expect(columns.has('obdobi')).toBe(false);
-    expect(columns.getCell({ cells: ['25'] }, 'obdobi')).toBe('');
-    expect(columns.getHeader('obdobi')).toBeUndefined();
-  });
-
   test.each([
     ['hlubka', 'Did you mean hloubka?'],
     ['druh_nalez', 'Did you mean druh_nalezu?'],

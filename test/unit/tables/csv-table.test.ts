@@ -47,13 +47,6 @@ describe('a text table', () => {
       ['nádoba "hrnec"', '12" hrnec'],
     ]);
   });
-
-  test('may have blank lines before the header', () => {
-    expect(text('\n\na;b\n1;2\n')).toMatchObject({
-      header: ['a', 'b'],
-      rows: [{ row: 4, line: 4 }],
-    });
-  });
 });
 
 describe('an unreadable row is reported and left out', () => {
@@ -87,12 +80,6 @@ describe('an unreadable row is reported and left out', () => {
     const table = text(`a;b\n${'1;"x" y\n'.repeat(5_000)}`);
     expect(table.issues).toHaveLength(101);
     expect(table.issues.at(-1)?.message).toContain('Too many rows');
-  });
-
-  test('each broken quote affects only its own row, whatever ends the lines', () => {
-    const table = text('a;b\r1;"12 x\r2;"abc"\r3;d\r');
-    expect(table.rows.map((row) => row.cells[0])).toEqual(['2', '3']);
-    expect(table.issues.map((issue) => issue.row)).toEqual([2]);
   });
 
   test('a blank behind a quoted cell at the end of a row is no fault', () => {
@@ -189,20 +176,6 @@ describe('reading from disk', () => {
     ]);
     expect((await reading).rowCount).toBe(2);
   });
-
-  test('a file of blank lines alone is given up soon', async () => {
-    const file = join(folder, 'blank.csv');
-    writeFileSync(file, Buffer.alloc(2_000_001, '\n'));
-    await expect(readTable(file)).rejects.toThrow('has more than 2000000 lines');
-  });
-
-  test('a pipe is read like a file', async () => {
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    const reading = readTable(pipe);
-    writeFileSync(pipe, 'a;b\n1;2\n');
-    expect((await reading).rowCount).toBe(1);
-  });
 });
 
 describe('for any cells', () => {
@@ -273,34 +246,4 @@ describe('for any cells', () => {
       ),
     );
   });
-
-  test('any bytes give a table or one clear error', () => {
-    const piece = fc.oneof(
-      fc.constantFrom('a', ';', '"', '\n', '\r', ',', '\t', 'ž', ' '),
-      fc.string({ maxLength: 3 }),
-    );
-    const bytes = fc.oneof(
-      fc.uint8Array({ maxLength: 200 }).map((array) => Buffer.from(array)),
-      fc.array(piece, { maxLength: 60 }).map((pieces) => Buffer.from(pieces.join(''))),
-    );
-    fc.assert(
-      fc.property(bytes, (content) => {
-        try {
-          const table = parseCsvTable('x', content);
-          for (const row of table.rows) expect(row.cells).toHaveLength(table.header.length);
-        } catch (error) {
-          expect(error).toBeInstanceOf(FileError);
-        }
-      }),
-    );
-  });
-});
-
-test('a hundred thousand rows are read in seconds', () => {
-  const line = Array.from({ length: 20 }, (_, index) => `value ${index}`).join(';');
-  const table = text(
-    `${Array.from({ length: 20 }, (_, index) => `c${index}`).join(';')}\n${`${line}\n`.repeat(100_000)}`,
-  );
-  expect(table.rows).toHaveLength(100_000);
-  expect(table.rows.at(-1)).toMatchObject({ row: 100_001, line: 100_001 });
 });

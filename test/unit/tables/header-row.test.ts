@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../../src/tables/header-row.ts';
@@ -41,18 +39,6 @@ describe('the header row', () => {
       'has numbers (1001, 743011,72, 1043265,50 …) where the names of the columns should be',
     );
     expect(read(points, '1').header).toEqual(['1001', '743011,72', '1043265,50', '312,40']);
-  });
-
-  test('is joined from two lines that complete one another', () => {
-    const table = read('č.;Nález;;Poloha;\n;druh;datum;X;Y\n1;spona;1. 6. 2024;-700000;-1000000\n');
-    expect(table).toMatchObject({
-      header: ['č.', 'druh', 'datum', 'X', 'Y'],
-      headerRow: 2,
-      rowCount: 1,
-    });
-    expect(table.issues.map(({ message }) => message)).toEqual([
-      expect.stringContaining('are read from row 1–2'),
-    ]);
   });
 
   test('takes the name above if the one below is repeated, or is a unit', () => {
@@ -118,17 +104,5 @@ describe('the header row', () => {
     });
     const named = await parseTableBytes('season.xlsx', bytes, { headerRows: parseHeaderRows('4') });
     expect(named.header).toEqual(['', 'druh', 'datum', 'X', 'Y']);
-  });
-
-  test('is found in a table as a spreadsheet saved it', () => {
-    const file = join(import.meta.dirname, '../../fixtures/odd-tables/title-and-two-lines.csv');
-    const table = read(readFileSync(file, 'utf8'));
-    expect(table.header.slice(0, 4)).toEqual([
-      'local_id',
-      'datum_nalezu',
-      'druh_nalezu',
-      'hloubka',
-    ]);
-    expect(table.rows.map(([row]) => row)).toEqual([6, 7]);
   });
 });

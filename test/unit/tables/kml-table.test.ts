@@ -206,11 +206,6 @@ describe('an archive of KML', () => {
     expect(await parseTableBytes('walk.kmz', makeZip([doc, table]))).toMatchObject({ rowCount: 1 });
   });
 
-  test('refuses an option of other formats', async () => {
-    const reading = parseTableBytes('walk.kmz', makeZip([doc]), { encoding: 'cp1250' });
-    await expect(reading).rejects.toThrow('--encoding does not apply to the format of walk.kmz');
-  });
-
   test('does not unpack photographs before they are requested', async () => {
     const packed = { name: 'a.jpg', content: Buffer.alloc(40_000_000) };
     const { attachments } = await parseTableBytes('walk.kmz', makeZip([doc, packed]));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { mapTable } from '../../../src/tables/columns/map-table.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
-import { lookupTerm, nothingHarvested } from '../finds/a-find.ts';
+import { lookupTerm } from '../finds/a-find.ts';
 
 const resolvePhoto = (name: string) =>
   name.startsWith('missing')
@@ -264,42 +264,9 @@ describe('unreadable cells', () => {
     expect(finds[0]?.photos).toEqual(['/season/a.jpg']);
     expect(issues).toMatchObject([{ rule: 'photo-twice', severity: 'warning' }]);
   });
-
-  test('a row that has a record would create a second one, so it is refused', () => {
-    const { finds, issues } = map('local_id,ident_cely\na,C-202400101-N00001\nb,\nc,:tba\n');
-    expect(finds.map((find) => find.localId)).toEqual(['b', 'c']);
-    expect(issues).toMatchObject([{ rule: 'already-recorded', row: 2 }]);
-  });
-
-  test('labels need a harvest, identifiers do not', () => {
-    const { finds, issues } = map('local_id,obdobi\na,HES-000253\nb,paleolit\n', nothingHarvested);
-    expect(finds.map((find) => find.elements.obdobi)).toEqual([{ id: 'HES-000253', text: '' }]);
-    expect(issues).toMatchObject([
-      { rule: 'term-not-harvested', row: 3, message: expect.stringContaining('pas harvest-vocab') },
-    ]);
-  });
 });
 
 describe('local ids', () => {
-  test('in an unrecognised column leave the whole table out', () => {
-    const { finds, issues } = map('local_id,hlubka\na,5\n');
-    expect(finds).toEqual([]);
-    expect(issues).toMatchObject([{ rule: 'column-unknown', row: 1, column: 'hlubka' }]);
-  });
-
-  test('that occur twice name both rows and keep neither', () => {
-    const { finds, issues } = map('local_id,hloubka\nK-1,5\nK-2,6\nK-1,7\n');
-    expect(finds.map((find) => find.localId)).toEqual(['K-2']);
-    expect(issues).toMatchObject([
-      {
-        rule: 'local-id-twice',
-        row: 4,
-        find: 'K-1',
-        message: expect.stringContaining('Rows 2 and 4'),
-      },
-    ]);
-  });
-
   test('that occur three times keep none of the rows', () => {
     const { finds, issues } = map('local_id,hloubka\nK-1,5\nK-1,6\nK-1,7\n');
     expect(finds).toEqual([]);

@@ -301,18 +301,6 @@ describe('what two columns could be', () => {
   const table = parseCsvTable('t.csv', Buffer.from('č.;inv. č.;předmět\n1;A 1;spona\n2;A 2;mince'));
   const proposeWith = makeColumnProposer(table, lookupTerm);
 
-  test('is a question, and both have the element until it is answered', () => {
-    const { columns, questions } = proposeWith({ rules: new Map(), settings: [] });
-    expect(questions).toMatchObject([
-      { asks: 'column', element: 'local_id', keys: ['č.', 'inv. č.'] },
-    ]);
-    expect(columns.map(({ rule }) => rule.element)).toEqual([
-      'local_id',
-      'local_id',
-      'druh_nalezu',
-    ]);
-  });
-
   test('is decided by an answer, and the other column gets its next meaning', () => {
     const rules = new Map([['č.', { element: 'local_id' } as const]]);
     const answered = proposeWith({ rules, settings: [] });

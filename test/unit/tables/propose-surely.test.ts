@@ -49,14 +49,6 @@ function readAsProposed(table: Table) {
 }
 
 describe('the column of find numbers', () => {
-  test('with repeated values has a doubt and is not a count', () => {
-    const { 'č.': column } = getColumns(
-      csv('č.;Předmět;X;Y\n1;spona;1;2\n2;mince;1;2\n2;nůž;1;2\n'),
-    );
-    expect(getElement(column)).toBe('local_id');
-    expect(String(column?.doubt)).toContain('numbers are missing or repeated');
-  });
-
   test('with repeated values behind thousands of other rows is recognised, too', () => {
     const rows = Array.from({ length: 4000 }, (_, index) => `A-${index};spona`);
     const { 'inv. č.': column } = getColumns(
@@ -245,16 +237,6 @@ describe('the unit of depths', () => {
       '125 mm',
       '20',
       '0',
-    ]);
-  });
-
-  test('left open in a map is refused', () => {
-    const { issues } = parseColumnMap(
-      'm.toml',
-      'version = 1\n[columns]\nhl = { element = "hloubka", unit = "?" }\n',
-    );
-    expect(issues.map(({ message }) => String(message))).toEqual([
-      expect.stringContaining('Write "mm" or "cm" or "dm" or "m"'),
     ]);
   });
 });

@@ -114,7 +114,7 @@ const elements: fc.Arbitrary<FindElements> = fc
 
 const finds: fc.Arbitrary<ExportedFind[]> = fc
   .uniqueArray(
-    fc.record({ localId, elements, photos: fc.subarray(['a.jpg', 'b c.png', 'č.tif']) }),
+    fc.record({ localId, elements, photos: fc.subarray(['a.jpg', 'b c.png', 'č;d.tif']) }),
     {
       minLength: 1,
       maxLength: 6,
