@@ -87,14 +87,6 @@ function listRules({ issues }: ImportReport): unknown[] {
 }
 
 describe('a table that is imported again', () => {
-  test('keeps an edit if its row is unchanged', async () => {
-    const season = table('season.csv', { id: 'R-1', note: 'spona' });
-    await home.do('import', season);
-    await home.do('edit', 'R-1', '--set', 'poznamka=spona, bronz', '--set', 'hloubka=30');
-    expect((await imports(season)).report).toMatchObject({ updated: 0, unchanged: 1 });
-    expect(await readElements('R-1')).toMatchObject({ poznamka: 'spona, bronz', hloubka: 30 });
-  });
-
   test('applies the changes of its row, and keeps an edit of another element', async () => {
     const season = table('season.csv', { id: 'R-1', note: 'spona' });
     await home.do('import', season);
@@ -143,23 +135,6 @@ describe('a table that is imported again', () => {
       updated: 0,
       unchanged: 2,
     });
-  });
-
-  test('ignores elements without a column, and empties only what the row had', async () => {
-    const season = table('season.csv', { id: 'R-1', note: 'spona', depth: '20' });
-    await home.do('import', season);
-    home.file('season.csv', 'local_id;hloubka\nR-1;35\n');
-    expect((await imports(season)).report).toMatchObject({ updated: 1 });
-    expect(await readElements('R-1')).toMatchObject({
-      hloubka: 35,
-      poznamka: 'spona',
-      druh_nalezu: { id: 'HES-000691' },
-    });
-    await home.do('edit', 'R-1', '--set', 'pocet=2');
-    home.file('season.csv', 'local_id;hloubka;pocet\nR-1;;\n');
-    expect((await imports(season)).report).toMatchObject({ updated: 1 });
-    expect(await readElements('R-1')).toMatchObject({ pocet: '2', poznamka: 'spona' });
-    expect(await readElements('R-1')).not.toHaveProperty('hloubka');
   });
 
   test('is the same table however its accents and blanks are typed', async () => {
@@ -293,13 +268,6 @@ describe('another table with the same local ids', () => {
     );
     expect((await imports(other)).report).toMatchObject({ added: 1, updated: 1, unchanged: 1 });
     expect(await readElements('PET-3')).toMatchObject({ lokalizace: 'pole' });
-  });
-
-  test('is the same table if it fills an empty element', async () => {
-    const season = table('season.csv', { id: '1', object: '', day: '', place: '' });
-    await home.do('import', season);
-    table('season.csv', { id: '1' });
-    expect((await imports(season)).report).toMatchObject({ questions: 0, updated: 1 });
   });
 });
 

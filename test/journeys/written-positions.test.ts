@@ -56,15 +56,6 @@ describe('a table with two coordinate systems keeps the point of every row', () 
     await home.do('import', file, '--map', file.replace('.csv', '.map.toml'));
     expect(await showPoints('A1', 'B2')).toEqual([DEGREES, METRES]);
   });
-
-  test('by their own columns, also where both pairs mean one place', async () => {
-    const file = home.file(
-      't.csv',
-      'local_id;lon;lat;geom_x;geom_y\nA1;15.1712;49.8405;;\nB2;;;-693174.81;-1077354.27\nC3;15.1712;49.8405;-693081.34;-1077309.55',
-    );
-    await home.do('import', file, ...SET);
-    expect(await showPoints('A1', 'B2', 'C3')).toEqual([DEGREES, METRES, DEGREES]);
-  });
 });
 
 test('a coordinate without its trailing zero is no difference of a sent find', async () => {

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  computeEditDistance,
-  foldForSearch,
-  splitTrigrams,
-  splitWords,
-} from '../../../src/base/names.ts';
+import { computeEditDistance, foldForSearch, splitWords } from '../../../src/base/names.ts';
 
 test.each([
   ['SPÓNA', 'spona'],
@@ -25,11 +20,6 @@ test('words are runs of letters and digits', () => {
     'b',
     '2',
   ]);
-});
-
-test('a mistyped word keeps its ends', () => {
-  const shared = splitTrigrams('spna').filter((gram) => splitTrigrams('spona').includes(gram));
-  expect(shared).toEqual(['^^s', '^sp', 'na$']);
 });
 
 test.each([

@@ -82,13 +82,6 @@ describe('a cell is looked up in its own set', () => {
     for (let number = 0; number < 300; number += 1) listNearest(`Neznámá, Osoba ${number}`);
     expect(listNearest('Nofák, Jan')).toEqual([]);
   });
-
-  test('a mistyped label names the nearest ones', () => {
-    using store = tempVocabulary();
-    const answer = makeTermLookup(aVocabulary(store))(TYPE, 'spna');
-    const [first] = answer.kind === 'unknown' ? answer.nearest : [];
-    expect(first).toEqual({ id: 'HES-000001', label: 'spona', labelEn: 'brooch', setSpec: TYPE });
-  });
 });
 
 describe('a name that nobody has', () => {
@@ -134,15 +127,6 @@ test('a person with an abbreviated name is looked for among people only', () => 
 });
 
 describe('before a set was completely harvested', () => {
-  test('nothing is declared unknown', () => {
-    using store = tempVocabulary();
-    const lookup = makeTermLookup(store.openSource('https://harvest.example.org'));
-    expect([lookup(TYPE, 'spona').kind, lookup(TYPE, 'HES-000001').kind]).toEqual([
-      'not-harvested',
-      'not-harvested',
-    ]);
-  });
-
   test('existing entries are found', () => {
     using store = tempVocabulary();
     const lookup = makeTermLookup(fill(store, aTerm('HES-000001', 'spona')));

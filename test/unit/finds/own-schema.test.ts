@@ -38,17 +38,6 @@ test('the bundled schema is recognised whatever its import addresses and comment
   expect(await isSameAsBundled(own.bytes, PROFILE)).toBe(true);
 });
 
-test('documents are validated with the own schema', async () => {
-  const own = await ownSchema((text) =>
-    text.replace('name="hloubka" type="xs:integer"', 'name="hloubka" type="xs:date"'),
-  );
-  const schema = await openFindSchema(PROFILE, async () => own);
-  expect(schema.check(buildDocument(aFind(), PROFILE))).toMatchObject([
-    { rule: 'schema', element: 'hloubka' },
-  ]);
-  expect(await isSameAsBundled(own.bytes, PROFILE)).toBe(false);
-});
-
 test('a schema version unknown to pas is validated with the own schema', async () => {
   const newer = { ...PROFILE, schemaVersion: '2.3' };
   await expect(openFindSchema(newer)).rejects.toThrow(ConfigError);

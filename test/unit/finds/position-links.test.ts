@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parsePositionLink } from '../../../src/finds/place/position-links.ts';
 import { parsePosition } from '../../../src/finds/place/read-position.ts';
@@ -68,24 +67,4 @@ describe('a plus code', () => {
   ])('that is incomplete is explained: %s', (text, problem) => {
     expect(getProblem(text)).toContain(problem);
   });
-});
-
-test('any text is a place or one explanation', () => {
-  fc.assert(
-    fc.property(
-      fc.oneof(
-        fc.webUrl({ withQueryParameters: true, withFragments: true }),
-        fc.string().map((text) => `geo:${text}`),
-        fc.string(),
-      ),
-      (text) => {
-        const reading = parsePositionLink(text);
-        expect(
-          reading === undefined ||
-            'problem' in reading ||
-            Number.isFinite(Number(reading.value.lat)),
-        ).toBe(true);
-      },
-    ),
-  );
 });

@@ -283,17 +283,6 @@ describe('a finder', () => {
     expect(outcome(cell)).toBe(expected);
   });
 
-  test('is reported with the known person if the spelling differs', () => {
-    expect(resolveFinder('novák, jan', lookup)).toMatchObject({
-      remark: { rule: 'finder-matched' },
-    });
-    const read = resolveFinder('novák, jan', lookup);
-    expect('remark' in read && String(read.remark?.problem)).toBe(
-      '"novák, jan" is read as OS-001507 (Novák, Jan).',
-    );
-    expect(resolveFinder('Novák, Jan', lookup)).not.toHaveProperty('remark');
-  });
-
   test('that matches several people is refused with their differences, and a command that decides', () => {
     const read = resolveFinder('Kučera, Pavel', lookup);
     expect('problem' in read && String(read.problem)).toBe(

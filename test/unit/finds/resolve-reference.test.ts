@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type ElementName, getField } from '../../../src/finds/fields.ts';
 import type { LookupTerm } from '../../../src/finds/find.ts';
 import { makeReferenceResolver, resolveProject } from '../../../src/finds/resolve-references.ts';
-import { DELETED, lookupTerm, nothingHarvested } from './a-find.ts';
+import { DELETED, lookupTerm } from './a-find.ts';
 
 const getProblem = (reading: object): string =>
   'problem' in reading ? String(reading.problem) : 'none';
@@ -37,15 +37,6 @@ describe('a vocabulary cell', () => {
       'lahev (HES-000691) is an entry of object types (heslo:predmet_druh)',
     );
     expect(getProblem(period(DELETED.id))).toContain('was deleted');
-  });
-
-  test('before the first harvest an identifier is accepted and a label is not', () => {
-    expect(resolveTerm('obdobi', 'HES-000253', nothingHarvested)).toEqual({
-      value: { id: 'HES-000253', text: '' },
-    });
-    expect(getProblem(resolveTerm('obdobi', 'paleolit', nothingHarvested))).toContain(
-      'Run pas harvest-vocab',
-    );
   });
 });
 

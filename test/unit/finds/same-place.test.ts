@@ -5,9 +5,7 @@ import {
   listChangesSince,
   listDifferingElements,
 } from '../../../src/finds/harvested-find.ts';
-import { checkRules } from '../../../src/finds/rules.ts';
 import { readFinds } from '../../support/read-finds.ts';
-import { aFind } from './a-find.ts';
 
 /** Degrees, and what the deployed service made of them, or of which it made them (A-POINT-9). */
 const PAIRS = [
@@ -136,27 +134,5 @@ describe('the measured representation', () => {
       table(['15.17000021', lat], { geom_wkt: wkt(lon, lat) }),
     );
     expect(issues).toEqual([]);
-  });
-});
-
-describe('a point in S-JTSK on the border of the country', () => {
-  const sjtsk = {
-    geom_system: '5514',
-    geom_wkt: undefined,
-    geom_sjtsk_wkt: 'POINT (-743011.72 -1043823.18)',
-  } as const;
-  const judge = (distanceM: number, overrides = {}) =>
-    checkRules(aFind(overrides), {
-      today: '2024-11-20',
-      lookupArea: () => ({ kind: 'outside', distanceM }),
-    }).map(({ rule, severity }) => `${severity} ${rule}`);
-
-  test('is a warning, not refused, if the service may convert it otherwise', () => {
-    expect(judge(1.7, sjtsk)).toEqual(['warning geometry-area']);
-    expect(judge(2.3, sjtsk)).toEqual(['error geometry-area']);
-  });
-
-  test('is refused if it was measured in degrees, which the service does not convert', () => {
-    expect(judge(1.7)).toEqual(['error geometry-area']);
   });
 });

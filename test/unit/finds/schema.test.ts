@@ -93,17 +93,6 @@ describe('a schema violation is explained, with element and line', () => {
   });
 });
 
-test('the schema follows the profile', async () => {
-  const profile = {
-    prefix: 'amcr',
-    schemaBase: 'https://api.example.org/schema/amcr',
-    schemaVersion: '2.2',
-  };
-  const other = await openFindSchema(profile);
-  expect(other.check(buildDocument(aFind(), profile))).toEqual([]);
-  expect(other.check(buildDocument(aFind(), PROFILE))).not.toEqual([]);
-});
-
 test.each(['9.9', '../2.2', ''])(
   'a schema version that pas does not have, "%s", is a configuration error',
   async (schemaVersion) => {

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  clipRing,
-  computeDistanceToPolygonM,
-  getCentroid,
-  parsePolygon,
-  simplifyRing,
-} from '../../../src/finds/place/areas.ts';
+import { clipRing, getCentroid, simplifyRing } from '../../../src/finds/place/areas.ts';
 
 type Point = readonly [number, number];
 
@@ -81,20 +75,4 @@ describe('a ring clipped to a box', () => {
     expect(Math.abs(getCentroid(half).doubleArea)).toBeCloseTo(2 * 50 * 20, 6);
     expect([getCentroid(half).x, getCentroid(half).y]).toEqual([75, 30]);
   });
-});
-
-test('a boundary simplified by ten metres deviates by no more', () => {
-  const wiggle = Array.from({ length: 400 }, (_, index) => {
-    const angle = (index / 400) * 2 * Math.PI;
-    const radius = 0.05 + 0.0004 * Math.sin(40 * angle);
-    return [15 + 1.5 * radius * Math.cos(angle), 50 + radius * Math.sin(angle)] as const;
-  });
-  const line = ring(...wiggle);
-  const simple = simplifyRing(line, 10 / 111_200);
-  const points = simple ?? line;
-  const wkt = `POLYGON ((${points.map((point) => point.join(' ')).join(', ')}))`;
-  const polygon = parsePolygon(wkt);
-  expect(points.length).toBeLessThan(260);
-  for (const [longitude, latitude] of wiggle)
-    expect(computeDistanceToPolygonM(polygon, longitude, latitude)).toBeLessThan(10.1);
 });

@@ -7,8 +7,6 @@ import {
   countTermsBySet,
   findTermByIdent,
   findTermsByName,
-  listInferiors,
-  listSuperiors,
   listTermPath,
   listTermsOfSet,
   storeHiddenTerm,
@@ -66,26 +64,6 @@ describe('a term that is read again', () => {
 });
 
 describe('a term that is deleted', () => {
-  test('is kept as deleted under its name, with the time', () => {
-    using store = tempVocabulary();
-    const vocabulary = fill(store, aTerm('HES-000001', 'spona'));
-    vocabulary.change(() =>
-      storeTombstone(vocabulary, {
-        ident: 'HES-000001',
-        setSpec: 'heslo',
-        goneAtMs: MARCH,
-        why: 'deleted',
-      }),
-    );
-    expect(findTermByIdent(vocabulary, 'HES-000001')).toMatchObject({
-      label: 'spona',
-      setSpec: 'heslo:predmet_druh',
-      gone: 'deleted',
-      goneAtMs: MARCH,
-    });
-    expect(listTermsOfSet(vocabulary, 'heslo')).toEqual([]);
-  });
-
   test.each([
     ['shown', JANUARY],
     ['shown', MARCH + 1],
@@ -124,29 +102,6 @@ test('a set is listed with its subsets in its own order, and not with sets that 
     ['c', 'a', 'b'],
     ['d'],
     [],
-  ]);
-});
-
-test('a term knows its ancestors and children', () => {
-  using store = tempVocabulary();
-  const vocabulary = fill(
-    store,
-    aTerm('HES-000001', 'šperk'),
-    aTerm('HES-000002', 'spona', { superiors: [{ ident: 'HES-000001', kind: 'podřízenost' }] }),
-    aTerm('HES-000003', 'prsten', {
-      superiors: [
-        { ident: 'HES-000001', kind: 'podřízenost' },
-        { ident: 'HES-999999', kind: 'podřízenost' },
-      ],
-    }),
-  );
-  expect(listInferiors(vocabulary, 'HES-000001').map(({ label }) => label)).toEqual([
-    'prsten',
-    'spona',
-  ]);
-  expect(listSuperiors(vocabulary, 'HES-000003')).toEqual([
-    { ident: 'HES-000001', label: 'šperk', kind: 'podřízenost' },
-    { ident: 'HES-999999', label: '', kind: 'podřízenost' },
   ]);
 });
 
