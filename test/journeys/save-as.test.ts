@@ -138,7 +138,6 @@ describe('the number that a person wrote', () => {
     expect(await home.json('import', again)).toMatchObject({ added: 1, unchanged: 3 });
     expect(Object.keys(await listNotes())).toContain('C-202400102-4');
   });
-
 });
 
 test('of two tables with the same numbers and days, none overwrites the other', async () => {
@@ -166,7 +165,6 @@ describe('a find that was changed here and in its table', () => {
     });
     expect(await listNotes()).toMatchObject({ 2: note });
   });
-
 });
 
 test('an undo of the import takes its questions back', async () => {
