@@ -318,7 +318,7 @@ const PROJECT = `coalesce(project, substr(ident_cely, 1, length(rtrim(ident_cely
 
 /** An earlier number of the record may still be under way: it would overwrite this one. */
 const AWAITS_EARLIER = `exists (
-    select 1 from entries as earlier where earlier.subject = entries.subject and earlier.kind = 'number'
+    select 1 from entries as earlier where earlier.ident_cely = entries.ident_cely and +earlier.kind = 'number'
       and earlier.id <> entries.id and earlier.state in ('sending', 'uncertain'))`;
 
 const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import' or ident_cely is not null)

@@ -4,9 +4,10 @@ import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harves
 import { type ListedFind, type RecordSource, toListedFind } from '../harvest/look-up-records.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
-import { listEntriesOfRecord, listNumberEntries } from '../outbox/entry-queries.ts';
+import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
+import { findAcceptedNumber } from '../outbox/views/records-at-service.ts';
 import {
   type AttemptWindow,
   type Basis,
@@ -101,17 +102,20 @@ export async function fetchListedFind(
 }
 
 /**
- * Returns the numbers that a record may have without a change by another account: the last accepted
- * one, or without one that of its import; the expected one; and those of unknown outcome.
+ * Returns the numbers that a record may have without a change that the number's entry does not know:
+ * the last accepted one of its subject, or without one that of its import; the expected one; and
+ * those of unknown outcome.
  */
 export function listNumbersFromHere(
   outbox: Outbox,
-  { id, identCely, expects }: NumberEntry,
+  { id, subject, identCely, expects }: NumberEntry,
 ): ReadonlySet<string> {
   const otherEntries = listEntriesOfRecord(outbox, identCely ?? '').filter(
     (entry) => entry.id !== id,
   );
-  const numbers = otherEntries.filter((entry) => entry.kind === 'number');
+  const numbers = otherEntries.filter(
+    (entry) => entry.kind === 'number' && entry.subject === subject,
+  ) as NumberEntry[];
   const importEntry = otherEntries.find(
     ({ kind, state }) => kind === 'import' && state === 'accepted',
   );
@@ -141,9 +145,7 @@ export function findShownNumber(
   { record, datestampMs }: ShownFind,
 ): string | undefined {
   const shown = getNumber(record);
-  const last = listNumberEntries(outbox, makeRecordSubject(record.identCely)).findLast(
-    ({ state }) => state === 'accepted',
-  );
+  const last = findAcceptedNumber(outbox, makeRecordSubject(record.identCely));
   const bounds = last === undefined ? undefined : getAttemptWindow(outbox, last).bounds;
   // A datestamp in whole days does not tell.
   if (last === undefined || bounds === undefined || datestampMs % DAY_MS === 0) return shown;

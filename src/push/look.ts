@@ -39,6 +39,7 @@ import { findByUuid } from '../outbox/stored-finds.ts';
 import { findNamesake } from '../outbox/unite.ts';
 import {
   deleteUnexplainedRecord,
+  findAcceptedNumber,
   getLastSearchAt,
   listUnexplainedRecords,
   storeSearchTime,
@@ -51,7 +52,6 @@ import {
   findShownNumber,
   findUnexplainedFiles,
   listNumbersFromHere,
-  type ShownFind,
 } from './judge-change.ts';
 import {
   type AttemptWindow,
@@ -378,8 +378,10 @@ function gatherRecordKnowledge(
   const ofImport = findImportOfFind(outbox, entry.subject);
   const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
   const twoRecords = makeCandidates(records.length < 2 ? [] : records);
-  if (listed?.kind !== 'shown') return { 'two-records': twoRecords };
-  const isOurs = ofImport === undefined || !isMadeByOthers(outbox, ofImport, listed.record);
+  const isOurs =
+    listed?.kind !== 'shown' ||
+    ofImport === undefined ||
+    !isMadeByOthers(outbox, ofImport, listed.record);
   return {
     'two-records': twoRecords,
     'record-not-ours': makeCandidates(isOurs ? [] : [entry.identCely ?? '']),
@@ -389,9 +391,18 @@ function gatherRecordKnowledge(
   };
 }
 
-/** Returns a number that is neither the expected nor the new one: another user has set it. */
-function listChangedNumbers(outbox: Outbox, entry: NumberEntry, listed: ShownFind): string[] {
-  const shown = findShownNumber(outbox, listed);
+/**
+ * Returns a number that is neither the expected nor the new one: another user has set it, or this
+ * one by the record's identifier.
+ */
+function listChangedNumbers(
+  outbox: Outbox,
+  entry: NumberEntry,
+  listed: ListedFind | undefined,
+): string[] {
+  const shown =
+    (listed?.kind === 'shown' ? findShownNumber(outbox, listed) : undefined) ??
+    findAcceptedNumber(outbox, entry.subject)?.value;
   // The previous number of a record without a find here is unknown: an empty one is no change.
   const isFirst = shown === '' && entry.expects === null;
   const isExpected =
@@ -487,7 +498,6 @@ async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boo
   const { identCely } = entry;
   if (identCely === null) return false;
   const listed = await searchUnlessRefused(context, (lookup) => fetchListedFind(lookup, identCely));
-  if (listed?.kind !== 'shown') return false;
   const question = findQuestion(outbox, entry, gatherRecordKnowledge(outbox, entry, listed));
   if (question === undefined) return false;
   outbox.change(() => {

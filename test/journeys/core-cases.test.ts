@@ -141,6 +141,50 @@ test('undo takes back a number that was tried once and did not arrive', async ()
   ]);
 });
 
+describe('a number that was given to the record by its identifier, without the find', () => {
+  /** Sets the number in a data home that does not know the find yet. */
+  async function setByRecord(of: Home, value: string): Promise<void> {
+    const [{ ident_cely = '' } = {}] = (await home.json('list')) as { ident_cely?: string }[];
+    await of.do('number', 'set', ident_cely, value);
+  }
+
+  const numberAtService = async (): Promise<unknown> => {
+    const { finds } = await mock.service.control<{ finds: { registration_number: unknown }[] }>(
+      'GET',
+      '/finds?limit=1',
+    );
+    return finds[0]?.registration_number;
+  };
+
+  beforeEach(async () => {
+    await importSeason(home, 1);
+    await home.do('push');
+  });
+
+  test('is shown as what a number of the find would replace', async () => {
+    await home.do('number', 'set', 'K-1', 'FIRST');
+    await home.do('push');
+    const second = makeSecondHome();
+    await setByRecord(second, 'SECOND');
+    await second.pas('push', '--on-question', 'send');
+    await second.do('push');
+    expect(await numberAtService()).toBe('SECOND');
+    await expectEnded(second.pas('number', 'set', 'K-1', 'FIRST'), 2);
+    await second.do('number', 'set', 'K-1', 'FIRST', '--replace');
+    await second.do('push');
+    expect(await numberAtService()).toBe('FIRST');
+  });
+
+  test('does not replace a later one of the find without a question', async () => {
+    const second = makeSecondHome();
+    await setByRecord(second, 'EARLIER');
+    await home.do('number', 'set', 'K-1', 'LATER');
+    await home.do('push');
+    await expectEnded(second.pas('push'), 6);
+    expect(await numberAtService()).toBe('LATER');
+  });
+});
+
 test('a restored backup shows the number that was sent, not the one that was queued', async () => {
   await importSeason(home, 1);
   await home.do('push');

@@ -13,7 +13,6 @@ import {
   isDropped,
   listEffectiveNumberEntries,
   listEntriesOfSubject,
-  listNumberEntries,
   listPhotographsByDigest,
   listPhotographsBySource,
 } from '../entry-queries.ts';
@@ -30,6 +29,7 @@ import {
   type StoredFind,
 } from '../stored-finds.ts';
 import {
+  findAcceptedNumber,
   findPulledRecord,
   isGoneAtService,
   isPulledSince,
@@ -125,6 +125,8 @@ export function enqueueNumber(
     const { change, replaces, last, expects } = planNumberChange(outbox, subject, value);
     if (replaces !== undefined && !mayReplace(replaces)) return undefined;
     const isChangedSince = last?.state === 'accepted' && expects !== null && expects !== value;
+    if (change === 'replaced' && last !== undefined && last.subject !== subject)
+      withdrawWish(outbox, last, true);
     if (change !== 'kept') wantNumber(outbox, subject, value, expects, isChangedSince);
     return change;
   });
@@ -289,7 +291,7 @@ export function isUnsent({ state, photograph }: PhotoEntry, sha512: string): boo
  * where it is unknown.
  */
 export function findKnownNumber(outbox: Outbox, subject: string): string | null {
-  const accepted = listNumberEntries(outbox, subject).findLast(({ state }) => state === 'accepted');
+  const accepted = findAcceptedNumber(outbox, subject);
   const identCely = findIdentOfSubject(outbox, subject);
   const pulled = identCely === null ? undefined : findPulledRecord(outbox, identCely);
   const shown = pulled === undefined ? undefined : findShownNumber(pulled);

@@ -16,8 +16,13 @@ import {
   takeOverChanges,
 } from '../../finds/harvested-find.ts';
 import { listAttempts, listEvidence } from '../attempts.ts';
-import type { Entry, ImportEntry, PhotoEntry } from '../entry.ts';
-import { findImportOfFind, getEffectiveNumber, listEntriesOfSubject } from '../entry-queries.ts';
+import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../entry.ts';
+import {
+  findImportOfFind,
+  getEffectiveNumber,
+  listEntriesOfSubject,
+  listNumberEntries,
+} from '../entry-queries.ts';
 import { convertReadErrors, type Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../stored-finds.ts';
@@ -278,6 +283,19 @@ export function isPulledSince(
   if (standing !== 'shown' || datestampMs === null) return false;
   const acceptedMs = getAcceptedMs(outbox, accepted);
   return acceptedMs === null || datestampMs >= Math.floor(acceptedMs / 1000) * 1000;
+}
+
+/**
+ * Returns the number of a find or record that the service accepted last, by its own time: a record
+ * whose find came by a union has numbers under two subjects.
+ */
+export function findAcceptedNumber(outbox: Outbox, subject: string): NumberEntry | undefined {
+  const accepted = listNumberEntries(outbox, subject).filter(({ state }) => state === 'accepted');
+  if (accepted.length < 2) return accepted[0];
+  return accepted
+    .map((entry) => ({ entry, atMs: getAcceptedMs(outbox, entry) ?? 0 }))
+    .sort((a, b) => a.atMs - b.atMs)
+    .at(-1)?.entry;
 }
 
 function getAcceptedMs(outbox: Outbox, accepted: Entry): number | null {
