@@ -202,7 +202,7 @@ function replaceOutbox(
     if (!isEmpty && !replace) {
       if (!isSound(() => assertSoundOutbox(present))) throw makeDamagedPresentError(outboxFile);
       throw new UsageError(msg`${outboxFile} already has an outbox with finds.`, {
-        hint: msg`Add --yes to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
+        hint: msg`Add --replace to replace it with the backup: the outbox is moved aside, not deleted. ${cmd`pas list`} shows its finds.`,
       });
     }
     replaceOutboxContents(present, draft, aside);
@@ -227,7 +227,7 @@ function openUnlessDamaged(open: () => Outbox): Outbox | undefined {
 function makeDamagedPresentError(outboxFile: string): DatabaseError {
   return new DatabaseError(msg`${outboxFile}: the existing outbox is damaged.`, {
     damaged: true,
-    hint: msg`Add --yes: the outbox is moved aside, not deleted.`,
+    hint: msg`Add --replace: the outbox is moved aside, not deleted.`,
   });
 }
 

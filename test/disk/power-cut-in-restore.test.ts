@@ -60,7 +60,7 @@ test.skipIf(!canWatchCalls && process.env['CI'] === undefined).each(KINDS)(
         ? image.get(path)?.equals(before) === true
         : String(entriesIn(image, path)) === String(old);
     const trace = `${home.folder}.trace`;
-    const run = await pasWatched(home, ['restore', 'copy.sqlite', '--yes'], { trace });
+    const run = await pasWatched(home, ['restore', 'copy.sqlite', '--replace'], { trace });
     expect([run.code, run.stderr]).toEqual([0, expect.anything()]);
     const steps = readTrace(trace, home.folder);
     const random = seededRandom(SEED);

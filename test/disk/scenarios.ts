@@ -98,7 +98,7 @@ async function lookAtCopy(home: Home, isDone: boolean, old: string): Promise<str
   const names = String(namesIn(getCopy(home)));
   if (names === 'nothing') return problems;
   const other = home.copy();
-  const { code, stderr } = await other.pas('restore', 'copy.sqlite', '--yes');
+  const { code, stderr } = await other.pas('restore', 'copy.sqlite', '--replace');
   const isTaken = code === 0 && String(namesIn(getOutbox(other))) === names;
   rmSync(other.folder, { recursive: true, force: true });
   return isTaken ? problems : [...problems, `the backup cannot be put back: ${code} ${stderr}`];
@@ -148,7 +148,7 @@ const BACKUP: Scenario = {
 
 const RESTORE: Scenario = {
   command: 'restore',
-  args: ['restore', 'copy.sqlite', '--yes'],
+  args: ['restore', 'copy.sqlite', '--replace'],
   prepare: async (home) => {
     await importSeason(home, 2);
     await home.do('backup', getCopy(home), '--photos');

@@ -163,7 +163,7 @@ test('A damaged ledger sends nothing wrong, and the repair that is advised helps
 
 test('A damaged backup is refused, or is as good as a sound one.', async () => {
   const restoreAndPush = async (seed: number, before: ReadonlySet<string>): Promise<string[]> => {
-    const restored = await home.pas('restore', backup, '--yes');
+    const restored = await home.pas('restore', backup, '--replace');
     if (![0, 6, 12, 13].includes(restored.code ?? 1))
       return [`seed ${seed}: ${restored.code} ${restored.stderr}`];
     return pushWithAdvice(seed, before);

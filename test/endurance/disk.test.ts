@@ -204,7 +204,7 @@ describe('a damaged outbox', () => {
   test('is found by doctor with advice, and the backup replaces it', async () => {
     const run = await home.pas('doctor', '--offline');
     await expectEnded(run, 3);
-    expect(run.stdout).toMatch(/✗ outbox .*damaged.*\n.*pas restore FILE --yes/);
+    expect(run.stdout).toMatch(/✗ outbox .*damaged.*\n.*pas restore FILE --replace/);
     copyFileSync(join(home.folder, 'good.sqlite'), outbox);
     expect(await home.json<unknown[]>('list')).toHaveLength(60);
   });

@@ -193,7 +193,7 @@ test('a restored backup shows the number that was sent, not the one that was que
   await home.do('backup', copy);
   await home.do('number', 'set', 'K-1', 'Y');
   await home.do('push');
-  await home.do('restore', copy, '--yes');
+  await home.do('restore', copy, '--replace');
   expect(await changesOf('K-1')).toStrictEqual([['number', 'Y', 'accepted']]);
 });
 
@@ -372,7 +372,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
   await filled.do('import', filled.file('n.csv', table));
   await expectEnded(filled.pas('restore', backup), 2);
   expect(await statesOf(filled)).toStrictEqual({ 'N-1': 'queued' });
-  const replaced = await filled.pas('restore', backup, '--yes');
+  const replaced = await filled.pas('restore', backup, '--replace');
   expect([replaced.code, replaced.stdout + replaced.stderr]).toEqual([
     0,
     expect.stringContaining('not sent: N-1'),

@@ -48,6 +48,6 @@ test('every label is Czech: of checks, of the dry run, of validation and of rest
   );
   expect((await czech.pas('validate')).stdout).toContain('V pořádku 7, chybných 0.');
   await czech.do('backup', `${czech.folder}/zaloha.sqlite`);
-  const restored = await czech.pas('restore', `${czech.folder}/zaloha.sqlite`, '--yes');
+  const restored = await czech.pas('restore', `${czech.folder}/zaloha.sqlite`, '--replace');
   expect(restored.stdout).toContain(' se 7 nálezy.');
 });

@@ -90,7 +90,7 @@ test('If the drive changed anything that counts, nothing is sent or backed up, a
     await expectNoticed('backup', copy, '--yes');
     await expectNoticed('doctor', '--offline');
     expect(readFileSync(copy).equals(sound)).toBe(true);
-    await home.do('restore', copy, '--yes');
+    await home.do('restore', copy, '--replace');
   }
   await pushAll();
 });

@@ -74,9 +74,9 @@ describe('While a push runs,', () => {
         ({ stderr }) => (stderr.match(/Waiting for (more|new entries)/g) ?? []).length >= count,
       );
     await rests(1);
-    await home.do('restore', own, '--yes');
-    await expectEnded(home.pas('restore', ofMuseum, '--yes'), 12);
-    await home.do('restore', ofMuseum, '--yes', ...MUSEUM);
+    await home.do('restore', own, '--replace');
+    await expectEnded(home.pas('restore', ofMuseum, '--replace'), 12);
+    await home.do('restore', ofMuseum, '--replace', ...MUSEUM);
     await home.do('import', writeSeason(home, 3), ...MUSEUM);
     await importSeason(home, 2);
     await eventually(async () => (await training.made()).finds).toBe(2);

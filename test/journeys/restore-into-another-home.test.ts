@@ -28,7 +28,7 @@ test('a restored backup learns from the ledger what was sent since', async () =>
   await importSeason(home, 4);
   await home.do('push');
   await expectEnded(home.pas('restore', copy), 2);
-  expect(await home.json('restore', copy, '--yes')).toMatchObject({
+  expect(await home.json('restore', copy, '--replace')).toMatchObject({
     finds: 4,
     ledger_finds: 1,
     uncertain: 0,
@@ -50,7 +50,7 @@ test('a restore names what was changed since and not sent, and nothing else', as
   await home.do('push', 'K-4');
   await home.do('edit', 'K-1', '--set', 'poznamka=corrected');
   await importSeason(home, 5);
-  expect(await home.json('restore', copy, '--yes')).toMatchObject({
+  expect(await home.json('restore', copy, '--replace')).toMatchObject({
     lost: ['K-1', 'K-3', 'K-5'],
   });
 });
@@ -64,7 +64,7 @@ test('a backup of another home is restored in place of the outbox, which is set 
     other.file('own.csv', readFileSync(writeSeason(home, 1), 'utf8').replaceAll('K-', 'L-')),
   );
   await expectEnded(other.pas('restore', copy), 2);
-  await other.do('restore', copy, '--yes');
+  await other.do('restore', copy, '--replace');
   expect(await other.json('list')).toMatchObject([{ local_id: 'K-1' }, { local_id: 'K-2' }]);
   expect(asides(outboxFolder(other))).toHaveLength(1);
 });
@@ -78,7 +78,7 @@ test('a backup replaces an outbox of which one row is damaged', async () => {
     `update facts set body = '{}' where subject = (select uuid from finds where local_id = 'K-2')`,
   );
   database.close();
-  await home.do('restore', copy, '--yes');
+  await home.do('restore', copy, '--replace');
   expect(await home.json('list')).toMatchObject([{ local_id: 'K-1' }]);
 });
 
@@ -90,7 +90,7 @@ test('a damaged backup is refused each time, and leaves nothing behind', async (
   database.close();
   const folder = join(home.folder, 'pas', 'outboxes');
   const before = readFileSync(outboxFile(home));
-  for (const _ of [1, 2]) await expectEnded(home.pas('restore', copy, '--yes'), 12);
+  for (const _ of [1, 2]) await expectEnded(home.pas('restore', copy, '--replace'), 12);
   expect(readdirSync(folder)).toEqual([getOutboxName(home)]);
   expect([asides(outboxFolder(home)), readFileSync(outboxFile(home)).equals(before)]).toEqual([
     [],
@@ -122,11 +122,11 @@ test('nothing is restored while a push holds the outbox', async () => {
     holder: { pid: 17, host: 'office' },
   });
   try {
-    for (const args of [['restore', copy, '--yes'], ['push']]) {
+    for (const args of [['restore', copy, '--replace'], ['push']]) {
       await expectEnded(home.pas(...args), 11, 'process 17 on office');
     }
   } finally {
     lock.release();
   }
-  await home.do('restore', copy, '--yes');
+  await home.do('restore', copy, '--replace');
 });

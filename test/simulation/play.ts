@@ -906,7 +906,7 @@ class Scene {
       }
       case 'restore':
         if (!existsSync(this.#makeBackup(machine))) return;
-        await run('restore', this.#makeBackup(machine), '--yes');
+        await run('restore', this.#makeBackup(machine), '--replace');
         for (const [id, { wasGivenUp }] of this.#wishesInBackup.get(machine) ?? []) {
           const restored = this.#asked.get(id);
           if (restored !== undefined) restored.wasGivenUp ||= wasGivenUp;

@@ -90,7 +90,7 @@ export function describeColumns<C extends Columns>(table: string, guards: C) {
 }
 
 /** Where anything in an outbox is damaged. */
-export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --yes`;
+export const DAMAGE_HINT = msg`\`${cmd`pas doctor --repair`}\` removes what is damaged and adds what the ledger has. Or restore the last backup: ${cmd`pas restore`} FILE --replace`;
 
 /** @throws DatabaseError where a value of a query with one column has another type */
 export function parseValue<T>(isValue: ColumnGuard<T>, value: unknown): T {

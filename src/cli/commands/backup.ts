@@ -96,11 +96,18 @@ function registerRestore(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'restore <file>',
     summary: t`Restore a backup as the outbox. The ledger of this machine adds what was sent since.`,
-    examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --yes'],
-  }).action(run(restore));
+    examples: ['pas restore /media/card/outbox.sqlite', 'pas restore evening.sqlite --replace'],
+  })
+    .option(
+      '--replace',
+      t`replace an outbox that has finds, as with --yes; the old outbox is moved aside`,
+    )
+    .action(run(restore));
 }
 
-async function restore(context: Context, file: string): Promise<ExitReason> {
+type RestoreFlags = GlobalOptions & { readonly replace?: boolean };
+
+async function restore(context: Context, file: string, options: RestoreFlags): Promise<ExitReason> {
   const { clock, places, terminal } = context;
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl, outbox } = context.getProfile();
@@ -117,7 +124,7 @@ async function restore(context: Context, file: string): Promise<ExitReason> {
     backup: resolve(context.cwd, file),
     outboxesFolder: places.outboxesFolder,
     service: { address: baseUrl, profile: name },
-    replace: context.isConfirmed,
+    replace: options.replace === true || context.isConfirmed,
     onPhotograph: progress.update,
   }).finally(progress.end);
   print(context, restored);
