@@ -96,22 +96,6 @@ describe('the page of the control interface', () => {
   ])('answers 404 to %s', async (path) => {
     expect(await statusOfRawPath(path)).toBe(404);
   });
-
-  test('does not appear in the journal', async () => {
-    await get('/');
-    await get('/finds');
-    expect((await mock.control('GET', '/journal')).value).toEqual([]);
-  });
-
-  test('cannot be used by pages of other origins', async () => {
-    const foreign = await fetch(`${mock.server.control_url}/reset`, {
-      method: 'POST',
-      headers: { origin: 'http://example.org' },
-    });
-    expect(foreign.status).toBe(403);
-    const ownResponse = await get('/health', { origin: new URL(mock.url).origin });
-    expect(ownResponse.status).toBe(200);
-  });
 });
 
 describe('a web page whose host name points at this machine', () => {

@@ -81,16 +81,6 @@ describe('When a fault applies', () => {
       { fault: '503', seen: 3, struck: 1 },
     ]);
   });
-
-  test('the journal names the fault', async () => {
-    await faults({ endpoint: 'import', fault: '503', times: 1 });
-    await statuses(2);
-    const { value } = await mock.control('GET', '/journal');
-    expect((value as { fault: string | null }[]).slice(-2).map((entry) => entry.fault)).toEqual([
-      '503',
-      null,
-    ]);
-  });
 });
 
 describe('What faults do', () => {
@@ -197,12 +187,6 @@ describe('What faults do', () => {
     await faults({ endpoint: 'token', fault: 'token-expired', times: 1 });
     const stale = await fetchToken(mock, 'archaeologist');
     expectDetail(await importXml(mock, makeDocument(mock, smallestFind()), { token: stale }), 401);
-  });
-
-  test('a number that was saved before the connection was cut is stored', async () => {
-    await faults({ endpoint: 'number', fault: 'reset-after-save', times: 1 });
-    await expect(number('Z1')).rejects.toThrow();
-    expectDetail(await number('Z1'), 422);
   });
 
   test('a refused request is never saved: only faults before the save apply', async () => {

@@ -1,12 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  ask,
-  listAll,
-  parseError,
-  parseHeaders,
-  parseRecords,
-  type RawHeader,
-} from '../support/raw-harvest.ts';
+import { ask, listAll, parseError, parseHeaders, type RawHeader } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
 
 // `from` and `until` (B-DATE-1), deleted records (B-DATE-3), and what moves a datestamp (B-DATE-2).
@@ -49,38 +42,6 @@ describe('from and until', () => {
       expect(await within(window)).toEqual(expected);
     },
   );
-
-  test('days without a change match nothing', async () => {
-    expect(await within('&from=2023-02-01&until=2023-02-02')).toEqual([]);
-  });
-
-  test('two adjacent windows share no record and lose none', async () => {
-    const all = await listAll(mock, ALL, asArchivist);
-    const parts = [...(await within('&from=2024-11-01')), ...(await within('&until=2024-10-31'))];
-    expect(parts).toEqual(all);
-  });
-});
-
-describe('every change moves the datestamp', () => {
-  test('a changed record comes first, with the time of its change', async () => {
-    await mock.clock({ set: '2027-01-02T03:04:05.678Z', frozen: true });
-    await mock.control('POST', '/records', { ident: 'HES-000253', changes: { razeni: '77' } });
-    const { text } = await ask(
-      mock,
-      'verb=ListRecords&metadataPrefix=oai_svc&set=heslo:obdobi&from=2027-01-02',
-    );
-    expect(parseHeaders(text).map(({ ident, datestamp }) => [ident, datestamp])).toEqual([
-      ['HES-000253', '2027-01-02T03:04:05Z'],
-    ]);
-    expect(parseRecords(text).get('HES-000253')).toContain('<svc:razeni>77</svc:razeni>');
-  });
-
-  test('responseDate follows the mock’s clock', async () => {
-    await mock.clock({ set: '2030-06-07T08:09:10.500Z', frozen: true });
-    expect((await ask(mock, 'verb=Identify')).text).toContain(
-      '<responseDate>2030-06-07T08:09:10Z</responseDate>',
-    );
-  });
 });
 
 describe('a deleted record', () => {
@@ -114,37 +75,5 @@ describe('a deleted record', () => {
     for (const as of ['archivist', 'researcher', 'anonymous']) {
       expect(await idents(as)).toEqual(['M-202300316-N00005', 'C-202400101-N00009']);
     }
-  });
-});
-
-describe('a new record, if the harvest index lags behind (index_delay_ms)', () => {
-  const mine = `${ALL}&set=osoba&from=2027-05-05`;
-  const listKnown = async (): Promise<Array<string | undefined>> => {
-    const identifier = `${mock.server.oai_base}/id/OS-990001`;
-    const one = parseError(
-      (await ask(mock, `verb=GetRecord&metadataPrefix=oai_dc&identifier=${identifier}`)).text,
-    );
-    return [parseError((await ask(mock, mine)).text), one];
-  };
-
-  test('appears late, with the time of its change', async () => {
-    await mock.clock({ set: '2027-05-05T05:05:05Z', frozen: true });
-    await mock.settings({ index_delay_ms: 60_000 });
-    const body = {
-      ident_cely: 'OS-990001',
-      jmeno: 'Eva',
-      prijmeni: 'Nová',
-      vypis: 'Nová, E.',
-      vypis_cely: 'Nová, Eva',
-    };
-    expect((await mock.control('POST', '/records', { entity: 'osoba', body })).status).toBe(200);
-    expect(await listKnown()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
-    await mock.clock({ advance_ms: 59_999 });
-    expect(await listKnown()).toEqual(['noRecordsMatch', 'idDoesNotExist']);
-    await mock.clock({ advance_ms: 1 });
-    expect(await listKnown()).toEqual([undefined, undefined]);
-    expect(parseHeaders((await ask(mock, mine)).text)).toMatchObject([
-      { ident: 'OS-990001', datestamp: '2027-05-05T05:05:05Z' },
-    ]);
   });
 });

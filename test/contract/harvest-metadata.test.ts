@@ -1,6 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Body } from '../../mock-server/state/records/record.ts';
-import { toVersion } from '../../mock-server/state/records/render-version.ts';
 import { ask } from '../support/raw-harvest.ts';
 import { useTestMock } from '../support/start-mock.ts';
 
@@ -60,33 +58,6 @@ describe('the native format', () => {
       expect(await metadata(ident, 'oai_svc', version)).toMatch(new RegExp(`<${element}[ >]`));
     }
   });
-
-  test.each(['2.0', '2.1'] as const)(
-    'has in %s what its schema defines, and nothing else',
-    (version) => {
-      const entry = { '@id': 'HES-000253', '@lang': 'cs', '#': 'paleolit' };
-      const point = { 'gml:Point': { '@srsName': 'EPSG:4326' } };
-      const guarded = { lokalizace: 'Pole', geom_gml: point, later: 'x' };
-      const find: Body = {
-        ident_cely: 'C-1',
-        igsn: 'i',
-        later: { '#': 'x' },
-        obdobi: entry,
-        chranene_udaje: guarded,
-        soubor: [{ id: '1', later: 'x' }, 'y'],
-      };
-      const { igsn: _, later: _later, ...plain } = find;
-      expect(toVersion('samostatny_nalez', find, version)).toEqual({
-        ...plain,
-        ...(version === '2.0' ? {} : { igsn: 'i' }),
-        chranene_udaje: { lokalizace: 'Pole', geom_gml: point },
-        soubor: [{ id: '1' }, 'y'],
-      });
-      const body: Body = { kod: '116', email: 'a@example.org' };
-      expect(toVersion('ruian_kraj', body, version)).toEqual({ kod: '116' });
-      expect(toVersion('ruian_kraj', body, '2.2')).toEqual(body);
-    },
-  );
 
   test('has the namespace and the schema location of the endpoint', async () => {
     for (const version of ['2.0', '2.1', '2.2']) {
@@ -192,22 +163,5 @@ describe('Dublin Core', () => {
     const titles = await elements('C-202400101-N00008');
     expect(titles.every((element) => !/ $|undefined|\/id\/$/.test(element))).toBe(true);
     expect(titles.some((element) => element.startsWith('creator'))).toBe(false);
-  });
-
-  test.each([
-    'projekt C-202400101',
-    'dokument C-TX-202100311',
-    'let C-LET-01988',
-    'osoba OS-001507',
-    'pian P-1334-100021',
-  ])('of %s has a title, its identifier, its source and further elements', async (entry) => {
-    const ident = entry.split(' ')[1] ?? '';
-    const titles = await elements(ident);
-    expect(titles.filter((element) => element.startsWith('title'))[0]).toMatch(
-      new RegExp(`${ident}$`),
-    );
-    expect(titles).toContain(`identifier ${ident}`);
-    expect(titles).toContain(`source ${at(ident)}`);
-    expect(titles.length).toBeGreaterThan(8);
   });
 });
