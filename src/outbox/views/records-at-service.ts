@@ -286,15 +286,21 @@ export function isPulledSince(
 }
 
 /**
- * Returns the number of a find or record that the service accepted last, by its own time: a record
- * whose find came by a union has numbers under two subjects.
+ * Returns the number of a find or record that the service accepted last. A record whose find came by
+ * a union has numbers under two subjects: of these the later one by the service's time, whose
+ * seconds are whole, and then by this machine's.
  */
 export function findAcceptedNumber(outbox: Outbox, subject: string): NumberEntry | undefined {
   const accepted = listNumberEntries(outbox, subject).filter(({ state }) => state === 'accepted');
-  if (accepted.length < 2) return accepted[0];
-  return accepted
-    .map((entry) => ({ entry, atMs: getAcceptedMs(outbox, entry) ?? 0 }))
-    .sort((a, b) => a.atMs - b.atMs)
+  const [last, ...others] = new Map(accepted.map((entry) => [entry.subject, entry])).values();
+  if (last === undefined || others.length === 0) return last;
+  return [last, ...others]
+    .map((entry) => ({
+      entry,
+      acceptedMs: getAcceptedMs(outbox, entry) ?? 0,
+      startedAt: listAttempts(outbox, entry).at(-1)?.startedAt ?? 0,
+    }))
+    .sort((a, b) => a.acceptedMs - b.acceptedMs || a.startedAt - b.startedAt)
     .at(-1)?.entry;
 }
 
