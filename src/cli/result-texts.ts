@@ -103,6 +103,8 @@ export const STOP_REASONS: Readonly<Record<StopCause['kind'], ExitReason>> = {
   'in-doubt': 'unavailable',
 };
 
+export const LOST_LEDGER = msg`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`;
+
 /** Counts with their nouns, for sentences that have several of them. */
 
 export function formatFindCount(count: number): string {

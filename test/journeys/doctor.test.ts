@@ -74,16 +74,6 @@ test('every check is in the JSON, even if it could not be made', async () => {
   expect(new Set(online).size).toBe(online.length);
 });
 
-test('a schema version that the service accepted in imports is reported as accepted', async () => {
-  await home.do('harvest-vocab');
-  await importSeason(home, 1);
-  const findCheckMessage = async () =>
-    (await diagnose(home)).report.checks.find(({ name }) => name === 'schema')?.message;
-  expect(await findCheckMessage()).toMatch(/the first import shows whether/);
-  await home.do('push');
-  expect(await findCheckMessage()).toMatch(/has accepted imports with it/);
-});
-
 test('a problem of the machine is named with advice', async () => {
   await importSeason(home, 1);
   await home.do('photo', 'add', 'K-1', home.file('p.png', tinyPng(1)));
@@ -102,7 +92,11 @@ test('a problem of the machine is named with advice', async () => {
     account: 'unchecked',
     harvesting: 'unchecked',
   });
-  expect(report.checks.filter(({ level, todo }) => level !== 'ok' && todo === null)).toEqual([]);
+  expect(
+    report.checks.filter(
+      ({ level, todo }) => level !== 'ok' && level !== 'unchecked' && todo === null,
+    ),
+  ).toEqual([]);
   expect(code).toBe(3);
 });
 
@@ -152,7 +146,7 @@ test('a wrong clock, a limited role and a wrong schema location are reported', a
   );
   const { levels, report } = await diagnose(researcher);
   expect(levels).toMatchObject({ clock: 'warning', schema: 'problem' });
-  expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/3[56]\d\d s behind/);
+  expect(report.checks.find(({ name }) => name === 'clock')?.message).toMatch(/by −3[56]\d\d s/);
   expect(report.checks.find(({ name }) => name === 'account')?.message).toMatch(/state 1 only/);
 });
 
@@ -172,16 +166,11 @@ test('a missing login, an unreachable service and a missing profile are each one
   });
   expect(offline.code).toBe(5);
   const text = (await stranger.pas('doctor')).stdout;
-  expect(text).toMatch(
-    /^– +not checked, because the service cannot be reached: connection, clock, account, writing$/m,
-  );
+  expect(text).toMatch(/^– +not checked: connection, clock, account, writing$/m);
   const { base_url, schema_base } = mock.service;
   await stranger.init({ base_url, schema_base }, '--username', 'a');
   const unknown = await diagnose(stranger);
   expect(unknown.levels).toMatchObject({ service: 'ok', account: 'problem', writing: 'unchecked' });
-  expect(unknown.report.checks.find(({ name }) => name === 'writing')?.message).toBe(
-    'the account could not be checked',
-  );
   expect(unknown.code).toBe(4);
 });
 

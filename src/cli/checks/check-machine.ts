@@ -11,18 +11,25 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import {
   DAMAGE_HINT,
-  loadSqlite,
   openSqlite,
   readSqliteVersion,
   toDatabaseError,
 } from '../../base/disk/database.ts';
 import { findDamage } from '../../base/disk/database-file.ts';
 import { isAccessibleToOthers } from '../../base/disk/folder.ts';
+import { isLockingReliable } from '../../base/disk/lock-file.ts';
 import { type ExitReason, isDamaged, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, quoteShellWord } from '../../base/message.ts';
 import { joinWithOr } from '../../base/names.ts';
 import { getPackageVersion, packageRoot } from '../../base/own-files.ts';
+import { openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
+import { assertSoundLedger } from '../../outbox/ledger.ts';
+import type { Outbox } from '../../outbox/open-outbox.ts';
+import { assertSoundOutbox, describeOutbox } from '../../outbox/repair-outbox.ts';
+import { getPushPlace } from '../../outbox/unite.ts';
+import { formatFindCount, LOST_LEDGER } from '../result-texts.ts';
 
 /**
  * Result of a check. A push continues despite a warning; a problem prevents it, now or soon;
@@ -39,53 +46,32 @@ export type Check = {
   readonly reason?: ExitReason;
 };
 
+/** Makes the result `ok`, with what was found for people: a path, a version, a figure. */
+export function makePassedCheck(name: string, message = ''): Check {
+  return { name, level: 'ok', message };
+}
+
+/** Makes the result `warning`, after which a push continues, with its remedy. */
+export function makeWarningCheck(name: string, message: string, todo: Message): Check {
+  return { name, level: 'warning', message, todo };
+}
+
 /**
- * Makes the result `ok`. As for all checks: `name` is stable and for programs, `message` for
- * people.
- */
-export const makePassedCheck = (name: string, message: string): Check => ({
-  name,
-  level: 'ok',
-  message,
-});
-/**
- * Makes the result `warning`, after which a push continues.
- * @param todo remedy
- */
-export const makeWarningCheck = (name: string, message: string, todo: Message): Check => ({
-  name,
-  level: 'warning',
-  message,
-  todo,
-});
-/**
- * Makes the result `problem`, which prevents a push, now or soon.
- * @param todo remedy
+ * Makes the result `problem`, which prevents a push, now or soon, with its remedy.
  * @param reason exit reason of a command that meets this problem
  */
-export const makeProblemCheck = (
+export function makeProblemCheck(
   name: string,
   message: string,
   todo: Message,
   reason: ExitReason = 'dataRefused',
-): Check => ({
-  name,
-  level: 'problem',
-  message,
-  todo,
-  reason,
-});
+): Check {
+  return { name, level: 'problem', message, todo, reason };
+}
 
-/**
- * Makes the result `unchecked` for each name.
- * @param message reason why these were not checked
- */
-export function makeUncheckedChecks(
-  names: readonly string[],
-  message: string,
-  todo: Message,
-): Check[] {
-  return names.map((name) => ({ name, level: 'unchecked', message, todo }));
+/** Makes the result `unchecked` for each name: what it needs failed a check, or was not wanted. */
+export function makeUncheckedChecks(names: readonly string[]): Check[] {
+  return names.map((name) => ({ name, level: 'unchecked', message: t`not checked` }));
 }
 
 /**
@@ -139,13 +125,12 @@ export function checkHome(home: string): Check {
   if (!existsSync(home)) {
     return makeWarningCheck(
       'home',
-      t`${home} does not exist yet.`,
+      t`${home} does not exist yet`,
       t`Run \`${cmd`pas init`}\`. If the folder existed before, connect its drive first.`,
     );
   }
   try {
-    if (!statSync(home).isDirectory())
-      return makeProblemCheck('home', t`${home} is not a folder.`, t`Set PAS_HOME to a folder.`);
+    readdirSync(home);
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     const synchronised = findSynchronisedFolder(home);
     if (synchronised !== undefined)
@@ -188,14 +173,8 @@ export function checkSpace(home: string): Check {
   const freeBytes = bavail * bsize;
   const freeMebibytes = Math.floor(freeBytes / 1024 / 1024);
   const message = t`${freeMebibytes} MiB free in ${place}`;
-  if (freeBytes < NO_SPACE_BYTES)
-    return makeProblemCheck(
-      'disk',
-      message,
-      t`Free some space; otherwise nothing more can be queued.`,
-    );
-  if (freeBytes < LITTLE_SPACE_BYTES)
-    return makeWarningCheck('disk', message, t`Free some space before you queue photographs.`);
+  if (freeBytes < NO_SPACE_BYTES) return makeProblemCheck('disk', message, t`Free some space.`);
+  if (freeBytes < LITTLE_SPACE_BYTES) return makeWarningCheck('disk', message, t`Free some space.`);
   return makePassedCheck('disk', message);
 }
 
@@ -208,8 +187,7 @@ function findNearestExisting(path: string): string {
  * Paths that do not exist are passed over; Windows always passes.
  */
 export function checkPermissions(places: readonly string[]): Check {
-  if (process.platform === 'win32')
-    return makePassedCheck('permissions', t`as set by the permissions of your user folder`);
+  if (process.platform === 'win32') return makePassedCheck('permissions');
   const there = places.filter((path) => existsSync(path));
   const command = `chmod -R u+rwX,go-rwx ${there.map((path) => quoteShellWord(path)).join(' ')}`;
   let open: readonly string[];
@@ -219,14 +197,12 @@ export function checkPermissions(places: readonly string[]): Check {
     if (!(thrown instanceof Error && 'path' in thrown)) throw thrown;
     return makeProblemCheck('permissions', t`${thrown.path} cannot be read.`, command);
   }
-  const [first] = open;
-  if (first === undefined)
-    return makePassedCheck('permissions', t`files and folders are readable by you alone`);
-  const more = open.length - 1;
-  const message =
-    more === 0 ? t`Others may read ${first}.` : t`Others may read ${first} and ${more} more.`;
-  return makeProblemCheck('permissions', message, command);
+  if (open.length === 0) return makePassedCheck('permissions');
+  const names = `${open.slice(0, MAX_NAMED).join(', ')}${open.length > MAX_NAMED ? ' …' : ''}`;
+  return makeProblemCheck('permissions', t`Others may read ${names}.`, command);
 }
+
+const MAX_NAMED = 3;
 
 function listOpenToOthers(path: string): string[] {
   const self = isAccessibleToOthers(path) ? [path] : [];
@@ -252,6 +228,93 @@ export function checkDatabase(name: string, path: string, todo: Message = DAMAGE
     const failed = makeFailedCheck(name, thrown);
     return isDamaged(thrown) ? makeProblemCheck(name, failed.message, todo) : failed;
   }
+}
+
+/**
+ * Checks each fact of the outbox by its id, and tells what it is for and has.
+ * @param machine identifier of this machine; empty where it has none
+ * @throws DatabaseError where a fact is damaged
+ */
+export function checkFacts(outbox: Outbox, machine: string): Check {
+  assertSoundOutbox(outbox);
+  const { header, user = '–', finds, unsent } = describeOutbox(outbox, machine);
+  const { address } = header;
+  const found = formatFindCount(finds);
+  return makePassedCheck('rows', t`${address} (${user}): ${found}; entries not sent: ${unsent}`);
+}
+
+/**
+ * Checks that the file of every unsent photograph exists and has its size; a push verifies its
+ * bytes.
+ * @param outbox undefined where there is none
+ */
+export function checkPhotographs(
+  outbox: Outbox | undefined,
+  photosFolder: string,
+  onProgress: (doneCount: number, total: number) => void,
+): Check {
+  const copies = openContentStore(photosFolder);
+  const waiting =
+    outbox === undefined ? [] : listUnsentPhotoEntries(outbox).map(({ photograph }) => photograph);
+  const count = waiting.length;
+  const missing = waiting.filter(({ link, sha512, sizeBytes }, index) => {
+    onProgress(index, count);
+    const path = link ?? copies.getPath(sha512);
+    return !existsSync(path) || statSync(path).size !== sizeBytes;
+  });
+  if (missing.length === 0) return makePassedCheck('photographs', String(count));
+  const names = missing
+    .slice(0, MAX_NAMED)
+    .map(({ name }) => name)
+    .join(', ');
+  return makeProblemCheck(
+    'photographs',
+    t`${missing.length} of ${count} queued photographs were removed or changed: ${names}.`,
+    t`Queue them again with \`${cmd`pas photo add`} FIND FILE\`.`,
+  );
+}
+
+/** Checks each fact of the ledger, and reports its size and place; a missing one passes. */
+export function checkLedger(file: string): Check {
+  const todo = t`Move it aside, and make it again from the outboxes: ${cmd`pas doctor --repair`}`;
+  const ofFile = checkDatabase('ledger', file, todo);
+  if (ofFile.level !== 'ok') return makeProblemCheck('ledger', ofFile.message, todo, 'config');
+  try {
+    if (existsSync(file)) assertSoundLedger(file);
+    return ofFile;
+  } catch (thrown) {
+    return makeProblemCheck('ledger', makeFailedCheck('ledger', thrown).message, todo, 'config');
+  }
+}
+
+/** Checks that a lock in the folder excludes another process; a missing folder passes. */
+export function checkLocks(folder: string): Check {
+  if (!existsSync(folder) || isLockingReliable(folder)) return makePassedCheck('locks', folder);
+  return makeProblemCheck(
+    'locks',
+    t`A lock in ${folder} does not prevent a second push: finds could be sent twice.`,
+    t`Move the state folder to a disk of this machine (PAS_STATE), and never start two pushes at once.`,
+  );
+}
+
+/**
+ * Checks that a push from this machine is permitted.
+ * @param machine identifier of this machine; empty where it has none
+ */
+export function checkMachineOfOutbox(outbox: Outbox, machine: string): Check {
+  const { ledger, ledgerProblem } = outbox;
+  if (ledgerProblem !== undefined) {
+    const todo = ledgerProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
+    return makeProblemCheck('belongs-to', ledgerProblem.message, todo, ledgerProblem.exitReason);
+  }
+  const place = ledger === undefined ? 'new' : getPushPlace(outbox, machine).kind;
+  if (place === 'lost-ledger') return makePassedCheck('belongs-to', String(LOST_LEDGER));
+  if (place !== 'foreign') return makePassedCheck('belongs-to');
+  return makeProblemCheck(
+    'belongs-to',
+    t`This outbox was pushed from another place.`,
+    t`If you no longer push from there: ${cmd`pas push --take-over`}`,
+  );
 }
 
 /** Folder beside the program in the archive of `npm run release`. */
@@ -292,12 +355,4 @@ function readPackageVersion(name: string): string {
     version: string;
   };
   return version;
-}
-
-/**
- * Loads SQLite for a command that does not open it by itself.
- * @throws DatabaseError where its native module is missing
- */
-export function assertSqliteLoads(): void {
-  loadSqlite();
 }

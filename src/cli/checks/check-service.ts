@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutFullStop } from '../../base/characters.ts';
-import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
+import { formatMoment, t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import { findSchemaNamesProblem } from '../../finds/document.ts';
@@ -43,8 +43,6 @@ type ServiceToCheck = ProbeContext & {
 
 const MAX_CLOCK_ERROR_MS = 60_000;
 
-const WHEN_THERE_IS_A_NETWORK = msg`Run \`${cmd`pas doctor`}\` again when the service can be reached.`;
-
 /**
  * Checks reach, clock, account, role, permission to write, and the schema, each with its own
  * result. Those that need an unreachable service are `unchecked`. Changes nothing at the service.
@@ -69,16 +67,12 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
         todo,
         'unavailable',
       ),
-      ...makeUncheckedChecks(
-        ['connection', 'clock', 'account', 'writing'],
-        t`the service cannot be reached`,
-        WHEN_THERE_IS_A_NETWORK,
-      ),
+      ...makeUncheckedChecks(['connection', 'clock', 'account', 'writing']),
       await checkSchema(service, undefined),
     ];
   }
   const reached = [
-    makePassedCheck('service', t`${baseUrl} answers`),
+    makePassedCheck('service', baseUrl),
     ...connections.map(describeConnection),
     checkClock(answer, clock.now()),
   ];
@@ -91,12 +85,10 @@ export async function checkService(service: ServiceToCheck): Promise<Check[]> {
       await checkSchema(service, account),
     ];
   } catch (thrown) {
-    const todo = t`Correct it and run \`${cmd`pas doctor`}\` again.`;
-    const remaining = makeUncheckedChecks(['writing'], t`the account could not be checked`, todo);
     return [
       ...reached,
       makeFailedCheck('account', thrown),
-      ...remaining,
+      ...makeUncheckedChecks(['writing']),
       await checkSchema(service, undefined),
     ];
   }
@@ -114,18 +106,17 @@ function describeConnection({ address, family, proxy, certificates }: Connection
 }
 
 function checkRole({ outbox }: ServiceToCheck, { name, identCely, role }: Account): Check {
-  const limits = role === 'researcher' ? t`; a researcher may import into state 1 only` : '';
-  const message = `${name} (${identCely}), ${ROLE_WORDS[role]}${limits}`;
-  const refused =
-    role !== 'researcher' || outbox === undefined ? 0 : countRefusedToResearchers(outbox);
+  const who = `${name} (${identCely}), ${ROLE_WORDS[role]}`;
+  if (role !== 'researcher') return makePassedCheck('account', who);
+  const message = `${who}. ${t`A researcher may import finds into state 1 only.`}`;
+  const refused = outbox === undefined ? 0 : countRefusedToResearchers(outbox);
   if (refused === 0) return makePassedCheck('account', message);
-  const queued = ngettext(
-    msgid`the service will refuse ${refused} queued entry`,
-    `the service will refuse ${refused} queued entries`,
-    refused,
+  return makeProblemCheck(
+    'account',
+    `${message} ${t`Queued entries that the service will refuse: ${refused}.`}`,
+    t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`,
+    'notAllowed',
   );
-  const todo = t`Ask an archaeologist to send numbers and imports into states 2 and 3, or choose state 1: ${cmd`pas edit`} FIND --set stav=1`;
-  return makeProblemCheck('account', `${message}: ${queued}.`, todo, 'notAllowed');
 }
 
 async function checkAccess(service: ServiceToCheck): Promise<Check> {
@@ -133,36 +124,28 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
   if (answer instanceof TransportError)
     return makeProblemCheck(
       'writing',
-      t`The write interface did not answer: ${answer.message}.`,
+      t`${service.baseUrl} did not answer: ${answer.message}.`,
       adviseOnNetwork(answer),
       'unavailable',
     );
   const body = parseErrorBody(answer.body);
   const detail = body.kind === 'detail' ? `: ${withoutFullStop(body.detail)}` : '';
+  const message = t`The write interface answered with status ${answer.status}${detail}.`;
   switch (answer.status) {
     case 405:
     case 429:
-      return makePassedCheck('writing', t`the write interface accepts this account`);
+      return makePassedCheck('writing');
     case 403:
       return makeProblemCheck(
         'writing',
-        t`The account or address is refused${detail}.`,
+        message,
         t`Ask the operator of the service.`,
         'notAllowed',
       );
     case 503:
-      return makeProblemCheck(
-        'writing',
-        t`The write interface is closed${detail}.`,
-        t`Push later; the queue is kept.`,
-        'unavailable',
-      );
+      return makeProblemCheck('writing', message, t`Push later; the queue is kept.`, 'unavailable');
     default:
-      return makeWarningCheck(
-        'writing',
-        t`The write interface answered with status ${answer.status}.`,
-        t`Check base_url in the profile.`,
-      );
+      return makeWarningCheck('writing', message, t`Check base_url in the profile.`);
   }
 }
 
@@ -170,21 +153,12 @@ async function checkAccess(service: ServiceToCheck): Promise<Check> {
  * Compares the clocks: photographs and datestamps depend on the time, and a large error breaks TLS.
  */
 function checkClock(response: HttpResponse, atMs: number): Check {
-  const serverMs = Date.parse(response.headers['date'] ?? '');
-  if (Number.isNaN(serverMs))
-    return makeWarningCheck(
-      'clock',
-      t`The service does not state its time.`,
-      t`Check this machine's clock yourself.`,
-    );
-  const errorMs = atMs - serverMs;
-  const seconds = Math.round(Math.abs(errorMs) / 1000);
-  const message =
-    errorMs > 0
-      ? t`This machine's clock is ${seconds} s ahead of the service's.`
-      : t`This machine's clock is ${seconds} s behind the service's.`;
-  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS)
-    return makePassedCheck('clock', t`agrees with the service's within a minute (${seconds} s)`);
+  const errorMs = atMs - Date.parse(response.headers['date'] ?? '');
+  const seconds = `${errorMs < 0 ? '−' : '+'}${Math.round(Math.abs(errorMs) / 1000)}`;
+  if (Math.abs(errorMs) <= MAX_CLOCK_ERROR_MS) return makePassedCheck('clock', `${seconds} s`);
+  const message = Number.isNaN(errorMs)
+    ? t`The service does not state its time.`
+    : t`This machine's clock differs from the service's by ${seconds} s.`;
   return makeWarningCheck('clock', message, t`Correct this machine's clock.`);
 }
 
@@ -227,16 +201,10 @@ async function checkSchema(service: ServiceToCheck, account: Account | undefined
         todo,
       );
     }
-    if (outbox !== undefined && hasAcceptedDocumentContaining(outbox, nameSpace))
-      return makePassedCheck(
-        'schema',
-        t`${schemaVersion}, available; the service has accepted imports with it`,
-      );
-    if (names !== undefined) return makeWarningCheck('schema', `${names.message}`, names.todo);
-    return makePassedCheck(
-      'schema',
-      t`${schemaVersion}, available; the first import shows whether the service accepts it`,
-    );
+    const isAccepted = outbox !== undefined && hasAcceptedDocumentContaining(outbox, nameSpace);
+    if (names !== undefined && !isAccepted)
+      return makeWarningCheck('schema', `${names.message}`, names.todo);
+    return makePassedCheck('schema', nameSpace);
   } catch (thrown) {
     if (!(thrown instanceof TransportError)) throw thrown;
     return makeWarningCheck('schema', t`${address} did not answer: ${thrown.message}.`, todo);
@@ -254,16 +222,20 @@ export async function checkHarvesting(
 ): Promise<Check> {
   try {
     const { repositoryName, baseUrl } = await (await open()).identify(stop);
-    return makePassedCheck('harvesting', t`${repositoryName} at ${baseUrl}`);
+    return makePassedCheck('harvesting', `${repositoryName}, ${baseUrl}`);
   } catch (thrown) {
-    if (!stop.aborted) return makeFailedCheck('harvesting', thrown);
-    return makeProblemCheck(
-      'harvesting',
-      t`The harvesting interface took too long to answer.`,
-      WHEN_THERE_IS_A_NETWORK,
-      'unavailable',
-    );
+    return stop.aborted ? makeLateCheck('harvesting') : makeFailedCheck('harvesting', thrown);
   }
+}
+
+/** Makes the problem that the service has not answered within the time for a check. */
+export function makeLateCheck(name: string): Check {
+  return makeProblemCheck(
+    name,
+    t`The service took too long to answer.`,
+    t`Check the network. The queue is kept.`,
+    'unavailable',
+  );
 }
 
 const OLD_VOCABULARY_DAYS = 90;
@@ -285,13 +257,7 @@ export function checkVocabulary(vocabulary: Vocabulary | undefined, nowMs: numbe
       todo,
     );
   const days = Math.floor((nowMs - Math.min(...complete)) / 86_400_000);
-  const sets = ngettext(
-    msgid`${complete.length} set harvested`,
-    `${complete.length} sets harvested`,
-    complete.length,
-  );
-  const age = ngettext(msgid`the oldest ${days} day ago`, `the oldest ${days} days ago`, days);
-  const message = `${sets}, ${age}`;
+  const message = t`sets: ${complete.length}; days since the oldest harvest: ${days}`;
   return days > OLD_VOCABULARY_DAYS
     ? makeWarningCheck('vocabulary-age', message, todo)
     : makePassedCheck('vocabulary-age', message);

@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { loadSqlite } from '../../base/disk/database.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatDecimal, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
 import { getOutboxStatus } from '../../outbox/views/outbox-status.ts';
-import { assertSqliteLoads } from '../checks/check-machine.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
@@ -36,7 +36,7 @@ const ACCOUNT = 'archaeologist';
 
 async function runDemo(context: Context, options: DemoOptions): Promise<ExitReason> {
   const startedMs = context.clock.monotonicMs();
-  assertSqliteLoads();
+  loadSqlite();
   const { startMockServer } = await import('../../../mock-server/server.ts');
   const server = await startMockServer({ port: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));

@@ -4,31 +4,26 @@ import type { Command } from 'commander';
 import { padText } from '../../base/characters.ts';
 import { type ExitReason, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd } from '../../base/message.ts';
 import { describeOutbox, repairOutbox } from '../../outbox/repair-outbox.ts';
 import type { Exchange } from '../../service/http/exchange.ts';
 import {
   type Check,
   checkDatabase,
-  checkHome,
-  checkNode,
-  checkPermissions,
-  checkSpace,
-  makeFailedCheck,
-  makePassedCheck,
-  makeProblemCheck,
-  makeUncheckedChecks,
-  makeWarningCheck,
-} from '../checks/check-machine.ts';
-import {
   checkFacts,
-  checkLease,
+  checkHome,
   checkLedger,
   checkLocks,
   checkMachineOfOutbox,
+  checkNode,
+  checkPermissions,
   checkPhotographs,
-  makeContentsCheck,
-} from '../checks/check-outbox.ts';
+  checkSpace,
+  makeFailedCheck,
+  makePassedCheck,
+  makeUncheckedChecks,
+  makeWarningCheck,
+} from '../checks/check-machine.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { isProtectedAddress, type Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, makeTimeoutSignal } from '../context/context.ts';
@@ -86,24 +81,17 @@ async function runDoctor(context: Context, options: DoctorOptions): Promise<Exit
       add(await attemptCheck('pacing', () => checkPacing(context, profile)));
     }
     if (isOnline) add(...(await checkReachableService(context, profile, hasOutbox)));
-    else
-      add(
-        ...makeUncheckedChecks(
-          hasPace ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK],
-          t`there is no network`,
-          t`Run \`${cmd`pas doctor`}\` without --offline when you are online.`,
-        ),
-      );
-  } else {
-    const names = ['secrets', 'photographs', 'vocabulary-age', 'pacing', ...NEEDS_NETWORK];
+    else add(...makeUncheckedChecks(hasPace ? NEEDS_NETWORK : ['pacing', ...NEEDS_NETWORK]));
+  } else
     add(
-      ...makeUncheckedChecks(
-        names,
-        t`there is no profile`,
-        t`Create one with \`${cmd`pas init`}\`, then run \`${cmd`pas doctor`}\` again.`,
-      ),
+      ...makeUncheckedChecks([
+        'secrets',
+        'photographs',
+        'vocabulary-age',
+        'pacing',
+        ...NEEDS_NETWORK,
+      ]),
     );
-  }
   return conclude(context, checks, hasOutbox);
 }
 
@@ -249,15 +237,12 @@ function getOutboxPath(context: Context): string {
 
 async function checkOutbox(context: Context): Promise<Check[]> {
   const { ledgerFile, locksFolder } = context.getLedgerPlaces();
-  const isShared = ledgerFile === context.places.ledgerFile;
   return [
-    await attemptCheck('rows', async () => checkFacts(await context.openOutbox())),
-    await attemptCheck('contents', async () =>
-      makeContentsCheck(describeOutbox(await context.openOutbox(), context.getMachineId())),
+    await attemptCheck('rows', async () =>
+      checkFacts(await context.openOutbox(), context.getMachineId()),
     ),
-    await attemptCheck('ledger', async () => checkLedger(ledgerFile, isShared)),
+    await attemptCheck('ledger', async () => checkLedger(ledgerFile)),
     await attemptCheck('locks', async () => checkLocks(locksFolder)),
-    await attemptCheck('lease', async () => checkLease(context.pushLock())),
     await attemptCheck('belongs-to', async () =>
       checkMachineOfOutbox(await context.openOutbox(), context.getMachineId()),
     ),
@@ -329,7 +314,9 @@ async function checkReachableService(
   profile: Profile,
   hasOutbox: boolean,
 ): Promise<Check[]> {
-  const { checkHarvesting, checkService } = await import('../checks/check-service.ts');
+  const { checkHarvesting, checkService, makeLateCheck } = await import(
+    '../checks/check-service.ts'
+  );
   const connections = await context.openConnections();
   const stop = makeTimeoutSignal(context, MAX_CHECKING_MS);
   const send: Exchange = (request) => connections.send({ ...request, signal: stop });
@@ -341,14 +328,7 @@ async function checkReachableService(
     const service = { ...profile, session, send, pace, outbox, clock: context.clock, stop };
     checks.push(...(await checkService(service)));
   } catch (thrown) {
-    const seconds = MAX_CHECKING_MS / 1000;
-    const late = t`Searching the service took longer than ${seconds} seconds.`;
-    const todo = t`Check the network. The queue is kept.`;
-    checks.push(
-      stop.aborted
-        ? makeProblemCheck('service', late, todo, 'unavailable')
-        : makeFailedCheck('service', thrown),
-    );
+    checks.push(stop.aborted ? makeLateCheck('service') : makeFailedCheck('service', thrown));
   }
   if (profile.oaiBase !== undefined)
     return [
@@ -374,50 +354,14 @@ async function attemptCheck(name: string, work: () => Promise<Check>): Promise<C
   }
 }
 
-const CHECK_WORDS: Readonly<Record<string, Message>> = {
-  home: msg`home`,
-  disk: msg`disk`,
-  permissions: msg`permissions`,
-  outbox: msg`outbox`,
-  rows: msg`rows`,
-  'vocabulary-file': msg`vocabulary-file`,
-  profile: msg`profile`,
-  secrets: msg`secrets`,
-  contents: msg`contents`,
-  ledger: msg`ledger`,
-  locks: msg`locks`,
-  lease: msg`lease`,
-  'belongs-to': msg`belongs to`,
-  photographs: msg`photographs`,
-  'vocabulary-age': msg`vocabulary-age`,
-  pace: msg`pace`,
-  pacing: msg`pacing`,
-  pause: msg`pause`,
-  service: msg`service`,
-  connection: msg`connection`,
-  clock: msg`clock`,
-  account: msg`account`,
-  writing: msg`writing`,
-  schema: msg`schema`,
-  harvesting: msg`harvesting`,
-};
-
-function getCheckName(name: string): string {
-  return String(CHECK_WORDS[name] ?? name);
-}
-
-/** Prints unchecked items with one reason in one line. */
+/** Prints unchecked items in one line. */
 function printChecks(context: Context, checks: readonly Check[]): void {
-  const remaining = checks.filter(({ level }) => level === 'unchecked');
+  const unchecked = checks.filter(({ level }) => level === 'unchecked');
   for (const check of checks) if (check.level !== 'unchecked') printCheck(context, check);
-  const [first] = remaining;
+  const [first] = unchecked;
   if (first === undefined) return;
-  const names = remaining.map(({ name }) => getCheckName(name)).join(', ');
-  printCheck(context, {
-    ...first,
-    name: '',
-    message: t`not checked, because ${first.message}: ${names}`,
-  });
+  const names = unchecked.map(({ name }) => name).join(', ');
+  printCheck(context, { ...first, name: '', message: `${first.message}: ${names}` });
 }
 
 function printCheck({ terminal }: Context, { name, level, message, todo }: Check): void {
@@ -428,6 +372,6 @@ function printCheck({ terminal }: Context, { name, level, message, todo }: Check
     problem: color.red('✗'),
     unchecked: color.dim('–'),
   }[level];
-  terminal.printLine(`${mark} ${padText(getCheckName(name), 16)} ${message}`);
+  terminal.printLine(`${mark} ${padText(name, 16)} ${message}`);
   if (todo !== undefined) terminal.printLine(`${' '.repeat(19)}→ ${todo}`);
 }

@@ -5,6 +5,7 @@ import {
   type MockServerFlags,
   parseMockServerOptions,
 } from '../../../mock-server/state/options.ts';
+import { loadSqlite } from '../../base/disk/database.ts';
 import {
   type ExitReason,
   getErrorMessage,
@@ -13,7 +14,6 @@ import {
 } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { msg } from '../../base/message.ts';
-import { assertSqliteLoads } from '../checks/check-machine.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 
@@ -47,7 +47,7 @@ async function serve(context: Context, flags: MockServerFlags): Promise<ExitReas
 }
 
 async function start(flags: MockServerFlags) {
-  assertSqliteLoads();
+  loadSqlite();
   const { startMockServer } = await import('../../../mock-server/server.ts');
   try {
     return await startMockServer(parseMockServerOptions(flags));

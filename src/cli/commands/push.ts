@@ -23,6 +23,7 @@ import { announceInstance, confirmProduction, openPush } from '../context/open-s
 import {
   formatRequestCount,
   formatStopCause,
+  LOST_LEDGER,
   listAnswerCommands,
   STOP_REASONS,
 } from '../result-texts.ts';
@@ -163,10 +164,7 @@ async function pushOptions(
     admitNewPeople: kinds.includes('import')
       ? (mayAskNow: boolean) => admitNewPeople(context, admission(mayAskNow))
       : undefined,
-    onLostLedger: () =>
-      terminal.warn(
-        t`The ledger that this outbox was pushed with is missing. Before sending, pas searches the service for entries that are not sent yet.`,
-      ),
+    onLostLedger: () => terminal.warn(String(LOST_LEDGER)),
     askHeld: mayAsk(context, options)
       ? (held: readonly Entry[]) => askHeld(context, outbox, held)
       : undefined,

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { ConfigError, DatabaseError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { formatPause } from '../../service/http/exchange.ts';
@@ -175,7 +175,7 @@ function getRedisAddress({ pacing }: Profile): RedisAddress {
  * whether its password is protected.
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
-  if (profile.pacing === 'local') return checkLocalPacing(context.places.paceFile);
+  if (profile.pacing === 'local') return makePassedCheck('pacing', context.places.paceFile);
   const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
   const address = getRedisAddress(profile);
   const place = formatRedisEndpoint(address);
@@ -224,14 +224,4 @@ export async function checkPacing(context: Context, profile: Profile): Promise<C
   } finally {
     store?.close();
   }
-}
-
-function checkLocalPacing(path: string): Check {
-  if (!existsSync(path))
-    return makePassedCheck('pacing', t`local, in ${path}, which the first push creates`);
-  const mode = (statSync(path).mode & 0o777).toString(8).padStart(4, '0');
-  return makePassedCheck(
-    'pacing',
-    t`local, in ${path} (${mode}), shared by every pas of this user on this machine`,
-  );
 }
