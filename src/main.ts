@@ -43,6 +43,7 @@ export async function runMain(args: readonly string[], world: Runtime): Promise<
         import('./base/disk/database.ts'),
       ]);
       const context = makeContext(world, words.at(-1) as GlobalOptions);
+      setProfileFlagSource(context.getProfileFlag);
       try {
         restrictHomePermissions(context);
         ended.reason = await work(context, ...(words as never[]));

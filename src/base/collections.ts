@@ -22,3 +22,12 @@ export function memoize<Key, Value>(make: (key: Key) => Value): (key: Key) => Va
     return value;
   };
 }
+
+/** Runs a function at the first call only, and returns its result at each; an error is thrown anew. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -89,7 +89,7 @@ test('entries that the role may not send are counted even if the role was unknow
     4,
     expect.objectContaining({
       level: 'problem',
-      message: expect.stringContaining('the service will refuse 3 queued entries'),
+      message: expect.stringContaining('will refuse: 3'),
     }),
   ]);
 });

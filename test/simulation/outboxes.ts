@@ -6,6 +6,7 @@ import {
   listProfilesOfOutbox,
   readConfigFile,
 } from '../../src/cli/context/config.ts';
+
 import type { Profile } from './scenario.ts';
 
 /** An entry as an outbox of a home has it. */

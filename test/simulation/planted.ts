@@ -453,7 +453,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a token is kept for a user name, wherever that is',
     themes: ['a training service beside the real one'],
-    file: 'src/cli/context/open-service.ts',
+    file: 'src/cli/context/chosen-profile.ts',
     from: '  return makeSecretsOwner({ baseUrl, username });',
     to: `  return makeSecretsOwner({ baseUrl: baseUrl === '' ? '' : 'https://any.test', username });`,
   },

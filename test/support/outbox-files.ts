@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findOutboxName, readConfigFile } from '../../src/cli/context/config.ts';
+
 import { everythingIn } from './hostile-disk.ts';
 import type { Home, Run } from './run-pas.ts';
 

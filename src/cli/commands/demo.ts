@@ -15,10 +15,10 @@ import {
   type GlobalOptions,
   makeContext,
   omitAccountVariables,
+  runPas,
 } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
-import { runPas } from '../run-pas.ts';
 
 type DemoOptions = GlobalOptions & { readonly keep?: boolean };
 

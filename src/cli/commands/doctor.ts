@@ -25,14 +25,10 @@ import {
   makeWarningCheck,
 } from '../checks/check-machine.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { getSourceOfSecrets, SECRET_PLACE_TEXTS } from '../context/chosen-profile.ts';
 import { isProtectedAddress, type Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, makeTimeoutSignal } from '../context/context.ts';
-import {
-  getSourceOfSecrets,
-  openHarvestClient,
-  openService,
-  SECRET_PLACE_TEXTS,
-} from '../context/open-service.ts';
+import { openHarvestClient, openService } from '../context/open-service.ts';
 import { checkPacing, openPace, readSharedPause } from '../context/pacing.ts';
 import { getBinding, openStoredOutbox } from '../context/profile-outbox.ts';
 import { INSTANCE_WORDS } from '../result-texts.ts';

@@ -1,8 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
-import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
+import { writePrivateFile } from '../../base/disk/files.ts';
+import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd } from '../../base/message.ts';
+import { cmd, quoteShellWord } from '../../base/message.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { askAboutChangedFinds } from '../../outbox/unite.ts';
@@ -11,7 +15,6 @@ import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { addWhereOption, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openEditFile } from '../context/user-files.ts';
 import {
   askAboutFinders,
   openAddingSources,
@@ -250,4 +253,60 @@ function printChanges(
   terminal.printLine(terminal.color.bold(stored.localId));
   for (const { element, was, is } of changes)
     terminal.printLine(`  ${element}: ${was ?? '–'} → ${is ?? '–'}`);
+}
+
+/**
+ * Text of a find while it is edited. It stays in the data home until its find is changed, so that
+ * no input is lost.
+ */
+type EditFile = {
+  readonly path: string;
+  /** Text of an unfinished edit; undefined where there is none. */
+  readonly left: string | undefined;
+  write(text: string): void;
+  /**
+   * Opens the editor and waits for it.
+   * @throws UsageError when there is none, or it fails: the text stays
+   */
+  open(): string;
+  remove(): void;
+};
+
+/**
+ * Returns the access to the file in which a find is edited, with the text of an unfinished edit;
+ * the editor is not started yet. See {@link EditFile}.
+ */
+function openEditFile(context: Context, find: StoredFind): EditFile {
+  const path = join(context.places.home, `edit-${find.uuid}.txt`);
+  return {
+    path,
+    left: existsSync(path) ? readFileSync(path, 'utf8') : undefined,
+    write: (text) => writePrivateFile(path, text),
+    open: () => {
+      runEditor(context, path);
+      if (!existsSync(path))
+        throw new FileError(path, t`The editor removed ${path}.`, {
+          hint: t`Nothing was changed.`,
+        });
+      return readFileSync(path, 'utf8');
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+function runEditor({ environment, terminal }: Context, path: string): void {
+  const chosen = environment['VISUAL'] || environment['EDITOR'];
+  if (chosen === undefined && !terminal.interactive) {
+    throw new UsageError(t`pas cannot open an editor without a terminal.`, {
+      hint: t`Give the values with --set element=value, or name an editor in EDITOR.`,
+    });
+  }
+  const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
+  // As in git, the editor may be a command with flags.
+  const quoted = process.platform === 'win32' ? `"${path}"` : quoteShellWord(path);
+  const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
+  if (error === undefined && status === 0) return;
+  throw new UsageError(t`The editor ${editor} failed. Your text is in ${path}.`, {
+    hint: t`Run the command again to continue with it, or set VISUAL or EDITOR to another editor.`,
+  });
 }

@@ -12,12 +12,12 @@ import {
 import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
 import { formatSetName } from '../../harvest/pass.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openHarvestOutput } from '../context/harvest-output.ts';
-import { getHarvestAccount, getHarvestBase } from '../context/open-service.ts';
 import { formatRecordCount } from '../result-texts.ts';
 import {
   formatLeftOut,
+  openHarvestOutput,
   type RequestOptions,
   runHarvest,
   toSetJson,

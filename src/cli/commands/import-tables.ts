@@ -33,7 +33,7 @@ import {
   makeContextKeeping,
   openValidationContext,
 } from '../context/validation.ts';
-import { askAboutRow, importAnsweredRow } from '../interview/ask-about-row.ts';
+import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 import { formatPerson } from './push-progress.ts';

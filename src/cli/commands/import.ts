@@ -1,9 +1,31 @@
+import { existsSync } from 'node:fs';
+import { basename, extname, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd, composeCommand } from '../../base/message.ts';
+import type { ImportPreview, UnmappedTerm } from '../../tables/columns/map-table.ts';
+import type { TableProposal } from '../../tables/columns/propose-columns.ts';
+import type { Table } from '../../tables/table.ts';
+import { type PreviewedTable, previewTable } from '../../tables/table-columns.ts';
 import { addReadingOptions, appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
-import { type ImportOptions, importTables, ON_CONFLICT } from './import-tables.ts';
+import { listReadingFlags, readTableOrInput } from '../context/user-files.ts';
+import { getPhotoRoot, openOfferSources, openValidationContext } from '../context/validation.ts';
+import {
+  askAboutTable,
+  formatPreview,
+  formatProposal,
+  formatUnmappedTerms,
+  hasVocabulary,
+} from '../interview/ask-about-table.ts';
+import { toIssueJson } from '../terminal.ts';
+import {
+  type ImportOptions,
+  importTables,
+  makeColumnMapPath,
+  ON_CONFLICT,
+} from './import-tables.ts';
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
@@ -68,7 +90,185 @@ async function start(
   options: ImportOptions,
 ): Promise<ExitReason> {
   if (files.length === 0) throw new UsageError(t`Specify the tables to import.`);
-  if (options.wizard === true)
-    return (await import('./import-wizard.ts')).runWizard(context, files, options);
+  if (options.wizard === true) return runWizard(context, files, options);
   return importTables(context, files, options);
+}
+
+/**
+ * Proposes the column map of a table, lets a person change it on a terminal, writes it, and
+ * imports the table on request.
+ * @returns `dataRefused` where something is left to decide in the written map
+ * @throws UsageError where several files or standard input are given, the map exists, or there is
+ * neither a terminal nor `--yes`
+ */
+async function runWizard(
+  context: Context,
+  files: readonly string[],
+  options: ImportOptions,
+): Promise<ExitReason> {
+  const { terminal } = context;
+  const { file, mapFile, asks } = resolveWizardFiles(context, files, options);
+  const termsFile = `${file.slice(0, file.length - extname(file).length)}.terms.csv`;
+  terminal.note(t`Reading ${file} …`);
+  const say = (lines: readonly string[]): void => terminal.note(lines.join('\n'));
+  const previewed = await openPreview(context, file, mapFile, options);
+  const { proposed } = previewed;
+  printReadNotes(previewed.table, say);
+  const name = basename(file);
+  const rows = previewed.table.rowCount;
+  say([
+    ngettext(
+      msgid`${name}: ${rows} row. The columns seem to be:`,
+      `${name}: ${rows} rows. The columns seem to be:`,
+      rows,
+    ),
+    '',
+    ...formatProposal(proposed),
+  ]);
+  const { proposal, importNow } = asks
+    ? await ask(context, previewed, say)
+    : { proposal: proposed, importNow: false };
+  const preview = previewed.preview(proposal);
+  if (!asks) say(['', ...formatPreview(preview)]);
+  const { strange, termsKept, problems } = await previewed.write(proposal, termsFile);
+  if (strange.length > 0) say(formatUnmappedTerms(strange, termsFile));
+  if (termsKept) terminal.warn(t`${termsFile} already exists and stays as it is.`);
+  for (const { message } of problems) terminal.warn(message);
+  for (const element of proposal.undecided) {
+    terminal.warn(
+      t`${element} has no value yet: add it under [fixed] in ${mapFile}, or with --set ${element}=…`,
+    );
+    if (hasVocabulary(element)) terminal.note(t`Its values: \`${cmd`pas vocab list ${element}`}\``);
+  }
+  for (const { problem } of proposal.questions)
+    terminal.warn(t`${problem} Write the answer in ${mapFile}.`);
+  terminal.printLine(t`Written: ${mapFile}`);
+  terminal.printValue(
+    toWizardJson(mapFile, strange.length > 0 ? termsFile : undefined, proposal, preview, strange),
+  );
+  if (importNow) return importTables(context, [file], { ...options, map: mapFile });
+  printDryRun(context, file, mapFile, options);
+  return proposal.undecided.length + problems.length + proposal.questions.length > 0
+    ? 'dataRefused'
+    : 'done';
+}
+
+/**
+ * @throws UsageError without a terminal and `--yes`, for several tables, and where the map's file
+ * exists
+ */
+function resolveWizardFiles(
+  { isConfirmed, terminal }: Context,
+  files: readonly string[],
+  options: ImportOptions,
+) {
+  const [file, another] = files;
+  if (file === undefined || another !== undefined || file === '-') {
+    throw new UsageError(t`--wizard reads a single table, which must be a file.`);
+  }
+  const asks = !isConfirmed && terminal.interactive && !terminal.json;
+  if (!asks && !isConfirmed) {
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
+      hint: t`To accept the proposals: --wizard --yes`,
+    });
+  }
+  const mapFile = options.map ?? makeColumnMapPath(file);
+  if (mapFile === '-')
+    throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
+  if (existsSync(mapFile)) {
+    throw new UsageError(t`There is already a file ${mapFile}.`, {
+      hint: t`Edit it, delete it, or write another one with --map FILE.`,
+    });
+  }
+  return { file, mapFile, asks };
+}
+
+function printDryRun(
+  { terminal }: Context,
+  file: string,
+  mapFile: string,
+  options: ImportOptions,
+): void {
+  const { photos, idPrefix, keepRows } = options;
+  const command = composeCommand('pas import', [
+    ['', file],
+    ['--map', mapFile],
+    ...listReadingFlags(options),
+    ['--photos', photos],
+    ['--id-prefix', idPrefix],
+    ['--keep-rows', keepRows],
+    ['--dry-run', true],
+  ]);
+  terminal.note(t`Next: ${command}`);
+}
+
+/** Prints notes on the reading, such as the detected header row. */
+function printReadNotes({ issues }: Table, say: (lines: readonly string[]) => void): void {
+  for (const { severity, row, message } of issues)
+    if (severity === 'warning' && row === undefined) say([message]);
+}
+
+async function openPreview(
+  context: Context,
+  file: string,
+  mapFile: string,
+  options: ImportOptions,
+) {
+  const { set = [], photos } = options;
+  const table = await readTableOrInput(context, file, options);
+  const photoFolder = getPhotoRoot(resolve(context.cwd, file), photos);
+  return previewTable(table, {
+    outbox: await context.openOutbox(),
+    mapFile,
+    set,
+    photoFolder,
+    knowledge: await openValidationContext(context),
+  });
+}
+
+async function ask(
+  context: Context,
+  previewed: PreviewedTable,
+  say: (lines: readonly string[]) => void,
+) {
+  const { makeTermOfferer } = await import('../interview/answer.ts');
+  const offerTerms = makeTermOfferer({ ...(await openOfferSources(context)), latest: [] });
+  return askAboutTable({
+    ...previewed,
+    prompt: await context.prompt(),
+    say,
+    offerTerms,
+  });
+}
+
+function toWizardJson(
+  mapFile: string,
+  termsFile: string | undefined,
+  { columns, fixed, undecided, questions }: TableProposal,
+  preview: ImportPreview,
+  strange: readonly UnmappedTerm[],
+): Record<string, unknown> {
+  return {
+    map: mapFile,
+    terms: termsFile ?? null,
+    columns: columns.map(({ profile, rule, doubt }) => {
+      const { element = null, ...details } = rule;
+      return {
+        column: profile.key,
+        element,
+        ...details,
+        filled: profile.filled,
+        examples: profile.examples,
+        doubt: doubt ?? null,
+      };
+    }),
+    fixed: Object.fromEntries(fixed.map(({ name, value }) => [name, value])),
+    undecided,
+    questions,
+    rows: preview.rows,
+    left_out: preview.leftOut,
+    drafts: preview.drafts,
+    issues: preview.commonest.map(({ issue, rows }) => ({ rows, ...toIssueJson(issue) })),
+    strange_terms: strange.map(({ element, term, rows, kind }) => ({ element, term, rows, kind })),
+  };
 }

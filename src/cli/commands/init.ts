@@ -3,6 +3,7 @@ import { ConfigError, type ExitReason, UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
+import { toProfile } from '../context/chosen-profile.ts';
 import {
   assertTls,
   DECIDED_KEYS,
@@ -14,13 +15,16 @@ import {
   parseProfileSettings,
   toCamelCase,
   toFlag,
-  toProfile,
 } from '../context/config.ts';
-import { type Context, type GlobalOptions, omitAccountVariables } from '../context/context.ts';
+import {
+  type Context,
+  type GlobalOptions,
+  omitAccountVariables,
+  runPas,
+} from '../context/context.ts';
 import { discoverService, fetchSharedProfile } from '../context/discover-service.ts';
-import { saveProfile } from '../context/move-outbox.ts';
+import { saveProfile } from '../context/profile-outbox.ts';
 import { askChoice } from '../prompt.ts';
-import { runPas } from '../run-pas.ts';
 
 type InitOptions = GlobalOptions & {
   readonly name: string;

@@ -10,18 +10,16 @@ import {
 } from '../../push/account.ts';
 import type { Account } from '../../service/session.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import { mergeProfileSettings } from '../context/change-config.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
-import { adoptUsername, joinOutboxesOfAccount } from '../context/move-outbox.ts';
 import {
   getCredentialKey,
   getSourceOfSecrets,
   makeProfileUser,
-  openService,
-  probeHarvestAuth,
-  redactPassword,
   SECRET_PLACE_TEXTS,
-} from '../context/open-service.ts';
+} from '../context/chosen-profile.ts';
+import { mergeProfileSettings } from '../context/config.ts';
+import type { Context, GlobalOptions } from '../context/context.ts';
+import { openService, probeHarvestAuth, redactPassword } from '../context/open-service.ts';
+import { adoptUsername, joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 
 type LoginOptions = GlobalOptions & {
   readonly username?: string;
@@ -80,7 +78,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
         ? adoptUsername(context, username, identCely)
         : context.openOutbox(),
     // The password is stored, too, because a token may expire during a push.
-    (token) => context.secrets.set(owner, { password, token }),
+    (token) => context.openSecrets().set(owner, { password, token }),
   ).catch((thrown: unknown) => {
     if (!(thrown instanceof AuthError)) throw thrown;
     throw new AuthError(thrown.says, {
@@ -93,7 +91,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
   context.terminal.printLine(t`Signed in to ${profile.baseUrl} as ${who}.`);
   await warnOfOtherUser(context, signer, account);
   await enableHarvestAuth(context, { username, password, identCely: account.identCely });
-  report(context, account, context.secrets.getPlace(owner));
+  report(context, account, context.openSecrets().getPlace(owner));
   return 'done';
 }
 
@@ -145,7 +143,7 @@ async function askOrRefuse(
 async function logout(context: Context): Promise<ExitReason> {
   const profile = context.getProfile();
   const { name } = profile;
-  context.secrets.remove(getCredentialKey(profile));
+  context.openSecrets().remove(getCredentialKey(profile));
   context.terminal.printLine(t`Signed out of ${name}.`);
   context.terminal.printValue({ profile: name, signed_in: false });
   return 'done';

@@ -20,9 +20,10 @@ import {
 } from '../../harvest/protocol.ts';
 import type { Json } from '../../harvest/record-json.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { getHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
-import { saveMalformedAnswer } from '../context/harvest-output.ts';
-import { getHarvestBase, openHarvestClient } from '../context/open-service.ts';
+import { openHarvestClient } from '../context/open-service.ts';
+import { saveMalformedAnswer } from '../run-harvest.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
 const VERBS = {

@@ -7,16 +7,20 @@ import { countEntriesByState } from '../../outbox/views/outbox-status.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   adviseOnProfiles,
+  getCredentialKey,
+  maskSettings,
+  toProfile,
+} from '../context/chosen-profile.ts';
+import {
   type ConfigFile,
   findOutboxName,
   listProfilesOfOutbox,
   parseProfileKeyValue,
   parseProfileSettings,
-  toProfile,
 } from '../context/config.ts';
-import { type Context, findCredentialKey } from '../context/context.ts';
-import { saveProfile, withStoredOutbox } from '../context/move-outbox.ts';
-import { maskSettings } from '../context/network.ts';
+import type { Context } from '../context/context.ts';
+import { saveProfile, withStoredOutbox } from '../context/profile-outbox.ts';
+
 import { INSTANCE_WORDS } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 
@@ -123,18 +127,18 @@ async function set(context: Context, texts: readonly string[]): Promise<ExitReas
 }
 
 async function remove(context: Context, name: string): Promise<ExitReason> {
-  const { getConfig, secrets, terminal } = context;
+  const { getConfig, openSecrets, terminal } = context;
   const file = getConfig();
   if (!file.profiles.has(name)) throw makeUnknownProfileError(name, file);
-  const outbox = findOutboxName(file.profiles.get(name) ?? {}) ?? '';
+  const settings = file.profiles.get(name) ?? {};
+  const outbox = findOutboxName(settings) ?? '';
   const isOnly = listProfilesOfOutbox(file, outbox).length === 1;
   const unsent = isOnly ? await countUnsentEntries(context, outbox) : 0;
   if (unsent > 0) await confirmUnsent(context, name, unsent);
-  const owner = findCredentialKey(file, name);
-  const isShared = [...file.profiles.keys()].some(
-    (other) => other !== name && findCredentialKey(file, other) === owner,
-  );
-  if (owner !== undefined && !isShared) secrets.remove(owner);
+  // The secrets belong to the address and the user name, as the outbox does.
+  const { base_url: baseUrl, username } = settings;
+  if (isOnly && baseUrl !== undefined)
+    openSecrets().remove(getCredentialKey({ baseUrl, username }));
   context.changeConfig((current) => {
     const profiles = new Map(current.profiles);
     profiles.delete(name);

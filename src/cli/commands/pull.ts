@@ -13,9 +13,9 @@ import { resolveAccount } from '../../push/account.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
-import { saveMalformedAnswer } from '../context/harvest-output.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
+import { saveMalformedAnswer } from '../run-harvest.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 

@@ -16,10 +16,10 @@ import {
 } from '../../push/push-session.ts';
 import { releaseHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
-import { makeInitCommand } from '../context/config.ts';
+import { makeInitCommand } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { joinOutboxesOfAccount } from '../context/move-outbox.ts';
 import { announceInstance, confirmProduction, openPush } from '../context/open-service.ts';
+import { joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 import {
   formatRequestCount,
   formatStopCause,

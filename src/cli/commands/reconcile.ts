@@ -6,8 +6,9 @@ import { formatEntry } from '../../outbox/views/entry-words.ts';
 import type { ReconciledEntry } from '../../push/judge-import.ts';
 import { reconcileNow } from '../../push/push-all.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { makeNoHarvestingError } from '../context/chosen-profile.ts';
 import type { Context } from '../context/context.ts';
-import { makeNoHarvestingError, openSync } from '../context/open-service.ts';
+import { openSync } from '../context/open-service.ts';
 import { getSettlingCommand } from '../result-texts.ts';
 
 export function register(program: Command, run: Runner): void {

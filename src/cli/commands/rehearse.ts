@@ -177,7 +177,6 @@ async function sendCopies(
   const training = context.asProfile(profile, {
     terminal: quiet,
     outboxesFolder: folder,
-    isLedgerBeside: true,
   });
   try {
     const to = await training.openOutboxToPush();

@@ -1,26 +1,19 @@
 import type { Command } from 'commander';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
-import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, quoteShellWord } from '../../base/message.ts';
+import type { ExitReason } from '../../base/errors.ts';
+import { msgid, ngettext, t } from '../../base/language.ts';
+import { cmd } from '../../base/message.ts';
 import {
-  listCommandLog,
   type PlannedRemoval,
   planRemoval,
   removeFinds,
-  undoCommandById,
 } from '../../outbox/changes/undo-command.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import type { Context, GlobalOptions } from '../context/context.ts';
-import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
+import type { Context } from '../context/context.ts';
+import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
-  registerRemove(program, run);
-  registerUndo(program, run);
-}
-
-function registerRemove(program: Command, run: Runner): void {
   defineCommand(program, {
     name: 'remove <find...>',
     summary: t`Remove finds that were never sent or that the service refused, with their numbers and photographs.`,
@@ -115,82 +108,3 @@ function explainKept({ kind, state, identCely, localId, id }: Entry, find: strin
         : t`The service may have a part of it. Find out first: ${cmd`pas reconcile ${find}`}, or ${cmd`pas resolve ${find} --entry ${id} --drop`}`;
   }
 }
-
-function registerUndo(program: Command, run: Runner): void {
-  defineCommand(program, {
-    name: 'undo [command]',
-    summary: t`Undo the last command that changed finds, numbers, photographs or answers, except for what was sent.`,
-    examples: ['pas undo', 'pas undo --list'],
-  })
-    .option('--list', t`list the commands, and with --json each find before and after`)
-    .action(
-      run((context, id: string | undefined, options: UndoOptions) =>
-        options.list === true ? list(context) : undo(context, id),
-      ),
-    );
-}
-
-type UndoOptions = GlobalOptions & { readonly list?: boolean };
-
-async function undo(context: Context, id: string | undefined): Promise<ExitReason> {
-  const { terminal } = context;
-  const outbox = await context.openOutbox();
-  const progress = terminal.startProgress(t`Undoing`);
-  const undone = (() => {
-    try {
-      return undoCommandById(outbox, id, progress.update);
-    } finally {
-      progress.end();
-    }
-  })();
-  if (undone === undefined)
-    throw new UsageError(
-      id === undefined ? t`There is no command to undo.` : t`There is no command ${id} to undo.`,
-      { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
-    );
-  const { command, finds, kept } = undone;
-  for (const { localId, because } of kept) {
-    terminal.warn(
-      because === 'attempted'
-        ? t`${localId} was not undone: part of it has been sent or attempted since.`
-        : t`${localId} was not undone: a later command changed it. Undo the later ones first: ${cmd`pas undo`}`,
-    );
-  }
-  const all = formatFindCount(finds);
-  const name = `pas ${command.words}`;
-  const at = formatMoment(command.at);
-  terminal.printLine(
-    finds === 0
-      ? t`${name} of ${at}: nothing could be undone.`
-      : t`Undone: ${name} of ${at}; ${all}.`,
-  );
-  terminal.printValue({
-    undone: command.id,
-    finds,
-    kept: kept.map(({ localId }) => localId),
-  });
-  return kept.length > 0 ? 'dataRefused' : 'done';
-}
-
-async function list(context: Context): Promise<ExitReason> {
-  const { terminal } = context;
-  const outbox = await context.openOutboxToRead();
-  const commands = listCommandLog(outbox);
-  const rows = commands.map(({ id, at, command, finds, undone }) => {
-    const names = finds.slice(0, MAX_NAMES).map(({ local_id }) => quoteShellWord(local_id));
-    return [
-      id,
-      formatMoment(Date.parse(at)),
-      undone ? t`pas ${command} (undone)` : `pas ${command}`,
-      `${finds.length}`,
-      `${names.join(' ')}${finds.length > MAX_NAMES ? ' …' : ''}`,
-    ];
-  });
-  await terminal.printTable([t`ID`, t`WHEN`, t`COMMAND`, t`FINDS`, t`FOR EXAMPLE`], rows);
-  if (rows.length === 0) terminal.note(t`There is no command to undo.`);
-  else terminal.note(t`To undo the first of them: ${cmd`pas undo`}`);
-  terminal.printValue(commands);
-  return 'done';
-}
-
-const MAX_NAMES = 5;

@@ -23,14 +23,11 @@ import {
   type RowAnswer,
 } from '../../tables/answer-rows.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
+import { findOwnHarvestBase, makeNoHarvestingError } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { withLockIfFree } from '../context/move-outbox.ts';
-import {
-  findOwnHarvestBase,
-  makeNoHarvestingError,
-  openHarvestClient,
-} from '../context/open-service.ts';
-import { askAboutRow, askChoiceOrLater, importAnsweredRow } from '../interview/ask-about-row.ts';
+import { openHarvestClient } from '../context/open-service.ts';
+import { withLockIfFree } from '../context/profile-outbox.ts';
+import { askAboutRow, askChoiceOrLater, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { listAnswerWords } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 

@@ -17,8 +17,8 @@ import {
 } from '../../outbox/views/outbox-status.ts';
 import { explainUncertain, findReassignment } from '../../push/push-session.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { findOwnHarvestBase, getSourceOfSecrets } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { findOwnHarvestBase, getSourceOfSecrets } from '../context/open-service.ts';
 import { readSharedPause } from '../context/pacing.ts';
 import {
   formatFindCount,

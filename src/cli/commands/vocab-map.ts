@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { toPrintable } from '../../base/characters.ts';
 import { formatCsvTable } from '../../base/csv.ts';
+import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
@@ -18,13 +19,8 @@ import type { MappingRow } from '../../tables/own-terms/mapping.ts';
 import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestedVocabulary, openLookups } from '../context/open-service.ts';
-import {
-  changeMappingFile,
-  readMappingFile,
-  readTableOrInput,
-  writeTermList,
-} from '../context/user-files.ts';
-import { printIssues, toIssuesJson } from '../terminal.ts';
+import { changeMappingFile, readMappingFile, readTableOrInput } from '../context/user-files.ts';
+import { mayReplace, printIssues, toIssuesJson } from '../terminal.ts';
 
 type SheetOptions = GlobalOptions & { readonly sheet?: string };
 
@@ -285,4 +281,23 @@ function toProposalJson({
 
 function toCandidateJson({ term, score, why }: Suggestion): Record<string, unknown> {
   return { id: term.ident, label: term.label, score: Math.round(score * 1000) / 1000, why };
+}
+
+/**
+ * Writes a list of terms to a file of the user, or to stdout for `-`.
+ * @throws UsageError where the file exists and may not be replaced
+ */
+export async function writeTermList(
+  context: Context,
+  file: string,
+  pieces: Iterable<string>,
+): Promise<void> {
+  if (file === '-') {
+    await writeToStdout(context.streams.stdout, pieces);
+    return;
+  }
+  const overwrite = await mayReplace(context, file);
+  // Terms are not confidential.
+  await writeOutputFile(file, pieces, { overwrite, mode: 0o666 });
+  context.terminal.note(t`Written to ${file}.`);
 }

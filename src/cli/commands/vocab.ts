@@ -20,14 +20,9 @@ import {
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
 import { defineCommand, type Runner } from '../command.ts';
+import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import {
-  getHarvestAccount,
-  getHarvestBase,
-  listEntriesInUse,
-  openHarvestedVocabulary,
-} from '../context/open-service.ts';
-import { writeTermList } from '../context/user-files.ts';
+import { listEntriesInUse, openHarvestedVocabulary } from '../context/open-service.ts';
 import { openValidationContext } from '../context/validation.ts';
 import {
   formatLeftOut,
@@ -36,7 +31,7 @@ import {
   toSetJson,
   warnOfUnconfirmedLosses,
 } from '../run-harvest.ts';
-import { registerMap } from './vocab-map.ts';
+import { registerMap, writeTermList } from './vocab-map.ts';
 
 type SearchOptions = GlobalOptions & { readonly set?: string; readonly limit: number };
 type ExportOptions = GlobalOptions & { readonly out: string };

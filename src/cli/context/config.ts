@@ -1,16 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
-import { parseToml, type TomlTable } from '../../base/disk/toml.ts';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { writePrivateFile } from '../../base/disk/files.ts';
+import { lockForChange } from '../../base/disk/lock-file.ts';
+import { isTomlTable, parseToml, type TomlTable, tomlText } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorCode, getErrorMessage } from '../../base/errors.ts';
 import { LANGUAGES, type Language, t } from '../../base/language.ts';
-import { type Command, cmd, composeCommand, type Message, msg } from '../../base/message.ts';
-import { maskProxy, parseProxy } from '../../service/http/proxy.ts';
+import { type Message, msg } from '../../base/message.ts';
+import { parseProxy } from '../../service/http/proxy.ts';
 import {
   isAddressFault,
   maskRedisPasswords,
   parseRedisAddress,
 } from '../../service/http/redis-pace-store.ts';
-import { type DataPaths, type Environment, makeOutboxName } from './places.ts';
+import { type DataPaths, makeOutboxName } from './places.ts';
 
 /** Keys of config.toml, for all profiles or for one. */
 export type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
@@ -48,37 +52,25 @@ type DefaultsTables = {
 export function readConfigFile(path: string): ConfigFile {
   const table = readTable(path);
   if (table === undefined) return { defaultProfile: undefined, profiles: new Map() };
-  const { default_profile: defaultProfile, lang, proxy, ca_file } = table;
-  const { profiles = {}, projects = {}, ...otherKeys } = table;
-  const unknown = Object.keys(otherKeys).filter((key) => !GLOBAL_KEYS.includes(key));
-  const stray = unknown[0];
-  if (stray !== undefined)
-    throw new ConfigError(t`${path}: unknown key ${stray}.`, {
-      hint: t`Known keys: default_profile, lang, proxy, ca_file, [profiles.NAME] and [projects."C-…"].`,
-    });
-  if (defaultProfile !== undefined && typeof defaultProfile !== 'string')
-    throw new ConfigError(t`${path}: default_profile must be a text.`);
-  const language = LANGUAGES.find((each) => each === lang);
-  if (lang !== undefined && language === undefined) {
-    const languages = LANGUAGES.join(', ');
-    throw new ConfigError(t`${path}: lang is a language that pas does not have.`, {
-      hint: t`Choose from ${languages}.`,
-    });
-  }
-  if (!isTable(profiles)) throw new ConfigError(t`${path}: profiles must be a table.`);
-  if (!isTable(projects)) throw new ConfigError(t`${path}: projects must be a table.`);
+  const { profiles = {}, projects = {}, ...plain } = table;
+  for (const key of Object.keys(plain)) assertKnownKey(path, key, GLOBAL_KEYS);
+  const check = <T>(key: string, read: (where: string, value: unknown) => T): T | undefined =>
+    plain[key] === undefined ? undefined : read(`${path}: ${key}`, plain[key]);
   return {
-    defaultProfile,
-    language,
-    network: {
-      proxy: proxy === undefined ? undefined : checkProxy(`${path}: proxy`, proxy),
-      ca_file: ca_file === undefined ? undefined : checkText(`${path}: ca_file`, ca_file),
-    },
-    ...parseProfiles(path, profiles, projects),
+    defaultProfile: check('default_profile', checkText),
+    language: check('lang', (where, value) => checkChoice(where, value, LANGUAGES)),
+    network: { proxy: check('proxy', checkProxy), ca_file: check('ca_file', checkText) },
+    ...parseProfiles(path, checkTable(`${path}: profiles`, profiles), projects),
   };
 }
 
-const GLOBAL_KEYS: readonly string[] = ['default_profile', 'lang', 'proxy', 'ca_file'];
+const GLOBAL_KEYS = ['default_profile', 'lang', 'proxy', 'ca_file'];
+
+function assertKnownKey(where: string, key: string, known: readonly string[]): void {
+  if (known.includes(key)) return;
+  const keyNames = known.join(', ');
+  throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
+}
 
 /** @returns undefined where there is no file */
 function readTable(path: string): TomlTable | undefined {
@@ -99,7 +91,8 @@ function readTable(path: string): TomlTable | undefined {
   }
 }
 
-function parseProfiles(path: string, tables: TomlTable, projects: TomlTable) {
+function parseProfiles(path: string, tables: TomlTable, ofProjects: unknown) {
+  const projects = checkTable(`${path}: projects`, ofProjects);
   const profiles = new Map<string, ProfileSettings>();
   const defaults = new Map<string, unknown>();
   const projectMaps = new Map<string, ProjectMap>();
@@ -114,87 +107,9 @@ function parseProfiles(path: string, tables: TomlTable, projects: TomlTable) {
 }
 
 function checkProjectMap(where: string, map: unknown): ProjectMap {
-  if (isTable(map) && Object.values(map).every((value) => typeof value === 'string'))
+  if (isTomlTable(map) && Object.values(map).every((value) => typeof value === 'string'))
     return map as ProjectMap;
   throw new ConfigError(t`${where}: projects must be a table of codes, such as { "C-1" = "C-2" }.`);
-}
-
-type ProfileChoice = { readonly flag: string | undefined; readonly environment: Environment };
-
-/**
- * Returns the name of the chosen profile: of the flag, PAS_PROFILE, the default, or the only one.
- * It need not exist; undefined where there is no choice.
- */
-export function findProfileName(
-  { profiles, defaultProfile }: ConfigFile,
-  { flag, environment }: ProfileChoice,
-): string | undefined {
-  const only = profiles.size === 1 ? [...profiles.keys()][0] : undefined;
-  return flag ?? environment['PAS_PROFILE'] ?? defaultProfile ?? only;
-}
-
-/**
- * Returns the profile that {@link findProfileName} names, with all defaults.
- * @throws ConfigError where there is none of this name, no choice, or it is incomplete
- */
-export function chooseProfile(
-  config: ConfigFile,
-  places: DataPaths,
-  { flag, environment }: ProfileChoice,
-): Profile {
-  const name = findProfileName(config, { flag, environment });
-  if (name === undefined) {
-    throw config.profiles.size === 0
-      ? new ConfigError(t`There is no profile yet.`, { hint: adviseOnProfiles(config) })
-      : new ConfigError(t`There are several profiles, but no default.`, {
-          hint: t`Choose one with \`${cmd`pas profile use`} NAME\` or --profile NAME.`,
-        });
-  }
-  const settings = config.profiles.get(name);
-  if (settings === undefined)
-    throw new ConfigError(t`There is no profile ${name} in ${places.configFile}.`, {
-      hint: adviseOnProfiles(config),
-    });
-  return toProfile(name, settings, environment, t`${places.configFile}, profile ${name}`);
-}
-
-/** Returns a sentence with the names of the profiles, or how to create the first one; for hints. */
-export function adviseOnProfiles({ profiles }: ConfigFile): string {
-  const names = [...profiles.keys()].join(', ');
-  return names === ''
-    ? t`Create one with \`${cmd`pas init`} ADDRESS\`, where ADDRESS is the address of the service.`
-    : t`Profiles: ${names}.`;
-}
-
-/**
- * Completes settings to a profile: with the fallbacks of all keys, its outbox, and PAS_USERNAME
- * over its own user name.
- * @param where for errors, such as "config.toml, profile training"
- * @throws ConfigError for a missing key, or an address without TLS that is not this machine's
- */
-export function toProfile(
-  name: string,
-  settings: ProfileSettings,
-  environment: Environment,
-  where: string,
-): Profile {
-  for (const key of KEYS) {
-    if (PROFILE_KEYS[key].required === true && settings[key] === undefined) {
-      throw new ConfigError(t`${where}: ${key} is missing.`, {
-        hint: t`Add it to the file, or run \`${cmd`pas init --name ${name}`}\` again.`,
-      });
-    }
-  }
-  const values = KEYS.map((key) => [toCamelCase(key), settings[key] ?? PROFILE_KEYS[key].fallback]);
-  const profile = Object.freeze({
-    ...Object.fromEntries(values),
-    name,
-    username: environment['PAS_USERNAME'] ?? settings.username,
-    outbox: findOutboxName(settings) ?? '',
-  }) as Profile;
-  for (const address of [profile.baseUrl, profile.oaiBase ?? profile.baseUrl])
-    assertTls(where, address, profile.allowHttp);
-  return profile;
 }
 
 /**
@@ -297,7 +212,7 @@ type ValueOf<Key extends ProfileKey> = ReturnType<(typeof TABLE)[Key]['check']>;
 
 /** Keys of a profile in config.toml. */
 export const PROFILE_KEYS: Readonly<Record<ProfileKey, KeyRule>> = TABLE;
-const KEYS = Object.keys(TABLE) as ProfileKey[];
+export const KEYS = Object.keys(TABLE) as ProfileKey[];
 /** Keys that have a flag of `pas init`. */
 export const DECIDED_KEYS = KEYS.filter((key) => PROFILE_KEYS[key].help !== undefined);
 
@@ -341,20 +256,6 @@ export function parseProfileKeyValue(text: string): readonly [string, string | b
   return [key, isBoolean ? value === 'true' : value];
 }
 
-/**
- * Makes the command that creates a profile with these settings; the password of a proxy is
- * masked.
- */
-export function makeInitCommand(name: string, settings: ProfileSettings): Command {
-  const flags = KEYS.filter((key) => settings[key] !== undefined).map((key) => {
-    const value = key === 'proxy' ? maskProxy(settings.proxy ?? '') : `${settings[key]}`;
-    return DECIDED_KEYS.includes(key)
-      ? ([toFlag(key), value] as const)
-      : (['--set', `${key}=${value}`] as const);
-  });
-  return composeCommand('pas init', [['--name', name], ...flags]);
-}
-
 /** Returns `--base-url` for `base_url`. */
 export function toFlag(key: ProfileKey): string {
   return `--${key.replaceAll('_', '-')}`;
@@ -368,18 +269,15 @@ export function toFlag(key: ProfileKey): string {
 export function parseProfileSettings(where: string, value: unknown): ProfileSettings {
   const settings: Record<string, Value> = {};
   for (const [key, setting] of Object.entries(checkTable(where, value))) {
-    if (!isProfileKey(key)) {
-      const keyNames = KEYS.join(', ');
-      throw new ConfigError(t`${where}: unknown key ${key}.`, { hint: t`Known are ${keyNames}.` });
-    }
-    settings[key] = PROFILE_KEYS[key].check(`${where}: ${key}`, setting);
+    assertKnownKey(where, key, KEYS);
+    if (isProfileKey(key)) settings[key] = PROFILE_KEYS[key].check(`${where}: ${key}`, setting);
   }
   return settings as ProfileSettings;
 }
 
-function checkTable(where: string, value: unknown): Record<string, unknown> {
-  if (isTable(value)) return value;
-  throw new ConfigError(t`${where}: must be a table.`);
+function checkTable(where: string, value: unknown): TomlTable {
+  if (isTomlTable(value)) return value;
+  throw new ConfigError(t`${where} must be a table.`);
 }
 
 function isProfileKey(key: string): key is ProfileKey {
@@ -449,11 +347,6 @@ function checkPacing(where: string, value: unknown): string {
   throw new ConfigError(`${where} ${read.message}.`, { hint: read.hint });
 }
 
-/** Tells if a value of a TOML file is a table, not an array or a plain value. */
-export function isTable(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /**
  * Normalises the address of a service (RFC 3986, section 6.2): host in lower case without final
  * dots, no default port, one form of percent-encoding, no final slash. Two spellings of one service
@@ -489,4 +382,94 @@ function normalizeEscape(encoded: string): string {
  */
 export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || (isIPv4(host) && host.startsWith('127.'));
+}
+
+function writeConfigFile(
+  path: string,
+  { defaultProfile, language, network, profiles, defaults, projectMaps }: ConfigFile,
+): void {
+  const { projects = {} } = defaults ?? {};
+  // Keys that are undefined are left out.
+  const text = tomlText({
+    default_profile: defaultProfile,
+    lang: language,
+    proxy: network?.proxy,
+    ca_file: network?.ca_file,
+    profiles: Object.fromEntries(
+      [...profiles].map(([name, settings]) => [
+        name,
+        { ...settings, projects: projectMaps?.get(name), defaults: defaults?.profiles.get(name) },
+      ]),
+    ),
+    projects: Object.keys(projects).length === 0 ? undefined : projects,
+  });
+  writePrivateFile(path, `${text}\n`);
+}
+
+/**
+ * Changes the configuration on disk under a lock: `change` gets the current one, so that
+ * concurrent changes are kept. Nothing is written if it returns the same object.
+ * @returns the new configuration
+ * @throws ConfigError where the file is invalid
+ */
+export function changeConfigFile(
+  { home, configFile }: DataPaths,
+  clock: Clock,
+  change: (config: ConfigFile) => ConfigFile,
+): ConfigFile {
+  const path = join(home, '.config.lock');
+  const lock = lockForChange(
+    path,
+    clock,
+    msg`${path}: another pas process is changing the configuration.`,
+  );
+  try {
+    const before = readConfigFile(configFile);
+    const after = change(before);
+    if (after !== before) writeConfigFile(configFile, after);
+    return after;
+  } finally {
+    lock.release();
+  }
+}
+
+/**
+ * Returns the configuration with these settings of a profile in place of its own, or with a new
+ * one.
+ */
+export function replaceProfileSettings(
+  config: ConfigFile,
+  name: string,
+  settings: ProfileSettings,
+): ConfigFile {
+  return { ...config, profiles: new Map([...config.profiles, [name, settings]]) };
+}
+
+/**
+ * Returns the configuration with the changes over the settings of each named profile; an
+ * undefined value unsets a key.
+ */
+export function mergeProfileSettings(
+  config: ConfigFile,
+  names: readonly string[],
+  changes: ProfileSettings,
+): ConfigFile {
+  return names.reduce(
+    (changed, name) =>
+      replaceProfileSettings(changed, name, { ...changed.profiles.get(name), ...changes }),
+    config,
+  );
+}
+
+/**
+ * Makes an unused profile name from the text before `@`, cut to 60 characters, with a counter
+ * from 2 where it is taken.
+ */
+export function makeFreeProfileName({ profiles }: ConfigFile, username: string): string {
+  const [local = ''] = username.split('@');
+  const query = local.replace(/[^\w.-]/g, '-').slice(0, 60) || 'profile';
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? query : `${query}-${count}`;
+    if (!profiles.has(name)) return name;
+  }
 }

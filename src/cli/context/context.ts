@@ -1,31 +1,39 @@
+import { spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { loadWidthLibrary } from '../../base/characters.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { once } from '../../base/collections.ts';
 import { restrictPermissions } from '../../base/disk/folder.ts';
-import { UnavailableError, UsageError } from '../../base/errors.ts';
-import { t } from '../../base/language.ts';
-import { quoteShellWord, setProfileFlagSource } from '../../base/message.ts';
+import { EXIT_CODES, type ExitReason, UnavailableError, UsageError } from '../../base/errors.ts';
+import { getLanguage, t } from '../../base/language.ts';
+import { packageRoot } from '../../base/own-files.ts';
 import { formatLabelAndName } from '../../finds/fields.ts';
 import type { VocabularyStore } from '../../finds/vocabulary/vocabulary-store.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
-import type { PushLockOptions } from '../../outbox/push-lock.ts';
-import type { NetworkSettings } from '../../service/http/proxy.ts';
 import type { Connections } from '../../service/http/send.ts';
-import {
-  makeSecretsOwner,
-  openSecrets,
-  openSystemKeyring,
-  type SecretStore,
-} from '../../service/secrets.ts';
-import type { Prompt } from '../prompt.ts';
+import { openSecrets, openSystemKeyring } from '../../service/secrets.ts';
 import { makeTerminal, type Streams, type Terminal } from '../terminal.ts';
-import { changeConfigFile } from './change-config.ts';
-import { type ConfigFile, chooseProfile, type Profile, readConfigFile } from './config.ts';
-import { type ConnectionAccess, makeConnectionAccess } from './network.ts';
 import {
-  type DataPaths,
+  type CommandResources,
+  chooseProfile,
+  findProfileName,
+  formatProfileFlag,
+  getNetworkSettings,
+  type Machine,
+  type ProfileAccess,
+  type ProfileContext,
+} from './chosen-profile.ts';
+import {
+  type ConfigFile,
+  changeConfigFile,
+  type Profile,
+  type ProfileSettings,
+  readConfigFile,
+} from './config.ts';
+import {
   type Environment,
   isLedgerBesideOutbox,
   type LedgerPaths,
@@ -35,10 +43,8 @@ import {
   type OutboxPaths,
   omitEmptyVariables,
   readMachineId,
-  type SystemQueries,
   thisSystem,
 } from './places.ts';
-import type { OutboxSources } from './profile-outbox.ts';
 
 export type GlobalOptions = {
   readonly profile?: string;
@@ -58,29 +64,19 @@ export type Runtime = {
   readonly streams: Streams;
   readonly cwd: string;
   /** Replacements for the system's services. */
-  readonly overrides?: Partial<Dependencies>;
+  readonly overrides?: Partial<Machine>;
   /** Replacements for the configuration, in a nested context. */
   readonly fixed?: FixedParts;
 };
 
-/** Terminal and places of a nested context, such as that of a rehearsal. */
+/** Terminal and outboxes of a nested context, such as that of a rehearsal. */
 type FixedParts = {
   readonly terminal?: Terminal;
+  /** Folder of outboxes that have their ledgers beside them. */
   readonly outboxesFolder?: string;
-  readonly isLedgerBeside?: boolean;
 };
 
-/** Services of the machine and the network. */
-type Dependencies = {
-  readonly clock: Clock;
-  /** Identifies the machine, and tells if it is a container. */
-  readonly system: SystemQueries;
-  readonly holder: { readonly pid: number; readonly host: string };
-  random(): number;
-  openConnections(network: NetworkSettings): Promise<Connections>;
-};
-
-const SYSTEM: Dependencies = {
+const THIS_MACHINE: Machine = {
   clock: systemClock,
   system: thisSystem,
   holder: { pid: process.pid, host: hostname() },
@@ -89,39 +85,10 @@ const SYSTEM: Dependencies = {
     (await import('../../service/http/send.ts')).openConnections({ maxConnections: 64, network }),
 };
 
-/** Context of a command. Resources are opened on first use and closed at the end. */
+/** Context of a command. */
 export type Context = Runtime &
-  ConnectionAccess & {
-    readonly clock: Clock;
+  ProfileContext & {
     random(): number;
-    readonly places: DataPaths;
-    readonly terminal: Terminal;
-    /** A person has confirmed beforehand: `--yes`. */
-    readonly isConfirmed: boolean;
-    readonly secrets: SecretStore;
-    getConfig(): ConfigFile;
-    getProfile(): Profile;
-    /** Returns the identifier of this machine; empty where it has none. */
-    getMachineId(): string;
-    /** Returns the files of the profile's outbox, or of another one. */
-    getOutboxPlaces(name?: string): OutboxPaths;
-    getLedgerPlaces(name?: string): LedgerPaths;
-    /** Returns the options for the lock of the profile's outbox, or of another one. */
-    pushLock(name?: string): PushLockOptions;
-    /**
-     * Opens the outbox of the profile, which is created at its first use.
-     * @throws ConfigError where it is for another service
-     */
-    openOutbox(): Promise<Outbox>;
-    /**
-     * Opens the outbox of the profile, and waits longer for the ledger. To be called before
-     * `openOutbox`.
-     */
-    openOutboxToPush(): Promise<Outbox>;
-    /** Opens the outbox of the profile for reading: a copy where the disk is full or read-only. */
-    openOutboxToRead(): Promise<Outbox>;
-    /** Changes the configuration, of which the profile is chosen anew. */
-    changeConfig(change: (config: ConfigFile) => ConfigFile): void;
     /**
      * Makes a context of the same command for another profile, without the environment's credentials.
      * Closed with this one.
@@ -130,107 +97,126 @@ export type Context = Runtime &
     openVocabulary(): Promise<VocabularyStore>;
     /** As `openVocabulary`, for reading: a copy where nothing can be written. */
     openVocabularyToRead(): Promise<VocabularyStore>;
-    prompt(): Promise<Prompt>;
-    onClose(close: () => void | Promise<void>): void;
     close(): Promise<void>;
   };
 
-/**
- * Makes the context of a command. Nothing is opened before its first use; `close` closes what was
- * opened, the last first. The profile is chosen at its first use, too, so a command without one
- * works.
- */
+/** Makes the context of a command. Nothing is opened before its first use. */
 export function makeContext(world: Runtime, options: GlobalOptions): Context {
   const { streams, fixed = {} } = world;
-  const ports: Dependencies = { ...SYSTEM, ...world.overrides };
-  const { clock, system, random } = ports;
+  const machine = { ...THIS_MACHINE, ...world.overrides };
+  const { clock, random } = machine;
   const environment = omitEmptyVariables(world.environment);
   const systemPlaces = makeDataPaths(environment);
-  const places =
-    fixed.outboxesFolder === undefined
-      ? systemPlaces
-      : { ...systemPlaces, outboxesFolder: fixed.outboxesFolder };
+  const { outboxesFolder = systemPlaces.outboxesFolder } = fixed;
   const { onClose, close } = createClosers();
-  const readConfig = (): ConfigFile => readConfigFile(places.configFile);
-  let profile: Profile | undefined;
-  const getProfile = (): Profile => {
-    profile ??= chooseProfile(readConfig(), places, { flag: options.profile, environment });
-    return profile;
-  };
   const terminal = fixed.terminal ?? makeContextTerminal(streams, environment, options);
-  // Commands in messages of a nested context are run by the user of the outer one.
-  if (world.fixed === undefined) {
-    setProfileFlagSource(memoize(() => makeProfileFlag(readConfig, environment, getProfile)));
-  }
   const base = {
     ...world,
     environment,
+    machine,
     clock,
-    random,
-    places,
+    places: { ...systemPlaces, outboxesFolder },
     terminal,
     isConfirmed: options.yes === true,
-    getConfig: readConfig,
-    getProfile,
-    changeConfig: (change: (config: ConfigFile) => ConfigFile): void => {
-      changeConfigFile(places, clock, change);
-      profile = undefined;
-    },
-    onClose,
-  };
-  const secrets = memoize(() =>
-    openSecrets(places.secretsFile, openSystemKeyring(environment), clock),
-  );
-  const outboxes = makeOutboxAccess(
-    { ...base, getMachineId: memoize(() => readMachineId(system)) },
-    ports,
-    fixed,
-  );
-  return {
-    ...base,
-    ...outboxes,
-    get secrets() {
-      return secrets();
-    },
-    asProfile: (name, changes = {}) => {
-      const inner = makeContext(
-        {
-          ...world,
-          environment: omitAccountVariables(environment),
-          fixed: { terminal, ...changes },
-        },
-        { ...options, profile: name },
-      );
-      onClose(inner.close);
-      return inner;
-    },
-    ...makeVocabularyAccess(places.vocabularyFile, clock, onClose),
-    ...makeConnectionAccess(base, options.profile, ports.openConnections),
-    prompt: memoize(async () => {
+    prompt: once(async () => {
       const [{ makePrompt }] = await Promise.all([import('../prompt.ts'), loadWidthLibrary()]);
       return makePrompt(streams.stdin, streams.stderr);
     }),
+    onClose,
+  };
+  const isLedgerBeside = fixed.outboxesFolder === undefined ? undefined : true;
+  const asProfile: Context['asProfile'] = (name, changes = {}) => {
+    const inner = makeContext(
+      {
+        ...world,
+        environment: omitAccountVariables(environment),
+        fixed: { terminal, ...changes },
+      },
+      { ...options, profile: name },
+    );
+    onClose(inner.close);
+    return inner;
+  };
+  return {
+    ...base,
+    ...makeProfileAccess(base, options.profile, isLedgerBeside),
+    ...makeVocabularyAccess(base),
+    random,
+    asProfile,
     close,
   };
 }
 
-/** Opens the vocabularies once; for reading a copy where nothing can be written. */
-function makeVocabularyAccess(
-  file: string,
-  clock: Clock,
-  onClose: Context['onClose'],
-): Pick<Context, 'openVocabulary' | 'openVocabularyToRead'> {
-  const openAt = async (path: string): Promise<VocabularyStore> => {
-    const { openVocabulary } = await import('../../finds/vocabulary/vocabulary-store.ts');
-    const vocabulary = openVocabulary(path, clock);
-    onClose(() => vocabulary.close());
-    return vocabulary;
+/**
+ * Makes the access to everything that follows from a profile.
+ * @param flag profile that the command line names
+ * @param isLedgerBeside each outbox has a ledger beside it; by default as the machine needs it
+ */
+function makeProfileAccess(
+  base: CommandResources,
+  flag: string | undefined,
+  isLedgerBeside?: boolean,
+): ProfileAccess {
+  const { clock, environment, places, machine, onClose } = base;
+  const getConfig = (): ConfigFile => readConfigFile(places.configFile);
+  let profile: Profile | undefined;
+  const getProfile = (): Profile => {
+    profile ??= chooseProfile(getConfig(), base, flag);
+    return profile;
   };
-  const openShared = memoize(() => openAt(file));
-  return {
-    openVocabulary: openShared,
-    openVocabularyToRead: memoize(() => openOrCopy(file, onClose, openShared, openAt)),
+  const openConnectionsWith = async (given?: ProfileSettings): Promise<Connections> => {
+    const config = getConfig();
+    const name = findProfileName(config, environment, flag);
+    const network = getNetworkSettings(config, environment, name, given);
+    const connections = await machine.openConnections(network);
+    onClose(() => connections.close());
+    return connections;
   };
+  const hasLedgerBeside = once(
+    () => isLedgerBeside ?? isLedgerBesideOutbox(places, machine.system),
+  );
+  const getOutboxPlaces = (name = getProfile().outbox): OutboxPaths =>
+    makeOutboxPaths(places, name);
+  const getLedgerPlaces = (name = getProfile().outbox): LedgerPaths =>
+    hasLedgerBeside() ? makeLedgerPathsBeside(getOutboxPlaces(name).folder) : places;
+  const load = once(() => import('./profile-outbox.ts'));
+  let pushing: Promise<Outbox> | undefined;
+  const openOutboxToPush = once(() => {
+    pushing = load().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
+    return pushing;
+  });
+  const openForCommand = once(async () => (await load()).openProfileOutbox(sources, 'command'));
+  const access: ProfileAccess = {
+    getConfig,
+    changeConfig: (change) => {
+      changeConfigFile(places, clock, change);
+      profile = undefined;
+    },
+    getProfile,
+    getProfileFlag: once(() => formatProfileFlag(getConfig, environment, getProfile)),
+    openSecrets: once(() => openSecrets(places.secretsFile, openSystemKeyring(environment), clock)),
+    openConnections: once(openConnectionsWith),
+    openConnectionsWith,
+    getMachineId: once(() => readMachineId(machine.system)),
+    getOutboxPlaces,
+    getLedgerPlaces,
+    pushLock: (name = getProfile().outbox) => ({
+      folder: getLedgerPlaces(name).locksFolder,
+      scope: name,
+      outboxFolder: getOutboxPlaces(name).folder,
+      clock,
+      holder: machine.holder,
+    }),
+    openOutbox: () => pushing ?? openForCommand(),
+    openOutboxToPush,
+    openOutboxToRead: once(() =>
+      openOrCopy(getOutboxPlaces().outboxFile, onClose, access.openOutbox, async (path) =>
+        (await load()).openOutboxCopy(sources, path),
+      ),
+    ),
+  };
+  const sources = { ...base, ...access };
+  return access;
 }
 
 /** Opens a database; a temporary copy where nothing can be written. */
@@ -251,11 +237,22 @@ async function openOrCopy<T>(
   }
 }
 
-function memoize<T>(make: () => T): () => T {
-  let memo: { readonly value: T } | undefined;
-  return () => {
-    memo ??= { value: make() };
-    return memo.value;
+/** Opens the vocabularies once; for reading a copy where nothing can be written. */
+function makeVocabularyAccess({
+  places: { vocabularyFile: file },
+  clock,
+  onClose,
+}: CommandResources): Pick<Context, 'openVocabulary' | 'openVocabularyToRead'> {
+  const openAt = async (path: string): Promise<VocabularyStore> => {
+    const { openVocabulary } = await import('../../finds/vocabulary/vocabulary-store.ts');
+    const vocabulary = openVocabulary(path, clock);
+    onClose(() => vocabulary.close());
+    return vocabulary;
+  };
+  const openShared = once(() => openAt(file));
+  return {
+    openVocabulary: openShared,
+    openVocabularyToRead: once(() => openOrCopy(file, onClose, openShared, openAt)),
   };
 }
 
@@ -301,57 +298,6 @@ export function omitAccountVariables(environment: Environment): Environment {
   return otherVariables;
 }
 
-function makeOutboxAccess(
-  parts: Omit<OutboxSources, 'getOutboxPlaces' | 'getLedgerPlaces'>,
-  { system, holder }: Dependencies,
-  fixed: FixedParts,
-) {
-  const { clock, places, getProfile } = parts;
-  const isLedgerBeside = memoize(
-    () => fixed.isLedgerBeside ?? isLedgerBesideOutbox(places, system),
-  );
-  const getOutboxPlaces = (name = getProfile().outbox): OutboxPaths =>
-    makeOutboxPaths(places, name);
-  const getLedgerPlaces = (name = getProfile().outbox): LedgerPaths =>
-    isLedgerBeside() ? makeLedgerPathsBeside(getOutboxPlaces(name).folder) : places;
-  const sources = { ...parts, getOutboxPlaces, getLedgerPlaces };
-  const loaded = memoize(() => import('./profile-outbox.ts'));
-  let pushing: Promise<Outbox> | undefined;
-  const openOutboxToPush = memoize(() => {
-    pushing = loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'push'));
-    return pushing;
-  });
-  const ordinary = memoize(() =>
-    loaded().then(({ openProfileOutbox }) => openProfileOutbox(sources, 'command')),
-  );
-  const openOutbox = (): Promise<Outbox> => pushing ?? ordinary();
-  return {
-    getMachineId: parts.getMachineId,
-    getOutboxPlaces,
-    getLedgerPlaces,
-    pushLock: (name = getProfile().outbox): PushLockOptions => ({
-      folder: getLedgerPlaces(name).locksFolder,
-      scope: name,
-      outboxFolder: getOutboxPlaces(name).folder,
-      clock,
-      holder,
-    }),
-    openOutbox,
-    openOutboxToPush,
-    openOutboxToRead: memoize(async () =>
-      openOrCopy(getOutboxPlaces().outboxFile, parts.onClose, openOutbox, async (path) =>
-        (await loaded()).openOutboxCopy(sources, path),
-      ),
-    ),
-  };
-}
-
-/** Returns the key of a profile's secrets; undefined where it has no address. */
-export function findCredentialKey({ profiles }: ConfigFile, name: string): string | undefined {
-  const { base_url: baseUrl, username } = profiles.get(name) ?? {};
-  return baseUrl === undefined ? undefined : makeSecretsOwner({ baseUrl, username });
-}
-
 /** See no-color.org; a dumb terminal and a redirected stdout get plain text as well. */
 function isColorWanted(environment: Environment, streams: Streams): boolean {
   if ((environment['NO_COLOR'] ?? '') !== '' || environment['TERM'] === 'dumb') return false;
@@ -377,27 +323,6 @@ export function restrictHomePermissions({
     terminal.warn(t`Others could read ${narrowed} until now; from now on only you can.`);
   if (open !== '')
     terminal.warn(t`Others may read ${open}, and its permissions cannot be changed.`);
-}
-
-/**
- * Returns the `--profile` flag for printed commands; nothing where the profile is the default
- * anyway. PAS_PROFILE may be set for this command only, so it and the configured default must both
- * be this profile.
- */
-function makeProfileFlag(
-  getConfig: () => ConfigFile,
-  environment: Environment,
-  getProfile: () => Profile,
-): string {
-  try {
-    const { name } = getProfile();
-    const { defaultProfile, profiles } = getConfig();
-    const configured = defaultProfile ?? (profiles.size === 1 ? name : undefined);
-    const isUsedAnyway = configured === name && (environment['PAS_PROFILE'] ?? name) === name;
-    return isUsedAnyway ? '' : ` --profile ${quoteShellWord(name)}`;
-  } catch {
-    return '';
-  }
 }
 
 /** The first Ctrl-C stops after the requests under way; the second aborts them. */
@@ -485,4 +410,44 @@ export function makeTimeoutSignal(
     () => {},
   );
   return over.signal;
+}
+
+type ProcessOptions = {
+  readonly environment: Environment;
+  readonly cwd: string;
+  /** True where the process has the terminal of this one, and nothing is returned as output. */
+  readonly isOnTerminal: boolean;
+};
+
+/**
+ * Runs a command line of pas in a process of its own, as a person would type it, and waits for
+ * its end. On a terminal it uses that, and `output` and `errors` are empty.
+ * @throws Error where the process cannot be started, or ends otherwise than pas does
+ */
+export async function runPas(
+  args: readonly string[],
+  { environment, cwd, isOnTerminal }: ProcessOptions,
+): Promise<{ readonly reason: ExitReason; readonly output: string; readonly errors: string }> {
+  const child = spawn(process.execPath, [join(packageRoot, 'bin', 'pas.js'), ...args], {
+    env: { ...environment, PAS_LANG: getLanguage() },
+    cwd,
+    stdio: isOnTerminal ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const [code, signal] = await new Promise<[number | null, string | null]>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (...ended) => resolve(ended));
+  });
+  const reasons = Object.keys(EXIT_CODES) as ExitReason[];
+  const reason = reasons.find((each) => EXIT_CODES[each][0] === code);
+  if (reason === undefined)
+    throw new Error(`pas ${args.join(' ')} ended with ${code ?? signal}: ${errors}`);
+  return { reason, output, errors };
 }

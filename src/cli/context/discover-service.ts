@@ -1,4 +1,4 @@
-import { parseToml } from '../../base/disk/toml.ts';
+import { isTomlTable, parseToml } from '../../base/disk/toml.ts';
 import { ConfigError, getErrorMessage, LocalizedError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { openOaiClient } from '../../harvest/client.ts';
@@ -8,7 +8,6 @@ import { readInputFile } from '../../tables/input-file.ts';
 import {
   isLoopback,
   isProtectedAddress,
-  isTable,
   type ProfileSettings,
   parseProfileSettings,
   requireAddress,
@@ -301,7 +300,7 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
   let table: unknown;
   try {
     const read = parseToml(text);
-    const profiles = isTable(read['profiles']) ? Object.values(read['profiles']) : [];
+    const profiles = isTomlTable(read['profiles']) ? Object.values(read['profiles']) : [];
     table = profiles.length === 1 ? profiles[0] : read;
   } catch (thrown) {
     throw new ConfigError(t`${from} is not a profile: it is not valid TOML.`, { cause: thrown });

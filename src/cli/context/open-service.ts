@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { ConfigError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { cmd, msg } from '../../base/message.ts';
+import { cmd } from '../../base/message.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import type { OaiClient } from '../../harvest/client.ts';
 import type { OaiCredentials } from '../../harvest/send-request.ts';
 import type { Photograph } from '../../outbox/facts.ts';
 import { listIdentifiersOfUnacceptedFinds } from '../../outbox/views/outbox-status.ts';
-import type { OpenService, ProfileUser } from '../../push/account.ts';
+import type { OpenService } from '../../push/account.ts';
 import {
   type HarvestAccess,
   openKeptPhotograph,
@@ -15,17 +15,17 @@ import {
 } from '../../push/departure.ts';
 import { type Exchange, withTimeout } from '../../service/http/exchange.ts';
 import { withRedactedAnswers } from '../../service/http/redaction.ts';
-import { makeSecretsOwner, type SecretLocation } from '../../service/secrets.ts';
 import type { Account } from '../../service/session.ts';
 import { requireConfirmation } from '../terminal.ts';
-import { makeFreeProfileName } from './change-config.ts';
 import {
-  findOutboxName,
-  isProtectedAddress,
-  listProfilesOfOutbox,
-  makeInitCommand,
-  type Profile,
-} from './config.ts';
+  findOwnHarvestBase,
+  getCredentialKey,
+  getHarvestAccount,
+  getHarvestBase,
+  getPassword,
+  makeProfileUser,
+} from './chosen-profile.ts';
+import { isProtectedAddress, type Profile } from './config.ts';
 import { type Context, installSignalHandlers } from './context.ts';
 import { openPace } from './pacing.ts';
 
@@ -45,8 +45,9 @@ export async function openService(context: Context): Promise<OpenService> {
   const lent = context.environment['PAS_TOKEN'];
   const owner = getCredentialKey(profile);
   const keeper = {
-    read: () => context.secrets.get(owner).token,
-    write: (token: string) => context.secrets.set(owner, { ...context.secrets.get(owner), token }),
+    read: () => context.openSecrets().get(owner).token,
+    write: (token: string) =>
+      context.openSecrets().set(owner, { ...context.openSecrets().get(owner), token }),
   };
   const { makeExternalTokenSession, openSession } = await import('../../service/session.ts');
   const session =
@@ -64,37 +65,6 @@ export async function openService(context: Context): Promise<OpenService> {
 }
 
 /**
- * Returns the user of the profile in the configuration, with functions that make the advice where
- * another account has signed in.
- */
-export function makeProfileUser(context: Context): ProfileUser {
-  const { name } = context.getProfile();
-  const config = context.getConfig();
-  const settings = config.profiles.get(name) ?? {};
-  return {
-    name,
-    username: settings.username,
-    adviseProfileFor: (username) => {
-      const [existing] = listProfilesOfOutbox(
-        config,
-        findOutboxName({ ...settings, username }) ?? '',
-      );
-      if (existing !== undefined)
-        return msg`use its profile: ${cmd`pas push --profile ${existing}`}`;
-      const command = makeInitCommand(makeFreeProfileName(config, username), {
-        ...settings,
-        username,
-      });
-      return msg`make a profile for it: ${command}`;
-    },
-    withUser: (username) => {
-      const command = makeInitCommand(name, { ...settings, username });
-      return msg`set that user in the profile: ${command}`;
-    },
-  };
-}
-
-/**
  * Wraps the sending of requests so that answers that report a failure do not contain the
  * password.
  * @param password undefined where there is none to redact
@@ -102,41 +72,6 @@ export function makeProfileUser(context: Context): ProfileUser {
 export function redactPassword(send: Exchange, password: string | undefined): Exchange {
   return withRedactedAnswers([], send, password === undefined ? [] : [password]);
 }
-
-/** Returns the password in PAS_PASSWORD, else the stored one; undefined where there is neither. */
-export function getPassword(context: Context, profile: Profile): string | undefined {
-  return (
-    context.environment['PAS_PASSWORD'] ?? context.secrets.get(getCredentialKey(profile)).password
-  );
-}
-
-/** Returns the key under which the secrets of an account are stored. */
-export function getCredentialKey({ baseUrl, username }: Profile): string {
-  return makeSecretsOwner({ baseUrl, username });
-}
-
-/** Returns the place of the credentials: `environment` where PAS_TOKEN or PAS_PASSWORD is set. */
-export function getSourceOfSecrets({
-  environment,
-  getProfile,
-  secrets,
-}: Context): 'environment' | SecretLocation {
-  const isGiven =
-    environment['PAS_TOKEN'] !== undefined || environment['PAS_PASSWORD'] !== undefined;
-  return isGiven ? 'environment' : secrets.getPlace(getCredentialKey(getProfile()));
-}
-
-export const SECRET_PLACE_TEXTS: Readonly<
-  Record<'environment' | SecretLocation, (file: string) => string>
-> = {
-  environment: () => t`The password or token comes from the environment (PAS_PASSWORD, PAS_TOKEN).`,
-  keyring: () => t`The password and token are in the system keyring.`,
-  file: (file) =>
-    process.platform === 'win32'
-      ? t`The password and token are in ${file}. Every account that can open your user folder can read it, including administrators.`
-      : t`The password and token are in ${file}, which only you can read.`,
-  nowhere: () => t`No password or token is stored.`,
-};
 
 /**
  * Prints the instance to which a command writes, or for which it queues, so that production and
@@ -227,11 +162,6 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
   });
 }
 
-/** Returns the account of a harvest; empty for an anonymous one. */
-export function getHarvestAccount({ oaiAuth, username }: Profile): string {
-  return oaiAuth === 'none' ? '' : (username ?? '');
-}
-
 /**
  * Opens the lookups of the harvested vocabularies, without the museum's mapping. A profile
  * without a harvesting interface gets lookups in which nothing was harvested.
@@ -279,15 +209,6 @@ export async function fetchHarvestingAccount(
   }
 }
 
-/**
- * Returns the address of the harvesting interface of the profile.
- * @throws ConfigError where it has none
- */
-export function getHarvestBase(profile: Profile): string {
-  if (profile.oaiBase !== undefined) return profile.oaiBase;
-  throw makeNoHarvestingError(profile);
-}
-
 /** Returns the identifiers of vocabulary entries that the mapping and unsent finds refer to. */
 export async function listEntriesInUse(context: Context): Promise<ReadonlySet<string>> {
   const { readMappingFile } = await import('./user-files.ts');
@@ -306,40 +227,6 @@ export async function listEntriesInUse(context: Context): Promise<ReadonlySet<st
  */
 export async function openHarvestedVocabulary(context: Context): Promise<Vocabulary> {
   return (await context.openVocabularyToRead()).openSource(getHarvestBase(context.getProfile()));
-}
-
-/**
- * Returns the address of the interface that shows the profile's own records; undefined where
- * there is none. A training instance may use that of production for vocabularies: there, its
- * identifiers belong to other records.
- */
-export function findOwnHarvestBase(context: Context): string | undefined {
-  const { kind, baseUrl, oaiBase } = context.getProfile();
-  if (oaiBase === undefined || kind === 'production') return oaiBase;
-  const isOfAnother = [...context.getConfig().profiles.values()].some(
-    (other) =>
-      other.kind !== 'training' && other.oai_base === oaiBase && other.base_url !== baseUrl,
-  );
-  return isOfAnother || new URL(oaiBase).hostname !== new URL(baseUrl).hostname
-    ? undefined
-    : oaiBase;
-}
-
-/**
- * Makes the error that a lookup is not possible: the profile has no harvesting interface, or one
- * that does not show its own records.
- */
-export function makeNoHarvestingError(profile: Profile): ConfigError {
-  if (profile.oaiBase !== undefined)
-    return new ConfigError(
-      t`The harvesting interface of profile ${profile.name} belongs to another instance and does not show what was sent to this one.`,
-      {
-        hint: t`Check the website of the instance, then run \`${cmd`pas resolve`} FIND --created IDENT\` or \`${cmd`pas resolve`} FIND --resend\`.`,
-      },
-    );
-  return new ConfigError(t`Profile ${profile.name} has no harvesting interface.`, {
-    hint: t`Add it with \`${cmd`pas init --name ${profile.name} --oai-base`} …\`; a training instance uses that of production.`,
-  });
 }
 
 async function getCredentials(context: Context, profile: Profile): Promise<OaiCredentials> {

@@ -1,34 +1,37 @@
-import { existsSync } from 'node:fs';
-import type { Clock } from '../../base/clock.ts';
-import { ConfigError, DatabaseError, PasError } from '../../base/errors.ts';
+import { existsSync, renameSync } from 'node:fs';
+import { ConfigError, DatabaseError, OutboxLeasedError, PasError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, msg } from '../../base/message.ts';
+import { copyContent, openContentStore } from '../../outbox/changes/kept-photographs.ts';
+import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { openLedger } from '../../outbox/ledger.ts';
 import {
+  assertSameAccount,
   type Binding,
+  findKnownAccount,
+  findKnownUsername,
+  isAccountOfUser,
   type Outbox,
   openOutbox,
   readHeader,
+  requireLedger,
   updateHeader,
 } from '../../outbox/open-outbox.ts';
+import { acquirePushLock, type PushLock, withPushLock } from '../../outbox/push-lock.ts';
 import { isEmptyOutbox } from '../../outbox/repair-outbox.ts';
-import { uniteWithLedger } from '../../outbox/unite.ts';
-import type { Terminal } from '../terminal.ts';
-import { type ConfigFile, listProfilesOfOutbox, type Profile } from './config.ts';
-import { type DataPaths, type LedgerPaths, listOutboxNames, type OutboxPaths } from './places.ts';
-
-/** Parts of the context that open outboxes. */
-export type OutboxSources = {
-  readonly clock: Clock;
-  readonly places: DataPaths;
-  readonly terminal: Terminal;
-  getMachineId(): string;
-  getConfig(): ConfigFile;
-  getProfile(): Profile;
-  getOutboxPlaces(name?: string): OutboxPaths;
-  getLedgerPlaces(name?: string): LedgerPaths;
-  onClose(close: () => void): void;
-};
+import { uniteWithLedger, uniteWithOutbox } from '../../outbox/unite.ts';
+import { makeInitCommand, type ProfileContext, toProfile } from './chosen-profile.ts';
+import {
+  type ConfigFile,
+  findOutboxName,
+  listProfilesOfOutbox,
+  makeFreeProfileName,
+  mergeProfileSettings,
+  type Profile,
+  type ProfileSettings,
+  replaceProfileSettings,
+} from './config.ts';
+import { listOutboxNames, type OutboxPaths } from './places.ts';
 
 /** A push waits for the ledger; another command continues without it. */
 const LEDGER_WAIT_MS = { push: 5000, command: 250 } as const;
@@ -42,7 +45,7 @@ type Purpose = keyof typeof LEDGER_WAIT_MS;
  * @param binding creates a missing outbox
  */
 export function openStoredOutbox(
-  sources: Pick<OutboxSources, 'clock' | 'getMachineId' | 'getOutboxPlaces' | 'getLedgerPlaces'>,
+  sources: ProfileContext,
   name: string,
   { purpose = 'push', binding }: { readonly purpose?: Purpose; readonly binding?: Binding } = {},
 ): Outbox {
@@ -64,7 +67,7 @@ export function openStoredOutbox(
  * the service of the profile.
  * @throws ConfigError where it has finds for another service
  */
-export function openProfileOutbox(sources: OutboxSources, purpose: Purpose): Outbox {
+export function openProfileOutbox(sources: ProfileContext, purpose: Purpose): Outbox {
   const profile = sources.getProfile();
   const isNew = !existsSync(sources.getOutboxPlaces().outboxFile);
   const binding = getBinding(profile);
@@ -144,7 +147,7 @@ function uniteIfPossible(outbox: Outbox): void {
 }
 
 /** Says where finds may be that a person expects in an empty outbox. */
-function warnOfOthers(sources: OutboxSources, outbox: Outbox, isNew: boolean): void {
+function warnOfOthers(sources: ProfileContext, outbox: Outbox, isNew: boolean): void {
   const { places, terminal } = sources;
   const config = sources.getConfig();
   const { service, address } = readHeader(outbox);
@@ -168,10 +171,257 @@ function warnOfOthers(sources: OutboxSources, outbox: Outbox, isNew: boolean): v
  * @param path of the copy
  * @throws ConfigError where it is for another service
  */
-export function openOutboxCopy(sources: OutboxSources, path: string): Outbox {
+export function openOutboxCopy(sources: ProfileContext, path: string): Outbox {
   sources.terminal.note(t`${sources.places.home} is not writable: the outbox is read from a copy.`);
   const outbox = openOutbox(path, sources.clock);
   sources.onClose(() => outbox.close());
   assertBinding(outbox, sources.getProfile());
   return outbox;
+}
+
+/**
+ * Opens an outbox of the data home, runs `work` on it, and closes it in any case.
+ * @param name of the outbox, not of a profile
+ */
+export async function withStoredOutbox<T>(
+  context: ProfileContext,
+  name: string,
+  work: (outbox: Outbox) => T | Promise<T>,
+): Promise<T> {
+  const outbox = openStoredOutbox(context, name);
+  try {
+    return await work(outbox);
+  } finally {
+    outbox.close();
+  }
+}
+
+/**
+ * Writes a profile into the configuration, and makes the first one the default. The finds that it
+ * shows stay in sight: its outbox comes along to a new address of the service, or to another user
+ * name of the account, and so do other profiles of that outbox. It may ask on a terminal.
+ * @param profile of the settings, without the environment
+ * @param options.isSameService a person has said that a new address is of the same service
+ * @throws ConfigError where the finds are for another service or account
+ */
+export async function saveProfile(
+  context: ProfileContext,
+  profile: Profile,
+  settings: ProfileSettings,
+  { isSameService = false }: { readonly isSameService?: boolean } = {},
+): Promise<void> {
+  const { name } = profile;
+  const followers = await takeOutboxAlong(context, profile, isSameService);
+  const { base_url, username } = settings;
+  context.changeConfig((config) => ({
+    ...replaceProfileSettings(
+      mergeProfileSettings(config, followers, { base_url, username }),
+      name,
+      settings,
+    ),
+    defaultProfile: config.defaultProfile ?? name,
+  }));
+}
+
+/** @returns the other profiles of the outbox, where it comes along */
+async function takeOutboxAlong(
+  context: ProfileContext,
+  after: Profile,
+  isSameService: boolean,
+): Promise<readonly string[]> {
+  const config = context.getConfig();
+  const { name } = after;
+  const before = findOutboxName(config.profiles.get(name) ?? {});
+  if (before === undefined || !existsSync(context.getOutboxPlaces(before).outboxFile)) return [];
+  const others = listProfilesOfOutbox(config, before).filter((other) => other !== name);
+  const comesAlong = await withStoredOutbox(context, before, async (outbox) => {
+    const { address, service, kind } = readHeader(outbox);
+    if (isEmptyOutbox(outbox)) return false;
+    const isAtNewAddress = address !== after.baseUrl;
+    const hasMoved =
+      isAtNewAddress && (isSameService || (await confirmMove(context, address, after)));
+    if (!hasMoved && others.length > 0 && before !== after.outbox) return false;
+    if (isAtNewAddress && !hasMoved) throw makeOtherServiceError(outbox, after);
+    if (kind !== after.kind) throw makeBindingError(outbox, after);
+    if (!isAccountOfUser(outbox, after.username)) throw makeOtherUserError(config, outbox, after);
+    if (hasMoved) requireLedger(outbox).moveAddress(after.baseUrl, service);
+    return true;
+  });
+  if (!comesAlong) return [];
+  await moveOutbox(context, before, after);
+  return others;
+}
+
+async function confirmMove(
+  { terminal, prompt }: ProfileContext,
+  address: string,
+  { baseUrl }: Profile,
+): Promise<boolean> {
+  if (!terminal.interactive) return false;
+  return (await prompt()).confirm(
+    t`The outbox of this profile is for ${address}. Is ${baseUrl} the same service, at a new address?`,
+  );
+}
+
+function makeOtherServiceError(outbox: Outbox, { name, baseUrl }: Profile): ConfigError {
+  const { address } = readHeader(outbox);
+  return new ConfigError(
+    msg`Profile ${name} would be for ${baseUrl}, but its outbox ${outbox.path} has finds for ${address}. Nothing was changed.`,
+    {
+      hint: msg`If it is the same service, at a new address: ${cmd`pas profile set --profile ${name} base_url=${baseUrl} --yes`}. If not, make a new profile: ${cmd`pas init --base-url ${baseUrl} --name`} NAME`,
+    },
+  );
+}
+
+function makeOtherUserError(
+  config: ConfigFile,
+  outbox: Outbox,
+  { name, baseUrl, username = '' }: Profile,
+): ConfigError {
+  const account = readHeader(outbox).account ?? '';
+  const before = findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email ?? '';
+  const settings = { ...config.profiles.get(name), base_url: baseUrl, username };
+  const command = makeInitCommand(makeFreeProfileName(config, username), settings);
+  return new ConfigError(
+    msg`Profile ${name} would be for the user ${username}, but its outbox ${outbox.path} sends as ${before} (${account}). Nothing was changed.`,
+    {
+      hint: msg`If that account now has the user name ${username}: ${cmd`pas login --profile ${name} --username ${username}`}. If it is another account, make a profile for it: ${command}`,
+    },
+  );
+}
+
+/**
+ * Moves an outbox to the place of another address or user name. Where there is one already, that
+ * takes in its finds. To be called before the context opens either.
+ */
+async function moveOutbox(context: ProfileContext, from: string, profile: Profile): Promise<void> {
+  const source = context.getOutboxPlaces(from);
+  const target = context.getOutboxPlaces(profile.outbox);
+  if (from === profile.outbox || !existsSync(source.outboxFile)) return;
+  if (!existsSync(target.folder)) {
+    // Refused during a push. Windows renames no folder with an open file, such as that of the lock.
+    acquirePushLock(context.pushLock(from)).release();
+    renameSync(source.folder, target.folder);
+    return;
+  }
+  const binding = getBinding(profile);
+  const outbox = openStoredOutbox(context, profile.outbox, { binding });
+  try {
+    await takeIn(context, from, outbox, target);
+  } finally {
+    outbox.close();
+  }
+}
+
+/**
+ * Opens the outbox of the profile for a user name with which its account has just signed in. The
+ * profiles of the outbox get this name, unless it belongs to another account.
+ */
+export async function adoptUsername(
+  context: ProfileContext,
+  username: string,
+  account: string,
+): Promise<Outbox> {
+  const { name, outbox } = context.getProfile();
+  const { outboxFile } = context.getOutboxPlaces();
+  const bound = existsSync(outboxFile)
+    ? await withStoredOutbox(context, outbox, (stored) => readHeader(stored).account)
+    : null;
+  if (bound !== null && bound !== account) return context.openOutbox();
+  const config = context.getConfig();
+  const settings = { ...config.profiles.get(name), username };
+  await moveOutbox(context, outbox, toProfile(name, settings, {}, name));
+  const sharing = listProfilesOfOutbox(config, outbox);
+  context.changeConfig((current) =>
+    mergeProfileSettings(current, [name, ...sharing], { username }),
+  );
+  return context.openOutbox();
+}
+
+/**
+ * Takes in the finds of other outboxes in this data home that are for the same account, under
+ * another user name or address. Their folders are renamed, not deleted. One that cannot be read
+ * is passed over.
+ * @param given all addresses of the service; by default those that the ledger knows
+ */
+export async function joinOutboxesOfAccount(
+  context: ProfileContext,
+  account: string,
+  given?: readonly string[],
+): Promise<void> {
+  const outbox = await context.openOutbox();
+  const { address, service } = readHeader(outbox);
+  const addresses = given ?? outbox.ledger?.listAddresses(service) ?? [address];
+  for (const name of listOutboxNames(context.places)) {
+    const isOwn = name === context.getProfile().outbox;
+    if (isOwn || !(await isOfAccount(context, name, account, addresses))) continue;
+    await takeIn(context, name, outbox, context.getOutboxPlaces());
+  }
+}
+
+/** One that cannot be opened is not touched. */
+async function isOfAccount(
+  context: ProfileContext,
+  name: string,
+  account: string,
+  addresses: readonly string[],
+): Promise<boolean> {
+  if (!existsSync(context.getOutboxPlaces(name).outboxFile)) return false;
+  try {
+    return await withStoredOutbox(context, name, (outbox) => {
+      const header = readHeader(outbox);
+      return header.account === account && addresses.includes(header.address);
+    });
+  } catch (thrown) {
+    if (thrown instanceof PasError) return false;
+    throw thrown;
+  }
+}
+
+/** Takes everything of an outbox into another one, and sets the folder of the first aside. */
+async function takeIn(
+  context: ProfileContext,
+  from: string,
+  to: Outbox,
+  { photosFolder }: OutboxPaths,
+): Promise<void> {
+  const source = context.getOutboxPlaces(from);
+  const unite = async (outbox: Outbox) => {
+    const { account } = readHeader(outbox);
+    if (account !== null) assertSameAccount(to, account);
+    const photographs = openContentStore(photosFolder);
+    for (const { photograph } of listUnsentPhotoEntries(outbox))
+      if (photograph.link === undefined)
+        await copyContent(photograph.sha512, openContentStore(source.photosFolder), photographs);
+    return uniteWithOutbox(outbox, to);
+  };
+  const { finds: count } = await withPushLock(context.pushLock(from), () =>
+    withStoredOutbox(context, from, unite),
+  );
+  renameSync(source.folder, `${source.folder}-united-${Math.floor(context.clock.now())}`);
+  context.terminal.note(
+    t`This account has an outbox here already: the finds of ${source.folder} are in ${to.path} now (${count}).`,
+  );
+}
+
+/**
+ * Runs `work` with the push lock held where it is free, and without it during a push of the
+ * outbox. `work` is told which, and must be synchronous: the lock is released when it returns.
+ */
+export function withLockIfFree<T>(context: ProfileContext, work: (isLocked: boolean) => T): T {
+  const lock = lockIfFree(context);
+  try {
+    return work(lock !== undefined);
+  } finally {
+    lock?.release();
+  }
+}
+
+function lockIfFree({ pushLock }: ProfileContext): PushLock | undefined {
+  try {
+    return acquirePushLock(pushLock());
+  } catch (thrown) {
+    if (thrown instanceof OutboxLeasedError) return undefined;
+    throw thrown;
+  }
 }

@@ -1,14 +1,11 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writePrivateFile } from '../../base/disk/files.ts';
 import { lockForChange } from '../../base/disk/lock-file.ts';
-import { writeOutputFile, writeToStdout } from '../../base/disk/output-file.ts';
 import { FileError, UsageError } from '../../base/errors.ts';
 import { formatIssuePlace, makeErrorIssue } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { cmd, joinMessages, msg, quoteShellWord } from '../../base/message.ts';
-import type { StoredFind } from '../../outbox/stored-finds.ts';
+import { cmd, joinMessages, msg } from '../../base/message.ts';
 import { parseCsvTable } from '../../tables/formats/csv-table.ts';
 import { parseHeaderRows } from '../../tables/header-row.ts';
 import { readAtMost, readInputFile, toUtf8 } from '../../tables/input-file.ts';
@@ -20,7 +17,6 @@ import {
 } from '../../tables/own-terms/mapping.ts';
 import { parseTableBytes, readTable } from '../../tables/readers.ts';
 import type { Table } from '../../tables/table.ts';
-import { mayReplace } from '../terminal.ts';
 import type { Context } from './context.ts';
 
 /**
@@ -141,79 +137,4 @@ export async function readFileOrInput(
 ): Promise<[name: string, bytes: Buffer]> {
   if (file !== '-') return [file, await readInputFile(file)];
   return [t`standard input`, await readAtMost(t`standard input`, streams.stdin)];
-}
-
-/**
- * Writes a list of terms to a file of the user, or to stdout for `-`.
- * @throws UsageError where the file exists and may not be replaced
- */
-export async function writeTermList(
-  context: Context,
-  file: string,
-  pieces: Iterable<string>,
-): Promise<void> {
-  if (file === '-') {
-    await writeToStdout(context.streams.stdout, pieces);
-    return;
-  }
-  const overwrite = await mayReplace(context, file);
-  // Terms are not confidential.
-  await writeOutputFile(file, pieces, { overwrite, mode: 0o666 });
-  context.terminal.note(t`Written to ${file}.`);
-}
-
-/**
- * Text of a find while it is edited. It stays in the data home until its find is changed, so that
- * no input is lost.
- */
-type EditFile = {
-  readonly path: string;
-  /** Text of an unfinished edit; undefined where there is none. */
-  readonly left: string | undefined;
-  write(text: string): void;
-  /**
-   * Opens the editor and waits for it.
-   * @throws UsageError when there is none, or it fails: the text stays
-   */
-  open(): string;
-  remove(): void;
-};
-
-/**
- * Returns the access to the file in which a find is edited, with the text of an unfinished edit;
- * the editor is not started yet. See {@link EditFile}.
- */
-export function openEditFile(context: Context, find: StoredFind): EditFile {
-  const path = join(context.places.home, `edit-${find.uuid}.txt`);
-  return {
-    path,
-    left: existsSync(path) ? readFileSync(path, 'utf8') : undefined,
-    write: (text) => writePrivateFile(path, text),
-    open: () => {
-      runEditor(context, path);
-      if (!existsSync(path))
-        throw new FileError(path, t`The editor removed ${path}.`, {
-          hint: t`Nothing was changed.`,
-        });
-      return readFileSync(path, 'utf8');
-    },
-    remove: () => rmSync(path, { force: true }),
-  };
-}
-
-function runEditor({ environment, terminal }: Context, path: string): void {
-  const chosen = environment['VISUAL'] || environment['EDITOR'];
-  if (chosen === undefined && !terminal.interactive) {
-    throw new UsageError(t`pas cannot open an editor without a terminal.`, {
-      hint: t`Give the values with --set element=value, or name an editor in EDITOR.`,
-    });
-  }
-  const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
-  // As in git, the editor may be a command with flags.
-  const quoted = process.platform === 'win32' ? `"${path}"` : quoteShellWord(path);
-  const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
-  if (error === undefined && status === 0) return;
-  throw new UsageError(t`The editor ${editor} failed. Your text is in ${path}.`, {
-    hint: t`Run the command again to continue with it, or set VISUAL or EDITOR to another editor.`,
-  });
 }

@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { changeConfigFile } from '../../../src/cli/context/change-config.ts';
 import {
+  changeConfigFile,
   findOutboxName,
   listProfilesOfOutbox,
   readConfigFile,
 } from '../../../src/cli/context/config.ts';
 import { makeDataPaths, makeOutboxPaths } from '../../../src/cli/context/places.ts';
+
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
