@@ -21,7 +21,6 @@ import {
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
-import { getSubjectName } from './changes/undo-command.ts';
 import { listSubjectsWithUnknownChanges } from './command-log.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
@@ -35,7 +34,7 @@ import {
   openBackup,
   replaceOutboxContents,
 } from './repair-outbox.ts';
-import { countFinds } from './stored-finds.ts';
+import { countFinds, getSubjectName } from './stored-finds.ts';
 import { NOTHING_UNITED, type UnionResult, uniteWithLedger } from './unite.ts';
 
 /** Files of an outbox, its lock, and a function that opens it. */

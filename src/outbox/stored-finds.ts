@@ -104,6 +104,14 @@ export function findByUuid(outbox: Outbox, uuid: string): StoredFind | undefined
   return readOneFind(outbox, 'finds.uuid = ?', uuid);
 }
 
+/**
+ * Returns the local id of a find, or the identifier of a record that has no find here; the UUID
+ * itself of an unknown find.
+ */
+export function getSubjectName(outbox: Outbox, subject: string): string {
+  return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
+}
+
 /** Returns the find to which the service gave this identifier. */
 export function findByIdentCely(outbox: Outbox, identCely: string): StoredFind | undefined {
   return readOneFind(outbox, `finds.ident_cely = ? and finds.state = 'accepted'`, identCely);

@@ -6,12 +6,12 @@ import {
   type PlannedRemoval,
   planRemoval,
   removeFinds,
-} from '../../outbox/changes/undo-command.ts';
+} from '../../outbox/changes/remove-finds.ts';
 import type { Entry } from '../../outbox/entry.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { formatNumberCount, formatPhotographCount } from '../result-texts.ts';
-import { requireConfirmation } from '../terminal.ts';
+import { requireConfirmation, type Terminal } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -26,52 +26,37 @@ async function remove(context: Context, names: readonly string[]): Promise<ExitR
   const outbox = await context.openOutbox();
   outbox.command.words = 'remove';
   const planned = planRemoval(outbox, names);
-  const removable = [] as PlannedRemoval[];
-  const keptFinds = [] as { readonly name: string; readonly because: Entry }[];
-  for (const each of planned) {
-    if (each.because === undefined) removable.push(each);
-    else keptFinds.push({ name: each.name, because: each.because });
-  }
+  const isRemovable = ({ because }: PlannedRemoval): boolean => because === undefined;
+  const removable = planned.filter(isRemovable);
   // Printed before the question.
-  for (const one of keptFinds) printKept(context, one);
+  for (const removal of planned) printKept(context, removal);
   if (removable.length > 0) await confirm(context, removable);
 
-  const removed: string[] = [];
-  for (const [index, removal] of removeFinds(
-    outbox,
-    removable,
-    context.getOutboxPlaces().photosFolder,
-  ).entries()) {
-    const name = removable[index]?.name ?? '';
-    if (removal.kind === 'kept') {
-      keptFinds.push({ name, because: removal.because });
-      printKept(context, { name, because: removal.because });
-      continue;
-    }
-    removed.push(name);
-    const parts = formatParts(removal.entries);
-    terminal.printLine(t`${name} is removed, with ${parts}.`);
-    if (removal.isHidden)
-      terminal.note(
-        t`It was sent once, so its local_id stays reserved. To queue it again: ${cmd`pas resolve ${name} --resend`}`,
-      );
+  const removals = removeFinds(outbox, removable, context.getOutboxPlaces().photosFolder);
+  for (const removal of removals) {
+    printKept(context, removal);
+    if (isRemovable(removal)) printRemoved(terminal, removal);
   }
-  terminal.printValue({
-    removed,
-    kept: keptFinds.map(({ name, because }) => ({
-      find: name,
-      entry: because.id,
-      kind: because.kind,
-      state: because.state,
-    })),
-  });
-  return keptFinds.length > 0 ? 'dataRefused' : 'done';
+  const kept = [...planned, ...removals].flatMap(({ name, because }) =>
+    because === undefined
+      ? []
+      : [{ find: name, entry: because.id, kind: because.kind, state: because.state }],
+  );
+  terminal.printValue({ removed: removals.filter(isRemovable).map(({ name }) => name), kept });
+  return kept.length > 0 ? 'dataRefused' : 'done';
 }
 
-function printKept(
-  { terminal }: Context,
-  { name, because }: { readonly name: string; readonly because: Entry },
-): void {
+function printRemoved(terminal: Terminal, { name, entries }: PlannedRemoval): void {
+  const parts = formatParts(entries);
+  terminal.printLine(t`${name} is removed, with ${parts}.`);
+  if (entries.some(({ attempts }) => attempts > 0))
+    terminal.note(
+      t`It was sent once, so its local_id stays reserved. To queue it again: ${cmd`pas resolve ${name} --resend`}`,
+    );
+}
+
+function printKept({ terminal }: Context, { name, because }: PlannedRemoval): void {
+  if (because === undefined) return;
   terminal.warn(`${t`${name} cannot be removed.`} ${explainKept(because, name)}`);
 }
 

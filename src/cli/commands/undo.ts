@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { type ExitReason, UsageError } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
-import { listCommandLog, undoCommandById } from '../../outbox/changes/undo-command.ts';
+import { undoCommand } from '../../outbox/changes/undo-command.ts';
+import { listCommandLog } from '../../outbox/command-log.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -29,7 +30,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
   const progress = terminal.startProgress(t`Undoing`);
   const undone = (() => {
     try {
-      return undoCommandById(outbox, id, progress.update);
+      return undoCommand(outbox, id, progress.update);
     } finally {
       progress.end();
     }
@@ -40,7 +41,7 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
       { hint: t`\`${cmd`pas undo`} --list\` lists the commands.` },
     );
   const { command, finds, kept } = undone;
-  for (const { localId, because } of kept) {
+  for (const [localId, because] of kept) {
     terminal.warn(
       because === 'attempted'
         ? t`${localId} was not undone: part of it has been sent or attempted since.`
@@ -58,9 +59,9 @@ async function undo(context: Context, id: string | undefined): Promise<ExitReaso
   terminal.printValue({
     undone: command.id,
     finds,
-    kept: kept.map(({ localId }) => localId),
+    kept: [...kept.keys()],
   });
-  return kept.length > 0 ? 'dataRefused' : 'done';
+  return kept.size > 0 ? 'dataRefused' : 'done';
 }
 
 async function list(context: Context): Promise<ExitReason> {

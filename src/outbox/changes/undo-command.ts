@@ -1,170 +1,265 @@
-import { groupBy } from '../../base/collections.ts';
-import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
+import { makeDecisionFact } from '../attempts.ts';
+import { type LoggedCommand, listCommands, listSlotsOfCommand } from '../command-log.ts';
 import {
-  deleteUnneededContents,
-  findLastUndoableCommand,
-  type KeptCause,
-  type KeptSlot,
-  type LoggedCommand,
-  listCommands,
-  listFactsOfCommand,
-  planSubjectRemoval,
-  type Removal,
-  removeSubject,
-  undoCommand,
-} from '../command-log.ts';
-import type { Entry } from '../entry.ts';
-import { type FactOf, parseFact } from '../facts.ts';
-import { findIntent, isImportSlot, parseRecordSubject } from '../intents.ts';
-import type { Outbox } from '../open-outbox.ts';
-import { findByUuid, isRemoved, type StoredElements } from '../stored-finds.ts';
+  type CurrentBody,
+  type DecidedBody,
+  type Fact,
+  type FactOf,
+  makeUndoWords,
+  type NewFact,
+  parseCommandId,
+  type Slot,
+  unpackAttempt,
+} from '../facts.ts';
+import { foldSlot, type SlotState } from '../fold.ts';
+import { type Outbox, updateHeader } from '../open-outbox.ts';
+import { getSubjectName } from '../stored-finds.ts';
 import { askAboutAlikeFinds, settleReturnedFinds } from '../unite.ts';
-import { deleteUnusedPhotographs } from './kept-photographs.ts';
-import { findSubjectWithEntries } from './resolve-finds.ts';
+import { appendFacts, getCommandId, listFactsOfSubject } from '../wishes.ts';
 
-export type KeptFind = { readonly localId: string; readonly because: KeptCause };
-
-type LogLine = {
-  readonly id: string;
-  readonly at: string;
-  readonly command: string;
-  readonly undone: boolean;
-  readonly finds: readonly {
-    readonly local_id: string;
-    readonly before: StoredElements | null;
-    readonly after: StoredElements | null;
-  }[];
-};
-
-/**
- * Returns the last 50 commands that changed something, newest first, with each find before and
- * after.
- */
-export function listCommandLog(outbox: Outbox): LogLine[] {
-  return listCommands(outbox).map((command) => ({
-    id: command.id,
-    at: new Date(command.at).toISOString(),
-    command: command.words,
-    undone: command.isUndone,
-    finds: listChanges(outbox, command),
-  }));
-}
-
-/** Each find or record once; the elements where the command changed them. */
-function listChanges(outbox: Outbox, { command }: LoggedCommand): LogLine['finds'] {
-  const bySubject = groupBy(listFactsOfCommand(outbox, command), ({ subject }) => subject);
-  return [...bySubject].map(([subject, facts]) => {
-    const wish = facts.find((fact) => fact.kind === 'current' && isImportSlot(fact.slot)) as
-      | FactOf<'current'>
-      | undefined;
-    const before = wish?.body.replaces.map((id) => findElementsOfFact(outbox, subject, id));
-    return {
-      local_id: wish?.body.find?.localId ?? getSubjectName(outbox, subject),
-      before: before?.find((elements) => elements !== null) ?? null,
-      after: findElements(outbox, subject, wish?.body.intent ?? null),
-    };
-  });
-}
-
-/**
- * Returns the local id of a find, or the identifier of a record that has no find here; the UUID
- * itself of an unknown find.
- */
-export function getSubjectName(outbox: Outbox, subject: string): string {
-  return parseRecordSubject(subject) ?? findByUuid(outbox, subject)?.localId ?? subject;
-}
-
-function findElementsOfFact(outbox: Outbox, subject: string, id: string): StoredElements | null {
-  const row = outbox.sql('select * from facts where subject = ? and id = ?').get(subject, id);
-  const fact = row === undefined ? undefined : parseFact(outbox.path, row);
-  return fact?.kind === 'current' || fact?.kind === 'attempted'
-    ? findElements(outbox, fact.subject, fact.body.intent)
-    : null;
-}
-
-function findElements(
-  outbox: Outbox,
-  subject: string,
-  intent: string | null,
-): StoredElements | null {
-  const stored = intent === null ? undefined : findIntent(outbox, subject, intent);
-  return stored?.kind === 'import' ? stored.elements : null;
-}
+/** `attempted`: an attempt relied on it; `changed`: a later command changed it. */
+export type KeptCause = 'attempted' | 'changed';
 
 export type UndoneCommand = {
   readonly command: LoggedCommand;
+  /** Number of the finds and records of which something was taken back. */
   readonly finds: number;
-  readonly kept: readonly KeptFind[];
+  /** Names of finds and records of which something stays, each once. */
+  readonly kept: ReadonlyMap<string, KeptCause>;
 };
 
+/** Slots per transaction: few enough that a parallel push waits only briefly. */
+const BATCH = 100;
+
 /**
- * Undoes a command, and asks about finds that are wanted again and are like others.
+ * Takes back what a command wanted and decided, by appending what was wanted before; the running
+ * command becomes this undo. What was attempted since, or changed by a later command, stays. Of an
+ * undo it is a redo. An interrupted one is continued by the next. Asks about finds that are wanted
+ * again and are like others.
  * @param id of the command; undefined for the last one that is neither undone nor an undo
  * @param onProgress called after each transaction
  * @returns undefined where there is no such command
  */
-export function undoCommandById(
+export function undoCommand(
   outbox: Outbox,
-  id: string | undefined,
-  onProgress: (doneCount: number, total: number) => void,
+  id?: string,
+  onProgress: (doneCount: number, total: number) => void = () => {},
 ): UndoneCommand | undefined {
-  const command =
-    id === undefined
-      ? findLastUndoableCommand(outbox)
-      : listCommands(outbox).find((each) => each.id === id);
+  const command = listCommands(outbox).find((each) =>
+    id === undefined ? each.undoes === undefined && !each.isUndone : each.id === id,
+  );
   if (command === undefined) return undefined;
-  const { subjects, kept } = undoCommand(outbox, command, onProgress);
+  outbox.command.words = makeUndoWords(command.id);
+  const slots = listSlotsOfCommand(outbox, command.command);
+  const subjects = new Set<string>();
+  const kept = new Map<string, KeptCause>();
+  for (let at = 0; at < slots.length; at += BATCH) {
+    outbox.change(() => {
+      for (const slot of slots.slice(at, at + BATCH)) {
+        const because = undoSlot(outbox, command.command, slot);
+        if (because === undefined) subjects.add(slot.subject);
+        if (because === undefined || because === 'nothing') continue;
+        const name = getSubjectName(outbox, slot.subject);
+        kept.set(name, kept.get(name) ?? because);
+      }
+    });
+    onProgress(Math.min(at + BATCH, slots.length), slots.length);
+  }
+  const [first] = slots;
+  if (first !== undefined && kept.size > 0 && subjects.size === 0) recordVainUndo(outbox, first);
   settleReturnedFinds(outbox, subjects);
   // A find that is wanted again, or an answer that is taken back, may leave a question open.
   askAboutAlikeFinds(outbox, ({ uuid }) => subjects.has(uuid));
-  return { command, finds: subjects.size, kept: nameKept(outbox, kept) };
+  return { command, finds: subjects.size, kept };
 }
 
-/** Names what an undo left, by local id or by record; each find once. */
-function nameKept(outbox: Outbox, kept: readonly KeptSlot[]): KeptFind[] {
-  const named = new Map<string, KeptFind>();
-  for (const { subject, because } of kept) {
-    if (!named.has(subject))
-      named.set(subject, { localId: getSubjectName(outbox, subject), because });
-  }
-  return [...named.values()];
+/** Undoes nothing, so that the next plain undo takes an earlier command. */
+function recordVainUndo(outbox: Outbox, slot: Slot): void {
+  appendFacts(outbox, [makeUndo(outbox, slot, { intent: null, attempts: [] }, [])]);
 }
 
-export type PlannedRemoval = {
-  readonly name: string;
-  readonly subject: string;
-  readonly entries: readonly Entry[];
-  /** Entry that the service has, or may have, which prevents the removal. */
-  readonly because: Entry | undefined;
-};
+/** @returns why it stays; `nothing` where it was taken back before */
+function undoSlot(
+  outbox: Outbox,
+  command: string,
+  { subject, slot }: Slot,
+): KeptCause | 'nothing' | undefined {
+  const ofSubject = listFactsOfSubject(outbox, subject);
+  const facts = ofSubject.filter((fact) => fact.slot === slot);
+  const isOfCommand = (fact: Fact): boolean =>
+    'command' in fact.body && fact.body.command === command;
+  const wishes = facts.filter(
+    (fact): fact is FactOf<'current'> => fact.kind === 'current' && isOfCommand(fact),
+  );
+  const decided = facts.filter(
+    (fact): fact is FactOf<'decided'> => fact.kind === 'decided' && isOfCommand(fact),
+  );
+  const state = foldSlot(facts);
+  const wish = undoWishes(outbox, facts, state, wishes);
+  const decision = undoDecisions(outbox, facts, state, decided, listTargets(ofSubject));
+  const drafts = [...wish.drafts, ...decision.drafts];
+  appendFacts(outbox, drafts);
+  // Without a search it is unknown again if the entry was sent from another place.
+  if (decision.drafts.length > 0 && decided.some(isAboutUnsearched))
+    updateHeader(outbox, { mustLook: true });
+  return wish.because ?? decision.because ?? (drafts.length === 0 ? 'nothing' : undefined);
+}
+
+/** Returns the records to which something was sent. */
+function listTargets(facts: readonly Fact[]): Set<string> {
+  return new Set(
+    facts.flatMap((fact) => (fact.kind === 'attempted' ? (fact.body.target ?? []) : [])),
+  );
+}
+
+function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
+  return body.rejects.some(({ name }) => name === '');
+}
+
+type Earlier = CurrentBody & { readonly restores: string };
+
+type Step = { readonly drafts: readonly NewFact[]; readonly because?: KeptCause };
+
+const NO_STEP: Step = { drafts: [] };
+
+function undoWishes(
+  outbox: Outbox,
+  facts: readonly Fact[],
+  { heads, intents, decisions }: SlotState,
+  wishes: readonly FactOf<'current'>[],
+): Step {
+  const own = new Set(wishes.map(({ id }) => id));
+  if (own.size === 0) return NO_STEP;
+  // A redo brings a wish back as a fact of its own.
+  const isOwn = (id: string): boolean => own.has(id) || own.has(findOrigin(facts, id));
+  if (!heads.every(isOwn))
+    return isTakenBack(facts, own) ? NO_STEP : { drafts: [], because: 'changed' };
+  const isAttempted = [...intents.values()].some(({ attempts, verdicts }) =>
+    attempts.some(({ id, body }) => {
+      const kind = verdicts.get(id)?.kind;
+      const isOpen = kind === 'open' || kind === 'unknown' || kind === 'accepted';
+      return isOpen && [body.current, ...body.basis].some(isOwn);
+    }),
+  );
+  if (isAttempted) return { drafts: [], because: 'attempted' };
+  const earlier = listEarlier(facts, own);
+  if (earlier === undefined) return { drafts: [], because: 'changed' };
+  // A find that a person called a record has no attempt.
+  const isCreated = decisions.some(
+    ({ body }) =>
+      body.answer === 'created' && earlier.every((each) => each?.intent !== body.intent),
+  );
+  if (isCreated) return { drafts: [], because: 'attempted' };
+  return { drafts: earlier.map((body) => makeWish(outbox, wishes, heads, body)) };
+}
+
+/** Returns the wish behind a fact: that of an attempt, and that which an undo brought back. */
+function findOrigin(facts: readonly Fact[], id: string): string {
+  const fact = facts.find((each) => each.id === id);
+  if (fact?.kind === 'attempted') return findOrigin(facts, fact.body.current);
+  return fact?.kind === 'current' && fact.body.restores !== undefined
+    ? findOrigin(facts, fact.body.restores)
+    : id;
+}
+
+/** Tells if an undo has taken the wishes back already. */
+function isTakenBack(facts: readonly Fact[], own: ReadonlySet<string>): boolean {
+  return facts.some(
+    (fact) =>
+      fact.kind === 'current' &&
+      fact.body.replaces.some((id) => own.has(id)) &&
+      fact.body.command !== null &&
+      parseCommandId(fact.body.command).undoes !== undefined,
+  );
+}
 
 /**
- * Plans a removal without changes.
- * @throws UsageError for an unknown name, or a find that was removed before
+ * Returns what the wishes of a command replaced, with undefined for nothing; undefined where that
+ * is not known here.
  */
-export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
-  const named = new Map<string, string>();
-  for (const name of names) {
-    const subject = findSubjectWithEntries(outbox, name);
-    named.set(subject, named.get(subject) ?? name);
-  }
-  return [...named].map(([subject, name]) => {
-    if (isRemoved(outbox, subject)) throw new UsageError(msg`${name} was removed before.`);
-    return { name, subject, ...planSubjectRemoval(outbox, subject) };
+function listEarlier(
+  facts: readonly Fact[],
+  own: ReadonlySet<string>,
+): (Earlier | undefined)[] | undefined {
+  const replaced = new Set(
+    facts.flatMap((fact) =>
+      fact.kind === 'current' && own.has(fact.id)
+        ? fact.body.replaces.filter((id) => !own.has(findOrigin(facts, id)))
+        : [],
+    ),
+  );
+  const earlier = facts.flatMap((fact): Earlier[] => {
+    if (!replaced.has(fact.id)) return [];
+    const restores = findOrigin(facts, fact.id);
+    if (fact.kind === 'current') return [{ ...fact.body, restores }];
+    return fact.kind === 'attempted' ? [{ ...unpackAttempt(fact).current.body, restores }] : [];
   });
+  if (replaced.size === 0) return [undefined];
+  return earlier.length === 0 ? undefined : earlier;
 }
 
-/** Removes finds, each completely or not at all, and unused copies of photographs. */
-export function removeFinds(
+function makeWish(
   outbox: Outbox,
-  planned: readonly PlannedRemoval[],
-  photosFolder: string,
-): Removal[] {
-  const removals = planned.map(({ subject }) => removeSubject(outbox, subject));
-  if (removals.some(({ kind }) => kind === 'removed')) {
-    deleteUnneededContents(outbox);
-    deleteUnusedPhotographs(outbox, photosFolder);
-  }
-  return removals;
+  wishes: readonly FactOf<'current'>[],
+  heads: readonly string[],
+  earlier: Earlier | undefined,
+): NewFact {
+  const last = wishes.at(-1);
+  const nothing = {
+    ...last?.body,
+    intent: null,
+    hides: true,
+    was: last?.body.intent ?? last?.body.was ?? null,
+  };
+  return {
+    kind: 'current',
+    subject: last?.subject ?? '',
+    slot: last?.slot ?? '',
+    body: {
+      ...(earlier ?? nothing),
+      replaces: heads,
+      command: getCommandId(outbox),
+      at: Math.floor(outbox.clock.now()),
+    },
+  };
+}
+
+function undoDecisions(
+  outbox: Outbox,
+  facts: readonly Fact[],
+  { decisions }: SlotState,
+  decided: readonly FactOf<'decided'>[],
+  targets: ReadonlySet<string>,
+): Step {
+  const inForce = new Set(decisions.map(({ id }) => id));
+  const effective = decided.filter(({ id }) => inForce.has(id));
+  const reliedOn = new Set(
+    facts.flatMap((fact) => (fact.kind === 'attempted' ? fact.body.basis : [])),
+  );
+  const drafts = effective
+    .filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''))
+    .map((fact) => makeUndo(outbox, fact, fact.body, [fact.id]));
+  return { drafts, because: drafts.length < effective.length ? 'attempted' : undefined };
+}
+
+function makeUndo(
+  outbox: Outbox,
+  { subject, slot }: Slot,
+  { intent, attempts }: Pick<DecidedBody, 'intent' | 'attempts'>,
+  replaces: readonly string[],
+): NewFact {
+  return makeDecisionFact(
+    outbox,
+    { subject, slot, intent },
+    {
+      answer: 'undo',
+      by: 'person',
+      attempts,
+      identCely: null,
+      rejects: [],
+      replaces,
+      reason: msg`a person undid the decision`,
+    },
+  );
 }

@@ -11,15 +11,14 @@ import {
   recordAnswer,
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
-import { removeSubject } from '../../../src/outbox/command-log.ts';
+import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
   clearBackoff,
   clearImplausibleBackoff,
   findEntryById,
-  findNextDueEntry,
-  findNextScheduled,
+  findNextClaimable,
   listEntriesOfSubject,
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
@@ -70,7 +69,8 @@ function waitUntil(notBeforeAt: number): AttemptSettlement {
 }
 
 function nextId(outbox: Outbox, query: Partial<ClaimableQuery> = {}): number | undefined {
-  return findNextDueEntry(outbox, { ...ALL, ...query })?.id;
+  const next = findNextClaimable(outbox, { ...ALL, ...query });
+  return next === undefined || next.notBeforeAt > outbox.clock.now() ? undefined : next.id;
 }
 
 function claimed(outbox: Outbox, id: number): Claim {
@@ -151,7 +151,7 @@ describe('the next entry to send', () => {
       return queued;
     });
     expect(nextId(outbox)).toBeUndefined();
-    expect(findNextScheduled(outbox, ALL)?.id).toBe(second?.entryId);
+    expect(findNextClaimable(outbox, ALL)?.id).toBe(second?.entryId);
     await clock.advance(1000);
     expect(nextId(outbox)).toBe(second?.entryId);
     clearBackoff(outbox, [first?.subject ?? '']);
@@ -175,7 +175,6 @@ describe('of two numbers for one record', () => {
     const later = queueNumber(outbox, RECORD, 'A 2', 'A 1');
     expect(nextId(outbox)).toBeUndefined();
     expect(removeSubject(outbox, RECORD)).toMatchObject({
-      kind: 'kept',
       because: { value: 'A 1' },
     });
     decide(outbox, getEntry(outbox, earlier), { kind: 'abandon' }, 'dropped');

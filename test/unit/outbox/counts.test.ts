@@ -7,11 +7,8 @@ import {
   detachRecord,
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
-import {
-  findLastUndoableCommand,
-  removeSubject,
-  undoCommand,
-} from '../../../src/outbox/command-log.ts';
+import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
+import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import {
   findEntryById,
@@ -126,10 +123,8 @@ const decides = fc
             if (entry.kind === 'import' && entry.state === 'accepted')
               detachRecord(outbox, entry, identCely, 'x');
             return;
-          case 'undo': {
-            const last = findLastUndoableCommand(outbox);
-            if (last !== undefined) undoCommand(outbox, last);
-          }
+          case 'undo':
+            undoCommand(outbox);
         }
       },
   );

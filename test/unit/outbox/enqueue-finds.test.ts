@@ -3,7 +3,7 @@ import { hashSha512 } from '../../../src/base/digest.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/outbox/changes/enqueue-finds.ts';
 import { planRows } from '../../../src/outbox/changes/plan-rows.ts';
-import { planRemoval, removeFinds } from '../../../src/outbox/changes/undo-command.ts';
+import { planRemoval, removeFinds } from '../../../src/outbox/changes/remove-finds.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findImportOfFind, listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -107,7 +107,7 @@ test.each([
   const entry = findImportOfFind(outbox, uuidOf(outbox));
   if (isUncertain && entry !== undefined) drop(outbox, entry);
   expect(removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder())).toMatchObject([
-    { isHidden: true },
+    { because: undefined, name: 'K-1' },
   ]);
   const { finds, issues } = await enqueueFinds(
     [{ ...FIND, elements: { poznamka: 'edited' } }],

@@ -4,11 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import { createFindIndex, makeComparable, matchFinds } from '../../../src/finds/match-finds.ts';
-import {
-  findLastUndoableCommand,
-  listCommands,
-  undoCommand,
-} from '../../../src/outbox/command-log.ts';
+import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
+import { listCommands } from '../../../src/outbox/command-log.ts';
 import { listEntriesOfSubject } from '../../../src/outbox/entry-queries.ts';
 import { foldSlot } from '../../../src/outbox/fold.ts';
 import { makeFindSlot, makeIntentId } from '../../../src/outbox/intents.ts';
@@ -158,16 +155,14 @@ function play(outbox: Outbox, { kind, at, ...step }: Step): void {
     case 'number':
       if (find !== undefined) wantNumber(outbox, find.uuid, `${at % 2}`, null, false);
       return;
-    case 'undo': {
-      const last = findLastUndoableCommand(outbox);
-      if (last !== undefined) undoCommand(outbox, last);
+    case 'undo':
+      undoCommand(outbox);
       return;
-    }
     case 'redo': {
       const last = listCommands(outbox).find(
         ({ undoes, isUndone }) => undoes !== undefined && !isUndone,
       );
-      if (last !== undefined) undoCommand(outbox, last);
+      if (last !== undefined) undoCommand(outbox, last.id);
       return;
     }
     case 'send': {

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest';
+<<<<<<< HEAD
 import {
   getUsedDigests,
   planSubjectRemoval,
   removeSubject,
 } from '../../../src/outbox/command-log.ts';
+=======
+import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
+import { getUsedDigests } from '../../../src/outbox/command-log.ts';
+import { findEntryById } from '../../../src/outbox/entry-queries.ts';
+>>>>>>> 3205865f (outbox: undo in one file, remove finds as a change of what is wanted)
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
@@ -38,9 +44,8 @@ describe('a find that was never sent', () => {
     using outbox = tempOutbox();
     const { target } = queued(outbox);
     expect(removeSubject(outbox, target)).toMatchObject({
-      kind: 'removed',
-      isHidden: false,
-      entries: [{}, {}, {}],
+      because: undefined,
+      entries: [{ attempts: 0 }, { attempts: 0 }, { attempts: 0 }],
     });
     expect([listAllEntries(outbox), findByLocalId(outbox, 'K-1')]).toEqual([[], undefined]);
     queueImport(outbox, 'K-1');
@@ -53,7 +58,7 @@ describe('a find with an attempt', () => {
     using outbox = tempOutbox();
     const { target, entryId } = queued(outbox);
     attemptEntry(outbox, entryId, REFUSED);
-    expect(removeSubject(outbox, target)).toMatchObject({ kind: 'removed', isHidden: true });
+    expect(removeSubject(outbox, target).because).toBeUndefined();
     expect(listAllEntries(outbox).map(({ kind, state }) => [kind, state])).toEqual([
       ['import', 'dropped'],
     ]);
@@ -73,20 +78,37 @@ describe('a find with an attempt', () => {
     if (state === 'accepted') acceptEntry(outbox, entryId, IDENT);
     if (state === 'sending') claimEntry(outbox, entryId);
     if (state === 'uncertain') attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    expect(planSubjectRemoval(outbox, target).because?.id).toBe(entryId);
-    expect(removeSubject(outbox, target)).toMatchObject({ kind: 'kept', because: { id: entryId } });
+    expect(removeSubject(outbox, target).because?.id).toBe(entryId);
     expect(listAllEntries(outbox)).toHaveLength(3);
   });
+<<<<<<< HEAD
+=======
+
+  test('is kept while a photograph of it may have arrived', () => {
+    using outbox = tempOutbox();
+    const photo = queuePhoto(outbox, makeRecordSubject(IDENT), PHOTOGRAPH);
+    attemptEntry(outbox, photo, { state: 'uncertain', reason: 'x' });
+    expect(removeSubject(outbox, makeRecordSubject(IDENT)).because?.id).toBe(photo);
+  });
+
+  test('dropped while uncertain is hidden, and is no proof of absence for the same table', () => {
+    using outbox = tempOutbox();
+    const { target, entryId } = queued(outbox);
+    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
+    resolveEntries(outbox, 'K-1', { kind: 'drop' }, entryId, true);
+    expect(removeSubject(outbox, target).because).toBeUndefined();
+    expect(findEntryById(outbox, entryId)?.state).toBe('dropped');
+    uniteWithLedger(outbox);
+    expect(findByLocalId(outbox, 'K-1')?.isHidden).toBe(true);
+  });
+>>>>>>> 3205865f (outbox: undo in one file, remove finds as a change of what is wanted)
 });
 
 test('removing entries of a record alone removes no find', () => {
   using outbox = tempOutbox();
   queueImport(outbox, 'K-1');
   queueNumber(outbox, makeRecordSubject(IDENT), 'A 1', '');
-  expect(removeSubject(outbox, makeRecordSubject(IDENT))).toMatchObject({
-    kind: 'removed',
-    isHidden: false,
-  });
+  expect(removeSubject(outbox, makeRecordSubject(IDENT)).because).toBeUndefined();
   expect([listAllEntries(outbox).length, countFinds(outbox)]).toEqual([1, 1]);
 });
 

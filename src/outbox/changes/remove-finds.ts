@@ -1,0 +1,92 @@
+import { UsageError } from '../../base/errors.ts';
+import { msg } from '../../base/message.ts';
+import { decide } from '../attempts.ts';
+import { deleteUnneededContents } from '../command-log.ts';
+import type { Entry } from '../entry.ts';
+import { listEntriesOfSubject } from '../entry-queries.ts';
+import type { Outbox } from '../open-outbox.ts';
+import { isRemoved } from '../stored-finds.ts';
+import { withdrawWish } from '../wishes.ts';
+import { deleteUnusedPhotographs } from './kept-photographs.ts';
+import { findSubjectWithEntries } from './resolve-finds.ts';
+
+/** A find or record to remove, as a person named it. */
+export type PlannedRemoval = Removal & { readonly name: string; readonly subject: string };
+
+export type Removal = {
+  /** With an attempt among them, the find is hidden, and its local id stays taken. */
+  readonly entries: readonly Entry[];
+  /** Entry that the service has, or may have: it prevents the removal. */
+  readonly because: Entry | undefined;
+};
+
+/**
+ * Plans a removal without changes.
+ * @throws UsageError for an unknown name, or a find that was removed before
+ */
+export function planRemoval(outbox: Outbox, names: readonly string[]): PlannedRemoval[] {
+  const named = new Map<string, string>();
+  for (const name of names) {
+    const subject = findSubjectWithEntries(outbox, name);
+    named.set(subject, named.get(subject) ?? name);
+  }
+  return [...named].map(([subject, name]) => {
+    if (isRemoved(outbox, subject)) throw new UsageError(msg`${name} was removed before.`);
+    return { name, subject, ...planRemovalOfSubject(outbox, subject) };
+  });
+}
+
+function planRemovalOfSubject(outbox: Outbox, subject: string): Removal {
+  const entries = listEntriesOfSubject(outbox, subject);
+  return { entries, because: entries.find(isOrMayBeAtService) };
+}
+
+/** An entry that a person dropped while its outcome was unknown does not prevent a removal. */
+function isOrMayBeAtService({ state, unknownAttempts }: Entry): boolean {
+  return (
+    state === 'accepted' || state === 'sending' || (unknownAttempts > 0 && state !== 'dropped')
+  );
+}
+
+/**
+ * Removes finds, each completely or not at all, and unused copies of photographs.
+ * @returns what became of each, since a push may have sent it after it was planned
+ */
+export function removeFinds(
+  outbox: Outbox,
+  planned: readonly PlannedRemoval[],
+  photosFolder: string,
+): PlannedRemoval[] {
+  const removals = planned.map(({ name, subject }) => ({
+    name,
+    subject,
+    ...removeSubject(outbox, subject),
+  }));
+  if (removals.some(({ because }) => because === undefined)) {
+    deleteUnneededContents(outbox);
+    deleteUnusedPhotographs(outbox, photosFolder);
+  }
+  return removals;
+}
+
+/**
+ * Wants a find or record with all its entries no longer, or changes nothing. Without an attempt its
+ * local id is free again; else it is hidden, since its facts may still explain a record of the
+ * service.
+ */
+export function removeSubject(outbox: Outbox, subject: string): Removal {
+  return outbox.change(() => {
+    const removal = planRemovalOfSubject(outbox, subject);
+    if (removal.because !== undefined) return removal;
+    // Changes first: without its find they have no row.
+    const isImport = ({ kind }: Entry): boolean => kind === 'import';
+    for (const entry of removal.entries.toSorted(
+      (a, b) => Number(isImport(a)) - Number(isImport(b)),
+    )) {
+      if (entry.unknownAttempts > 0)
+        decide(outbox, entry, { kind: 'abandon' }, msg`removed by a person`);
+      withdrawWish(outbox, entry, true);
+    }
+    return removal;
+  });
+}
