@@ -7,7 +7,7 @@ import { claimQueuedEntry, recordAnswer } from '../dist/src/outbox/attempts.js';
 import {
   findEntryById,
   findImportOfFind,
-  findNextDueEntry,
+  findNextClaimable,
 } from '../dist/src/outbox/entry-queries.js';
 import { openLedger } from '../dist/src/outbox/ledger.js';
 import { openOutbox, storeKnownAccount } from '../dist/src/outbox/open-outbox.js';
@@ -140,7 +140,7 @@ export function claimAndSettle(outbox, most) {
     closed: [],
   };
   for (let done = 0; done < most; done++) {
-    const due = findNextDueEntry(outbox, query);
+    const due = findNextClaimable(outbox, query);
     if (due === undefined) return done;
     accept(outbox, due.id);
   }

@@ -179,6 +179,23 @@ export async function lookUpUnlisted(
 }
 
 /**
+ * Looks up a record with one request; undefined for one that is no readable find.
+ * @throws as the client
+ */
+export async function lookUpRecord(
+  { client, format, signal }: RecordSource,
+  ident: string,
+): Promise<FindLookup | undefined> {
+  try {
+    const { record } = await client.getRecord(ident, format, signal);
+    return record.lacksContent ? { kind: 'empty' } : toListedFind(record);
+  } catch (thrown) {
+    if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
+    return { kind: 'missing' };
+  }
+}
+
+/**
  * Looks up each record with one request; one that is no readable find is left out.
  * @throws as the client
  */
@@ -186,19 +203,12 @@ export async function lookUpEach(
   options: FindHarvest,
   idents: Iterable<string>,
 ): Promise<Map<string, FindLookup>> {
-  const { client, format, signal, onProgress } = options;
   const all = [...idents];
   const lookups = new Map<string, FindLookup>();
   for (const ident of all) {
-    try {
-      const { record } = await client.getRecord(ident, format, signal);
-      const lookup = record.lacksContent ? ({ kind: 'empty' } as const) : toListedFind(record);
-      if (lookup !== undefined) lookups.set(ident, lookup);
-    } catch (thrown) {
-      if (!(thrown instanceof OaiError) || thrown.oaiCode !== 'idDoesNotExist') throw thrown;
-      lookups.set(ident, { kind: 'missing' });
-    }
-    onProgress?.(lookups.size, all.length);
+    const lookup = await lookUpRecord(options, ident);
+    if (lookup !== undefined) lookups.set(ident, lookup);
+    options.onProgress?.(lookups.size, all.length);
   }
   return lookups;
 }

@@ -19,6 +19,7 @@ import {
   packContent,
   parseFact,
   parseStoredMessage,
+  type Slot,
   serializeFact,
   serializeIssues,
 } from './facts.ts';
@@ -203,18 +204,21 @@ type NewDecision = Omit<DecidedBody, 'intent' | 'command' | 'at' | 'reason'> & {
 };
 
 /**
- * Makes the fact of a decision about an entry as of now, without storing it. Only the decision of
+ * Makes the fact of a decision about an intent as of now, without storing it. Only the decision of
  * a person has the running command.
  */
-export function makeDecisionFact(outbox: Outbox, entry: Entry, decision: NewDecision): NewFact {
-  const { reason, ...decided } = decision;
+export function makeDecisionFact(
+  outbox: Outbox,
+  { subject, slot, intent }: Slot & Pick<DecidedBody, 'intent'>,
+  { reason, ...decision }: NewDecision,
+): NewFact {
   return {
     kind: 'decided',
-    subject: entry.subject,
-    slot: entry.slot,
+    subject,
+    slot,
     body: {
-      ...decided,
-      intent: entry.intent,
+      ...decision,
+      intent,
       command: decision.by === 'person' ? getCommandId(outbox) : null,
       at: Math.floor(outbox.clock.now()),
       reason: makeStoredMessage(reason),

@@ -345,35 +345,24 @@ export function getProjectOfRecord(identCely: string): string {
 }
 
 /**
- * Returns the oldest entry that may be sent now. A number or a photograph is claimable once its
- * record has an identifier.
+ * Returns the claimable entry that is due first: it may be sent from its `notBeforeAt` on. A number
+ * or a photograph is claimable once its record has an identifier.
  */
-export function findNextDueEntry(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
-  return selectEntries(
-    outbox,
-    `${CLAIMABLE} and not_before_at <= :now`,
-    { ...makeQueryValues(query), now: Math.floor(outbox.clock.now()) },
-    'order by not_before_at, entries.id limit 1',
-  ).at(0);
-}
-
-/** Returns the first claimable entry by `notBeforeAt`, whether it is due or not. */
-export function findNextScheduled(outbox: Outbox, query: ClaimableQuery): Entry | undefined {
+export function findNextClaimable(
+  outbox: Outbox,
+  { kinds, subjects, busyRecords, closed }: ClaimableQuery,
+): Entry | undefined {
   return selectEntries(
     outbox,
     CLAIMABLE,
-    makeQueryValues(query),
+    {
+      kinds: JSON.stringify(kinds),
+      subjects: subjects === undefined ? null : JSON.stringify(subjects),
+      busyRecords: JSON.stringify(busyRecords),
+      closed: JSON.stringify(closed),
+    },
     'order by not_before_at, entries.id limit 1',
   ).at(0);
-}
-
-function makeQueryValues(query: ClaimableQuery): Record<string, unknown> {
-  return {
-    kinds: JSON.stringify(query.kinds),
-    subjects: query.subjects === undefined ? null : JSON.stringify(query.subjects),
-    busyRecords: JSON.stringify(query.busyRecords),
-    closed: JSON.stringify(query.closed),
-  };
 }
 
 /** Counts the queued entries of a scope. */

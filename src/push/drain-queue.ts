@@ -10,12 +10,7 @@ import {
   recordAnswer,
 } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
-import {
-  countQueuedOfScope,
-  findEntryById,
-  findNextDueEntry,
-  findNextScheduled,
-} from '../outbox/entry-queries.ts';
+import { countQueuedOfScope, findEntryById, findNextClaimable } from '../outbox/entry-queries.ts';
 import { makeDamagedError } from '../outbox/facts.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
 import { formatEntry } from '../outbox/views/entry-words.ts';
@@ -72,17 +67,20 @@ export async function drainQueue(
 }
 
 async function sendAll(session: PushSession): Promise<void> {
-  const { outbox, stop } = session.push;
+  const { clock, stop } = session.push;
   for (;;) {
     if (session.failure !== undefined) throw session.failure.thrown;
     if (stop.aborted) session.stop({ kind: 'interrupted' });
-    const entry = session.mayStart
-      ? findNextDueEntry(outbox, session.makeClaimableQuery())
-      : undefined;
-    if (entry === undefined) {
-      if (!(await waitForMore(session))) return;
-    } else if (!(await isHeld(session, entry))) await launch(session, entry);
+    const next = session.hasRoom ? findNext(session) : undefined;
+    const isDue = next !== undefined && next.notBeforeAt <= clock.now() && session.mayStart;
+    if (!isDue) {
+      if (!(await waitForMore(session, next))) return;
+    } else if (!(await isHeld(session, next))) await launch(session, next);
   }
+}
+
+function findNext(session: PushSession): Entry | undefined {
+  return findNextClaimable(session.push.outbox, session.makeClaimableQuery());
 }
 
 /** Applies the gate to an entry. A failed search ends the push. */
@@ -100,50 +98,46 @@ async function isHeld(session: PushSession, entry: Entry): Promise<boolean> {
 }
 
 /**
- * Waits until an answer arrives or an entry becomes due.
+ * Waits until an answer arrives, or the next entry is due.
  * @returns false when there is nothing to wait for
  */
-async function waitForMore(session: PushSession): Promise<boolean> {
-  const { clock, outbox, stop } = session.push;
+async function waitForMore(session: PushSession, next: Entry | undefined): Promise<boolean> {
+  const { clock, stop } = session.push;
   const { flights } = session;
   const isStopping = session.stopCause !== undefined || session.isLimitReached;
-  const dueAt =
-    isStopping || !session.hasRoom
-      ? undefined
-      : findNextScheduled(outbox, session.makeClaimableQuery())?.notBeforeAt;
-  if (dueAt === undefined && flights.size === 0) return false;
   const now = clock.now();
-  const untilMs = dueAt === undefined ? undefined : Math.max(dueAt, session.state.backoffUntil);
-  if (untilMs !== undefined && untilMs - now > RETRY_POLICY.push.maxWaitMs && flights.size === 0) {
-    session.stop({
-      kind: 'not-yet',
-      reason: explainWaiting(findNextScheduled(outbox, session.makeClaimableQuery())),
-      untilMs,
-    });
+  const untilMs =
+    next === undefined || isStopping
+      ? undefined
+      : Math.max(next.notBeforeAt, session.state.backoffUntil);
+  if (untilMs === undefined && flights.size === 0) return false;
+  if (
+    next !== undefined &&
+    untilMs !== undefined &&
+    untilMs - now > RETRY_POLICY.push.maxWaitMs &&
+    flights.size === 0
+  ) {
+    session.stop({ kind: 'not-yet', reason: explainWaiting(next), untilMs });
     return false;
   }
   const waiting = new AbortController();
-  const timer =
-    untilMs === undefined
-      ? []
-      : [
-          waitUntilAborted(
-            clock.sleep(Math.max(1, untilMs - now), AbortSignal.any([waiting.signal, stop])),
-          ),
-        ];
-  await Promise.race([...[...flights.values()].map(({ done }) => done), ...timer]);
+  const waits: Promise<unknown>[] = [...flights.values()].map(({ done }) => done);
+  if (untilMs !== undefined) {
+    const ending = AbortSignal.any([waiting.signal, stop]);
+    waits.push(waitUntilAborted(clock.sleep(Math.max(1, untilMs - now), ending)));
+  }
+  await Promise.race(waits);
   waiting.abort();
   return true;
 }
 
 /**
  * Returns the reason for which entries are left.
- * @param entry the one that is sent next; undefined where there is none
+ * @param next the one that is sent next
  */
-export function explainWaiting(entry: Entry | undefined): Message {
-  if (entry === undefined) return msg`the remaining entries must wait`;
-  const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
-  const reason = entry.reason ?? '';
+export function explainWaiting(next: Entry): Message {
+  const what = formatEntry(next.kind, next.localId ?? next.identCely);
+  const reason = next.reason ?? '';
   return msg`the remaining entries must wait; ${what}: ${reason}`;
 }
 
@@ -224,10 +218,9 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
  * @throws DatabaseError
  */
 function assertNotClaimable(session: PushSession, entry: Entry): void {
-  const { outbox } = session.push;
-  const next = findNextDueEntry(outbox, session.makeClaimableQuery());
+  const next = findNext(session);
   if (next?.id === entry.id && getContentKey(next) === getContentKey(entry))
-    throw makeDamagedError(outbox.path, `entry ${entry.id}`);
+    throw makeDamagedError(session.push.outbox.path, `entry ${entry.id}`);
 }
 
 /** Slowest expected upload, in bytes per millisecond. */
@@ -320,7 +313,7 @@ async function settleAttempt(
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.refused += 1;
   for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledNow(session, id);
-  await session.follow(entry, decided, sent);
+  await session.follow(entry, sent);
 }
 
 function reportSettledNow({ push }: PushSession, id: number): void {

@@ -1,10 +1,10 @@
-import { OaiError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
-import { type ListedFind, type RecordSource, toListedFind } from '../harvest/look-up-records.ts';
+import type { FindLookup } from '../harvest/look-up-records.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
+import { getOriginalDigest } from '../outbox/facts.ts';
 import { makeRecordSubject } from '../outbox/intents.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { findAcceptedNumber } from '../outbox/views/records-at-service.ts';
@@ -42,7 +42,7 @@ type UncertainNumber = {
  */
 export function judgeNumber(
   judged: UncertainNumber,
-  listed: ListedFind | undefined,
+  listed: FindLookup | undefined,
   view: ViewTime,
 ): Verdict {
   const { identCely, value, knownNumbers, window } = judged;
@@ -83,25 +83,6 @@ function makeNotShownVerdict(identCely: string): Verdict {
 }
 
 /**
- * Requests the current record: `withheld` where it cannot be read, undefined where it does not
- * exist.
- * @throws as the client
- */
-export async function fetchListedFind(
-  { client, format, signal }: RecordSource,
-  identCely: string,
-): Promise<ListedFind | undefined> {
-  try {
-    const { record } = await client.getRecord(identCely, format, signal);
-    const { datestampMs } = record.header;
-    return toListedFind(record) ?? { kind: 'withheld', datestampMs };
-  } catch (thrown) {
-    if (thrown instanceof OaiError && thrown.oaiCode === 'idDoesNotExist') return undefined;
-    throw thrown;
-  }
-}
-
-/**
  * Returns the numbers that a record may have without a change that the number's entry does not know:
  * the last accepted one of its subject, or without one that of its import; the expected one; and
  * those of unknown outcome.
@@ -134,7 +115,7 @@ export function listNumbersFromHere(
   ]);
 }
 
-export type ShownFind = Extract<ListedFind, { kind: 'shown' }>;
+export type ShownFind = Extract<FindLookup, { kind: 'shown' }>;
 
 /**
  * Returns the number of a record; undefined where the index shows the record as it was before the
@@ -189,7 +170,7 @@ export function judgePhoto(
   judged: SentPhoto,
   uncertain: readonly SentPhoto[],
   settled: readonly SentPhoto[],
-  listed: ListedFind | undefined,
+  listed: FindLookup | undefined,
   view: ViewTime,
 ): Verdict {
   if (listed?.kind !== 'shown') return makeNotShownVerdict(judged.identCely);
@@ -305,8 +286,9 @@ function findStoring(file: HarvestedFile): HistoryEntry | undefined {
 }
 
 /**
- * Returns, by the key of each photograph, names of files that no photograph from here explains
- * and that equal it by digest, or by name.
+ * Returns, by the key of each photograph, names of what it may be: a photograph with the same bytes
+ * that was sent to the record under another subject, or a file that no photograph from here explains
+ * and that equals it by digest or name.
  * @param shown records by identifier; a record that is not among them has no files
  */
 export function findEqualFiles(
@@ -324,11 +306,25 @@ export function findEqualFiles(
   return new Map(
     photographs.map((entry) => {
       const files = free.get(entry.identCely ?? '') ?? [];
-      return [
-        entry.key,
-        files.filter((file) => hasDigestOrName(entry, file)).map(({ name }) => name),
-      ];
+      const alike = files.filter((file) => hasDigestOrName(entry, file)).map(({ name }) => name);
+      return [entry.key, [...listSamePhotographs(outbox, entry), ...alike]];
     }),
+  );
+}
+
+/** Returns what was sent to the record under another subject and has the same bytes. */
+function listSamePhotographs(
+  outbox: Outbox,
+  { identCely, subject, photograph }: PhotoEntry,
+): string[] {
+  if (identCely === null) return [];
+  return listEntriesOfRecord(outbox, identCely).flatMap((other) =>
+    other.kind === 'photo' &&
+    other.subject !== subject &&
+    (other.state === 'accepted' || other.unknownAttempts > 0) &&
+    getOriginalDigest(other.photograph) === getOriginalDigest(photograph)
+      ? [other.photograph.name]
+      : [],
   );
 }
 

@@ -10,7 +10,13 @@ import {
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
-import { type HarvestedFinds, harvestFinds, type ListedFind } from '../harvest/look-up-records.ts';
+import {
+  type FindLookup,
+  type HarvestedFinds,
+  harvestFinds,
+  type ListedFind,
+  lookUpRecord,
+} from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
 import { isRejectedForAnyFind } from '../outbox/attempts.ts';
 import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
@@ -20,13 +26,12 @@ import {
   getProject,
   getProjectOfRecord,
   listEntriesInState,
-  listEntriesOfRecord,
   listHeldEntries,
   listQueuedEntries,
   listQueuedSummaries,
   storeQuestion,
 } from '../outbox/entry-queries.ts';
-import { type Candidate, getOriginalDigest, unpackAttempt } from '../outbox/facts.ts';
+import { type Candidate, unpackAttempt } from '../outbox/facts.ts';
 import {
   getSourceOfQuestion,
   judgeDeparture,
@@ -47,7 +52,6 @@ import {
 } from '../outbox/views/records-at-service.ts';
 import { getSlotState } from '../outbox/wishes.ts';
 import {
-  fetchListedFind,
   findEqualFiles,
   findShownNumber,
   findUnexplainedFiles,
@@ -92,8 +96,8 @@ const DAY_MS = 24 * 3600 * 1000;
 const SLICE = 50;
 
 /**
- * Asks about entries with an open question, and ends the questions of those without. One harvest covers all projects;
- * the time is linear in records plus entries.
+ * Asks about entries with an open question, and ends the questions of those without. One harvest
+ * covers all projects; the time is linear in records plus entries.
  * @returns the held entries
  * @throws as {@link harvestFinds}; the reason of the signal
  */
@@ -342,10 +346,9 @@ function gatherKnowledge(
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
   const ofRecord = gatherRecordKnowledge(outbox, entry, result.lookups.get(entry.identCely ?? ''));
   if (entry.kind === 'number') return ofRecord;
-  const found = [...listSamePhotographs(outbox, entry), ...(files.get(entry.key) ?? [])];
   return {
     ...ofRecord,
-    'equal-photograph': makeCandidates(found),
+    'equal-photograph': makeCandidates(files.get(entry.key) ?? []),
     // A photograph without a record waits for its find.
     'not-searched': entry.identCely === null ? [] : result.unsearched,
   };
@@ -373,17 +376,16 @@ function gatherImportKnowledge(
 function gatherRecordKnowledge(
   outbox: Outbox,
   entry: NumberEntry | PhotoEntry,
-  listed: ListedFind | undefined,
+  listed: FindLookup | undefined,
 ): Knowledge {
   const ofImport = findImportOfFind(outbox, entry.subject);
   const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
-  const twoRecords = makeCandidates(records.length < 2 ? [] : records);
   const isOurs =
     listed?.kind !== 'shown' ||
     ofImport === undefined ||
     !isMadeByOthers(outbox, ofImport, listed.record);
   return {
-    'two-records': twoRecords,
+    'two-records': makeCandidates(records.length < 2 ? [] : records),
     'record-not-ours': makeCandidates(isOurs ? [] : [entry.identCely ?? '']),
     // The number is requested again right before it is sent.
     'number-changed':
@@ -398,7 +400,7 @@ function gatherRecordKnowledge(
 function listChangedNumbers(
   outbox: Outbox,
   entry: NumberEntry,
-  listed: ListedFind | undefined,
+  listed: FindLookup | undefined,
 ): string[] {
   const shown =
     (listed?.kind === 'shown' ? findShownNumber(outbox, listed) : undefined) ??
@@ -411,22 +413,6 @@ function listChangedNumbers(
     shown === entry.value ||
     listNumbersFromHere(outbox, entry).has(shown);
   return isExpected ? [] : [shown];
-}
-
-/** Returns what was sent to the record under another subject and has the same bytes. */
-function listSamePhotographs(
-  outbox: Outbox,
-  { identCely, subject, photograph }: PhotoEntry,
-): string[] {
-  if (identCely === null) return [];
-  return listEntriesOfRecord(outbox, identCely).flatMap((other) =>
-    other.kind === 'photo' &&
-    other.subject !== subject &&
-    (other.state === 'accepted' || other.unknownAttempts > 0) &&
-    getOriginalDigest(other.photograph) === getOriginalDigest(photograph)
-      ? [other.photograph.name]
-      : [],
-  );
 }
 
 /** Returns what a find may be already: an equal local id is a question as well. */
@@ -497,7 +483,7 @@ async function holdChangedNumber(context: Gate, entry: NumberEntry): Promise<boo
   const { outbox } = context;
   const { identCely } = entry;
   if (identCely === null) return false;
-  const listed = await searchUnlessRefused(context, (lookup) => fetchListedFind(lookup, identCely));
+  const listed = await searchUnlessRefused(context, (lookup) => lookUpRecord(lookup, identCely));
   const question = findQuestion(outbox, entry, gatherRecordKnowledge(outbox, entry, listed));
   if (question === undefined) return false;
   outbox.change(() => {

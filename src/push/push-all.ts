@@ -14,7 +14,7 @@ import {
   clearBackoff,
   clearImplausibleBackoff,
   findEntryById,
-  findNextScheduled,
+  findNextClaimable,
   listEntriesInState,
   listHeldEntries,
 } from '../outbox/entry-queries.ts';
@@ -286,7 +286,7 @@ function toLookupError({ outbox }: PushContext, thrown: PasError): UnavailableEr
 function withStopCauseForRemaining(push: PushContext, result: PushResult): PushResult {
   const { clock, kinds, outbox, subjects } = push;
   const closed = result.leftOut.map(({ kind, project }) => ({ kind, project }));
-  const rest = findNextScheduled(outbox, { kinds, subjects, busyRecords: [], closed });
+  const rest = findNextClaimable(outbox, { kinds, subjects, busyRecords: [], closed });
   if (rest === undefined || result.nonConforming.includes(rest.id)) return result;
   const untilMs = Math.max(rest.notBeforeAt, clock.now());
   return { ...result, stopCause: { kind: 'not-yet', reason: explainWaiting(rest), untilMs } };

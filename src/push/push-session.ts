@@ -201,15 +201,15 @@ export class PushSession {
 
   /** Decides an attempt; if the account may be refused, with the answer to a probe. */
   async decide(entry: Entry, sent: SendResult): Promise<SettlementDecision> {
-    const decision = this.decideOnce(entry, sent);
-    if (decision.asks !== 'access') return decision;
+    if (sent.outcome.kind !== 'forbidden' || this.#state.accessProven)
+      return this.decideNow(entry, sent);
     const { clock, pace, service } = this.push;
     const access = await probeAccess({ ...service, clock, pace, stop: this.halt }, sent.token);
-    return this.decideOnce(entry, sent, access);
+    return this.decideNow(entry, sent, access);
   }
 
   /** Takes over the state of a decision, and stops or slows down the push. */
-  decideOnce(entry: Entry, sent: SendResult, access?: Outcome): SettlementDecision {
+  decideNow(entry: Entry, sent: SendResult, access?: Outcome): SettlementDecision {
     const decision = decideSettlement(this.#state, this.#collectFacts(entry, sent, access));
     this.#state = decision.state;
     // An interrupt by the user is reported before other causes.
@@ -219,9 +219,9 @@ export class PushSession {
   }
 
   /** Does what follows the settlement of an attempt. */
-  async follow(entry: Entry, { asks }: SettlementDecision, { token }: SendResult): Promise<void> {
+  async follow(entry: Entry, { outcome, token }: SendResult): Promise<void> {
     this.#reportEnded();
-    if (asks === 'token') await this.#renewToken(entry, token);
+    if (outcome.kind === 'unauthorised') await this.#renewToken(entry, token);
   }
 
   /**

@@ -3,9 +3,10 @@ import { msg } from '../base/message.ts';
 import { type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
 import {
   type FindHarvest,
+  type FindLookup,
   type HarvestedFinds,
   harvestFinds,
-  type ListedFind,
+  lookUpRecord,
 } from '../harvest/look-up-records.ts';
 import { listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
@@ -26,13 +27,7 @@ import { listFindUuids } from '../outbox/stored-finds.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
 import { getAcceptedMsByRecord } from '../outbox/views/outbox-status.ts';
 import { appendFacts } from '../outbox/wishes.ts';
-import {
-  fetchListedFind,
-  getSentPhoto,
-  judgeNumber,
-  judgePhoto,
-  listNumbersFromHere,
-} from './judge-change.ts';
+import { getSentPhoto, judgeNumber, judgePhoto, listNumbersFromHere } from './judge-change.ts';
 import {
   findCreation,
   findEarliestArrivalMs,
@@ -117,7 +112,7 @@ async function judgeChanges(
   let looked = 0;
   for (const identCely of records) {
     context.onProgress?.(looked++, records.size);
-    const listed = await fetchListedFind(context, identCely);
+    const listed = await lookUpRecord(context, identCely);
     const ofRecord = entries.filter((entry) => entry.identCely === identCely);
     const photos = ofRecord.filter((entry) => entry.kind === 'photo');
     for (const [id, verdict] of judgePhotos(context, identCely, photos, listed, view))
@@ -142,7 +137,7 @@ function judgePhotos(
   { outbox }: SearchContext,
   identCely: string,
   entries: readonly PhotoEntry[],
-  listed: ListedFind | undefined,
+  listed: FindLookup | undefined,
   view: HarvestView,
 ): [number, Verdict][] {
   const uncertain = entries.map((entry) => getSentPhoto(outbox, entry));
@@ -158,7 +153,7 @@ function judgePhotos(
 function judgeNumberEntry(
   { outbox }: SearchContext,
   entry: NumberEntry,
-  listed: ListedFind | undefined,
+  listed: FindLookup | undefined,
   view: HarvestView,
 ): Verdict {
   const { identCely, value } = entry;

@@ -3,7 +3,7 @@ import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../finds/fields.ts';
 import { formatValue, type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
-import type { RecordSource } from '../harvest/look-up-records.ts';
+import { lookUpRecord, type RecordSource } from '../harvest/look-up-records.ts';
 import { decide, listEvidence, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {
@@ -26,7 +26,6 @@ import type { Candidate } from '../outbox/facts.ts';
 import type { Outbox } from '../outbox/open-outbox.ts';
 import { KIND_WORDS } from '../outbox/views/entry-words.ts';
 import { getSlotState, restoreWish, withdrawWish } from '../outbox/wishes.ts';
-import { fetchListedFind } from './judge-change.ts';
 import { findCreation, getAttemptWindow, getSentElements } from './judge-import.ts';
 
 export type PersonDecision =
@@ -307,7 +306,7 @@ function findFormProblem({ project }: ImportEntry, identCely: string): UsageErro
 /**
  * Requests a record that a person assigns to an import, and compares it with what was sent.
  * @returns undefined where the service has no such record
- * @throws as {@link fetchListedFind}
+ * @throws as {@link lookUpRecord}
  */
 export async function compareWithRecord(
   outbox: Outbox,
@@ -315,9 +314,9 @@ export async function compareWithRecord(
   entry: ImportEntry,
   identCely: string,
 ): Promise<LookedAt | undefined> {
-  const listed = await fetchListedFind(source, identCely);
-  if (listed === undefined || listed.kind === 'deleted') return undefined;
-  if (listed.kind !== 'shown')
+  const listed = await lookUpRecord(source, identCely);
+  if (listed?.kind === 'missing' || listed?.kind === 'deleted') return undefined;
+  if (listed?.kind !== 'shown')
     return {
       compared: [],
       doubts: [msg`The service has ${identCely}, but does not show it to this account.`],

@@ -98,41 +98,35 @@ export type SettlementInput = Pick<SendResult, 'outcome' | 'status' | 'departedA
   readonly collisionsBefore: number;
   /** Another import of the project was in flight during the attempt. */
   readonly besideImport: boolean;
-  /** Answer to the access probe after this attempt; undefined without one. */
-  readonly access: Outcome | undefined;
+  /** Answer to the access probe after a `forbidden`; undefined where access is proven. */
+  readonly access?: Outcome | undefined;
 };
 
 /** `stopReason`: the push ends until the pause is over. */
 export type SlowDown = {
   readonly departedAt: MonotonicMs;
-  readonly retryAfterMs: number | undefined;
-  readonly stopReason: Message | undefined;
+  readonly retryAfterMs?: number | undefined;
+  readonly stopReason?: Message | undefined;
 };
 
-export type SettlementDecision = {
+/** What an attempt means for its entry and for the push. */
+type Effect = {
   readonly settlement: AttemptSettlement;
-  readonly state: PushState;
   /** Starts no more requests; those in flight are awaited. */
   readonly stop?: StopCause | undefined;
   /** Slows down the pace. */
   readonly slowDown?: SlowDown;
-  /**
-   * `access`: the attempt is settled again with the answer ({@link SettlementInput.access}) instead of
-   * this settlement; `token`: after the attempt is settled.
-   */
-  readonly asks?: 'access' | 'token';
 };
 
-/**
- * Settles an attempt: what it means for its entry, and for the push. Pure: times are among the
- * facts.
- */
+export type SettlementDecision = Effect & { readonly state: PushState };
+
+/** Settles an attempt. Pure: times are among the facts. */
 export function decideSettlement(before: PushState, facts: SettlementInput): SettlementDecision {
   const state = countFailures(withNonConforming(before, facts), facts);
-  const settled = settleByOutcome(state, facts);
-  const stop = findFailureCause(state, facts) ?? settled.stop;
-  if (settled.asks === 'access') return { ...settled, stop };
-  return { ...settled, stop, state: countRefusal(settled.state, facts, settled.settlement) };
+  const { changes, ...effect } = settleByOutcome(state, facts);
+  const stop = findFailureCause(state, facts) ?? effect.stop;
+  const refusals = countRefusal({ ...state, ...changes }, facts, effect.settlement);
+  return { ...effect, stop, state: { ...state, ...changes, refusals } };
 }
 
 function withNonConforming(state: PushState, { entry, outcome }: SettlementInput): PushState {
@@ -183,74 +177,65 @@ function findFailureCause(
 
 /** A refusal of a file that changed is none of the service. */
 function countRefusal(
-  state: PushState,
+  { refusals }: PushState,
   { entry, status, outcome }: SettlementInput,
   settlement: AttemptSettlement,
-): PushState {
+): readonly RefusalSeries[] {
   const scope = { kind: entry.kind, project: getProject(entry) };
-  if (settlement.state === 'accepted')
-    return { ...state, refusals: withoutRefusals(state.refusals, scope) };
-  if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return state;
+  if (settlement.state === 'accepted') return withoutRefusals(refusals, scope);
+  if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return refusals;
   const { reason } = settlement;
   const text = `${status} ${reason} ${settlement.issues.map(({ message }) => message).join(' ')}`;
   const record = entry.localId ?? entry.identCely ?? entry.subject;
-  const refusal = { ...scope, text, reason, status: status ?? null, record };
-  return { ...state, refusals: withRefusal(state.refusals, refusal) };
+  return withRefusal(refusals, { ...scope, text, reason, status: status ?? null, record });
 }
 
-/** Settles an entry by its outcome. */
-function settleByOutcome(state: PushState, facts: SettlementInput): SettlementDecision {
-  const { entry, outcome } = facts;
-  const settled = (settlement: AttemptSettlement): SettlementDecision => ({ settlement, state });
+type SettledOutcome = Effect & { readonly changes?: Partial<PushState> };
+
+function settleByOutcome(state: PushState, facts: SettlementInput): SettledOutcome {
+  const { entry, now, outcome } = facts;
   switch (outcome.kind) {
     case 'accepted':
       return {
-        ...settled({ state: 'accepted', identCely: outcome.identCely }),
-        state: { ...state, accessProven: true },
+        settlement: { state: 'accepted', identCely: outcome.identCely },
+        changes: { accessProven: true },
       };
     case 'already-applied':
-      return settled(acceptAlreadyApplied(facts, outcome.detail));
+      return { settlement: acceptAlreadyApplied(facts, outcome.detail) };
     case 'refused':
-      return settled(makeRefusal(entry, outcome.detail, outcome.findings));
+      return { settlement: makeRefusal(entry, outcome.detail, outcome.findings) };
     case 'refused-unspecified':
-      return handleUndetailedRefusal(state, facts, outcome.detail);
-    case 'refused-by-intermediary':
-      return settled(
-        requeue(
-          facts,
-          msg`refused by a proxy between pas and the service: ${outcome.detail}`,
-          facts.now + computeSlowBackoffMs(facts.failuresBefore + 1),
-        ),
-      );
+      return settleUndetailedRefusal(state, facts, outcome.detail);
+    case 'refused-by-intermediary': {
+      const reason = msg`refused by a proxy between pas and the service: ${outcome.detail}`;
+      const notBeforeAt = now + computeSlowBackoffMs(facts.failuresBefore + 1);
+      return { settlement: requeue(facts, reason, notBeforeAt) };
+    }
     case 'forbidden':
-      return handleForbidden(state, facts, outcome);
+      return settleForbidden(facts, outcome);
     case 'unauthorised':
-      return {
-        ...settled(requeue(facts, msg`the token had expired`, facts.now)),
-        asks: 'token',
-      };
-    case 'content-changed':
-      return settled(
-        makeRefusal(
-          entry,
-          msg`the photograph has been removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``,
-          [],
-        ),
-      );
+      return { settlement: requeue(facts, msg`the token had expired`, now) };
+    case 'content-changed': {
+      const reason = msg`the photograph has been removed or changed since it was queued; queue it again with \`${cmd`pas photo add`}\``;
+      return { settlement: makeRefusal(entry, reason, []) };
+    }
     case 'throttled':
-      return handleThrottle(state, facts, outcome.waitMs);
+      return settleThrottle(state, facts, outcome.waitMs);
     case 'busy':
-      return handleBusy(state, facts);
+      return settleBusy(state, facts);
     case 'closed':
-      return settled(requeue(facts, msg`the service is closed`));
+      return { settlement: requeue(facts, msg`the service is closed`) };
     case 'not-delivered':
-      return handleUndelivered(state, facts, outcome.detail);
+      return {
+        settlement: requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
+        changes: { backoffUntil: asWallMs(now + computeConnectionBackoffMs(state.failures)) },
+      };
     case 'cut':
-      return settled(
-        requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
-      );
+      return {
+        settlement: requeue(facts, msg`the request did not reach the service (${outcome.detail})`),
+      };
     case 'uncertain':
-      return settled({ state: 'uncertain', reason: outcome.detail });
+      return { settlement: { state: 'uncertain', reason: outcome.detail } };
   }
 }
 
@@ -283,79 +268,64 @@ function acceptAlreadyApplied({ entry }: SettlementInput, detail: Message): Atte
 
 /**
  * Requeues an import that may have lost its number to a simultaneous one: the service does not
- * reserve numbers.
+ * reserve numbers. The next imports of the project are sent one at a time.
  */
-function handleUndetailedRefusal(
-  state: PushState,
+function settleUndetailedRefusal(
+  { refusals }: PushState,
   { entry, now, besideImport, collisionsBefore }: SettlementInput,
   detail: Message,
-): SettlementDecision {
+): SettledOutcome {
   if (
     entry.kind !== 'import' ||
     entry.project === null ||
     !besideImport ||
     collisionsBefore >= RETRY_POLICY.collision.maxRepeats
   )
-    return { settlement: makeRefusal(entry, detail, []), state };
-  const settlement: AttemptSettlement = {
-    state: 'queued',
-    reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
-    notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
+    return { settlement: makeRefusal(entry, detail, []) };
+  const { kind, project } = entry;
+  const suspicion = { kind, project, text: 'collision', reason: detail, status: null, record: '' };
+  return {
+    settlement: {
+      state: 'queued',
+      reason: msg`refused, perhaps because of another import into its project (${detail}); retried alone`,
+      notBeforeAt: now + computeEntryBackoffMs(collisionsBefore + 1),
+    },
+    changes: { refusals: withRefusal(refusals, suspicion) },
   };
-  return { settlement, state: withSuspicion(state, entry.project, detail) };
-}
-
-/** The next imports of the project are sent one at a time. */
-function withSuspicion(state: PushState, project: string, reason: Message): PushState {
-  const refusal = { kind: 'import', project, text: 'collision', reason, record: '' } as const;
-  return { ...state, refusals: withRefusal(state.refusals, { ...refusal, status: null }) };
 }
 
 /** Distinguishes a refused record from a refused account by the answer to the access probe. */
-function handleForbidden(
-  state: PushState,
+function settleForbidden(
   { access, entry }: SettlementInput,
-  { detail, findings }: Extract<SettlementInput['outcome'], { kind: 'forbidden' }>,
-): SettlementDecision {
-  const keepWaiting = (reason: Message): AttemptSettlement => ({
-    state: 'queued',
-    reason,
-    notBeforeAt: 0,
+  { detail, findings }: Extract<Outcome, { kind: 'forbidden' }>,
+): SettledOutcome {
+  const settlement = makeRefusal(entry, detail, findings);
+  if (access === undefined) return { settlement };
+  const wait = (reason: Message, stop: StopCause | undefined): SettledOutcome => ({
+    settlement: { state: 'queued', reason, notBeforeAt: 0 },
+    stop,
   });
-  const waiting = keepWaiting(
-    msg`refused, and it is unclear whether the whole account is refused: ${detail}`,
-  );
-  const refusal = makeRefusal(entry, detail, findings);
-  if (access === undefined)
-    return state.accessProven
-      ? { settlement: refusal, state }
-      : { settlement: waiting, state, asks: 'access' };
   if (access.kind === 'forbidden')
-    return {
-      settlement: keepWaiting(msg`the account is refused: ${detail}`),
-      state,
-      stop: { kind: 'not-allowed', reason: detail },
-    };
+    return wait(msg`the account is refused: ${detail}`, { kind: 'not-allowed', reason: detail });
   const stop = findStopCauseOfProbe(access);
-  if (stop !== undefined || access.kind === 'unauthorised')
-    return { settlement: waiting, state, stop };
-  return { settlement: refusal, state: { ...state, accessProven: true } };
+  return stop === undefined && access.kind !== 'unauthorised'
+    ? { settlement, changes: { accessProven: true } }
+    : wait(msg`refused, and it is unclear whether the whole account is refused: ${detail}`, stop);
 }
 
 /** Requeues the entry without backoff: the pace delays all entries. */
-function handleThrottle(
-  state: PushState,
+function settleThrottle(
+  { throttles, throttled }: PushState,
   facts: SettlementInput,
   retryAfterMs: number | undefined,
-): SettlementDecision {
-  const { throttles } = state;
+): SettledOutcome {
   const stopReason =
     throttles < RETRY_POLICY.throttle.maxInRow
       ? undefined
       : msg`the service asked for fewer requests ${throttles} times in a row`;
   return {
     settlement: requeue(facts, msg`the service asked for fewer requests`),
-    state: { ...state, throttled: state.throttled + 1 },
+    changes: { throttled: throttled + 1 },
     slowDown: { departedAt: facts.departedAt, retryAfterMs, stopReason },
   };
 }
@@ -364,38 +334,24 @@ function handleThrottle(
  * Treats busy answers for different records within a short time, and a lock that lasts long, as a
  * throttle.
  */
-function handleBusy(state: PushState, facts: SettlementInput): SettlementDecision {
+function settleBusy(
+  { lastBusy, throttled, locked }: PushState,
+  facts: SettlementInput,
+): SettledOutcome {
   const { entry, now, departedAt, failuresBefore } = facts;
-  const { lastBusy } = state;
   const { windowMs, maxQuick } = RETRY_POLICY.lock;
   const isThrottle =
     lastBusy !== undefined && lastBusy.subject !== entry.subject && now - lastBusy.at < windowMs;
-  const decision: SettlementDecision = {
+  const settled = {
     settlement: requeue(facts, msg`the service is already working on this record`),
-    state: {
-      ...state,
-      throttled: state.throttled + (isThrottle ? 1 : 0),
-      locked: state.locked + (isThrottle ? 0 : 1),
+    changes: {
+      ...(isThrottle ? { throttled: throttled + 1 } : { locked: locked + 1 }),
       lastBusy: { subject: entry.subject, at: now },
     },
   };
   return isThrottle || failuresBefore >= maxQuick
-    ? { ...decision, slowDown: { departedAt, retryAfterMs: undefined, stopReason: undefined } }
-    : decision;
-}
-
-function handleUndelivered(
-  state: PushState,
-  facts: SettlementInput,
-  detail: Message,
-): SettlementDecision {
-  return {
-    settlement: requeue(facts, msg`the request did not reach the service (${detail})`),
-    state: {
-      ...state,
-      backoffUntil: asWallMs(facts.now + computeConnectionBackoffMs(state.failures)),
-    },
-  };
+    ? { ...settled, slowDown: { departedAt } }
+    : settled;
 }
 
 /** Makes the settlement of a refused entry, with the findings as issues of its elements. */

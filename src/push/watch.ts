@@ -7,7 +7,7 @@ import {
 } from '../base/errors.ts';
 import type { Message } from '../base/message.ts';
 import { RETRY_POLICY } from '../base/outcomes.ts';
-import { findNextScheduled, listEntriesInState } from '../outbox/entry-queries.ts';
+import { findNextClaimable, listEntriesInState } from '../outbox/entry-queries.ts';
 import {
   findStopCauseOfProbe,
   type PushContext,
@@ -178,7 +178,7 @@ export async function watchOutbox(
 /** Returns the time of the next entry to send, or of the next search for uncertain ones. */
 function findDueAtMs(options: PushContext, searchedAtMs: number): number | undefined {
   const { outbox, harvesting, settleMs } = options;
-  const next = findNextScheduled(outbox, { ...options, busyRecords: [], closed: [] });
+  const next = findNextClaimable(outbox, { ...options, busyRecords: [], closed: [] });
   const sendAtMs = next?.notBeforeAt;
   const inDoubt = harvesting !== undefined && listEntriesInState(outbox, 'uncertain').length > 0;
   const soonestMs = Math.min(

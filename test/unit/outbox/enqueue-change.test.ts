@@ -5,13 +5,9 @@ import {
   findKnownNumber,
 } from '../../../src/outbox/changes/enqueue-change.ts';
 import type { Sendable } from '../../../src/outbox/changes/kept-photographs.ts';
-<<<<<<< HEAD
-import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
-import { planRemoval, removeFinds } from '../../../src/outbox/changes/undo-command.ts';
-=======
 import { planRemoval, removeFinds } from '../../../src/outbox/changes/remove-finds.ts';
-import { findSubject, findSubjectToChange } from '../../../src/outbox/changes/resolve-finds.ts';
->>>>>>> 3205865f (outbox: undo in one file, remove finds as a change of what is wanted)
+import { findSubject } from '../../../src/outbox/changes/resolve-finds.ts';
+
 import { ENTRY_KINDS, type Entry } from '../../../src/outbox/entry.ts';
 import {
   type ClaimableQuery,
@@ -262,29 +258,3 @@ test('the numbers of a large table are queued in small transactions, and once fo
   ).numbers;
   expect(again.every(({ change }) => change === 'current')).toBe(true);
 });
-<<<<<<< HEAD
-=======
-
-describe('a removed find', () => {
-  const removeAll = (outbox: Outbox) =>
-    removeFinds(outbox, planRemoval(outbox, ['K-1']), tempFolder());
-
-  test('is deleted if nothing was attempted', () => {
-    using outbox = tempOutbox();
-    const { findId } = queueImport(outbox, 'K-1');
-    queuePhoto(outbox, findId, PHOTOGRAPH);
-    expect(removeAll(outbox)).toMatchObject([{ because: undefined }]);
-    expect(() => findSubject(outbox, 'K-1')).toThrow(/There is no find K-1/);
-  });
-
-  test('is never sent, and its attempted entries are kept', () => {
-    using outbox = tempOutbox();
-    const { entryId } = queueImport(outbox, 'K-1');
-    attemptEntry(outbox, entryId, { state: 'queued', reason: 'throttled', notBeforeAt: 0 });
-    expect(removeAll(outbox)).toMatchObject([{ because: undefined }]);
-    expect(getNext(outbox)).toBeUndefined();
-    expect(() => findSubjectToChange(outbox, 'K-1')).toThrow(/K-1 was removed/);
-    expect(() => planRemoval(outbox, ['K-1'])).toThrow(/removed before/);
-  });
-});
->>>>>>> 3205865f (outbox: undo in one file, remove finds as a change of what is wanted)

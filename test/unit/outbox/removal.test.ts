@@ -1,15 +1,8 @@
 import { describe, expect, test } from 'vitest';
-<<<<<<< HEAD
-import {
-  getUsedDigests,
-  planSubjectRemoval,
-  removeSubject,
-} from '../../../src/outbox/command-log.ts';
-=======
+
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
 import { getUsedDigests } from '../../../src/outbox/command-log.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
->>>>>>> 3205865f (outbox: undo in one file, remove finds as a change of what is wanted)
+
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import {
@@ -81,27 +74,6 @@ describe('a find with an attempt', () => {
     expect(removeSubject(outbox, target).because?.id).toBe(entryId);
     expect(listAllEntries(outbox)).toHaveLength(3);
   });
-<<<<<<< HEAD
-=======
-
-  test('is kept while a photograph of it may have arrived', () => {
-    using outbox = tempOutbox();
-    const photo = queuePhoto(outbox, makeRecordSubject(IDENT), PHOTOGRAPH);
-    attemptEntry(outbox, photo, { state: 'uncertain', reason: 'x' });
-    expect(removeSubject(outbox, makeRecordSubject(IDENT)).because?.id).toBe(photo);
-  });
-
-  test('dropped while uncertain is hidden, and is no proof of absence for the same table', () => {
-    using outbox = tempOutbox();
-    const { target, entryId } = queued(outbox);
-    attemptEntry(outbox, entryId, { state: 'uncertain', reason: 'x' });
-    resolveEntries(outbox, 'K-1', { kind: 'drop' }, entryId, true);
-    expect(removeSubject(outbox, target).because).toBeUndefined();
-    expect(findEntryById(outbox, entryId)?.state).toBe('dropped');
-    uniteWithLedger(outbox);
-    expect(findByLocalId(outbox, 'K-1')?.isHidden).toBe(true);
-  });
->>>>>>> 3205865f (outbox: undo in one file, remove finds as a change of what is wanted)
 });
 
 test('removing entries of a record alone removes no find', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { judgeNumber, listNumbersFromHere } from '../../../src/push/judge-change.ts';

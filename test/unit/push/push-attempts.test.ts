@@ -6,7 +6,7 @@ import {
   listEvidence,
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
-import { findLastUndoableCommand, undoCommand } from '../../../src/outbox/command-log.ts';
+import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -129,8 +129,7 @@ test('a photograph whose record is taken back while it waits for its time is not
   const waitUntilNear = pace.waitUntilNear.bind(pace);
   pace.waitUntilNear = async (signal) => {
     const waitedMs = await waitUntilNear(signal);
-    const last = findLastUndoableCommand(outbox);
-    if (last !== undefined) undoCommand(outbox, last);
+    undoCommand(outbox);
     return waitedMs;
   };
   expect(await run(outbox)).toMatchObject({ requests: 0 });

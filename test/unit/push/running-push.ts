@@ -90,10 +90,8 @@ export function aPush() {
     slowed,
     settled: (id: number, outcome: Told, departedAtMs = 1) =>
       inWords(
-        session.decideOnce(
-          entry(id),
-          makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) }),
-        ).settlement,
+        session.decideNow(entry(id), makeSent(outcome, { departedAt: asMonotonicMs(departedAtMs) }))
+          .settlement,
       ),
     /** Two imports under way at once, of the same project. */
     beside: (...ids: number[]) => {
