@@ -197,10 +197,7 @@ export function enqueuePhoto(
   });
 }
 
-/**
- * Returns photographs of a record with the same content, with or without GPS data, including
- * dropped ones.
- */
+/** Returns photographs of a record with the same content, with or without GPS data. */
 function findPhotographsLike(outbox: Outbox, subject: string, photograph: Sendable): PhotoEntry[] {
   return listDigests(photograph).flatMap((digest) =>
     listPhotographsByDigest(outbox, subject, digest),
