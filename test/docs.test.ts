@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { QUIRKS } from '../mock-server/rules/quirks.ts';
 import { EXIT_CODES } from '../src/base/errors.ts';
-import { readYaml } from './support/read-yaml.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const readText = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
@@ -103,17 +102,6 @@ describe('the pages with commands to type', () => {
     });
     expect(dead).toEqual([]);
   });
-});
-
-test.each([
-  ['a tab', 'on:\n\tpush'],
-  ['a key that is there twice', 'name: a\nname: b'],
-  ['a key without a value', 'jobs:\nname: a'],
-  ['a line that is indented for no reason', 'name: a\n  on: b'],
-  ['a value with a colon in it', 'run: echo a: b'],
-  ['a list that is not closed', 'on: [push'],
-])('a workflow with %s would be noticed', (_what, text) => {
-  expect(() => readYaml(text)).toThrow(/^line \d+: /);
 });
 
 /** Commands of `pas` in a block, across continued lines and variables. */

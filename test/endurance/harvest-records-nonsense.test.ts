@@ -3,15 +3,9 @@ import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import {
-  envelope,
-  ODD_SET,
-  type OddAnswer,
-  page,
-  send,
-  startOddService,
-} from '../support/odd-service.ts';
+import { ODD_SET, type OddAnswer, page, send, startOddService } from '../support/odd-service.ts';
 import { type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { oaiXml } from '../support/scripted-oai.ts';
 
 const IDENTS = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
 
@@ -108,7 +102,7 @@ describe.concurrent('nonsense in the middle of a list is one clear error, and th
 test('a broken page is stored as received, and can be skipped record by record', async () => {
   await using service = await startOddService();
   const home = await homeAt(service);
-  const nothingSince = envelope('<error code="noRecordsMatch"/>');
+  const nothingSince = oaiXml('<error code="noRecordsMatch"/>');
   service.odd((response, n) => {
     if (n === 0) send(response, good(['A-1', 'A-2'], 'at-2'));
     else

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EVA_SAID, userInfo } from '../support/account-service.ts';
-import { envelope, ODD_SET, page, startOddService } from '../support/odd-service.ts';
+import { ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { oaiXml } from '../support/scripted-oai.ts';
 import { importSeason } from '../support/season.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
@@ -83,7 +84,7 @@ const HOSTILE: readonly Case[] = [
   ['a token without end', (bytes) => page(['A-1'], { size: 2, next: filled('x', bytes - MEBI) })],
   [
     'an error without end',
-    (bytes) => envelope(`<error code="badArgument">${filled('x', bytes - MEBI)}</error>`),
+    (bytes) => oaiXml(`<error code="badArgument">${filled('x', bytes - MEBI)}</error>`),
   ],
   ['nothing but zeros', (bytes) => Buffer.alloc(bytes)],
   ['a gzip that bursts', (bytes) => gzipSync(metadata(filled('x', bytes)))],

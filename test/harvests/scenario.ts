@@ -106,9 +106,9 @@ class Scenario {
   #act(): void {
     const service = this.#service;
     this.#random.pick([
-      () => service.edit(),
-      () => service.edit(),
-      () => service.remove(),
+      () => service.editOne(),
+      () => service.editOne(),
+      () => service.removeOne(),
       () => service.make(2),
     ])();
   }
@@ -136,7 +136,7 @@ class Scenario {
     if (trouble === 'empty' && outcome === 'believed' && !wasCut && !this.#isConfirmed())
       throw new Broken('an empty list is believed');
     // A clock that stepped back begins the hour again.
-    const toldMs = service.nowMs + service.shiftMs;
+    const toldMs = service.nowMs + service.aheadMs;
     this.#isCut = outcome === 'failed';
     // A run that was killed or failed may have noted its doubt before.
     if (outcome !== 'believed') this.#doubtedMs = Math.min(this.#doubtedMs ?? toldMs, toldMs);
@@ -144,8 +144,8 @@ class Scenario {
   }
 
   #isConfirmed(): boolean {
-    const { nowMs, shiftMs } = this.#service;
-    return this.#doubtedMs !== undefined && nowMs + shiftMs - this.#doubtedMs >= HOUR_MS - 60_000;
+    const { nowMs, aheadMs } = this.#service;
+    return this.#doubtedMs !== undefined && nowMs + aheadMs - this.#doubtedMs >= HOUR_MS - 60_000;
   }
 
   /** A real loss is applied after a second scan. */
@@ -188,13 +188,7 @@ class Scenario {
         clock,
         random: this.#random.next,
       });
-      const { isBelieved } = await this.#client.run({
-        exchange,
-        clock,
-        full,
-        rights: '',
-        acceptLosses: false,
-      });
+      const isBelieved = await this.#client.run({ exchange, clock, full });
       this.#tally[isBelieved ? 'believed' : 'unconfirmed'] += 1;
       return isBelieved ? 'believed' : 'unconfirmed';
     } catch (thrown) {
@@ -227,8 +221,8 @@ class Scenario {
   }
 
   #change(): void {
-    if (this.#random.chance(0.5)) this.#service.edit();
-    else this.#removed.add(this.#service.remove() ?? '');
+    if (this.#random.chance(0.5)) this.#service.editOne();
+    else this.#removed.add(this.#service.removeOne() ?? '');
   }
 
   #clock(): Clock {

@@ -2,9 +2,10 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { envelope, send, startOddService } from '../support/odd-service.ts';
+import { send, startOddService } from '../support/odd-service.ts';
 import { listAll } from '../support/raw-harvest.ts';
 import { type Home, makeHome, signedIn } from '../support/run-pas.ts';
+import { oaiXml } from '../support/scripted-oai.ts';
 import { startMock, type TestMock } from '../support/start-mock.ts';
 
 const SET = 'heslo:obdobi';
@@ -72,7 +73,7 @@ test('of a service without any record no set is said to be empty', async () => {
   await using service = await startOddService();
   const anonymous = makeHome();
   await anonymous.init(service, '--name', 'odd', '--oai-auth', 'none');
-  service.odd((response) => send(response, envelope('<error code="noRecordsMatch"/>')));
+  service.odd((response) => send(response, oaiXml('<error code="noRecordsMatch"/>')));
   await expectEnded(
     anonymous.pas('harvest', '--all', '--out', 'all.jsonl'),
     0,

@@ -7,7 +7,6 @@ import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 const run = promisify(execFile);
-const MUCH_OUTPUT = { maxBuffer: 256 * 1024 * 1024 };
 
 let service: MockProcess;
 /** Counts as the service does for an anonymous account. */
@@ -61,18 +60,6 @@ describe.skipIf(!available('perl', '-MHTTP::OAI', '-e1'))(
         `${endpoint === '2.0/oai' ? 17 : 68} ${endpoint === '2.0/oai' ? await visibleIn('2.0') : visible}`,
       );
     });
-
-    test('its command oai_pmh harvests every record', async () => {
-      const { stdout } = await run(
-        'oai_pmh',
-        ['--metadataPrefix', 'oai_dc', `${service.oai_base}/2.2/oai`],
-        MUCH_OUTPUT,
-      );
-      const seen = new Set(
-        [...stdout.matchAll(/\/id\/([A-Za-z0-9-]+)/g)].map(([, ident]) => ident),
-      );
-      expect(seen.size).toBeGreaterThanOrEqual(visible);
-    });
   },
 );
 
@@ -82,31 +69,6 @@ async function visibleIn(version: string): Promise<number> {
   );
   return Number((await answer.text()).match(/completeListSize="(\d+)"/)?.[1]);
 }
-
-describe.skipIf(!available('catmandu', '--version'))(
-  'Catmandu (Debian libcatmandu-oai-perl)',
-  () => {
-    test('harvests every record as lines of JSON', async () => {
-      const { stdout } = await run(
-        'catmandu',
-        [
-          'convert',
-          'OAI',
-          '--url',
-          `${service.oai_base}/2.2/oai`,
-          '--metadataPrefix',
-          'oai_dc',
-          'to',
-          'JSON',
-          '--line_delimited',
-          '1',
-        ],
-        MUCH_OUTPUT,
-      );
-      expect(stdout.trim().split('\n')).toHaveLength(visible);
-    });
-  },
-);
 
 describe.skipIf(!available('oai-pmh', '--version'))('oai-pmh (npm)', () => {
   test('lists every set and harvests every record', async () => {

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
-import type { RunningMock } from '../support/mock-process.ts';
+import { eventually } from '../support/eventually.ts';
+import type { JournalEntry, RunningMock } from '../support/mock-process.ts';
 import { type Home, jsonLines } from '../support/run-pas.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
@@ -38,6 +39,15 @@ export async function warmUp(service: RunningMock): Promise<void> {
     throw new Error(`the first import was answered with ${answer.status}: ${answer.text}`);
 }
 
+/** Waits until so many writes have arrived at the service. */
+export function arrived(service: RunningMock, count: number): Promise<void> {
+  return eventually(async () => (await listWrites(service)).length).toBeGreaterThanOrEqual(count);
+}
+
+export async function listWrites(service: RunningMock): Promise<JournalEntry[]> {
+  return (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
+}
+
 /** Pushes from all homes at once, and counts what left and what the service saw of it. */
 export async function measurePushes(
   service: RunningMock,
@@ -48,7 +58,7 @@ export async function measurePushes(
   const departures = watchDepartures();
   const pushing = homes.map((home) => home.with(departures.env).do('push', '--json'));
   const [runs] = await Promise.all([Promise.all(pushing), meanwhile()]);
-  const writes = (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
+  const writes = await listWrites(service);
   const arrivals = writes.map(({ at_ms }) => at_ms).sort((a, b) => a - b);
   const total = (key: string): number =>
     runs.reduce(

@@ -1,17 +1,11 @@
 import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { measurePushes, warmUp } from './measure-pushes.ts';
+import { arrived, measurePushes, warmUp } from './measure-pushes.ts';
 import { startRedisSwitch } from './redis-switch.ts';
-
-function arrived(service: MockProcess, count: number): Promise<void> {
-  const writes = async () =>
-    (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/')).length;
-  return eventually(writes).toBeGreaterThanOrEqual(count);
-}
 
 const FINDS = 10;
 

@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
+import { startMockProcess } from '../support/mock-process.ts';
 import { HAS_REDIS, startRedis } from '../support/redis-process.ts';
 import { signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { measurePushes, warmUp } from './measure-pushes.ts';
-
-const writes = async (service: MockProcess) =>
-  (await service.journal()).filter(({ path }) => path.startsWith('/api/pas/'));
-
-function arrived(service: MockProcess, count: number): Promise<void> {
-  return eventually(async () => (await writes(service)).length).toBeGreaterThanOrEqual(count);
-}
+import { arrived, listWrites, measurePushes, warmUp } from './measure-pushes.ts';
 
 test.skipIf(!HAS_REDIS)(
   'a Redis that dies during a push slows it down and loses nothing; when it returns, so does the pace',
@@ -38,7 +30,7 @@ test.skipIf(!HAS_REDIS)(
     expect(measured.smallestDepartureGapMs).toBeGreaterThanOrEqual(100);
     expect(measured.accepted).toBe(40);
     expect((await service.state()).finds - before.finds).toBe(40);
-    const arrivals = (await writes(service)).map(({ at_ms }) => at_ms);
+    const arrivals = (await listWrites(service)).map(({ at_ms }) => at_ms);
     expect((arrivals[14] ?? 0) - (arrivals[11] ?? 0)).toBeGreaterThan(1500);
     const place = `127.0.0.1:${redis.port}/0`;
     expect(measured.notes.match(/cannot be used/g)).toHaveLength(1);

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { freePort } from '../support/free-port.ts';
 import { startMockProcess } from '../support/mock-process.ts';
-import { readYaml } from '../support/read-yaml.ts';
 import { inBash, layOut } from '../support/run-page.ts';
-import { makeHome } from '../support/run-pas.ts';
+import { makeHome, PROJECT } from '../support/run-pas.ts';
 
 type Step = {
   readonly uses?: string;
@@ -15,7 +15,7 @@ type Step = {
 };
 
 const example = (name: string): unknown =>
-  readYaml(readFileSync(join(import.meta.dirname, '..', '..', 'examples', 'ci', name), 'utf8'));
+  parse(readFileSync(join(PROJECT, 'examples', 'ci', name), 'utf8'), { schema: 'failsafe' });
 
 describe('the action', () => {
   const { inputs, runs } = example('action/action.yml') as {

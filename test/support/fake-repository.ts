@@ -1,11 +1,14 @@
 import type { Exchange, HttpRequest } from '../../src/service/http/exchange.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from './scripted-oai.ts';
 
-type Kept = { label: string; datestampMs: number; deleted: boolean };
+type Kept = { readonly label: string; readonly datestampMs: number; readonly deleted: boolean };
+type Place = { readonly fromMs: number; readonly untilMs: number; readonly offset: number };
 
 export type RepositoryHabits = {
   /** Deployed services begin with the newest, many others with the oldest. */
-  order: 'newest-first' | 'oldest-first';
+  order: 'newest-first' | 'oldest-first' | 'by-name';
+  /** Datestamps are days, not seconds. */
+  byDay: boolean;
   /**
    * Form of the last page: with an empty token, without any, or with a token that leads to an empty
    * page.
@@ -30,16 +33,14 @@ export class FakeRepository {
   nowMs = Date.UTC(2025, 5, 1);
   /** By how much the clock is ahead that the answers are stamped with. */
   aheadMs = 0;
-  readonly #records = new Map<string, Kept>();
-  readonly #tokens = new Map<
-    string,
-    { readonly fromMs: number; readonly untilMs: number; readonly offset: number }
-  >();
+  protected readonly records = new Map<string, Kept>();
+  readonly #tokens = new Map<string, Place>();
   #tokensGiven = 0;
 
   constructor(habits: Partial<RepositoryHabits> = {}) {
     this.habits = {
       order: 'newest-first',
+      byDay: false,
       end: 'empty-page',
       pageSize: 3,
       counts: true,
@@ -52,17 +53,17 @@ export class FakeRepository {
   }
 
   remove(ident: string): void {
-    if (this.#records.has(ident)) this.#change(ident, { label: '', deleted: true });
+    if (this.records.has(ident)) this.#change(ident, { label: '', deleted: true });
   }
 
   /** As a service does that is restored from a copy: the record has its old datestamp. */
   putBack(ident: string, label: string, datestampMs: number): void {
-    this.#records.set(ident, { label, deleted: false, datestampMs });
+    this.records.set(ident, { label, deleted: false, datestampMs });
   }
 
   /** Not as the protocol has it: the record is gone without a trace. */
   forget(ident: string): void {
-    this.#records.delete(ident);
+    this.records.delete(ident);
   }
 
   expireTokens(): void {
@@ -72,7 +73,7 @@ export class FakeRepository {
   /** Identifier to label of what is alive. */
   alive(): Map<string, string> {
     return new Map(
-      [...this.#records]
+      [...this.records]
         .filter(([, { deleted }]) => !deleted)
         .map(([ident, { label }]) => [ident, label]),
     );
@@ -83,74 +84,74 @@ export class FakeRepository {
     this.nowMs += 1000;
     const query = new URL(request.url).searchParams;
     this.requests.push(query.toString());
-    return answer(this.#answer(query));
+    const responseDate = formatSeconds(this.nowMs + this.aheadMs);
+    return answer(
+      this.#answer(query).replace(/<responseDate>.*?</, `<responseDate>${responseDate}<`),
+    );
   };
+
+  /** Tells if a record that there is can be seen. */
+  protected shows(_ident: string): boolean {
+    return true;
+  }
+
+  /** Records of a window, in the order of the list. */
+  protected listed(fromMs: number, untilMs: number): string[] {
+    const sign = { 'newest-first': -1, 'oldest-first': 1, 'by-name': 0 }[this.habits.order];
+    return [...this.records]
+      .filter(([ident, { datestampMs }]) => {
+        const shownMs = Date.parse(this.#stamp(datestampMs));
+        return this.shows(ident) && shownMs >= fromMs && shownMs <= untilMs;
+      })
+      .sort(
+        ([a, { datestampMs: x }], [b, { datestampMs: y }]) => sign * (x - y) || a.localeCompare(b),
+      )
+      .map(([ident]) => ident);
+  }
 
   #change(ident: string, change: { readonly label: string; readonly deleted: boolean }): void {
     this.nowMs += 1000;
-    this.#records.set(ident, { ...change, datestampMs: this.nowMs });
+    this.records.set(ident, { ...change, datestampMs: this.nowMs });
   }
 
   #answer(query: URLSearchParams): string {
-    const responseDate = this.#seconds(this.nowMs + this.aheadMs);
     switch (query.get('verb')) {
       case 'Identify':
-        return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>', {
-          responseDate,
-        });
+        return oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>');
       case 'ListSets':
-        return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`, {
-          responseDate,
-        });
+        return oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`);
       case 'GetRecord': {
         const ident = query.get('identifier')?.split('/').at(-1) ?? '';
-        const keptRecord = this.#records.get(ident);
-        if (keptRecord === undefined) return oaiError('idDoesNotExist');
-        return oaiXml(`<GetRecord>${this.#record(ident, keptRecord)}</GetRecord>`, {
-          responseDate,
-        });
+        return this.records.has(ident) && this.shows(ident)
+          ? oaiXml(`<GetRecord>${this.#record(ident)}</GetRecord>`)
+          : oaiError('idDoesNotExist');
       }
       default:
-        return this.#list(query, responseDate);
+        return this.#list(query);
     }
   }
 
-  #list(query: URLSearchParams, responseDate: string): string {
+  #list(query: URLSearchParams): string {
     const token = query.get('resumptionToken');
-    const askedWindow = {
-      fromMs: Date.parse(query.get('from') ?? '1970-01-01'),
-      untilMs: Date.parse(query.get('until') ?? '2100-01-01'),
-    };
-    const listState = token === null ? { ...askedWindow, offset: 0 } : this.#tokens.get(token);
-    if (listState === undefined) return oaiError('badResumptionToken');
-    const { fromMs, untilMs, offset } = listState;
-    const sign = this.habits.order === 'newest-first' ? -1 : 1;
-    const all = [...this.#records]
-      .filter(([, { datestampMs }]) => datestampMs >= fromMs && datestampMs <= untilMs)
-      .sort(
-        ([a, { datestampMs: x }], [b, { datestampMs: y }]) => sign * (x - y) || a.localeCompare(b),
-      );
-    if (all.length === 0) return oaiXml('<error code="noRecordsMatch"/>', { responseDate });
-    const page = all.slice(offset, offset + this.habits.pageSize);
-    const next = this.#next(
-      all.length,
-      { fromMs, untilMs, offset: offset + page.length },
-      page.length,
-    );
-    const verb = query.get('verb') ?? '';
-    return oaiXml(
-      `<${verb}>${page.map(([ident, keptRecord]) => this.#record(ident, keptRecord)).join('')}${next}</${verb}>`,
-      {
-        responseDate,
-      },
-    );
+    const place =
+      token === null
+        ? {
+            fromMs: Date.parse(query.get('from') ?? '1970-01-01'),
+            untilMs: Date.parse(query.get('until') ?? '2100-01-01'),
+            offset: 0,
+          }
+        : this.#tokens.get(token);
+    if (place === undefined) return oaiError('badResumptionToken');
+    const all = this.listed(place.fromMs, place.untilMs);
+    if (all.length === 0) return oaiError('noRecordsMatch');
+    const page = all.slice(place.offset, place.offset + this.habits.pageSize);
+    const rest = { ...place, offset: place.offset + page.length };
+    const records = page.map((ident) => this.#record(ident)).join('');
+    const verb = query.get('verb');
+    return oaiXml(`<${verb}>${records}${this.#next(all.length, rest, page.length)}</${verb}>`);
   }
 
-  #next(
-    total: number,
-    rest: { fromMs: number; untilMs: number; offset: number },
-    onPage: number,
-  ): string {
+  #next(total: number, rest: Place, onPage: number): string {
     const { offset } = rest;
     const attributes = this.habits.counts
       ? ` completeListSize="${total}" cursor="${offset - onPage}"`
@@ -164,13 +165,19 @@ export class FakeRepository {
     return `<resumptionToken${attributes}>${token}</resumptionToken>`;
   }
 
-  #record(ident: string, { label, datestampMs, deleted }: Kept): string {
-    const header = `<header${deleted ? ' status="deleted"' : ''}><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${this.#seconds(datestampMs)}</datestamp>${deleted ? '' : `<setSpec>${SET}</setSpec>`}</header>`;
+  #record(ident: string): string {
+    const { label, datestampMs, deleted } = this.records.get(ident) as Kept;
+    const header = `<identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>${this.#stamp(datestampMs)}</datestamp>`;
+    if (deleted) return `<record><header status="deleted">${header}</header></record>`;
     const metadata = `<metadata><svc xmlns="urn:svc/2.2/"><heslo><ident_cely>${ident}</ident_cely><nazev_heslare>predmet_druh</nazev_heslare><heslo>${label}</heslo></heslo></svc></metadata>`;
-    return `<record>${header}${deleted ? '' : metadata}</record>`;
+    return `<record><header>${header}<setSpec>${SET}</setSpec></header>${metadata}</record>`;
   }
 
-  #seconds(ms: number): string {
-    return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  #stamp(ms: number): string {
+    return this.habits.byDay ? formatSeconds(ms).slice(0, 10) : formatSeconds(ms);
   }
+}
+
+function formatSeconds(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

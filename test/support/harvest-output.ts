@@ -8,7 +8,7 @@ export function labels(place: HarvestPlace): Map<string, string> {
   const last = new Map(place.lines().map((line) => [line.identifier, line]));
   return new Map(
     [...last]
-      .filter(([, { deleted }]) => deleted !== true)
+      .filter(([, { metadata }]) => metadata !== undefined)
       .map(([identifier, line]) => [getIdent(identifier), getLabel(line.metadata)]),
   );
 }

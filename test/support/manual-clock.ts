@@ -56,6 +56,21 @@ export function manualClock(startMs = Date.UTC(2024, 5, 1)): ManualClock {
   };
 }
 
+/** Moves time on until this is over. */
+export async function playOut<T>(
+  clock: ManualClock,
+  work: Promise<T>,
+  stepMs = 10_000,
+): Promise<T> {
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  work.then(end, end);
+  while (!isOver) await clock.advance(stepMs);
+  return work;
+}
+
 /** Lets all that waits for nothing but its turn go on. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { OAI_BASE } from './scripted-oai.ts';
+import { listXml, oaiXml, recordXml } from './scripted-oai.ts';
 
 /** Answers a request for a page of records; `page` counts from 0 since the last `sane` or `odd`. */
 export type OddAnswer = (response: ServerResponse, page: number, request: IncomingMessage) => void;
@@ -28,12 +28,12 @@ export async function startOddService(): Promise<OddService> {
     if (verb === 'Identify')
       send(
         response,
-        envelope('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>'),
+        oaiXml('<Identify><granularity>YYYY-MM-DDThh:mm:ssZ</granularity></Identify>'),
       );
     else if (verb === 'ListSets')
       send(
         response,
-        envelope(
+        oaiXml(
           `<ListSets>${[ODD_SET, 'heslo'].map((set) => `<set><setSpec>${set}</setSpec></set>`).join('')}</ListSets>`,
         ),
       );
@@ -87,20 +87,12 @@ export function page(
   idents: readonly string[],
   more: { readonly size: number; readonly next: string; readonly metadata?: string },
 ): string {
-  const records = idents.map((ident) => record(ident, more.metadata));
-  const token = `<resumptionToken completeListSize="${more.size}">${more.next}</resumptionToken>`;
-  return envelope(`<ListRecords>${records.join('\n')}${token}</ListRecords>`);
-}
-
-function record(
-  ident: string,
-  metadata = `<svc xmlns="urn:svc/2.2/"><projekt><ident_cely>${ident}</ident_cely></projekt></svc>`,
-): string {
-  return `<record><header><identifier>${OAI_BASE}/id/${ident}</identifier><datestamp>2025-01-01T06:00:00Z</datestamp><setSpec>${ODD_SET}</setSpec></header><metadata>${metadata}</metadata></record>`;
-}
-
-export function envelope(inner: string): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>
-<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><responseDate>2025-06-18T08:00:00Z</responseDate><request>${OAI_BASE}</request>
-${inner}</OAI-PMH>`;
+  const records = idents.map((ident) =>
+    recordXml(
+      ident,
+      more.metadata ??
+        `<svc xmlns="urn:svc/2.2/"><projekt><ident_cely>${ident}</ident_cely></projekt></svc>`,
+    ).replace('heslo:obdobi', ODD_SET),
+  );
+  return listXml('ListRecords', records, more.next, `completeListSize="${more.size}"`);
 }

@@ -1,12 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openOaiClient } from '../../src/harvest/client.ts';
-import {
-  harvestRecords,
-  openSetState,
-  type RecordHarvest,
-} from '../../src/harvest/harvest-records.ts';
-import type { HarvestState } from '../../src/harvest/harvest-state.ts';
+import type { Clock } from '../../src/base/clock.ts';
+import { harvestRecords, type RecordHarvest } from '../../src/harvest/harvest-records.ts';
 import {
   deleteClosedBytes,
   openHarvestStore,
@@ -21,7 +16,8 @@ import {
 } from '../../src/harvest/outputs.ts';
 import type { HarvestRequest } from '../../src/harvest/service-lists.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
-import { manualClock } from './manual-clock.ts';
+import { manualClock, playOut } from './manual-clock.ts';
+import { makeClient } from './scripted-client.ts';
 import { OAI_BASE } from './scripted-oai.ts';
 import { tempFolder } from './temp-outbox.ts';
 
@@ -39,8 +35,10 @@ export type RunOptions = {
   readonly sets?: readonly string[];
   /** Takes what a person is told. */
   readonly notes?: string[];
-  /** Leaves half a page behind the end, as a process that was killed may. */
-  readonly killed?: boolean;
+  readonly rights?: string;
+  readonly indexAllowanceMs?: number;
+  /** Default: one that is moved until the harvest is over. */
+  readonly clock?: Clock;
   readonly startProgress?: HarvestRequest['startProgress'];
   /** Stands before the output. */
   readonly wrap?: (output: RecordOutput) => RecordOutput;
@@ -48,12 +46,11 @@ export type RunOptions = {
 
 /** An output in a folder of its own, harvested into again and again. */
 export type HarvestPlace = {
-  readonly folder: string;
   readonly path: string;
   run(exchange: Exchange, options?: RunOptions): Promise<RecordHarvest>;
-  /** Remembered state that `look` reads. */
-  state<T>(look: (state: HarvestState) => T): T;
-  /** Every line of JSON so far. */
+  /** Leaves half a page behind the end, as a process may that is killed while it writes. */
+  breakOff(): void;
+  /** Every whole line of JSON so far. */
   lines(): JsonLine[];
 };
 
@@ -70,30 +67,21 @@ export function harvestPlace(name = 'out.jsonl'): HarvestPlace {
   mkdirSync(folder);
   const path = join(folder, name);
   return {
-    folder,
     path,
     run: (exchange, options = {}) => runOnce(path, exchange, options),
-    state: (look) => {
+    breakOff: () => {
+      if (!existsSync(path)) return;
+      appendFileSync(path, '{"identifier":"half a pa');
       const store = openHarvestStore(`${path}.harvest`);
-      try {
-        return look(openSetState(store, SET, () => 0));
-      } finally {
-        store.close();
-      }
+      deleteClosedBytes(store);
+      store.close();
     },
     lines: () =>
       (existsSync(path) ? readFileSync(path, 'utf8') : '')
         .split('\n')
-        .filter((line) => line !== '')
+        .slice(0, -1)
         .map((line) => JSON.parse(line) as JsonLine),
   };
-}
-
-/** Leaves the notes as a process does that was killed while it wrote. */
-export function unseal(storePath: string): void {
-  const store = openHarvestStore(storePath);
-  deleteClosedBytes(store);
-  store.close();
 }
 
 async function runOnce(
@@ -101,17 +89,12 @@ async function runOnce(
   exchange: Exchange,
   options: RunOptions,
 ): Promise<RecordHarvest> {
-  const { form = 'jsonl', from, until, killed = false } = options;
+  const { form = 'jsonl', from, until } = options;
   const clock = manualClock();
   let opened: OpenedOutput | undefined;
   const running = harvestRecords({
-    client: openOaiClient({
-      oaiBase: OAI_BASE,
-      version: '2.2',
-      exchange,
-      credentials: { kind: 'none' },
-    }),
-    clock,
+    client: makeClient(exchange),
+    clock: options.clock ?? clock,
     openOutput: async (opening) => {
       opened = await open(path, form, options, opening);
       return { ...opened, output: options.wrap?.(opened.output) ?? opened.output };
@@ -125,22 +108,16 @@ async function runOnce(
     full: options.full === true,
     acceptLosses: options.acceptLosses ?? true,
     verify: options.verify === true,
-    indexAllowanceMs: 0,
+    rights: options.rights,
+    indexAllowanceMs: options.indexAllowanceMs ?? 0,
     onNote: (text) => options.notes?.push(text),
   });
-  let over = false;
-  const settled = running.finally(() => {
-    over = true;
-  });
-  settled.catch(() => {});
-  while (!over) await clock.advance(10_000);
-  await opened?.output.close();
-  opened?.store.close();
-  if (killed && existsSync(path)) {
-    appendFileSync(path, '{"identifier":"half a pa');
-    unseal(`${path}.harvest`);
+  try {
+    return await playOut(clock, running);
+  } finally {
+    await opened?.output.close();
+    opened?.store.close();
   }
-  return settled;
 }
 
 async function open(

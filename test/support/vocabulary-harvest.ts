@@ -1,11 +1,10 @@
+import type { Clock } from '../../src/base/clock.ts';
 import type { Vocabulary } from '../../src/finds/vocabulary/term.ts';
 import { listTermsOfSet } from '../../src/finds/vocabulary/terms.ts';
-import { openOaiClient } from '../../src/harvest/client.ts';
 import { harvestVocabulary, type SetHarvest } from '../../src/harvest/harvest-vocabulary.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
-import type { FakeRepository } from './fake-repository.ts';
-import { type ManualClock, manualClock } from './manual-clock.ts';
-import { OAI_BASE } from './scripted-oai.ts';
+import { manualClock, playOut } from './manual-clock.ts';
+import { makeClient } from './scripted-client.ts';
 
 export const SET = 'heslo:predmet_druh';
 
@@ -18,6 +17,9 @@ type Options = {
   readonly skipBroken?: boolean;
   /** In front of the repository. */
   readonly exchange?: Exchange;
+  /** Default: one that is moved until the harvest is over. */
+  readonly clock?: Clock;
+  readonly indexAllowanceMs?: number;
   /** Default: anonymous. */
   readonly account?: string;
   /** Takes what a person is told. */
@@ -26,22 +28,15 @@ type Options = {
 
 /** Runs a harvest, and time with it wherever it waits. */
 export async function harvest(
-  repository: FakeRepository,
+  repository: { readonly exchange: Exchange },
   vocabulary: Vocabulary,
   options: Options = {},
 ): Promise<SetHarvest[]> {
-  const clock: ManualClock = manualClock();
-  const client = openOaiClient({
-    oaiBase: OAI_BASE,
-    version: '2.2',
-    exchange: options.exchange ?? repository.exchange,
-    credentials: { kind: 'none' },
-  });
-  let over = false;
+  const clock = manualClock();
   const running = harvestVocabulary({
-    client,
+    client: makeClient(options.exchange ?? repository.exchange),
     vocabulary,
-    clock,
+    clock: options.clock ?? clock,
     sets: options.sets ?? [SET],
     metadataPrefix: 'oai_svc',
     full: options.full === true,
@@ -49,14 +44,10 @@ export async function harvest(
     inUse: async () => new Set(options.inUse),
     skipBroken: options.skipBroken === true,
     subject: `2.2 ${options.account ?? ''}`,
-    indexAllowanceMs: 0,
+    indexAllowanceMs: options.indexAllowanceMs ?? 0,
     onNote: (text) => options.notes?.push(text),
-  }).finally(() => {
-    over = true;
   });
-  running.catch(() => {});
-  while (!over) await clock.advance(10_000);
-  return running;
+  return playOut(clock, running);
 }
 
 export function stored(vocabulary: Vocabulary): Map<string, string> {

@@ -64,8 +64,9 @@ describe('a harvest that was interrupted', () => {
   test.each(['killed', 'ended'])('and %s resumes at its page', async (how) => {
     const place = harvestPlace();
     const repository = aRepository(12);
-    const first = place.run(cutAfter(repository, 2), { killed: how === 'killed' });
+    const first = place.run(cutAfter(repository, 2));
     await expect(first).rejects.toBeInstanceOf(UnavailableError);
+    if (how === 'killed') place.breakOff();
     repository.requests.length = 0;
     expect(await place.run(repository.exchange)).toMatchObject({
       pass: 'full',

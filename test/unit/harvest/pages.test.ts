@@ -3,7 +3,7 @@ import { InterruptedError, OaiError, UnavailableError } from '../../../src/base/
 import { listPages, type PagesOptions } from '../../../src/harvest/client.ts';
 import { type OaiRecord, toIdent } from '../../../src/harvest/protocol.ts';
 import { type HttpRequest, TransportError } from '../../../src/service/http/exchange.ts';
-import { manualClock } from '../../support/manual-clock.ts';
+import { manualClock, playOut } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import {
   answer,
@@ -35,12 +35,7 @@ async function walk(exchange: Script, more: Partial<PagesOptions<OaiRecord>> = {
     () => undefined,
     (thrown: unknown) => thrown,
   );
-  let over = false;
-  void ended.then(() => {
-    over = true;
-  });
-  while (!over) await clock.advance(10_000);
-  return { idents, failure: await ended };
+  return { idents, failure: await playOut(clock, ended) };
 }
 
 const page = (idents: readonly string[], token?: string): string =>

@@ -536,50 +536,6 @@ describe('the scan before a push', () => {
   });
 });
 
-describe('a machine rolled back with outbox and journal', () => {
-  const rolledBack = async () => {
-    const clock = manualClock();
-    const service = findService(clock);
-    const computer = aComputer(clock);
-    const outbox = computer.open();
-    const { findId } = queueFind(outbox, 'K-1');
-    queuePhotograph(outbox, findId, 'a.jpg', 'picture');
-    queueFind(outbox, 'K-2');
-    computer.save();
-    const sentOutbox = computer.open();
-    await service.push(sentOutbox);
-    expect(states(sentOutbox)).toEqual(['accepted', 'accepted', 'accepted']);
-    const writes = [...service.writes];
-    computer.rollBack();
-    await clock.advance(3 * DAY_MS);
-    const restored = computer.open();
-    return {
-      service,
-      writes,
-      outbox: restored,
-      [Symbol.dispose]: () => computer[Symbol.dispose](),
-    };
-  };
-
-  test('holds everything that was sent, and sends nothing twice', async () => {
-    using given = await rolledBack();
-    const { outbox, service, writes } = given;
-    for (let turn = 0; turn < 2; turn += 1) await service.push(outbox);
-    expect(states(outbox)).toEqual(['held: equal-record', 'queued', 'held: equal-record']);
-    const [one, , two] = listAllEntries(outbox);
-    decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
-    decide(outbox, 'K-2', 'created', two?.held?.candidates[0]);
-    await service.push(outbox);
-    expect(states(outbox)).toEqual(['accepted', 'held: equal-photograph', 'accepted']);
-    decide(outbox, 'K-1', 'created', one?.held?.candidates[0]);
-    await service.push(outbox);
-    expect([states(outbox), service.writes]).toEqual([
-      ['accepted', 'accepted', 'accepted'],
-      writes,
-    ]);
-  });
-});
-
 describe('with thousands of records and entries', () => {
   /**
    * As many accepted as waiting, with a photograph each; the statements that are run are counted,

@@ -238,25 +238,6 @@ describe('a lookup of a record', () => {
     );
     return seen === undefined ? undefined : { ...seen, doubts: seen.doubts.map(String) };
   }
-  const element = (name: string, sentNumber: string | null, now: string | null) => ({
-    element: name,
-    sent: sentNumber,
-    now,
-    differs: sentNumber !== now,
-  });
-
-  test('names the differences, and the account that created it', async () => {
-    const seen = await looked({
-      note: 'spona</poznamka><pocet>1</pocet><poznamka>',
-      user: 'U-000409',
-    });
-    expect(seen?.doubts[0]).toBe(
-      'It was created by the account U-000409, which did not send this find.',
-    );
-    expect(seen?.doubts[1]).toMatch(/^It differs in pocet/);
-    expect(seen?.compared).toContainEqual(element('pocet', null, '1'));
-    expect((await looked({ note: 'spona' }))?.doubts).toEqual(['It differs in poznamka.']);
-  });
 
   test('reports only that the service does not show it', async () => {
     expect(await looked({ hidden: 'withheld' })).toEqual({

@@ -6,7 +6,7 @@ import {
   TransportError,
   withRetry,
 } from '../../../src/service/http/exchange.ts';
-import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { type ManualClock, manualClock, playOut } from '../../support/manual-clock.ts';
 
 const OPTIONS = { random: () => 1, attempts: 4 };
 const ok: HttpResponse = { status: 200, headers: {}, body: Buffer.from('ok') };
@@ -88,17 +88,11 @@ describe('a service that is away for a while', () => {
     const get = withRetry(exchange, { random, clock });
     const statuses: (number | undefined)[] = [];
     for (let n = 0; n < requests; n++) {
-      let over = false;
-      const outcome = get({ method: 'GET', url: 'http://x/', ...more })
-        .then(
-          ({ status }) => status,
-          () => undefined,
-        )
-        .finally(() => {
-          over = true;
-        });
-      while (!over) await clock.advance(1000);
-      statuses.push(await outcome);
+      const outcome = get({ method: 'GET', url: 'http://x/', ...more }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+      statuses.push(await playOut(clock, outcome, 1000));
     }
     return { statuses, elapsedMs: clock.monotonicMs() - beganMs };
   };
