@@ -151,7 +151,7 @@ const MISTAKES: readonly (readonly [string, Partial<Row>, string, RegExp])[] = [
   ['swapped coordinates', { lon: 49.8405, lat: 15.1712 }, 'geometry-range', /axes swapped/],
   ['Null Island', { lon: 0, lat: 0 }, 'geometry-range', /0 0 is what a device records/],
   ['abroad', { lon: 16.37, lat: 48.2 }, 'geometry-area', /outside Czechia/],
-  ['a wrong sign', { lon: -15.1712 }, 'geometry-range', /wrong minus sign/],
+  ['a wrong sign', { lon: -15.1712 }, 'geometry-range', /wrong sign/],
   ['a duplicate id', { id: 'A-1' }, 'local-id-twice', /A-1/],
 ];
 

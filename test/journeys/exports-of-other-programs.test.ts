@@ -281,9 +281,9 @@ test('a position outside the country, and a route link, are named and never read
   expect(
     issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message]),
   ).toEqual([
-    [2, expect.stringMatching(/south of the equator or west of Greenwich.*not used/)],
+    [2, expect.stringMatching(/a wrong sign.*not used/)],
     [3, expect.stringMatching(/"-14\.4208 50\.0871".*not used/)],
-    [4, expect.stringContaining('is a link to a route')],
+    [4, expect.stringContaining('is a link without a single marked place')],
   ]);
   expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
     { local_id: 'P-3', elements: { geom_wkt: 'POINT (14.4208 50.0871)' } },

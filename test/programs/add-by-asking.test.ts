@@ -40,7 +40,7 @@ describe('two finds are entered on a terminal', () => {
     await answer(terminal, 'Period', 'laten', '❯ La Tène Period');
     await answer(terminal, 'Context', 'walking', '❯ field walking');
     await answer(terminal, 'Coordinates', '49.8405 15.1712');
-    await terminal.expect('has the latitude first.');
+    await terminal.expect('has its axes swapped.');
     await answer(terminal, 'Is this right?');
     await answer(terminal, 'Place in words', 'Field behind the mill');
     await answer(terminal, 'Depth (cm)', '35');

@@ -23,10 +23,7 @@ export function makeShapeFault(name: string): Unreadable {
 }
 
 export function makePointCountFault(count: number): Unreadable {
-  return makeUnreadable(
-    'geometry-form',
-    msg`The geometry has ${count} points, but a find has one.`,
-  );
+  return makeShapeFault(`MultiPoint (${count})`);
 }
 
 export function makeDamagedPointFault(): Unreadable {
@@ -53,27 +50,9 @@ export function parseDecimal(cell: string): Reading<string> {
     ? text.replace(/[ \u00a0\u202f]/g, '')
     : text;
   if (/^-?\d+(?:[.,]\d+)?$/.test(joined)) return { value: joined.replace(',', '.') };
-  if (/[°'"′″]/.test(text)) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${cell}" is in degrees and minutes. Write decimal degrees, such as 14.4208.`,
-    );
-  }
-  if (/^[+-]?[\d.,]+e[+-]?\d+$/i.test(text)) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${cell}" is in scientific notation. Write all digits; in a spreadsheet, format the column as a number.`,
-    );
-  }
-  if (/^-?\d[\d., ]*$/.test(text)) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${cell}" has several separators. Write digits with one decimal point or comma, such as 743011.72.`,
-    );
-  }
   return makeUnreadable(
     'coordinate',
-    msg`"${cell}" is not a number. Write digits with one decimal point or comma.`,
+    msg`"${cell}" is not a plain number. Write all digits with one decimal point or comma, such as 14.4208.`,
   );
 }
 
@@ -86,37 +65,16 @@ export function parsePoint(wkt: string): Reading<PointText> {
   const text = trimText(wkt);
   const [, x, y] = POINT.exec(text) ?? [];
   if (x !== undefined && y !== undefined) return { value: { x, y } };
-  const problem =
-    POINT_PROBLEMS.find(([pattern]) => pattern.test(text))?.[1] ?? describeStrangeNumber(text);
-  const shown = shorten(wkt);
+  const shown = wkt.slice(0, MAX_SHOWN);
   return makeUnreadable(
     'geometry-form',
-    msg`"${shown}" ${problem} Write POINT (x y) with two plain numbers, such as POINT (14.4208 50.0871).`,
+    msg`"${shown}" is not a point. Write POINT (x y) with two plain numbers and spaces, such as POINT (14.4208 50.0871).`,
   );
 }
 
+const MAX_SHOWN = 60;
 const NUMBER = String.raw`-?\d+(?:\.\d+)?`;
 const POINT = new RegExp(`^point *\\( *(${NUMBER}) +(${NUMBER}) *\\)$`, 'i');
-
-/** Texts that are no plain point, and why; the first that fits explains it. */
-const POINT_PROBLEMS: readonly (readonly [RegExp, Message])[] = [
-  [/[^\S ]/, msg`contains a tab, a line break or a no-break space where only spaces are allowed.`],
-  [/^srid *=/i, msg`begins with an SRID.`],
-  [/^point +empty$/i, msg`is an empty point.`],
-  [/^(?:multi|line|polygon|geometry|curve|tri)/i, msg`is not a point.`],
-  [/^(?!point(?: *(?:z|m|zm))? *\([^()]*\)$)/i, msg`is not a point in WKT.`],
-  [/^point *[zm]|\( *[^ ]+ +[^ ]+ +[^ )]/i, msg`has more than two coordinates.`],
-  [/\( *[^ ]*\)|\( *[^ ]+ +\)/, msg`has only one coordinate.`],
-];
-
-function describeStrangeNumber(text: string): Message {
-  const numbers = text
-    .slice(text.indexOf('(') + 1, -1)
-    .trim()
-    .split(/ +/);
-  const strange = numbers.find((number) => !/^-?\d+(\.\d+)?$/.test(number)) ?? '';
-  return msg`has the coordinate "${strange}", which is not a plain decimal number.`;
-}
 
 /** Parses a point that a person wrote, where any white space counts as a blank. */
 export function parseWrittenPoint(text: string): Reading<PointText> {
@@ -167,53 +125,24 @@ export function findRangeProblem(system: GeomSystem, x: number, y: number): Mess
   const { x: xRange, y: yRange } = RANGES[system];
   const [xLeast, xMost] = xRange;
   const [yLeast, yMost] = yRange;
-  const mistake = describeMistake(system, x, y);
+  const mistake = describeMistake(x, y);
   return msg`${mistake} The service accepts ${xLeast} to ${xMost} and ${yLeast} to ${yMost}.`;
 }
 
-function describeMistake(system: GeomSystem, x: number, y: number): Message {
+function describeMistake(x: number, y: number): Message {
   const point = `${x} ${y}`;
-  const wholeX = Math.round(x * 1000);
-  const wholeY = Math.round(y * 1000);
-  if (fitPoint({ x: `${wholeX}`, y: `${wholeY}` })?.system === '5514')
-    return msg`${point}: the thousands separator reads as a decimal point. Write all digits together: ${wholeX} ${wholeY}.`;
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
   if (isLikeUtm(x, y) || isLikeUtm(y, x)) return makeUtmMessage(point);
-  const fitting = fitPoint({ x: `${x}`, y: `${y}` });
-  return system === '4326'
-    ? describeWrongDegrees(point, fitting)
-    : describeWrongMetres(point, fitting);
-}
-
-function describeWrongDegrees(point: string, fitting: FittedPoint | undefined): Message {
-  if (fitting === undefined)
-    return msg`${point} lies far outside the country: longitude first, then latitude, in degrees.`;
-  if (fitting.system === '5514')
-    return msg`${point} are S-JTSK metres, not degrees: the coordinate system is 5514.`;
-  switch (fitting.change) {
-    case 'signs':
-      return msg`${point} has a wrong minus sign, or S or W instead of N or E: longitude and latitude are both positive here.`;
-    case 'axes-and-signs':
-      return msg`${point} has its axes swapped and a wrong minus sign, or S or W instead of N or E: longitude first, then latitude, both positive.`;
-    default:
-      return describeSwappedAxes(point, msg`longitude first, then latitude`);
-  }
-}
-
-function describeWrongMetres(point: string, fitting: FittedPoint | undefined): Message {
-  if (fitting === undefined)
-    return msg`${point} lies far outside the country: x first, then y, both negative.`;
-  if (fitting.system === '4326')
-    return msg`${point} are degrees, not metres: the coordinate system is 4326.`;
-  if (fitting.change === 'axes')
-    return describeSwappedAxes(point, msg`x first (-400000 to -905000), then y`);
-  const { x, y } = fitting;
-  return msg`${point} are Křovák coordinates without their minus signs. EPSG:5514 has both negative and the smaller number first: ${x} ${y}.`;
-}
-
-function describeSwappedAxes(point: string, order: Message): Message {
-  return msg`${point} has its axes swapped: ${order}.`;
+  const grouped = fitPoint({ x: `${Math.round(x * 1000)}`, y: `${Math.round(y * 1000)}` });
+  const isGrouped = grouped?.system === '5514';
+  const meant = isGrouped ? grouped : fitPoint({ x: `${x}`, y: `${y}` });
+  if (meant === undefined) return msg`${point} lies far outside the country.`;
+  const change = meant.change === undefined ? undefined : CHANGE_WORDS[meant.change];
+  const why = isGrouped
+    ? msg`has a thousands separator that reads as a decimal point`
+    : (change ?? msg`is in the other coordinate system`);
+  return msg`${point} ${why}. It may be ${meant.x} ${meant.y} in the system ${meant.system}.`;
 }
 
 /** Tells if the numbers are in the ranges of UTM at these latitudes. */
@@ -237,15 +166,17 @@ function isInRange(system: GeomSystem, x: number, y: number): boolean {
 /** Difference of a position from its spelling. */
 export type PositionChange = 'axes' | 'signs' | 'axes-and-signs';
 
-const CHANGES: readonly (PositionChange | undefined)[] = [
-  undefined,
-  'axes',
-  'signs',
-  'axes-and-signs',
-];
+/** What is wrong with a position that only makes sense changed so. */
+export const CHANGE_WORDS: Readonly<Record<PositionChange, Message>> = {
+  axes: msg`has its axes swapped`,
+  signs: msg`has a wrong sign`,
+  'axes-and-signs': msg`has its axes swapped and a wrong sign`,
+};
+
+const CHANGES = [undefined, 'axes', 'signs', 'axes-and-signs'] as const;
 
 /** A pair as it lies in the range of a system, and its difference from what was written. */
-export type FittedPoint = PointInSystem & { readonly change: PositionChange | undefined };
+type FittedPoint = PointInSystem & { readonly change: PositionChange | undefined };
 
 /**
  * Finds the system in which a pair makes sense, with the smallest change; undefined where it lies
@@ -271,10 +202,6 @@ function changePoint(
   if (change === undefined || change === 'axes') return turned;
   const sign = system === '5514' ? '-' : '';
   return { x: turned.x.replace(/^-?/, sign), y: turned.y.replace(/^-?/, sign) };
-}
-
-function shorten(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
 
 /**

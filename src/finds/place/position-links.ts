@@ -1,4 +1,4 @@
-import { makeUnreadable, type Reading } from '../../base/issue.ts';
+import { makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import { formatDegrees } from './geometry.ts';
 
@@ -24,15 +24,11 @@ export function parsePositionLink(text: string): Reading<Degrees> | undefined {
 function parseGeoUri(text: string): Reading<Degrees> {
   const [, place = '', parameters = '', query = ''] =
     /^geo:([^;?]*)([^?]*)\??(.*)$/is.exec(text) ?? [];
-  const crs = /;crs=([^;]+)/i.exec(parameters)?.[1];
-  if (crs !== undefined && crs.toLowerCase() !== 'wgs84') {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" is in the coordinate system ${crs}, which pas does not read. Write the position in WGS 84.`,
-    );
-  }
+  const crs = /;crs=([^;]+)/i.exec(parameters)?.[1] ?? 'wgs84';
   const position = parseDegreesPair(new URLSearchParams(query).get('q')) ?? parseDegreesPair(place);
-  return position === undefined ? makeMissingPointError(text) : { value: position };
+  return position === undefined || crs.toLowerCase() !== 'wgs84'
+    ? makeUnmarkedFault(text)
+    : { value: position };
 }
 
 /**
@@ -64,25 +60,12 @@ const MARKED: readonly ((url: URL) => Degrees | undefined)[] = [
 
 function parseMapLink(text: string): Reading<Degrees> {
   const address = /^https?:/i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(address)) return makeMissingPointError(text);
+  if (!URL.canParse(address)) return makeUnmarkedFault(text);
   const url = new URL(address);
-  if (isRoute(url)) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" is a link to a route, which has several places. Mark the place of the find on the map and copy its link, or write its coordinates.`,
-    );
-  }
-  for (const placeIn of MARKED) {
-    const position = placeIn(url);
-    if (position !== undefined) return { value: position };
-  }
-  if (/^(?:maps\.app\.)?goo\.gl$/.test(url.hostname) || url.pathname.startsWith('/s/')) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" is a short link, which does not contain the position. Open it and copy the coordinates.`,
-    );
-  }
-  return makeMissingPointError(text);
+  const position = isRoute(url)
+    ? undefined
+    : MARKED.map((readPlace) => readPlace(url)).find((place) => place !== undefined);
+  return position === undefined ? makeUnmarkedFault(text) : { value: position };
 }
 
 const ROUTE_PATH = /\/(?:dir|directions?|route|planovani(?:-trasy)?)(?:\/|$)/i;
@@ -119,10 +102,10 @@ function swapDegrees(degrees: Degrees | undefined): Degrees | undefined {
   return degrees && { lat: degrees.lon, lon: degrees.lat };
 }
 
-function makeMissingPointError(text: string): Reading<Degrees> {
+function makeUnmarkedFault(text: string): Unreadable {
   return makeUnreadable(
     'coordinate',
-    msg`"${text}" is a link to a map without a marker, and the middle of a map is not a position. Mark the place on the map and copy its link, or write its coordinates.`,
+    msg`"${text}" is a link without a single marked place in WGS 84. Mark the place on the map and copy its full link, or write its coordinates.`,
   );
 }
 
@@ -139,19 +122,12 @@ function parsePlusCode(text: string): Reading<Degrees> | undefined {
   const [, before = '', after = ''] =
     /^([2-9CFGHJMPQRVWX0]{2,8})\+([2-9CFGHJMPQRVWX]{0,7})(?:[\s,].*)?$/i.exec(text) ?? [];
   if (before === '' || before.length % 2 === 1) return undefined;
-  if (before.length < SEPARATOR_AT) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" is a short plus code, which means a different place in every town. Write the full code, such as 9F2P3CPC+R8.`,
-    );
-  }
   const code = (before + after).toUpperCase();
-  if (code.includes('0') || code.length < PAIRED_DIGITS) {
+  if (before.length < SEPARATOR_AT || code.includes('0') || code.length < PAIRED_DIGITS)
     return makeUnreadable(
       'coordinate',
-      msg`"${text}" is a plus code of a large area. Write one with two digits after the plus, such as 9F2P3CPC+R8.`,
+      msg`"${text}" is a plus code of a large area, or a short one. Write the full code with two digits after the plus, such as 9F2P3CPC+R8.`,
     );
-  }
   let lat = -90;
   let lon = -180;
   let step = 20;

@@ -1,7 +1,8 @@
 import { isReadable, makeUnreadable, type Reading } from '../../base/issue.ts';
 import { formatDecimal } from '../../base/language.ts';
-import { isMessage, type Message, msg } from '../../base/message.ts';
+import { type Message, msg } from '../../base/message.ts';
 import {
+  CHANGE_WORDS,
   findRangeProblem,
   fitPoint,
   formatDegrees,
@@ -50,21 +51,12 @@ export function parsePosition(text: string): Reading<Position> {
   if (UTM.test(text)) return makeUnreadable('coordinate', makeUtmMessage(`"${text}"`));
   const [, plain] = WITH_HEIGHT.exec(text) ?? [];
   if (plain !== undefined) return parsePosition(plain);
-  const tokens = splitTokens(text);
-  const halves = tokens === undefined ? undefined : splitCoordinates(tokens);
-  if (halves === undefined) return makeUnreadable('coordinate', describeNoPosition(text));
-  const [first, second] = halves.map((half) => parseCoordinateTokens(half, text));
-  if (first === undefined || isMessage(first))
-    return makeUnreadable('coordinate', first ?? describeNoPosition(text));
-  if (second === undefined)
-    return makeUnreadable('coordinate', msg`"${text}" is a single coordinate. A point needs two.`);
-  if (isMessage(second)) return makeUnreadable('coordinate', second);
-  if (first.axis !== undefined && first.axis === second.axis) {
-    return makeUnreadable(
-      'coordinate',
-      msg`"${text}" gives the same axis twice. Write one coordinate with N and one with E.`,
-    );
-  }
+  const [first, second] = splitCoordinates(splitTokens(text) ?? []).map(parseCoordinateTokens);
+  const isPair =
+    first !== undefined &&
+    second !== undefined &&
+    (first.axis === undefined || first.axis !== second.axis);
+  if (!isPair) return makeUnreadable('coordinate', describeNoPosition(text));
   if (first.axis === 'y' || second.axis === 'x')
     return resolveAxes(text, second.value, first.value, true);
   return resolveAxes(text, first.value, second.value, first.axis === 'x' || second.axis === 'y');
@@ -87,16 +79,14 @@ function describeNoPosition(text: string): Message {
   return msg`"${text}" is not a position. Write 50.0871 N 14.4208 E, 50°5'13.6" N 14°25'15" E, or S-JTSK such as -743011.7 -1043265.5.`;
 }
 
-/**
- * Splits the tokens into two coordinates; returns one part where the boundary is unclear, undefined
- * for a wrong count.
- */
-function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] | undefined {
+/** Splits the tokens into two coordinates; empty where the boundary is unclear, or they are none. */
+function splitCoordinates(all: readonly Token[]): readonly (readonly Token[])[] {
   const numbers = all.filter(({ kind }) => kind === 'number').length;
-  if (numbers === 0 || numbers > 6) return undefined;
-  const at = findSplit(all, numbers);
-  const halves = at === undefined ? [all] : [all.slice(0, at), all.slice(at)];
-  return halves.map((half) => half.filter(({ kind }) => kind !== 'between'));
+  const at = numbers === 0 || numbers > 6 ? undefined : findSplit(all, numbers);
+  if (at === undefined) return [];
+  return [all.slice(0, at), all.slice(at)].map((half) =>
+    half.filter(({ kind }) => kind !== 'between'),
+  );
 }
 
 /** Returns the index where the second coordinate begins. */
@@ -119,25 +109,17 @@ function findSplit(tokens: readonly Token[], numbers: number): number | undefine
   return numbers % 2 === 0 ? listPlaces('number')[numbers / 2] : undefined;
 }
 
-/**
- * Returns decimal degrees or metres, a message for a faulty coordinate, or undefined where the
- * tokens are none.
- */
-function parseCoordinateTokens(
-  tokens: readonly Token[],
-  text: string,
-): Coordinate | Message | undefined {
+/** Returns decimal degrees or metres; undefined where the tokens are no coordinate. */
+function parseCoordinateTokens(tokens: readonly Token[]): Coordinate | undefined {
   const numbers = tokens.filter((token) => token.kind === 'number');
   const hemispheres = tokens.filter((token) => token.kind === 'hemisphere');
   const [degrees, minutes, seconds, ...more] = numbers;
   if (degrees === undefined || more.length > 0 || hemispheres.length > 1) return undefined;
-  if (numbers.slice(1).some(({ isNegative }) => isNegative)) return undefined;
-  if (numbers.slice(0, -1).some((part) => !Number.isInteger(Number(part.text))))
-    return msg`"${text}" has a decimal point before its minutes or seconds.`;
-  if ([minutes, seconds].some((part) => Number(part?.text ?? 0) >= 60))
-    return msg`"${text}" has 60 minutes or seconds, or more.`;
-  if (hasWrongMarks(tokens))
-    return msg`"${text}" does not give degrees, minutes and seconds in this order.`;
+  const isFaulty =
+    numbers.slice(1).some(({ isNegative, text }) => isNegative || Number(text) >= 60) ||
+    numbers.slice(0, -1).some(({ text }) => !Number.isInteger(Number(text))) ||
+    hasWrongMarks(tokens);
+  if (isFaulty) return undefined;
   const [hemisphere] = hemispheres;
   const isNegative = degrees.isNegative || hemisphere?.isNegative === true;
   const size =
@@ -179,40 +161,17 @@ function resolveAxes(text: string, x: string, y: string, isNamed = false): Readi
   const { system, change, ...point } = fitting;
   const isWhole = system === '4326' && !isNamed && /^-?\d+$/.test(x) && /^-?\d+$/.test(y);
   const isTurned = system === '4326' && change !== undefined && (isNamed || change !== 'axes');
-  const doubt = change === undefined ? undefined : describeChange(text, system, change, isNamed);
+  const oddity = isWhole ? msg`has whole degrees only, which may be a measure` : undefined;
+  const doubt = change === undefined ? oddity : CHANGE_WORDS[change];
   return {
     value: {
       system,
       point,
-      doubt: doubt ?? (isWhole ? describeWholeDegrees(text) : undefined),
+      doubt: doubt && msg`"${text}" ${doubt}.`,
       isTurned: isTurned ? true : undefined,
       change,
     },
   };
-}
-
-function describeWholeDegrees(text: string): Message {
-  return msg`"${text}" has whole degrees only, which may be a measure or a number.`;
-}
-
-function describeChange(
-  text: string,
-  system: GeomSystem,
-  change: PositionChange,
-  isNamed: boolean,
-): Message {
-  if (system === '5514')
-    return msg`"${text}" is S-JTSK in another order or with other signs than EPSG:5514.`;
-  switch (change) {
-    case 'axes':
-      return isNamed
-        ? msg`"${text}" has its hemispheres swapped.`
-        : msg`"${text}" has the latitude first.`;
-    case 'signs':
-      return msg`"${text}" lies south of the equator or west of Greenwich.`;
-    case 'axes-and-signs':
-      return msg`"${text}" has its axes swapped and a wrong sign.`;
-  }
 }
 
 /** Writes a position with all its digits, so that {@link parsePosition} reads the same point. */
@@ -358,9 +317,8 @@ export function parseCoordinate(text: string, axis: Axis): Reading<string> {
     tokens.some(({ kind }) => kind === 'degrees' || kind === 'hemisphere') ||
     /^\d+\s+\d+(?:\s+\d|[.,])/.test(text);
   const isOne = isAngle && tokens.every(({ kind }) => kind !== 'between');
-  const degrees = isOne ? parseCoordinateTokens(tokens, text) : undefined;
+  const degrees = isOne ? parseCoordinateTokens(tokens) : undefined;
   if (degrees === undefined) return decimal;
-  if (isMessage(degrees)) return makeUnreadable('coordinate', degrees);
   if (degrees.axis === undefined || degrees.axis === axis) return { value: degrees.value };
   return makeUnreadable(
     'coordinate',

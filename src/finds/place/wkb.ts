@@ -1,6 +1,5 @@
 import { formatPlainNumber } from '../../base/characters.ts';
-import { makeUnreadable, type Reading } from '../../base/issue.ts';
-import { msg } from '../../base/message.ts';
+import type { Reading } from '../../base/issue.ts';
 import { parseSurfaces, type Ring } from './areas.ts';
 import {
   type GeomSystem,
@@ -36,11 +35,8 @@ export function parseGeoPackagePoint(blob: Buffer): Reading<PointText | undefine
   const envelopeBytes = ENVELOPE_BYTES[(flags >> 1) & 7];
   if (blob.length < 8 || blob.toString('latin1', 0, 2) !== 'GP' || envelopeBytes === undefined)
     return makeDamagedPointFault();
-  if (((flags >> 5) & 1) === 1)
-    return makeUnreadable(
-      'geometry-form',
-      msg`The geometry is of an extended type that pas does not read. A find has one plain point.`,
-    );
+  // An extended type, which no standard describes.
+  if (((flags >> 5) & 1) === 1) return makeShapeFault('Geometry');
   if (((flags >> 4) & 1) === 1) return { value: undefined };
   try {
     return parseWkb(blob.subarray(8 + envelopeBytes));

@@ -202,7 +202,7 @@ describe('a find is entered by answering questions', () => {
     const { find } = await tell(prompt);
     expect(prompt.transcript.filter((line) => line.includes('✗'))).toEqual([
       expect.stringContaining('There is already a find K-001'),
-      expect.stringContaining('is a single coordinate'),
+      expect.stringContaining('is not a position'),
       expect.stringContaining('whole centimetres'),
       expect.stringContaining('State 2 submitted requires this'),
     ]);
@@ -225,7 +225,7 @@ describe('a find is entered by answering questions', () => {
       ),
     );
     expect(find.elements.geom_wkt).toBe('POINT (14.4208 50.0872)');
-    expect(said).toContain('"50.0871 14.4208" has the latitude first.');
+    expect(said).toContain('"50.0871 14.4208" has its axes swapped.');
   });
 
   test('an unknown finder is stored by name', async () => {

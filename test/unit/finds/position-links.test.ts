@@ -28,14 +28,14 @@ describe('a map link', () => {
   });
 
   test.each([
-    ['https://mapy.cz/zakladni?x=14.4208&y=50.0871&z=17', 'a map without a marker'],
-    ['https://www.google.com/maps/@50.0871,14.4208,17z', 'a map without a marker'],
-    ['https://example.org/', 'a map without a marker'],
-    ['https://mapy.cz/s/kobejafupe', 'short link'],
-    ['https://maps.app.goo.gl/AbCdEf', 'short link'],
-    ['geo:50.0871,14.4208;crs=nad27', 'nad27'],
+    ['https://mapy.cz/zakladni?x=14.4208&y=50.0871&z=17', 'a single marked place'],
+    ['https://www.google.com/maps/@50.0871,14.4208,17z', 'a single marked place'],
+    ['https://example.org/', 'a single marked place'],
+    ['https://mapy.cz/s/kobejafupe', 'a single marked place'],
+    ['https://maps.app.goo.gl/AbCdEf', 'a single marked place'],
+    ['geo:50.0871,14.4208;crs=nad27', 'a single marked place'],
     ['geo:0,0', '0 0 is what a device records'],
-    ['https://[', 'a map without a marker'],
+    ['https://[', 'a single marked place'],
   ])('without a marked place is explained: %s', (text, problem) => {
     expect(getProblem(text)).toContain(problem);
   });
@@ -59,8 +59,8 @@ describe('a plus code', () => {
   });
 
   test.each([
-    ['3CPC+R8 Praha', 'is a short plus code'],
-    ['3CPC+R8', 'is a short plus code'],
+    ['3CPC+R8 Praha', 'or a short one'],
+    ['3CPC+R8', 'or a short one'],
     ['9F2P3CPC+', 'a large area'],
     ['9F2P0000+', 'a large area'],
     ['50.0871 +14.4208', 'none'],

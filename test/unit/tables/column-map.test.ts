@@ -200,10 +200,10 @@ pozn = "poznamka"`;
     [
       '49.84 15.17',
       'POINT (15.17 49.84)',
-      ['has the latitude first. It is read as 49.84 N 15.17 E.'],
+      ['has its axes swapped. It is read as 49.84 N 15.17 E.'],
     ],
-    ['POINT(49.84 15.17)', 'POINT (15.17 49.84)', ['has the latitude first. It is read as']],
-    ['1077354 693174', 'POINT (-693174 -1077354)', ['in another order or with other signs']],
+    ['POINT(49.84 15.17)', 'POINT (15.17 49.84)', ['has its axes swapped. It is read as']],
+    ['1077354 693174', 'POINT (-693174 -1077354)', ['and a wrong sign']],
     ['POINT(693174 1077354)', 'POINT (-693174 -1077354)', ['It is read as -693174 -1077354.']],
   ])('the position %s, and a change of it is told', (written, point, told) => {
     const map = parseMap(

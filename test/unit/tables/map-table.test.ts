@@ -191,14 +191,14 @@ describe('points', () => {
       'local_id;wkt\na;50.08, 14.42\n',
       'coordinate',
       'wkt',
-      'latitude first. The point is not used',
+      'axes swapped. The point is not used',
     ],
     [
       'a lost decimal mark',
       'local_id;lon;lat\na;14 42;50 08\n',
       'coordinate',
       'lon',
-      'several separators',
+      'is not a plain number',
     ],
     [
       'a lost position',
