@@ -141,42 +141,30 @@ export const CENTIMETRES = { mm: 0.1, cm: 1, dm: 10, m: 100 } as const;
 
 /**
  * Parses a whole number of at most 15 digits; `25,0` is one. Not readable: a unit behind it,
- * other decimals, and `1,000`, which may be 1 or 1000.
+ * other decimals, and `1,000`, which may be 1 or 1000; the message has the meanings.
  */
 export function parseInteger(cell: string): Reading<number> {
-  const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
-  const digits = cell.slice(0, unit?.index);
-  const readings = parseBothReadings(digits);
-  if (readings !== undefined) {
-    const meant = joinWithOr(readings);
-    return makeUnreadable(
-      'integer',
-      msg`"${cell}" is ambiguous: it can mean ${meant}. Write only digits, without a separator.`,
-    );
-  }
-  if (/^[+-]?\d{1,15}([.,]0+)?$/.test(cell)) return { value: Number.parseInt(cell, 10) };
-  if (/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) {
-    const advice = getDepthAdvice(
-      digits,
-      CENTIMETRES[(unit?.[1]?.toLowerCase() ?? 'cm') as keyof typeof CENTIMETRES],
-    );
-    return makeUnreadable(
-      'integer',
-      msg`"${cell}" is not a number of whole centimetres without a unit. Write ${advice}.`,
-    );
-  }
+  const isPlain = /^[+-]?\d{1,15}([.,]0+)?$/.test(cell) && parseBothReadings(cell) === undefined;
+  if (isPlain) return { value: Number.parseInt(cell, 10) };
+  const depths = joinWithOr(listPossibleDepths(cell));
   return makeUnreadable(
     'integer',
-    msg`"${cell}" is not a whole number. Write digits only, without a unit.`,
+    depths === ''
+      ? msg`"${cell}" is not a whole number. Write digits only, without a unit.`
+      : msg`"${cell}" is not a number of whole centimetres without a unit. Write ${depths}.`,
   );
 }
 
-/** Returns the depth in centimetres, or the two nearest whole ones. */
-function getDepthAdvice(digits: string, factor: number): Message | string {
+/** Lists what a depth may mean in centimetres: a fraction the two nearest whole ones. */
+function listPossibleDepths(cell: string): readonly string[] {
+  const unit = /(?<!\s)\s*(mm|cm|dm|m)\.?$/i.exec(cell);
+  const digits = cell.slice(0, unit?.index);
+  const readings = parseBothReadings(digits);
+  if (readings !== undefined) return readings;
+  if (!/^[+-]?\d{1,15}(?:[.,]\d+)?$/.test(digits)) return [];
+  const factor = CENTIMETRES[(unit?.[1]?.toLowerCase() ?? 'cm') as keyof typeof CENTIMETRES];
   const depth = Number((Number(digits.replace(',', '.')) * factor).toPrecision(12));
-  return Number.isInteger(depth)
-    ? String(depth)
-    : joinWithOr([String(Math.floor(depth)), String(Math.ceil(depth))]);
+  return [...new Set([Math.floor(depth), Math.ceil(depth)])].map(String);
 }
 
 /** Includes the words of spreadsheets in Czech and German. */
@@ -218,12 +206,9 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
     )
   )
     return { value: '5514' };
-  const alike = /(?:5513|2065)$/.test(name)
-    ? msg` It differs from 5514 in the order or the signs of its axes.`
-    : '';
   return makeUnreadable(
     'coordinate-system',
-    msg`"${cell}" is not a known coordinate system.${alike} Write 4326 (WGS 84) or 5514 (S-JTSK).`,
+    msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`,
   );
 }
 
@@ -287,8 +272,13 @@ export function parseDateCell(written: string): Reading<string> {
       msg`"${cell}" does not exist in the calendar. Write the right date as YYYY-MM-DD.`,
     );
   }
-  const why = explainNoDate(cell);
-  return makeUnreadable('date', msg`"${cell}" ${why}`);
+  const days = joinWithOr(listPossibleDays(cell));
+  return makeUnreadable(
+    'date',
+    days === ''
+      ? msg`"${cell}" is no single day in a known form. Write YYYY-MM-DD, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`
+      : msg`"${cell}" is no single day in a known form. Write ${days}.`,
+  );
 }
 
 /** Tells if a person confirms a day that pas would doubt: `1936-05-01!`. */
@@ -341,25 +331,30 @@ function parseMonth(word: string): string {
   return only === undefined || another !== undefined ? NO_MONTH : String(MONTHS.indexOf(only) + 1);
 }
 
-/** Forms of which a text may have two. */
-const AMBIGUOUS_FORMS = ['d/m/yyyy', 'm/d/yyyy', 'd-m-yyyy', 'm-d-yyyy'];
+/** Forms of which a text may have two, or that leave the century open. */
+const AMBIGUOUS_FORMS = [
+  'd/m/yyyy',
+  'm/d/yyyy',
+  'd-m-yyyy',
+  'm-d-yyyy',
+  'd.m.yy',
+  'd/m/yy',
+  'm/d/yy',
+  'd-m-yy',
+];
+/** An old workbook of a Mac counts its days from 1904. */
+const DAYS_BEFORE_1904 = 1462;
 
-/** Explains why a text is no day, with the remedy. */
-function explainNoDate(cell: string): Message {
-  const readings = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
-  const days = joinWithOr([...readings]);
-  if (readings.size > 0) return msg`has a form of several meanings. Write ${days}.`;
+/** Lists the days that a text may mean which is none in a form with one meaning. */
+function listPossibleDays(cell: string): readonly string[] {
+  const days = new Set(AMBIGUOUS_FORMS.flatMap((form) => parseDateForm(cell, form) ?? []));
+  if (days.size > 0) return [...days];
   const [, withoutTime = ''] = /^(.*\d)[T ]\s*\d{1,2}:\d{2}/.exec(cell) ?? [];
   const timed = withoutTime === '' ? undefined : parseDateCell(withoutTime);
-  if (timed !== undefined && 'value' in timed)
-    return msg`has a time. Write only the day: ${timed.value}.`;
-  if (/^\d{1,2}[./-]\s*\d{1,2}[./-]\s*\d{2}$/.test(cell))
-    return msg`has a two-digit year. Write the day as YYYY-MM-DD.`;
-  if (/^\d{5}(?:[.,]\d+)?$/.test(cell)) {
-    const since1900 = addDays(DAY_ZERO, Number.parseInt(cell, 10));
-    return msg`is a spreadsheet's day number: ${since1900}, or four years and a day later in an old Mac workbook. Format the column as a date, or write the date.`;
-  }
-  return msg`is no single day in a known form. Write YYYY-MM-DD, such as 2024-04-03, or 3. 4. 2024. If the day is not known, leave the cell empty and write what is known in poznamka.`;
+  if (timed !== undefined && 'value' in timed) return [timed.value];
+  // Four digits are a year.
+  const since1900 = /^\d{5}/.test(cell) ? toDay(cell) : undefined;
+  return since1900 === undefined ? [] : [since1900, addDays(since1900, DAYS_BEFORE_1904)];
 }
 
 /** No find in the service is older; an earlier year is a typing error, such as 0204. */
@@ -419,10 +414,6 @@ const CASES: readonly DayCase[] = [
     const likely = findPastDay(day, today);
     return msg`${day} is in the future. Perhaps ${likely} is meant, or this computer's clock is wrong.`;
   },
-  (day) =>
-    Number(day.slice(0, 4)) < EARLIEST_YEAR
-      ? msg`${day} is very long ago. Check the year, of which a digit may be missing.`
-      : undefined,
   (day, { today, isOfDevice }) => {
     const likely = addDays(day, ROUND_OF_GPS_DAYS);
     return isOfDevice && likely <= today && countDays(likely, today) <= USED_DAYS
@@ -430,8 +421,8 @@ const CASES: readonly DayCase[] = [
       : undefined;
   },
   (day, { areOldUsual }) =>
-    isOldDay(day) && !areOldUsual
-      ? msg`${day} is long before the other days of the table. Check the year.`
+    Number(day.slice(0, 4)) < EARLIEST_YEAR || (isOldDay(day) && !areOldUsual)
+      ? msg`${day} is long ago, unlike other finds. Check the year, of which a digit may be wrong or missing.`
       : undefined,
 ];
 

@@ -4,11 +4,17 @@ import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/databas
 import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
-import { type Message, msg } from '../base/message.ts';
+import { msg } from '../base/message.ts';
 import type { ArchiveSource } from './formats/zip-entries.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
-import { assertInputSize, makeDamagedFileError, makePasswordError, type Table } from './table.ts';
+import {
+  assertInputSize,
+  makeDamagedFileError,
+  makeOtherFormatError,
+  makePasswordError,
+  type Table,
+} from './table.ts';
 
 type ReadOptions = {
   /** Part of the file, by name or number; otherwise the first with content. */
@@ -35,7 +41,7 @@ type Format = {
   /** Extensions, the usual one first. */
   readonly extensions: readonly string[];
   /** Name in messages; absent for a text table, the fallback. */
-  readonly called?: Message;
+  readonly called?: string;
   /** Options that apply to the format. */
   readonly options: readonly Option[];
 };
@@ -71,7 +77,7 @@ const READERS = {
   },
   fods: {
     extensions: ['fods'],
-    called: msg`a flat workbook (FODS)`,
+    called: 'FODS',
     root: /<office:document\s/,
     options: ['sheet', 'headerRows'],
     read: async ({ file, bytes, sheet, headerRows }) =>
@@ -86,7 +92,7 @@ const READERS = {
   },
   gpkg: {
     extensions: ['gpkg'],
-    called: msg`a GeoPackage (an SQLite database)`,
+    called: 'GeoPackage',
     signature: 'SQLite format 3\u0000',
     options: ['sheet'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
@@ -96,7 +102,7 @@ const READERS = {
   },
   shp: {
     extensions: ['shp', 'dbf'],
-    called: msg`a shapefile`,
+    called: 'shapefile',
     signature: '\u0000\u0000\u0027\u000a',
     options: ['encoding'],
     read: (source) => readShapefile(source),
@@ -122,7 +128,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
   },
   {
     extensions: ['xlsx', 'xlsm'],
-    called: msg`a workbook (XLSX)`,
+    called: 'XLSX',
     part: /^xl\/workbook\.xml$/i,
     options: ['sheet', 'headerRows'],
     read: async ({ file, archive, sheet, headerRows, isOnDisk, photoFolder }) => {
@@ -135,7 +141,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
   },
   {
     extensions: ['ods'],
-    called: msg`a workbook (ODS)`,
+    called: 'ODS',
     part: /^content\.xml$/,
     options: ['sheet', 'headerRows'],
     read: async ({ file, archive, sheet, headerRows }) =>
@@ -143,7 +149,7 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
   },
   {
     extensions: ['kmz'],
-    called: msg`an archive of KML (KMZ)`,
+    called: 'KMZ',
     part: /\.kml$/i,
     options: [],
     read: async (source) => (await import('./formats/xml-table.ts')).readKmz(source),
@@ -173,7 +179,7 @@ function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
   if (reader === READERS.csv && named?.called !== undefined && bytes.length > 0)
     throw makeDamagedFileError(
       file,
-      msg`${file} is not ${named.called}, although its name says so: its first bytes differ.`,
+      msg`${file} has the name of another format (${named.called}), but its content differs.`,
     );
   return reader;
 }
@@ -204,7 +210,8 @@ function detectReaderOfBytes(
   // A text table may begin with either character, so its extension decides.
   if (named === READERS.csv || start === undefined) return READERS.csv;
   if (start === '<') {
-    if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES))) throw makeWebPageError(file);
+    if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES)))
+      throw makeOtherFormatError(file, 'HTML');
     return FILE_READERS.find(({ root }) => root?.test(head)) ?? READERS.xml;
   }
   const isJson =
@@ -220,16 +227,6 @@ function isTableOfPage(head: string): boolean {
   return (
     /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b/i.test(head) &&
     /<table\b/i.test(head)
-  );
-}
-
-function makeWebPageError(file: string): FileError {
-  return new FileError(
-    file,
-    msg`${file} is a table saved as a web page (HTML), which pas does not read.`,
-    {
-      hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
-    },
   );
 }
 
@@ -250,13 +247,7 @@ function findTextStart(bytes: Buffer): string | undefined {
 /** Excel wraps an encrypted workbook in the container of its old format. */
 function makeOldFormatError(file: string, bytes: Buffer): FileError {
   if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) return makePasswordError(file);
-  return new FileError(
-    file,
-    msg`${file} is a workbook in the old Excel format (.xls), which pas does not read.`,
-    {
-      hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
-    },
-  );
+  return makeOtherFormatError(file, '.xls');
 }
 
 /**
@@ -317,10 +308,7 @@ async function readFolder(folder: string, options: ReadOptions): Promise<Table> 
     .slice(0, MAX_NAMED_TABLES)
     .join(', ');
   throw new FileError(folder, msg`${folder} is a folder without a table of submitted forms.`, {
-    hint:
-      names === ''
-        ? msg`Name the file of the table itself, or the folder into which an export of ODK Central or KoboToolbox was unpacked.`
-        : msg`Name a file, such as: ${names}`,
+    hint: names === '' ? undefined : msg`Name a file, such as: ${names}`,
   });
 }
 
@@ -395,20 +383,12 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   } finally {
     archive.close();
   }
-  throw new FileError(
-    file,
-    msg`${file} is an archive (ZIP), but not a workbook, and contains no KML or shapefile.`,
-    {
-      hint: msg`Save the table as .xlsx or CSV UTF-8, or unpack the archive and import what is in it.`,
-    },
-  );
+  throw makeOtherFormatError(file, 'ZIP');
 }
 
 function assertOptionsApply(file: string, given: ReadOptions, { options }: Format): void {
   const astray = OPTIONS.find((option) => given[option] !== undefined && !options.includes(option));
   if (astray === undefined) return;
   const flag = FLAGS[astray];
-  throw new FileError(file, msg`${flag} does not apply to the format of ${file}.`, {
-    hint: msg`Leave ${flag} out.`,
-  });
+  throw new FileError(file, msg`${flag} does not apply to the format of ${file}. Leave it out.`);
 }

@@ -117,15 +117,18 @@ export function getNamedPart<T extends Part>(file: string, parts: readonly T[], 
     parts.find(({ name }) => makeIdKey(name) === makeIdKey(named)) ??
     (/^[1-9]\d*$/.test(named) ? parts[Number(named) - 1] : undefined);
   if (part !== undefined) return part;
-  throw new FileError(file, msg`${file} has no sheet or layer "${named}".`, {
-    hint: makePartsHint(parts),
-  });
+  throw makeNoPartError(file, parts, named);
 }
 
-/** Makes the hint that names the sheets or layers of a file; undefined where it has none. */
-export function makePartsHint(parts: readonly Part[]): Message | undefined {
+/** Makes the error of a file without the named part, or without any that has finds. */
+export function makeNoPartError(file: string, parts: readonly Part[], named?: string): FileError {
   const names = parts.map(({ name }) => name).join(', ');
-  return names === '' ? undefined : msg`It has: ${names}.`;
+  const problem =
+    named === undefined
+      ? msg`${file} has no sheet or layer with content.`
+      : msg`${file} has no sheet or layer "${named}".`;
+  const hint = names === '' ? undefined : msg`It has: ${names}.`;
+  return new FileError(file, problem, { hint });
 }
 
 /**
@@ -156,6 +159,23 @@ export function makeCutShortError(file: string, cause?: unknown): FileError {
   return makeDamagedFileError(file, msg`${file} is damaged or cut short.`, cause);
 }
 
+/** Makes the error of a text in a format that it does not follow. */
+export function makeSyntaxError(
+  file: string,
+  format: 'XML' | 'JSON',
+  problem: Message,
+  cause: unknown,
+): FileError {
+  return makeDamagedFileError(file, msg`${file} is not valid ${format}: ${problem}.`, cause);
+}
+
+/** Makes the error of a format that pas does not read. */
+export function makeOtherFormatError(file: string, format: string): FileError {
+  return new FileError(file, msg`${file} is in a format that pas does not read: ${format}.`, {
+    hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
+  });
+}
+
 export function makePasswordError(file: string): FileError {
   return new FileError(file, msg`${file} is protected by a password and cannot be read.`, {
     hint: msg`Open it in the spreadsheet and save it without the password.`,
@@ -168,17 +188,17 @@ export function makePasswordError(file: string): FileError {
  */
 export const MAX_INPUT_BYTES = 64 * 1024 * 1024;
 
-export const SPLIT_IT = msg`Split the table, or remove what is not part of it.`;
-
-/**
- * Checks the size of an input in bytes.
- * @throws FileError where it is more than the format's limit
- */
-export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT_BYTES): void {
-  if (size <= maxBytes) return;
-  throw new FileError(name, msg`${name} has ${size} bytes; pas reads at most ${maxBytes}.`, {
-    hint: SPLIT_IT,
+/** Makes the error of a file that is beyond a limit of pas. */
+export function makeTooLargeError(file: string): FileError {
+  const { rows, columns, cells } = LIMITS;
+  return new FileError(file, msg`${file} is larger than pas reads.`, {
+    hint: msg`A table may have ${rows} rows, ${columns} columns and ${cells} cells. Split it, or remove what is not part of it.`,
   });
+}
+
+/** @throws FileError where an input has more bytes than its format may have */
+export function assertInputSize(file: string, sizeBytes: number, maxBytes = MAX_INPUT_BYTES): void {
+  if (sizeBytes > maxBytes) throw makeTooLargeError(file);
 }
 
 /**
@@ -186,38 +206,30 @@ export function assertInputSize(name: string, size: number, maxBytes = MAX_INPUT
  * before its cells are read. A workbook stores a text once, and may use it in every cell.
  */
 const LIMITS = {
-  rows: { most: 100_000, called: msg`rows of finds` },
+  rows: 100_000,
   // A spreadsheet has half as many, most of which may be blank.
-  lines: { most: 2_000_000, called: msg`lines` },
-  columns: { most: 1000, called: msg`columns` },
-  cells: { most: 3_000_000, called: msg`cells` },
-  texts: { most: 750_000, called: msg`different texts` },
-  characters: { most: 30_000_000, called: msg`characters in its cells` },
-  faults: { most: 100_000, called: msg`syntax errors` },
+  lines: 2_000_000,
+  columns: 1000,
+  cells: 3_000_000,
+  texts: 750_000,
+  characters: 30_000_000,
+  faults: 100_000,
 };
-const COUNTED = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
+type Counts = Readonly<Partial<Record<keyof typeof LIMITS, number>>>;
 
 /**
  * Checks counts of a table against the limits of pas; cells are computed from rows and columns
  * where they are not given.
  * @throws FileError where one is exceeded
  */
-export function assertTableSize(
-  file: string,
-  counts: Readonly<Partial<Record<keyof typeof LIMITS, number>>>,
-): void {
+export function assertTableSize(file: string, counts: Counts): void {
   const { rows = 0, columns = 0 } = counts;
-  const all = { cells: rows * columns, ...counts };
-  for (const counted of COUNTED) {
-    const { most, called } = LIMITS[counted];
-    if ((all[counted] ?? 0) > most)
-      throw new FileError(
-        file,
-        msg`${file} has more than ${most} ${called}, which is too many to read.`,
-        { hint: SPLIT_IT },
-      );
-  }
+  const all: Counts = { cells: rows * columns, ...counts };
+  for (const counted of COUNTED)
+    if ((all[counted] ?? 0) > LIMITS[counted]) throw makeTooLargeError(file);
 }
+
+const COUNTED = Object.keys(LIMITS) as (keyof typeof LIMITS)[];
 
 /** A row of a format with named values: a feature, a waypoint, a find. */
 export type NamedValues = RowNumber &

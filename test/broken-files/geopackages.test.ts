@@ -81,7 +81,7 @@ describe('a GeoPackage that cannot be read as a whole', () => {
   const empty = Buffer.from(good);
   empty.fill(0, 100);
   test.each([
-    ['no layers of points', makeGeoPackage([{ name: 'plochy', type: 'POLYGON', features: [] }]), 'no layer of points'],
+    ['no layers of points', makeGeoPackage([{ name: 'plochy', type: 'POLYGON', features: [] }]), 'has no sheet or layer'],
     ['another coordinate system', makeGeoPackage([{ name: 'a', system: 32633, features: [] }]), 'EPSG:32633'],
     ['cut short', good.subarray(0, 5000), 'damaged or cut short'],
     ['damaged', empty, 'damaged or cut short'],

@@ -89,11 +89,11 @@ test.each([
 describe('an unreadable file is one error with advice', () => {
   test.each([
     ['csv/empty.csv', 'is empty'],
-    ['csv/named.xlsx', 'is not a workbook'],
+    ['csv/named.xlsx', 'another format (XLSX)'],
     ['geojson/cut-short.geojson', 'JSON at position 300'],
     ['geojson/other-json.json', 'no GeoJSON features'],
     ['geojson/other-system.geojson', 'EPSG::32633'],
-    ['gpkg/not-sqlite.gpkg', 'is not a GeoPackage'],
+    ['gpkg/not-sqlite.gpkg', 'another format (GeoPackage)'],
     ['gpx/cut-short.gpx', 'line 3'],
     ['gpx/entity.gpx', 'a DTD is not allowed'],
     ['gpx/only-tracks.gpx', 'no placemarks or waypoints'],

@@ -39,7 +39,7 @@ describe('a workbook built to fill the memory, or to never end, is one clear err
     [
       'a row number beyond every sheet',
       rows('<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'),
-      'no spreadsheet program writes',
+      'is damaged or cut short',
     ],
     [
       'a million row elements',
@@ -66,7 +66,7 @@ describe('a workbook built to fill the memory, or to never end, is one clear err
       .map((tag) => tag.repeat(100_000))
       .join('');
     expect(await refusal('season.xlsx', rows(`<row r="3"><c r="A3"><f>${endless}`))).toContain(
-      'damaged workbook: in xl/worksheets/sheet1.xml',
+      'xl/worksheets/sheet1.xml is not valid XML',
     );
   });
 });
@@ -114,15 +114,15 @@ describe('a text table beyond all real sizes is one clear error:', () => {
 
   test.each(['\n', ' \r\n', ';;\n'])('sixty megabytes of the blank line %j', (line) => {
     const blank = Buffer.alloc(60_000_000, line);
-    expect(() => parseCsvTable('season.csv', blank)).toThrow('has more than 2000000 lines');
+    expect(() => parseCsvTable('season.csv', blank)).toThrow('is larger than pas reads');
     const below = Buffer.concat([Buffer.from(`${HEADER.join(';')}\nA;C-1;1\n`), blank]);
-    expect(() => parseCsvTable('season.csv', below)).toThrow('has more than 2000000 lines');
+    expect(() => parseCsvTable('season.csv', below)).toThrow('is larger than pas reads');
   });
 
   test.each([
     ['more features than any season has', '{"type":"Feature"}', 100_001, 'more than 100000 rows'],
     ['features that are none', '[]', 3_000_000, 'more than 100000 rows'],
-    ['values without end', '1', 20_000_002, 'pas reads at most 16777216'],
+    ['values without end', '1', 20_000_002, 'is larger than pas reads'],
   ])('%s', async (_, feature, count, message) => {
     const bytes = Buffer.from(
       `{"type":"FeatureCollection","features":[${`${feature},`.repeat(count)}1]}`,
@@ -245,7 +245,7 @@ describe.skipIf(!MEASURES_MEMORY)('a small file takes little time, whatever is i
             content: Buffer.alloc(60_000_000, 0x0a),
           })),
         ]),
-      /unpacks to more than/,
+      /is larger than pas reads/,
     ],
     [
       'a workbook of as many rows as are read',
@@ -310,7 +310,7 @@ describe('a table built to fill the memory is one clear error with little memory
       'a table of two hundred million bytes',
       'season.csv',
       () => Buffer.alloc(200_000_000, `${HEADER.join(';')}\nA;${'x'.repeat(1000)};1\n`),
-      /has 200000000 bytes; pas reads at most 67108864/,
+      /is larger than pas reads/,
     ],
   ])('%s', async (_, name, content, message) => {
     const home = (await homeWithoutNetwork()).with(LITTLE_ROOM);

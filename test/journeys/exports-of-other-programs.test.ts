@@ -179,7 +179,7 @@ test('a table that was saved as a web page is refused by name', async () => {
   const page =
     '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
   const { run } = await imported('season.html', page);
-  await expectEnded(run, 2, /web page \(HTML\)[\s\S]*Save it as \.xlsx/);
+  await expectEnded(run, 2, /pas does not read: HTML[\s\S]*Save it as \.xlsx/);
 });
 
 test('every reader removes the formula mark, whatever program the file went through', async () => {

@@ -26,7 +26,7 @@ test('an unreadable table among several is named and left out, a lock file passe
   ];
   const run = await copy.pas('import', ...files, ...SET);
   await expectEnded(run, 3, /~\$a\.xlsx is the lock file/);
-  expect(run.stderr).toMatch(/broken\.xlsx is not a workbook/);
+  expect(run.stderr).toMatch(/broken\.xlsx has the name of another format/);
   expect(await listIds(copy)).toEqual(['A-1']);
   const locked = await copy.pas('import', files[0] ?? '', files[2] ?? '', ...SET);
   await expectEnded(locked, 0);

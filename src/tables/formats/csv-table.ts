@@ -1,8 +1,7 @@
 import { withoutFormulaMark } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue } from '../../base/issue.ts';
-import { msgid } from '../../base/language.ts';
-import { type Message, msg, nmsg } from '../../base/message.ts';
+import { type Message, msg } from '../../base/message.ts';
 import { findHeader, type HeaderRows, readFirstRows } from '../header-row.ts';
 import { requireUtf8, toUtf8 } from '../input-file.ts';
 import {
@@ -72,12 +71,10 @@ export function parseCsvTable(file: string, bytes: Buffer, named?: HeaderRows): 
     header,
     headerRow,
     readRows,
-    check: (row) => checkRow(row, header, delimiter),
+    check: (row) => checkRow(row, header),
     issues: found?.issues ?? [],
     none:
-      found === undefined
-        ? new FileError(file, msg`${file} contains only blank lines.`)
-        : makeNoRowsIssue(place),
+      found === undefined ? new FileError(file, msg`${file} is empty.`) : makeNoRowsIssue(place),
   });
 }
 
@@ -158,14 +155,10 @@ function splitRecord(
     if (cell.startsWith(QUOTE)) {
       const opened = text.indexOf(QUOTE, at) + 1;
       const closed = findClosingQuote(text, opened, start + MAX_RECORD_CHARACTERS);
-      if (closed === undefined)
+      end = closed === undefined ? end : findEnd(CELL_ENDS[delimiter], text, closed);
+      if (closed === undefined || text.slice(closed + 1, end).trim() !== '')
         return {
-          problem: msg`The row that begins at line ${line} of the file opens a quote (") that never closes. Close it, or double a quote that belongs to the text ("").`,
-        };
-      end = findEnd(CELL_ENDS[delimiter], text, closed);
-      if (text.slice(closed + 1, end).trim() !== '')
-        return {
-          problem: msg`The row that begins at line ${line} of the file closes a quote (") in the middle of a cell. Double a quote that belongs to the text ("").`,
+          problem: msg`The row that begins at line ${line} of the file has a quote (") that never closes, or closes in the middle of a cell. Double a quote that belongs to the text ("").`,
         };
       cells.push(parseCellText(text.slice(opened, closed).replaceAll('""', QUOTE)));
     } else cells.push(parseCellText(cell));
@@ -191,18 +184,12 @@ function parseCellText(text: string): string {
  */
 const CONSTANT_FORMULA = /^="((?:[^"]|"")*)"$/;
 
-function checkRow({ cells }: TableRow, header: readonly string[], delimiter: string): Issue[] {
-  return cells.length === header.length
-    ? checkCells(cells, header)
-    : [makeErrorIssue('table-cells', makeCellsMessage(cells.length, header.length, delimiter))];
-}
-
-function makeCellsMessage(actualCount: number, wanted: number, delimiter: string): Message {
-  const count = formatCellCount(actualCount);
-  const separator = formatDelimiter(delimiter);
-  return actualCount > wanted
-    ? msg`The row has ${count}, but the header has only ${wanted}. If a text contains ${separator}, put it in quotes.`
-    : msg`The row has only ${count}, but the header has ${wanted}. If a text contains a line break, put it in quotes; write every cell, even an empty one.`;
+function checkRow({ cells }: TableRow, header: readonly string[]): Issue[] {
+  const count = cells.length;
+  const wanted = header.length;
+  if (count === wanted) return checkCells(cells, header);
+  const message = msg`The row has another number of cells (${count}) than the header (${wanted}). Write every cell, even an empty one, and put a text with a separator or a line break in quotes.`;
+  return [makeErrorIssue('table-cells', message)];
 }
 
 /** Returns the delimiter of Excel's line `sep=;`, which is no row of the table. */
@@ -232,12 +219,4 @@ function detectDelimiter(text: string): Delimiter {
   });
   const counts = line ?? first;
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
-}
-
-function formatDelimiter(delimiter: string): Message {
-  return delimiter === '\t' ? msg`a tab` : msg`"${delimiter}"`;
-}
-
-function formatCellCount(count: number): Message {
-  return nmsg(msgid`${count} cell`, msgid`${count} cells`, count);
 }

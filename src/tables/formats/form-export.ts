@@ -5,7 +5,7 @@ import { msg } from '../../base/message.ts';
 import { FORM_FILE } from '../../finds/form-names.ts';
 import { isFormTable, isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
-import type { Attachments, Table } from '../table.ts';
+import { type Attachments, makeTooLargeError, type Table } from '../table.ts';
 import { parseCsvTable } from './csv-table.ts';
 import { type ArchiveSource, openAttachments, type ZipEntry } from './zip-entries.ts';
 
@@ -26,12 +26,7 @@ function findAttachments(folder: string): Attachments {
       const path = join(at, entry.name);
       if (entry.isDirectory() && depth < DEEPEST) walk(path, depth + 1);
       else if (entry.isFile()) paths.push(relative(folder, path).split(sep).join('/'));
-      if (paths.length > MAX_FILES) {
-        throw new FileError(
-          folder,
-          msg`${folder} has more than ${MAX_FILES} files. Name the folder of the photographs: --photos.`,
-        );
-      }
+      if (paths.length > MAX_FILES) throw makeTooLargeError(folder);
     }
   };
   walk(folder, 0);
@@ -171,7 +166,8 @@ function requireOneFolder(paths: readonly string[]): string {
 
 function makeSeveralError(file: string, names: readonly string[]): FileError {
   const listed = names.join(', ');
-  return new FileError(file, msg`${file} contains submissions of several forms: ${listed}.`, {
-    hint: msg`Export and import one form at a time.`,
-  });
+  return new FileError(
+    file,
+    msg`${file} contains submissions of several forms: ${listed}. Import one at a time.`,
+  );
 }

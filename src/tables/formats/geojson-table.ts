@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { formatPlainNumber } from '../../base/characters.ts';
-import { FileError, getErrorMessage } from '../../base/errors.ts';
+import { getErrorMessage } from '../../base/errors.ts';
 import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import {
@@ -18,6 +18,7 @@ import {
   isOverlong,
   makeDamagedFileError,
   makeOverlongFault,
+  makeSyntaxError,
   makeTableOfRecords,
   type ReadRecord,
   type Table,
@@ -42,14 +43,11 @@ export function parseGeoJson(file: string, bytes: Buffer): Table {
   try {
     document = JSON.parse(text);
   } catch (thrown) {
-    const reason = getErrorMessage(thrown);
-    throw makeDamagedFileError(file, msg`${file} is not valid JSON: ${reason}.`, thrown);
+    throw makeSyntaxError(file, 'JSON', getErrorMessage(thrown), thrown);
   }
   const features = listFeatures(document);
   if (features === undefined)
-    throw new FileError(file, msg`${file} is JSON, but has no GeoJSON features.`, {
-      hint: msg`The file must be a FeatureCollection. Save the layer as GeoJSON again.`,
-    });
+    throw makeDamagedFileError(file, msg`${file} is JSON, but has no GeoJSON features.`);
   return makeFeatureTable(file, features, getSystem(file, document));
 }
 
@@ -80,14 +78,12 @@ function splitSequence(text: string): readonly string[] | undefined {
   return isSeparated || isByLine() ? parts : undefined;
 }
 
-/** A damaged feature of a sequence does not affect the others. */
-const DAMAGED = Symbol('damaged');
-
+/** Parses a feature of a sequence; a damaged one, which is undefined, does not affect the others. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return DAMAGED;
+    return undefined;
   }
 }
 
@@ -125,14 +121,11 @@ type FeatureValues = {
 };
 
 function parseFeature(feature: unknown, system: GeomSystem): FeatureValues | Unreadable {
-  if (feature === DAMAGED)
-    return makeUnreadable('feature', msg`This is not valid JSON. The line may be cut short.`);
-  if (!isFeature(feature)) {
+  if (!isFeature(feature))
     return makeUnreadable(
       'feature',
-      msg`This is not a GeoJSON feature: its type is not "Feature".`,
+      msg`This is not a GeoJSON feature. Its line may be cut short.`,
     );
-  }
   const values = new Map<string, string>();
   for (const [name, value] of Object.entries(
     isObject(feature['properties']) ? feature['properties'] : {},

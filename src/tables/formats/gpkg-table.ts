@@ -11,7 +11,7 @@ import {
   openDatabaseImage,
 } from '../../base/disk/database.ts';
 import { assertReadableInTime, readImageWithJournal } from '../../base/disk/database-file.ts';
-import { DatabaseError, FileError, getErrorCode } from '../../base/errors.ts';
+import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import {
@@ -28,7 +28,7 @@ import {
   getNamedPart,
   makeCutShortError,
   makeDamagedFileError,
-  makePartsHint,
+  makeNoPartError,
   makeTableOfRecords,
   makeUnreadPartsIssues,
   type NamedValues,
@@ -79,12 +79,7 @@ function chooseLayer(
       `select name from sqlite_master where name in ('gpkg_contents', 'gpkg_geometry_columns')`,
     )
     .all();
-  if (tables.length < 2) {
-    throw makeDamagedFileError(
-      file,
-      msg`${file} is an SQLite database, but not a GeoPackage: it lacks the list of its layers.`,
-    );
-  }
+  if (tables.length < 2) throw makeNoPartError(file, []);
   const layers = database
     .prepare(
       `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
@@ -101,10 +96,7 @@ function chooseLayer(
   const fitting = layers.filter(({ geometryType }) => POINT_TYPES.includes(geometryType));
   const filled = fitting.filter(({ name }) => isComputed(database, name) || hasRow(database, name));
   const layer = ofForm ?? filled[0] ?? fitting[0];
-  if (layer === undefined)
-    throw new FileError(file, msg`${file} has no layer of points.`, {
-      hint: makePartsHint(layers),
-    });
+  if (layer === undefined) throw makeNoPartError(file, layers);
   return { layer, others: filled.filter((each) => each !== layer) };
 }
 

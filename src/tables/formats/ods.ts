@@ -1,7 +1,5 @@
 import { formatSpreadsheetNumber } from '../../base/characters.ts';
 import { withoutFormulaMark } from '../../base/csv.ts';
-import { FileError } from '../../base/errors.ts';
-import { msg } from '../../base/message.ts';
 import { getAttribute, type XmlDocument, type XmlElement } from '../../base/xml/element.ts';
 import { walkXml, type XmlWalk } from '../../base/xml/parse.ts';
 import { walkMixedContent } from '../../base/xml/source-text.ts';
@@ -12,6 +10,7 @@ import {
   type CellValue,
   isOverlong,
   makeFormulaFault,
+  makeOtherFormatError,
   makeOverlongValue,
   makePasswordError,
   type Table,
@@ -247,7 +246,8 @@ export function parseOds(
   if (entries.get('META-INF/manifest.xml')?.bytes.includes('encryption-data'))
     throw makePasswordError(file);
   const content = entries.get('content.xml');
-  if (content === undefined || !type.startsWith(SPREADSHEET)) throw makeNoSpreadsheetError(file);
+  if (content === undefined || !type.startsWith(SPREADSHEET))
+    throw makeOtherFormatError(file, 'OpenDocument');
   return parseContent(file, content, 'document-content', named, headerRows);
 }
 
@@ -270,14 +270,8 @@ function parseContent(
 ): Table {
   return readWorkbookPart(file, part, (bytes) => {
     const document = walkXml(bytes, MAX_NODES);
-    if (document.root.name !== root) throw makeNoSpreadsheetError(file);
+    if (document.root.name !== root) throw makeOtherFormatError(file, 'OpenDocument');
     return makeTableOfSheet(file, listSheets(file, document), named, headerRows);
-  });
-}
-
-function makeNoSpreadsheetError(file: string): FileError {
-  return new FileError(file, msg`${file} is an OpenDocument file, but not a spreadsheet.`, {
-    hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
   });
 }
 

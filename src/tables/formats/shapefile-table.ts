@@ -239,13 +239,7 @@ export async function parseShapefile(
 ): Promise<Table> {
   const shp = parts.get('.shp');
   const dbf = parts.get('.dbf');
-  if (dbf === undefined) {
-    throw new FileError(
-      file,
-      msg`${file} has no table beside it (.dbf), which has the columns of a shapefile.`,
-      { hint: COPY_ALL },
-    );
-  }
+  if (dbf === undefined) throw makeMissingPartError(file, '.dbf');
   const table = parseDbf(file, dbf);
   const shapes = shp === undefined ? undefined : parseShapes(file, shp);
   const count = shapes?.length ?? 0;
@@ -292,6 +286,10 @@ export async function parseShapefile(
 }
 
 const COPY_ALL = msg`Copy all files of the shapefile: .shp, .dbf, .prj and .cpg.`;
+
+function makeMissingPartError(file: string, ending: string): FileError {
+  return new FileError(file, msg`${file} has no ${ending} beside it.`, { hint: COPY_ALL });
+}
 
 /** Warns of texts that were cut off. */
 function checkTexts(file: string, { fields, rows }: ReturnType<typeof parseDbf>): Issue[] {
@@ -352,15 +350,7 @@ function parseSystem(file: string, prj: Buffer | undefined): GeomSystem {
       ?.toString('latin1')
       .replace(/^\u00ef\u00bb\u00bf/, '')
       .trim() ?? '';
-  if (text === '') {
-    throw new FileError(
-      file,
-      msg`${file} has no .prj beside it, so the coordinate system of its points is unknown.`,
-      {
-        hint: msg`Copy the .prj as well, or save the layer again in WGS 84 (EPSG:4326) or S-JTSK (EPSG:5514).`,
-      },
-    );
-  }
+  if (text === '') throw makeMissingPartError(file, '.prj');
   const system = parseSystemOfPrj(text);
   if (system === undefined) throw makeUnsupportedCrsError(file, parseNameOfPrj(text));
   return system;

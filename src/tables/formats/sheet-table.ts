@@ -1,4 +1,4 @@
-import { FileError } from '../../base/errors.ts';
+import type { FileError } from '../../base/errors.ts';
 import { type Issue, makeErrorIssue, makeWarningIssue, toIssue } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { XmlSyntaxError } from '../../base/xml/parse.ts';
@@ -9,9 +9,10 @@ import {
   type CellValue,
   checkCells,
   getNamedPart,
-  makeDamagedFileError,
+  makeCutShortError,
+  makeNoPartError,
   makeNoRowsIssue,
-  makePartsHint,
+  makeSyntaxError,
   makeTable,
   makeUnreadPartsIssues,
   type ShownCell,
@@ -121,10 +122,7 @@ export class SheetContents {
 
 /** Makes the error of a sheet whose rows or cells are not in their order. */
 export function makeDamagedSheetError({ file, sheet = '' }: TablePlace): FileError {
-  return makeDamagedFileError(
-    file,
-    msg`${file}, sheet ${sheet}, has rows or cells that no spreadsheet program writes.`,
-  );
+  return makeCutShortError(`${file}, ${sheet}`);
 }
 
 type Cells = readonly CellValue[];
@@ -148,11 +146,7 @@ export function readWorkbookPart<T>(file: string, entry: ZipEntry, read: (bytes:
     return read(entry.bytes);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw makeDamagedFileError(
-      file,
-      msg`${file} is a damaged workbook: in ${entry.name}, ${thrown.says}.`,
-      thrown,
-    );
+    throw makeSyntaxError(`${file}, ${entry.name}`, 'XML', thrown.says, thrown);
   }
 }
 
@@ -253,9 +247,7 @@ function chooseSheet(
   if (named !== undefined) return { sheet: getNamedPart(file, sheets, named), others: [] };
   const [sheet, ...others] = sheets.filter((each) => !each.hidden && each.hasValues());
   if (sheet !== undefined) return { sheet, others };
-  throw new FileError(file, msg`All visible sheets of ${file} are empty.`, {
-    hint: makePartsHint(sheets),
-  });
+  throw makeNoPartError(file, sheets);
 }
 
 function* padRows(rows: readonly Cells[]): Generator<TableRow> {

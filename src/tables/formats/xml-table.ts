@@ -28,7 +28,7 @@ import {
   type UnreadNames,
 } from '../device-values.ts';
 import { FINDS_NAMESPACE } from '../exports/exported-find.ts';
-import { makeDamagedFileError, makeTableOfRecords, type ReadRecord, type Table } from '../table.ts';
+import { makeSyntaxError, makeTableOfRecords, type ReadRecord, type Table } from '../table.ts';
 import { type ArchiveSource, assertNotNested, openAttachments } from './zip-entries.ts';
 
 /** A document, and the folder in its archive to which its links are relative. */
@@ -244,9 +244,6 @@ export function parseXmlTable(file: string, bytes: Buffer): Table {
     const none = new FileError(
       file,
       msg`${file} is XML with the root ${root}, and contains no GPX waypoints, KML placemarks or finds of the service.`,
-      {
-        hint: msg`pas reads GPX, KML, import documents, and find records as they are harvested in the native format.`,
-      },
     );
     return readXmlRecords(file, [{ document }], FINDS, none);
   });
@@ -261,7 +258,7 @@ function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Tab
     return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
-    throw makeDamagedFileError(file, msg`${file} is not valid XML: ${thrown.says}.`, thrown);
+    throw makeSyntaxError(file, 'XML', thrown.says, thrown);
   }
 }
 
@@ -315,10 +312,7 @@ function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
   const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
   const lat = getAttribute(waypoint, 'lat')?.trim() ?? '';
   if (isDecimal(lon) && isDecimal(lat)) return { value: { system: '4326', x: lon, y: lat } };
-  return makeUnreadable(
-    'geometry-form',
-    msg`The waypoint has no position: lat is "${lat}" and lon is "${lon}". Both must be plain decimal numbers.`,
-  );
+  return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
 }
 
 /** Elements that are read; heights and satellite data are ignored without a warning. */
@@ -445,7 +439,7 @@ export async function readKmz({ file, archive, bytes }: ArchiveSource): Promise<
     const parts = contents.map(({ name, bytes }) => {
       const document = walk(bytes);
       if (isKml(document.root)) return { document, folder: posix.dirname(name) };
-      throw makeDamagedFileError(file, msg`${file} is an archive (ZIP) whose ${name} is not KML.`);
+      throw makeNoPointsError(`${file}/${name}`);
     });
     return { ...parseKml(file, parts), attachments: openAttachments(file, archive.paths, bytes) };
   });

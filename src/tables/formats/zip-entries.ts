@@ -11,7 +11,7 @@ import {
   MAX_INPUT_BYTES,
   makeCutShortError,
   makePasswordError,
-  SPLIT_IT,
+  makeTooLargeError,
 } from '../table.ts';
 
 /** Limit for all parts read of one archive; a single part may have no more than a table. */
@@ -46,8 +46,6 @@ function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
 }
 
-const UNPACK_IT = msg`Unpack it, and import what is in it.`;
-
 const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 
 /**
@@ -57,9 +55,10 @@ const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
 export function assertNotNested(file: string, paths: Iterable<string>): void {
   const nested = [...paths].find((name) => ARCHIVE.test(name));
   if (nested === undefined) return;
-  throw new FileError(file, msg`${file} contains another archive, ${nested}, which is not read.`, {
-    hint: UNPACK_IT,
-  });
+  throw new FileError(
+    file,
+    msg`${file} contains another archive, ${nested}. Unpack it, and import what is in it.`,
+  );
 }
 
 /** An archive whose parts are unpacked on demand. */
@@ -110,19 +109,19 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
   });
   const packedBytes = bytes?.length ?? statSync(file).size;
   const countRead = makeQuota(
+    file,
     Math.min(MAX_UNPACKED_BYTES, Math.max(ALWAYS_UNPACKED_BYTES, packedBytes * MAX_TIMES_PACKED)),
-    (mostBytes) => makeTooLargeError(file, mostBytes),
   );
   const countUnpacked = makeQuota(
+    file,
     Math.max(ALWAYS_UNPACKED_PHOTO_BYTES, packedBytes * MAX_TIMES_PACKED_PHOTOS),
-    (mostBytes) => makeTooLargeError(file, mostBytes, UNPACK_IT),
   );
   const readPieces = async function* (path: string, maxBytes: number, count: Quota) {
     try {
       const entry = entries.get(path);
       if (entry === undefined) throw makeCutShortError(file);
       if (entry.isEncrypted()) throw makePasswordError(file);
-      if (entry.uncompressedSize > maxBytes) throw makeTooLargeError(file, maxBytes);
+      assertInputSize(file, entry.uncompressedSize, maxBytes);
       count(entry.uncompressedSize);
       const pieces: AsyncIterable<Buffer> = await archive.openReadStreamPromise(entry);
       let sum = 0;
@@ -141,7 +140,7 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
     return Buffer.concat(pieces);
   });
   try {
-    if (archive.entryCount > MAX_ENTRIES) throw makeTooManyPartsError(file, archive.entryCount);
+    if (archive.entryCount > MAX_ENTRIES) throw makeTooLargeError(file);
     for await (const entry of archive.eachEntry()) {
       if (isLink(entry)) throw makeLeadsOutError(file, entry.fileName);
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
@@ -170,33 +169,20 @@ export async function openZip(file: string, bytes?: Buffer): Promise<ZipFile> {
 /** Adds a size to those before. */
 type Quota = (sizeBytes: number) => void;
 
-/** Makes a quota of bytes, which throws the error where they are more. */
-function makeQuota(mostBytes: number, makeError: (mostBytes: number) => FileError): Quota {
+/** Makes a quota of bytes, which throws a FileError where they are more. */
+function makeQuota(file: string, mostBytes: number): Quota {
   let sumBytes = 0;
   return (sizeBytes) => {
     sumBytes += sizeBytes;
-    if (sumBytes > mostBytes) throw makeError(mostBytes);
+    assertInputSize(file, sumBytes, mostBytes);
   };
 }
 
 function makeLeadsOutError(file: string, name: string): FileError {
   return new FileError(
     file,
-    msg`${file} is not read: its part ${name} points outside the archive.`,
-    {
-      hint: msg`No ordinary program writes such an archive. Ask the sender about it.`,
-    },
+    msg`${file} is not read: its part ${name} points outside the archive. Ask the sender about it.`,
   );
-}
-
-function makeTooManyPartsError(file: string, parts: number): FileError {
-  return new FileError(file, msg`${file} has ${parts} parts; at most ${MAX_ENTRIES} are read.`, {
-    hint: UNPACK_IT,
-  });
-}
-
-function makeTooLargeError(file: string, maxBytes: number, hint = SPLIT_IT): FileError {
-  return new FileError(file, msg`${file} unpacks to more than ${maxBytes} bytes.`, { hint });
 }
 
 /**

@@ -12,9 +12,9 @@ test.each([
   ['a day in the future', '2042-06-01', USUAL, 'Perhaps 2024-06-01 is meant'],
   ['a day later this year', '2024-12-01', USUAL, 'Perhaps 2023-12-01 is meant'],
   ['a leap day in the future', '2028-02-29', USUAL, 'Perhaps 2024-02-29 is meant'],
-  ['a year without a digit', '0204-06-01', OLD, 'very long ago'],
+  ['a year without a digit', '0204-06-01', OLD, 'long ago, unlike other finds'],
   ['a round of GPS earlier', '2004-10-16', DEVICE, 'write 2024-06-01'],
-  ['a day before 1950 among later ones', '1936-05-01', USUAL, 'long before the other days'],
+  ['a day before 1950 among later ones', '1936-05-01', USUAL, 'long ago, unlike other finds'],
 ])('%s is doubted, with the likely cause or value', (_, day, context, says) => {
   expect(String(findDayDoubt(day, context))).toContain(says);
 });

@@ -8,7 +8,6 @@ import {
   parseInteger,
   parseTargetState,
 } from '../../../src/finds/parse-cell.ts';
-import { inWords } from '../../support/in-words.ts';
 
 const getProblem = (reading: object): string =>
   'problem' in reading ? String(reading.problem) : 'none';
@@ -40,13 +39,10 @@ describe('dates', () => {
     ['04-25-2024', 'Write 2024-04-25.'],
     ['31. 2. 2024', 'does not exist in the calendar'],
     ['2023-02-29', 'does not exist in the calendar'],
-    ['2024-06-17T10:00:00', 'only the day: 2024-06-17'],
-    ['17. 6. 2024 14:30', 'only the day: 2024-06-17'],
-    ['17. 6. 24', 'has a two-digit year. Write the day as YYYY-MM-DD'],
-    [
-      '45460',
-      "a spreadsheet's day number: 2024-06-17, or four years and a day later in an old Mac workbook",
-    ],
+    ['2024-06-17T10:00:00', 'Write 2024-06-17.'],
+    ['17. 6. 2024 14:30', 'Write 2024-06-17.'],
+    ['17. 6. 24', 'Write 2024-06-17.'],
+    ['45460', 'Write 2024-06-17 or 2028-06-18.'],
     ['červen 2024', 'is no single day in a known form'],
     ['VI/2024', 'is no single day in a known form'],
     ['6/2024', 'is no single day in a known form'],
@@ -108,10 +104,7 @@ describe('whole numbers', () => {
     ['1,500', '1.5 or 1500'],
     ['1.250 cm', '1.25 or 1250'],
   ])('%s is ambiguous, and both readings are given', (cell, readings) => {
-    expect(inWords(parseInteger(cell))).toMatchObject({
-      rule: 'integer',
-      problem: expect.stringContaining(`"${cell}" is ambiguous: it can mean ${readings}`),
-    });
+    expect(getProblem(parseInteger(cell))).toContain(`Write ${readings}.`);
   });
 
   test.each([
@@ -178,8 +171,7 @@ describe('coordinate systems', () => {
     expect(parseGeomSystem(cell)).toEqual({ value });
   });
 
-  test('others are refused, similar ones with the reason', () => {
-    expect(getProblem(parseGeomSystem('EPSG:5513'))).toContain('order or the signs');
+  test('others are refused', () => {
     expect(getProblem(parseGeomSystem('EPSG:4326 / EPSG:5514'))).toContain(
       'is not a known coordinate system',
     );

@@ -67,7 +67,7 @@ describe('an issue about a value', () => {
     ],
     [
       { datum_nalezu: '1699-12-31' },
-      'date-plausible: 1699-12-31 is very long ago. Check the year, of which a digit may be missing.',
+      'date-plausible: 1699-12-31 is long ago, unlike other finds. Check the year, of which a digit may be wrong or missing.',
     ],
     [
       { datum_nalezu: '2024-11-21' },

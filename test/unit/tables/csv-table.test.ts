@@ -55,12 +55,22 @@ describe('an unreadable row is reported and left out', () => {
       'too many cells',
       'a;b\n1;2;3\nok;ok\n',
       'table-cells',
-      'has 3 cells, but the header has only 2',
+      'another number of cells (3) than the header (2)',
     ],
-    ['too few cells', 'a;b\n1\nok;ok\n', 'table-cells', 'has only 1 cell, but the header has 2'],
+    [
+      'too few cells',
+      'a;b\n1\nok;ok\n',
+      'table-cells',
+      'another number of cells (1) than the header (2)',
+    ],
     ['a control character', 'a;b\n1;x\u0007\nok;ok\n', 'table-control-character', 'U+0007'],
     ['a non-character', 'a;b\n1;x\uFFFE\nok;ok\n', 'table-control-character', 'U+FFFE'],
-    ['a quote closed in the middle', 'a;b\n1;"12" x\nok;ok\n', 'table-quote', 'closes a quote'],
+    [
+      'a quote closed in the middle',
+      'a;b\n1;"12" x\nok;ok\n',
+      'table-quote',
+      'closes in the middle of a cell',
+    ],
     ['a quote never closed', 'a;b\n1;"12 x\nok;ok\n', 'table-quote', 'never closes'],
   ])('%s', (_, content, rule, message) => {
     const table = text(content);
@@ -97,9 +107,9 @@ describe('an unreadable row is reported and left out', () => {
   });
 
   test.each([
-    ['lines within cells', `"${'\n'.repeat(900)}";b\n`.repeat(2300), 'more than 2000000 lines'],
-    ['cells in a row with quotes', `"${'";"'.repeat(1000)}"\n`, 'more than 1000 columns'],
-    ['cells in a row', `${';'.repeat(1000)}\n`, 'more than 1000 columns'],
+    ['lines within cells', `"${'\n'.repeat(900)}";b\n`.repeat(2300), 'is larger than pas reads'],
+    ['cells in a row with quotes', `"${'";"'.repeat(1000)}"\n`, 'is larger than pas reads'],
+    ['cells in a row', `${';'.repeat(1000)}\n`, 'is larger than pas reads'],
   ])('too many %s are refused', (_, rows, message) => {
     expect(() => text(`a;b\n${rows}`)).toThrow(message);
   });
@@ -112,7 +122,7 @@ describe('an unreadable row is reported and left out', () => {
 describe('a file that is not a table is refused with the reason', () => {
   test.each([
     ['nothing', Buffer.alloc(0), 'is empty'],
-    ['only blank lines', Buffer.from('\r\n\n  \n'), 'blank lines'],
+    ['only blank lines', Buffer.from('\r\n\n  \n'), 'is empty'],
     ['a NUL', Buffer.from('a;b\n1;\0'), 'NUL byte (byte 7, line 2)'],
     [
       'a letter of another encoding',
@@ -152,7 +162,7 @@ describe('reading from disk', () => {
     const file = join(folder, 'endless.csv');
     writeFileSync(file, '');
     truncateSync(file, MAX_INPUT_BYTES + 1);
-    await expect(readTable(file)).rejects.toThrow(`has ${MAX_INPUT_BYTES + 1} bytes`);
+    await expect(readTable(file)).rejects.toThrow('is larger than pas reads');
   });
 
   // Five seconds each.

@@ -94,7 +94,7 @@ describe('a placemark of KML', () => {
       'is a Polygon',
     ],
     ['a track', '<gx:Track><gx:coord>15 49 0</gx:coord></gx:Track>', 'is a Track'],
-    ['two points', `<MultiGeometry>${point()}${point()}</MultiGeometry>`, 'has 2 points'],
+    ['two points', `<MultiGeometry>${point()}${point()}</MultiGeometry>`, 'MultiPoint (2)'],
     [
       'a point and a line',
       `<MultiGeometry>${point()}<LineString/></MultiGeometry>`,
@@ -192,7 +192,11 @@ describe('an archive of KML', () => {
       'points outside the archive',
     ],
     ['another archive', [doc, { name: 'b.kmz', content: 'PK' }], 'another archive, b.kmz'],
-    ['a document that is none', [{ name: 'doc.kml', content: '<gpx/>' }], 'doc.kml is not KML'],
+    [
+      'a document that is none',
+      [{ name: 'doc.kml', content: '<gpx/>' }],
+      'doc.kml has no placemarks',
+    ],
   ])('with %s is one error', async (_, parts, message) => {
     const archive = makeZip(parts);
     await expect(parseTableBytes('walk.kmz', archive)).rejects.toThrow(message);

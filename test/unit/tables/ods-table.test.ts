@@ -238,8 +238,8 @@ describe('an OpenDocument file without a table is one clear error:', () => {
       `<table:table-row table:number-rows-repeated="${repeated}">`,
     );
   test.each([
-    ['a value in every column', sheet(wide('16384')), 'columns'],
-    ['a value in every row', sheet(long('1048574')), 'rows'],
+    ['a value in every column', sheet(wide('16384')), 'is larger than pas reads'],
+    ['a value in every row', sheet(long('1048574')), 'is larger than pas reads'],
     [
       'more cells than are read',
       sheet(
@@ -250,17 +250,17 @@ describe('an OpenDocument file without a table is one clear error:', () => {
           ),
         ),
       ),
-      'cells',
+      'is larger than pas reads',
     ],
-    ['a count that is none', sheet(wide('-1')), 'that no spreadsheet program writes'],
-    ['rows beyond every sheet', sheet(long('99999999')), 'more than 100000 rows'],
+    ['a count that is none', sheet(wide('-1')), 'is damaged or cut short'],
+    ['rows beyond every sheet', sheet(long('99999999')), 'is larger than pas reads'],
     [
       'a document',
       makeZip([
         { name: 'mimetype', content: 'application/vnd.oasis.opendocument.text' },
         { name: 'content.xml', content: '<a/>' },
       ]),
-      'not a spreadsheet',
+      'pas does not read: OpenDocument',
     ],
     [
       'one with a password',
@@ -279,7 +279,7 @@ describe('an OpenDocument file without a table is one clear error:', () => {
             '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"><office:body>',
         },
       ]),
-      'damaged workbook',
+      'is not valid XML',
     ],
     [
       'one with a DTD',

@@ -195,7 +195,7 @@ describe('the shapes of a shapefile', () => {
   });
 
   test.each<readonly [string, Buffer, RegExp]>([
-    ['two points', multi(2), /has 2 points/],
+    ['two points', multi(2), /MultiPoint \(2\)/],
     ['a line', pointShape(0, 0, 3), /is a LineString/],
     ['a polygon with heights', pointShape(0, 0, 15), /is a Polygon/],
     ['infinite', pointShape(Number.POSITIVE_INFINITY, 49), /damaged/],
@@ -290,7 +290,7 @@ describe('files that do not fit together are one error:', () => {
       { '.shp': shp, '.dbf': buildDbf('a'), '.prj': WGS_84 },
       'has 2 shapes, but its table (.dbf) has 1 rows',
     ],
-    ['no table', { '.shp': shp, '.prj': WGS_84 }, 'no table beside it'],
+    ['no table', { '.shp': shp, '.prj': WGS_84 }, 'has no .dbf beside it'],
     [
       'shapes that break off',
       { '.shp': shp.subarray(0, 150), '.dbf': buildDbf('a', 'b'), '.prj': WGS_84 },
