@@ -22,31 +22,6 @@ export class XmlFault extends LocalizedError {
   }
 }
 
-/** A page of records has some hundred names. Each distinct one costs many times its length. */
-const MAX_NAMES = 10_000;
-
-/**
- * Asserts that a document does not have too many names.
- * @param count of the distinct names, prefixes or namespaces so far
- * @throws XmlFault at `offset`
- */
-export function assertNameLimit(count: number, offset: number): void {
-  if (count > MAX_NAMES)
-    throw new XmlFault(msg`there are more than ${MAX_NAMES} different names`, offset);
-}
-
-/**
- * Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes
- * several times its length.
- */
-const MAX_TEXT_BYTES = 4 * 1024 * 1024;
-
-/** @throws XmlFault at `offset` */
-export function assertTextLimit(lengthBytes: number, offset: number): void {
-  if (lengthBytes > MAX_TEXT_BYTES)
-    throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
-}
-
 /**
  * Parsed XML document. Names are compared by namespace and local name; prefixes have no meaning.
  */
@@ -79,6 +54,95 @@ export type XmlDocument = {
   /** The whole document as UTF-8. */
   readonly bytes: Buffer;
 };
+
+/**
+ * Limit of a text; the outline of a large area has a tenth. Reading and storing a text takes
+ * several times its length.
+ */
+const MAX_TEXT_BYTES = 4 * 1024 * 1024;
+
+type NameWithNamespace = { readonly namespace: string; readonly name: string };
+
+const NO_CHILDREN: readonly XmlElement[] = [];
+
+/** An element of a parsed document. Its text is decoded when it is read. */
+export class ParsedElement implements XmlElement {
+  readonly start: number;
+  end = 0;
+  readonly attributes: readonly XmlAttribute[];
+  readonly #name: NameWithNamespace;
+  readonly #bytes: Buffer;
+  #children: XmlElement[] | undefined;
+  #textStart = 0;
+  #textEnd = 0;
+  #isWide = false;
+  /** Undefined where the text equals its source. */
+  #decoded: string | undefined = '';
+
+  constructor(
+    bytes: Buffer,
+    start: number,
+    name: NameWithNamespace,
+    attributes: readonly XmlAttribute[],
+  ) {
+    this.#bytes = bytes;
+    this.start = start;
+    this.#name = name;
+    this.attributes = attributes;
+  }
+
+  get namespace(): string {
+    return this.#name.namespace;
+  }
+
+  get name(): string {
+    return this.#name.name;
+  }
+
+  get children(): readonly XmlElement[] {
+    return this.#children ?? NO_CHILDREN;
+  }
+
+  get text(): string {
+    return (
+      this.#decoded ??
+      this.#bytes.toString(this.#isWide ? 'utf8' : 'latin1', this.#textStart, this.#textEnd)
+    );
+  }
+
+  addChild(child: XmlElement): void {
+    this.#children ??= [];
+    this.#children.push(child);
+  }
+
+  dropLastChild(): void {
+    this.#children?.pop();
+  }
+
+  /**
+   * Appends to the text.
+   * @param isWide true if it has characters outside ASCII
+   * @param decoded undefined where the piece equals its source
+   */
+  addText(start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+    if (this.#textEnd === 0) {
+      this.#textStart = start;
+      this.#textEnd = end;
+      this.#isWide = isWide;
+      this.#decoded = decoded;
+      return;
+    }
+    const before = this.text;
+    assertTextLimit(before.length + end - start, start);
+    this.#decoded = before + (decoded ?? this.#bytes.toString('utf8', start, end));
+  }
+}
+
+/** @throws XmlFault at `offset` */
+export function assertTextLimit(lengthBytes: number, offset: number): void {
+  if (lengthBytes > MAX_TEXT_BYTES)
+    throw new XmlFault(msg`a text is longer than ${MAX_TEXT_BYTES} bytes`, offset);
+}
 
 export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 export const SCHEMA_NAMESPACE = 'http://www.w3.org/2001/XMLSchema';

@@ -2,25 +2,27 @@ import { msg } from '../message.ts';
 import {
   assertTextLimit,
   getLineAt,
+  ParsedElement,
+  XML_NAMESPACE,
+  type XmlAttribute,
   type XmlDocument,
   type XmlElement,
   XmlFault,
   XmlSyntaxError,
 } from './element.ts';
 import { type DecodedXml, decodeXml } from './encoding.ts';
-import { FlatElement, FlatTree, NONE, type ResolvedName } from './flat-tree.ts';
 import {
   assertAllowedCharacters,
   DECODING_NEEDS,
-  decodeReferences,
   decodeSection,
-  getNameParts,
-  NameCache,
-  NamespaceScope,
+  decodeText,
+  decodeValue,
+  isLocalName,
+  makeForbiddenFault,
+  NameTable,
   NON_ASCII,
   type RawName,
-  splitQualifiedName,
-} from './name.ts';
+} from './markup.ts';
 
 export { XmlSyntaxError };
 
@@ -93,7 +95,7 @@ function asSyntaxError({ utf8, getByte }: DecodedXml, thrown: unknown): unknown 
 type XmlPart = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
 
 const MAX_DEPTH = 256;
-const MAX_TAG_CHARACTERS = 64 * 1024;
+const MAX_TAG_BYTES = 64 * 1024;
 
 const TAB = 9;
 const LINE_FEED = 10;
@@ -108,37 +110,29 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUESTION = 63;
 
+const NO_ATTRIBUTES: readonly XmlAttribute[] = [];
+
 /** An element whose start tag was parsed. */
 type Level = {
-  readonly element: number;
+  readonly element: ParsedElement;
   readonly name: RawName;
   readonly declared: readonly string[];
-  /** Counts before the element. */
+  /** Count before the element. */
   readonly nodes: number;
-  readonly decodedTexts: number;
 };
 
-const NOTHING_DECLARED: readonly string[] = [];
+type RawAttribute = { readonly name: RawName; readonly offset: number; readonly value: string };
 
 class Parser {
   readonly #bytes: Buffer;
   #at: number;
-  readonly #tape: FlatTree;
-  /** The open element; {@link NONE} outside the root. */
-  #current = NONE;
-  #hasRoot = false;
+  #root: ParsedElement | undefined;
   /** The open elements, outermost first. */
   readonly #levels: Level[] = [];
+  /** The innermost open element. */
+  #current: ParsedElement | undefined;
   #ended: Level | undefined;
-  readonly #names: NameCache;
-  readonly #scope = new NamespaceScope();
-  /** Attributes of the current tag; the lists may be longer, since they are reused. */
-  #attributeCount = 0;
-  readonly #attributeNames: RawName[] = [];
-  readonly #attributeOffsets: number[] = [];
-  #valueStart = 0;
-  #valueEnd = 0;
-  #valueIsWide = false;
+  readonly #names: NameTable;
   readonly #maxNodes: number;
   #nodes = 0;
 
@@ -147,22 +141,20 @@ class Parser {
     this.#maxNodes = maxNodes;
     this.#bytes = bytes;
     this.#at = findEndOfDeclaration(bytes);
-    this.#names = new NameCache(bytes);
-    this.#tape = new FlatTree(bytes);
+    this.#names = new NameTable(bytes);
   }
 
   parse(): XmlElement {
     const { length } = this.#bytes;
     while (this.#at < length) this.#parseNext();
-    this.#assertEnded();
-    return new FlatElement(this.#tape, 0);
+    return this.#getEndedRoot();
   }
 
   /** Parses the start tag of the root only. */
   parseRoot(): XmlElement {
-    while (!this.#hasRoot && this.#at < this.#bytes.length) this.#parseNext();
-    if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, this.#at);
-    return new FlatElement(this.#tape, 0);
+    while (this.#root === undefined && this.#at < this.#bytes.length) this.#parseNext();
+    if (this.#root === undefined) throw new XmlFault(msg`there is no element`, this.#at);
+    return this.#root;
   }
 
   /**
@@ -171,28 +163,25 @@ class Parser {
    */
   *parseParts(names: ReadonlySet<string>): Generator<XmlPart> {
     const { length } = this.#bytes;
-    const isNamed = ({ element }: Level): boolean => names.has(this.#tape.getNameAt(element).name);
+    const isNamed = ({ element }: Level): boolean => names.has(element.name);
     while (this.#at < length) {
       this.#parseNext();
-      if (this.#ended === undefined) continue;
       const ended = this.#ended;
       this.#ended = undefined;
-      if (!isNamed(ended) || this.#levels.some(isNamed)) continue;
-      const [element, ...around] = [ended, ...this.#levels].map(
-        (level) => new FlatElement(this.#tape, level.element),
-      );
-      if (element !== undefined) yield { element, around };
-      this.#tape.truncate(ended.element, ended.decodedTexts);
+      if (ended === undefined || !isNamed(ended) || this.#levels.some(isNamed)) continue;
+      yield { element: ended.element, around: this.#levels.map(({ element }) => element) };
+      this.#current?.dropLastChild();
       this.#nodes = ended.nodes;
     }
-    this.#assertEnded();
+    this.#getEndedRoot();
   }
 
-  #assertEnded(): void {
+  #getEndedRoot(): XmlElement {
     const { length } = this.#bytes;
     const open = this.#levels.at(-1);
-    if (open !== undefined) throw new XmlFault(msg`<${open.name.rawName}> is not closed`, length);
-    if (!this.#hasRoot) throw new XmlFault(msg`there is no element`, length);
+    if (open !== undefined) throw makeOpenFault(`<${open.name.text}>`, length);
+    if (this.#root === undefined) throw new XmlFault(msg`there is no element`, length);
+    return this.#root;
   }
 
   #parseNext(): void {
@@ -220,27 +209,22 @@ class Parser {
     const start = this.#at;
     const { length } = bytes;
     let at = start;
-    let demands = 0;
+    let needs = 0;
     for (; at < length; at++) {
       const code = bytes[at] ?? 0;
       if (code === LESS) break;
-      demands |= DECODING_NEEDS[code] ?? 0;
+      needs |= DECODING_NEEDS[code] ?? 0;
     }
     this.#at = at;
-    if (this.#current === NONE) {
+    if (this.#current === undefined) {
       const stray = bytes.toString('latin1', start, at).search(/[^ \t\r\n]/);
-      if (stray !== -1)
-        throw new XmlFault(msg`there is text outside the root element`, start + stray);
-      return;
+      if (stray === -1) return;
+      const excerpt = bytes.toString('utf8', start + stray, start + stray + 40);
+      throw makeForbiddenFault(excerpt, start + stray);
     }
     assertTextLimit(at - start, start);
-    this.#tape.addText(
-      this.#current,
-      start,
-      at,
-      (demands & NON_ASCII) !== 0,
-      decodeReferences(bytes, start, at, demands),
-    );
+    const isWide = (needs & NON_ASCII) !== 0;
+    this.#current.addText(start, at, isWide, decodeText(bytes, start, at, needs));
   }
 
   #parseDeclaration(): void {
@@ -249,31 +233,27 @@ class Parser {
     const isBeginning = (markup: string): boolean =>
       bytes.toString('latin1', at, at + markup.length) === markup;
     if (isBeginning('<!--')) {
-      const end = bytes.indexOf('--', at + 4);
-      if (end === -1) throw new XmlFault(msg`a comment is not closed`, at);
-      if (bytes[end + 2] !== GREATER) throw new XmlFault(msg`-- is not allowed in a comment`, end);
-      assertAllowedCharacters(bytes.toString('latin1', at, end), at);
-      this.#at = end + 3;
-    } else if (isBeginning('<![CDATA[')) {
-      const end = bytes.indexOf(']]>', at + 9);
-      if (end === -1) throw new XmlFault(msg`a CDATA section is not closed`, at);
-      if (this.#current === NONE)
-        throw new XmlFault(msg`there is text outside the root element`, at);
-      assertTextLimit(end - at, at);
-      const section = decodeSection(bytes.toString('latin1', at + 9, end), at + 9);
-      this.#tape.addText(this.#current, at + 9, end, false, section);
-      this.#at = end + 3;
+      const end = findEnd(bytes, at, '<!--', '--');
+      if (bytes[end] !== GREATER) throw makeForbiddenFault('--', end - 2);
+      this.#at = end + 1;
+    } else if (isBeginning('<![CDATA[') && this.#current !== undefined) {
+      const start = at + '<![CDATA['.length;
+      this.#at = findEnd(bytes, at, '<![CDATA[', ']]>');
+      const end = this.#at - ']]>'.length;
+      assertTextLimit(end - start, at);
+      const section = decodeSection(bytes.toString('latin1', start, end), start);
+      this.#current.addText(start, end, false, section);
     } else if (isBeginning('<!DOCTYPE')) {
       throw new XmlFault(msg`a DTD is not allowed`, at);
     } else {
-      throw new XmlFault(msg`<! starts no known markup`, at);
+      throw makeForbiddenFault('<!', at);
     }
   }
 
   #parseEndTag(): void {
     const start = this.#at;
     const level = this.#levels.pop();
-    if (level === undefined) throw new XmlFault(msg`an end tag without a start tag`, start);
+    if (level === undefined) throw makeForbiddenFault('</', start);
     const { name } = level;
     this.#at = start + 2 + name.lengthBytes;
     if (this.#bytes[this.#at] !== GREATER) this.#skipSpace();
@@ -282,37 +262,34 @@ class Parser {
         .toString('utf8', start + 2, start + 82)
         .slice(0, 40)
         .split('>', 1);
-      throw new XmlFault(msg`<${name.rawName}> must be closed before </${endName}>`, start);
+      throw new XmlFault(msg`<${name.text}> must be closed before </${endName}>`, start);
     }
     this.#at++;
+    this.#current = this.#levels.at(-1)?.element;
     this.#endElement(level);
-    this.#current = this.#levels.at(-1)?.element ?? NONE;
   }
 
   #parseStartTag(): void {
     const start = this.#at;
+    const nodes = this.#nodes - 1;
     this.#at++;
     const name = this.#parseName();
-    const tape = this.#tape;
-    const element = tape.beginElement(start);
-    const nodes = this.#nodes - 1;
-    const { decodedTexts } = tape;
-    this.#attributeCount = 0;
-    const declared =
-      this.#bytes[this.#at] === GREATER ? NOTHING_DECLARED : this.#parseAttributes(start, element);
-    const level = { element, name, declared, nodes, decodedTexts };
-    const empty = this.#bytes[this.#at] === SLASH;
-    if (empty) this.#at++;
-    if (this.#bytes[this.#at] !== GREATER)
-      throw new XmlFault(msg`the tag <${name.rawName}> is not well-formed`, this.#at);
+    const declared: string[] = [];
+    const raw: RawAttribute[] = [];
+    if (this.#bytes[this.#at] !== GREATER) this.#parseAttributes(start, name, declared, raw);
+    const isEmpty = this.#bytes[this.#at] === SLASH;
+    if (isEmpty) this.#at++;
+    if (this.#bytes[this.#at] !== GREATER) throw makeTagFault(name, this.#at);
     this.#at++;
-    tape.setElementName(element, this.#resolve(name, start + 1, false));
-    if (this.#attributeCount > 0) this.#resolveAttributes(start, element, name);
-    if (this.#current === NONE && this.#hasRoot)
-      throw new XmlFault(msg`there is a second root element`, start);
-    this.#hasRoot = true;
-    this.#count(this.#attributeCount + declared.length);
-    if (empty) {
+    const resolved = this.#names.resolve(name, start + 1, false);
+    const attributes = raw.length === 0 ? NO_ATTRIBUTES : this.#resolveAttributes(start, raw);
+    const element = new ParsedElement(this.#bytes, start, resolved, attributes);
+    if (this.#current !== undefined) this.#current.addChild(element);
+    else if (this.#root === undefined) this.#root = element;
+    else throw makeForbiddenFault(`<${name.text}>`, start);
+    this.#count(raw.length + declared.length);
+    const level = { element, name, declared, nodes };
+    if (isEmpty) {
       this.#endElement(level);
       return;
     }
@@ -332,32 +309,9 @@ class Parser {
   }
 
   #endElement(level: Level): void {
-    const { element, declared } = level;
+    level.element.end = this.#at;
+    this.#names.leave(level.declared);
     this.#ended = level;
-    this.#tape.endElement(element, this.#at);
-    if (declared !== NOTHING_DECLARED) this.#scope.leave(declared);
-  }
-
-  /** Resolves prefixes at the end of the tag, when its declarations are known. */
-  #resolveAttributes(start: number, element: number, name: RawName): void {
-    for (let position = 0; position < this.#attributeCount; position++) {
-      const raw = this.#attributeNames[position] ?? name;
-      const offset = this.#attributeOffsets[position] ?? start;
-      const attribute = this.#resolve(raw, offset, true);
-      if (attribute.lastTag === start)
-        throw new XmlFault(msg`the attribute ${raw.rawName} is given twice`, offset);
-      attribute.lastTag = start;
-      this.#tape.setAttributeName(element, position, attribute);
-    }
-  }
-
-  /** Uses the cached resolution of a name where its declaration has not changed. */
-  #resolve(name: RawName, offset: number, isAttribute: boolean): ResolvedName {
-    const { prefix, local } = getNameParts(name, offset);
-    const namespace = isAttribute && prefix === '' ? '' : this.#scope.getNamespace(prefix, offset);
-    if (name.resolved?.namespace !== namespace)
-      name.resolved = this.#tape.resolve(namespace, local, offset);
-    return name.resolved;
   }
 
   #parseName(): RawName {
@@ -372,67 +326,101 @@ class Parser {
     return this.#at > start;
   }
 
-  /** @returns the prefixes that are declared in the tag */
-  #parseAttributes(start: number, element: number): readonly string[] {
-    let declared: string[] | undefined;
+  /** Adds the prefixes that the tag declares, and its other attributes. */
+  #parseAttributes(start: number, tag: RawName, declared: string[], raw: RawAttribute[]): void {
     for (;;) {
-      if (this.#at - start > MAX_TAG_CHARACTERS)
-        throw new XmlFault(msg`a tag is longer than ${MAX_TAG_CHARACTERS} characters`, start);
-      const spaced = this.#skipSpace();
+      if (this.#at - start > MAX_TAG_BYTES)
+        throw new XmlFault(msg`a tag is longer than ${MAX_TAG_BYTES} characters`, start);
+      const isSpaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
-      if (code === GREATER || code === SLASH || code === undefined)
-        return declared ?? NOTHING_DECLARED;
-      if (!spaced) throw new XmlFault(msg`white space is missing between attributes`, this.#at);
+      if (code === GREATER || code === SLASH || code === undefined) return;
       const offset = this.#at;
+      if (!isSpaced) throw makeTagFault(tag, offset);
       const name = this.#parseName();
-      const decoded = this.#parseValue(name.rawName);
-      const prefix = name.declares;
-      if (prefix === undefined) {
-        this.#tape.addValue(element, this.#valueStart, this.#valueEnd, this.#valueIsWide, decoded);
-        this.#attributeNames[this.#attributeCount] = name;
-        this.#attributeOffsets[this.#attributeCount++] = offset;
-        continue;
+      const value = this.#parseValue(tag);
+      if (name.declares === undefined) raw.push({ name, offset, value });
+      else {
+        assertDeclarable(name.declares, value, offset);
+        assertOnce(name, name.text, start, offset);
+        this.#names.declare(name.declares, value);
+        declared.push(name.declares);
       }
-      if (name.parts === undefined)
-        throw new XmlFault(msg`a namespace declaration is not well-formed`, offset);
-      const uri = decoded ?? this.#bytes.toString('utf8', this.#valueStart, this.#valueEnd);
-      this.#scope.declare(prefix, uri, this.#levels.length, offset);
-      declared ??= [];
-      declared.push(prefix);
     }
   }
 
-  /**
-   * Records the position of the value.
-   * @returns the value where it differs from its source
-   */
-  #parseValue(rawName: string): string | undefined {
+  #parseValue(tag: RawName): string {
     const bytes = this.#bytes;
     this.#skipSpace();
-    if (bytes[this.#at] !== EQUALS)
-      throw new XmlFault(msg`the attribute ${rawName} has no value`, this.#at);
+    if (bytes[this.#at] !== EQUALS) throw makeTagFault(tag, this.#at);
     this.#at++;
     this.#skipSpace();
     const quote = bytes[this.#at];
-    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE)
-      throw new XmlFault(msg`the value of ${rawName} is not quoted`, this.#at);
+    if (quote !== DOUBLE_QUOTE && quote !== APOSTROPHE) throw makeTagFault(tag, this.#at);
     const start = this.#at + 1;
     let end = start;
-    let demands = 0;
+    let needs = 0;
     for (let code = bytes[end] ?? 0; code !== quote; code = bytes[++end] ?? 0) {
-      if (end >= bytes.length) throw new XmlFault(msg`the value of ${rawName} has no end`, start);
-      demands |= DECODING_NEEDS[code] ?? 0;
+      if (end >= bytes.length) throw makeTagFault(tag, start);
+      needs |= DECODING_NEEDS[code] ?? 0;
     }
     this.#at = end + 1;
-    this.#valueStart = start;
-    this.#valueEnd = end;
-    this.#valueIsWide = (demands & NON_ASCII) !== 0;
-    return decodeReferences(bytes, start, end, demands, rawName);
+    return decodeValue(bytes, start, end, needs);
   }
+
+  /** Resolves prefixes at the end of the tag, when its declarations are known. */
+  #resolveAttributes(start: number, raw: readonly RawAttribute[]): XmlAttribute[] {
+    return raw.map(({ name: rawName, offset, value }) => {
+      const resolved = this.#names.resolve(rawName, offset, true);
+      assertOnce(resolved, rawName.text, start, offset);
+      return { namespace: resolved.namespace, name: resolved.name, value };
+    });
+  }
+}
+
+/** @throws XmlFault where the tag had the attribute before */
+function assertOnce(
+  name: { lastTag: number },
+  text: string,
+  startOfTag: number,
+  offset: number,
+): void {
+  if (name.lastTag === startOfTag)
+    throw new XmlFault(msg`the attribute ${text} is given twice`, offset);
+  name.lastTag = startOfTag;
+}
+
+/** Namespaces in XML 1.0, section 3: constraints on reserved prefixes and on empty namespaces. */
+function assertDeclarable(prefix: string, namespace: string, offset: number): void {
+  const isReserved = prefix === 'xmlns' || (prefix === 'xml') !== (namespace === XML_NAMESPACE);
+  if (isReserved || (prefix !== '' && namespace === ''))
+    throw new XmlFault(
+      msg`the namespace "${namespace}" of the prefix ${prefix} is not allowed`,
+      offset,
+    );
+}
+
+function makeTagFault({ text }: RawName, offset: number): XmlFault {
+  const tag = text.slice(0, 40);
+  return new XmlFault(msg`the tag <${tag}> is not well-formed`, offset);
+}
+
+function makeOpenFault(markup: string, offset: number): XmlFault {
+  return new XmlFault(msg`${markup} is not closed`, offset);
 }
 
 function isSpace(code: number | undefined): boolean {
   return code === SPACE || code === LINE_FEED || code === TAB || code === CARRIAGE_RETURN;
+}
+
+/**
+ * Returns the position after the markup at `at`.
+ * @throws XmlFault where it has no end, or a character that XML forbids
+ */
+function findEnd(bytes: Buffer, at: number, opening: string, closing: string): number {
+  const end = bytes.indexOf(closing, at + opening.length);
+  if (end === -1) throw makeOpenFault(opening, at);
+  assertAllowedCharacters(bytes.toString('latin1', at, end), at);
+  return end + closing.length;
 }
 
 const XML_DECLARATION =
@@ -444,25 +432,16 @@ function findEndOfDeclaration(bytes: Buffer): number {
   const [declaration] = /^<\?xml[ \t\r\n][^<>]*?\?>/.exec(source) ?? [];
   if (declaration === undefined) return 0;
   assertAllowedCharacters(declaration, 0);
-  if (!XML_DECLARATION.test(declaration))
-    throw new XmlFault(msg`the XML declaration is not well-formed`, 0);
+  if (!XML_DECLARATION.test(declaration)) throw makeForbiddenFault(declaration.slice(0, 40), 0);
   return declaration.length;
 }
 
 /** Returns the position after the processing instruction at `at`. */
 function findEndOfInstruction(bytes: Buffer, at: number): number {
-  const end = bytes.indexOf('?>', at + 2);
-  if (end === -1) throw new XmlFault(msg`a processing instruction is not closed`, at);
-  assertAllowedCharacters(bytes.toString('latin1', at, end), at);
-  const target =
-    /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360)))?.[0] ?? '';
-  if (
-    target.length > 80 ||
-    splitQualifiedName(target) === undefined ||
-    target.toLowerCase() === 'xml' ||
-    target.includes(':')
-  ) {
-    throw new XmlFault(msg`a processing instruction may not be called "${target}"`, at);
-  }
-  return end + 2;
+  const end = findEnd(bytes, at, '<?', '?>');
+  const [target = ''] =
+    /^[^\s?]*/.exec(bytes.toString('utf8', at + 2, Math.min(end, at + 360))) ?? [];
+  if (target.length > 80 || !isLocalName(target) || target.toLowerCase() === 'xml')
+    throw makeForbiddenFault(`<?${target.slice(0, 40)}`, at);
+  return end;
 }

@@ -52,7 +52,7 @@ describe('a document built to slow the reader down is read, or refused, in one p
 
   test('with a name without an end', () => {
     expect(failure(`<${'a'.repeat(16 * MEBI)}/>`)).toMatch(/longer than/);
-    expect(failure(`<?${'a'.repeat(16 * MEBI)}?><a/>`)).toMatch(/may not be called/);
+    expect(failure(`<?${'a'.repeat(16 * MEBI)}?><a/>`)).toMatch(/is not allowed here/);
   });
 
   test('with more elements and attributes than the caller accepts', () => {
@@ -77,7 +77,7 @@ describe('a document built to slow the reader down is read, or refused, in one p
       (nth: number) => `<b${nth}/>`,
       (nth: number) => `<b c${nth}=""/>`,
       (nth: number) => `<b xmlns:c${nth}="d"/>`,
-      (nth: number) => `<b xmlns:c="d${nth}"/>`,
+      (nth: number) => `<c:b xmlns:c="d${nth}"/>`,
     ])
       expect(failure(`<a>${numbered(make)}</a>`)).toMatch(/more than 10000 different names/);
   });
