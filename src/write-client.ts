@@ -1,5 +1,5 @@
 import { systemClock } from './base/clock.ts';
-import { hashSha512 } from './base/digest.ts';
+import { hashSha512 } from './base/disk/files.ts';
 import { FileError, UsageError } from './base/errors.ts';
 import { type Connection, openConnection, type ServiceOptions } from './connection.ts';
 import { inspectPhotograph } from './photos/photograph.ts';
@@ -16,8 +16,7 @@ import {
 
 export { PasError } from './base/errors.ts';
 export type { ServiceOptions } from './connection.ts';
-export type { ServerFinding } from './service/error-body.ts';
-export type { Outcome } from './service/outcome.ts';
+export type { Outcome, ServerFinding } from './service/outcome.ts';
 export type { Account, Role } from './service/session.ts';
 
 /**

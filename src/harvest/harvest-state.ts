@@ -11,7 +11,7 @@ import {
   parseValue,
   type Statement,
 } from '../base/disk/database.ts';
-import { guardDatabase } from '../base/disk/guarded-database.ts';
+import { guardDatabase } from '../base/disk/database-file.ts';
 import { packageRoot } from '../base/own-files.ts';
 import { computeWatermarkMs, type HarvestPass } from './pass.ts';
 

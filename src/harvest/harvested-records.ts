@@ -1,6 +1,5 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { assertSameFile, type Extent } from '../base/disk/append-file.ts';
 import {
   convertDatabaseErrors,
   createRowParser,
@@ -13,11 +12,17 @@ import {
   orNull,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { guardDatabase } from '../base/disk/guarded-database.ts';
-import { UsageError } from '../base/errors.ts';
+import { guardDatabase } from '../base/disk/database-file.ts';
+import { FileError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
+
+/**
+ * Committed part of an append-only file, with its SHA-256. Without a digest only its length is
+ * known.
+ */
+export type Extent = { readonly lengthBytes: number; readonly digest: string | null };
 
 /** Open store of a harvest into a file; all functions of this module work on it. */
 export type HarvestStore = ReturnType<typeof openHarvestStore>;
@@ -256,4 +261,26 @@ export function countStoredRecords(store: HarvestStore): number {
       .pluck()
       .get(),
   );
+}
+
+/**
+ * Asserts that a path still leads to the opened file; on Windows nothing is checked.
+ * @throws FileError where the opened file was removed or replaced
+ */
+export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
+  // Windows does not allow replacing an open file, and its network drives change file numbers.
+  if (process.platform === 'win32') return;
+  const there = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (there?.dev === dev && there.ino === ino) return;
+  throw makeModifiedFileError(
+    path,
+    t`${path} has been removed or replaced since pas began to write.`,
+  );
+}
+
+/** Makes the error for an output that another program changed; the user must decide. */
+export function makeModifiedFileError(path: string, message: string): FileError {
+  return new FileError(path, message, {
+    hint: t`Add --verify to repair it from the service, or give another --out.`,
+  });
 }

@@ -26,10 +26,12 @@ import {
   assertNoWebPage,
   type Exchange,
   type HttpResponse,
+  isRedirect,
+  MAX_REDIRECTS,
+  parseRedirect,
   TransportError,
 } from '../service/http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from '../service/http/redaction.ts';
-import { isRedirect, MAX_REDIRECTS, parseRedirect } from '../service/http/redirect.ts';
 import {
   assertArguments,
   buildQuery,

@@ -1,6 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import { hashSha512 } from '../base/digest.ts';
-import { deleteKeptFile, type KeptFile, readKeptFile, storeKeptFile } from '../base/disk/files.ts';
+import {
+  deleteKeptFile,
+  hashSha512,
+  type KeptFile,
+  readKeptFile,
+  storeKeptFile,
+} from '../base/disk/files.ts';
 import { AuthError, ConfigError, ContractError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -16,10 +21,12 @@ import {
 import {
   type Exchange,
   type HttpResponse,
+  isRedirect,
+  MAX_REDIRECTS,
+  parseRedirect,
   TransportError,
   withRetry,
 } from '../service/http/exchange.ts';
-import { isRedirect, MAX_REDIRECTS, parseRedirect } from '../service/http/redirect.ts';
 
 export type SchemaInUse = {
   readonly url: string;

@@ -8,7 +8,7 @@ import {
   makeMemberGuard,
   orNull,
 } from '../base/disk/database.ts';
-import type { GuardedDatabase } from '../base/disk/guarded-database.ts';
+import type { GuardedDatabase } from '../base/disk/database-file.ts';
 import type { Issue } from '../base/issue.ts';
 import type { FindElements } from '../finds/fields.ts';
 import { canonicalizeElements } from '../finds/match-finds.ts';

@@ -11,7 +11,7 @@ import {
   parseTexts,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { type GuardedDatabase, guardDatabase } from '../base/disk/guarded-database.ts';
+import { type GuardedDatabase, guardDatabase } from '../base/disk/database-file.ts';
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';

@@ -15,7 +15,7 @@ import {
   readSqliteVersion,
   toDatabaseError,
 } from '../base/disk/database.ts';
-import { type GuardedDatabase, guardDatabase } from '../base/disk/guarded-database.ts';
+import { type GuardedDatabase, guardDatabase } from '../base/disk/database-file.ts';
 import { ConfigError, DatabaseError, PasError } from '../base/errors.ts';
 import { type Message, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';

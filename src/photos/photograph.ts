@@ -2,7 +2,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, sep } from 'node:path';
 import { fileTypeFromBuffer } from 'file-type';
-import { hashSha512 } from '../base/digest.ts';
+import { hashSha512 } from '../base/disk/files.ts';
 import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import {

@@ -8,8 +8,8 @@ import {
   readClock,
   type ServerMs,
 } from '../base/clock.ts';
-import { hashSha512 } from '../base/digest.ts';
 import { toDatabaseError } from '../base/disk/database.ts';
+import { hashSha512 } from '../base/disk/files.ts';
 import {
   getErrorCode,
   getLocalizedMessage,

@@ -12,8 +12,7 @@ import { findNumberProblem } from '../finds/value-rules.ts';
 import type { AttemptSettlement } from '../outbox/attempts.ts';
 import type { Entry } from '../outbox/entry.ts';
 import { type EntryScope, getProject } from '../outbox/entry-queries.ts';
-import type { ServerFinding } from '../service/error-body.ts';
-import type { Outcome } from '../service/outcome.ts';
+import type { Outcome, ServerFinding } from '../service/outcome.ts';
 import { findStopCauseOfProbe, type SendResult, type StopCause } from './departure.ts';
 
 /** Equal refusals in a row of different finds that end their kind and project for this push. */

@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import { type Clock, type Moment, measureElapsedMs, readClock } from '../base/clock.ts';
 import { AuthError, ContractError, UnavailableError } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
-import { parseErrorBody, parseJson } from './error-body.ts';
 import {
   adviseOnNetwork,
   assertNoWebPage,
@@ -13,9 +12,7 @@ import {
 } from './http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from './http/redaction.ts';
 import { formatContentDigest, makeBytesForm, makeStreamForm } from './http/request-body.ts';
-
-/** Operations of interface A, at the paths of A-GATE-2. */
-export type Operation = 'import' | 'number' | 'photo';
+import { parseErrorBody, parseJson } from './outcome.ts';
 
 /**
  * The service chooses the form of its errors by `Accept`, and refuses types other than its own

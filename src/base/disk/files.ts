@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hashSha512 } from '../digest.ts';
 import { ConfigError, DatabaseError, getErrorCode } from '../errors.ts';
 import { t } from '../language.ts';
 import { cmd } from '../message.ts';
@@ -269,4 +268,9 @@ function makeDamagedError(what: string): ConfigError {
   return new ConfigError(`${what}.`, {
     hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
   });
+}
+
+/** Returns the digest by which the contract and pas name content (A-DIGEST-1), hexadecimal. */
+export function hashSha512(bytes: Buffer): string {
+  return hash('sha512', bytes, 'hex');
 }

@@ -75,7 +75,6 @@ export class ParsedElement implements XmlElement {
   #children: XmlElement[] | undefined;
   #textStart = 0;
   #textEnd = 0;
-  #isWide = false;
   /** Undefined where the text equals its source. */
   #decoded: string | undefined = '';
 
@@ -104,10 +103,7 @@ export class ParsedElement implements XmlElement {
   }
 
   get text(): string {
-    return (
-      this.#decoded ??
-      this.#bytes.toString(this.#isWide ? 'utf8' : 'latin1', this.#textStart, this.#textEnd)
-    );
+    return this.#decoded ?? this.#bytes.toString('utf8', this.#textStart, this.#textEnd);
   }
 
   addChild(child: XmlElement): void {
@@ -121,14 +117,12 @@ export class ParsedElement implements XmlElement {
 
   /**
    * Appends to the text.
-   * @param isWide true if it has characters outside ASCII
    * @param decoded undefined where the piece equals its source
    */
-  addText(start: number, end: number, isWide: boolean, decoded: string | undefined): void {
+  addText(start: number, end: number, decoded: string | undefined): void {
     if (this.#textEnd === 0) {
       this.#textStart = start;
       this.#textEnd = end;
-      this.#isWide = isWide;
       this.#decoded = decoded;
       return;
     }

@@ -140,14 +140,11 @@ export function makeForbiddenFault(what: string, offset: number): XmlFault {
   return new XmlFault(msg`"${what}" is not allowed here`, offset);
 }
 
-/**
- * Flags of a byte: none, not ASCII, or to be decoded in a text or a value. U+FFFE begins with 0xef.
- */
-export const NON_ASCII = 1;
-const ODD_IN_TEXT = 2;
-const ODD_IN_VALUE = 4;
+/** Flags of a byte that must be decoded in a text, or in a value. U+FFFE begins with 0xef. */
+const ODD_IN_TEXT = 1;
+const ODD_IN_VALUE = 2;
 export const DECODING_NEEDS = Uint8Array.from({ length: 256 }, (_, byte) => {
-  if (byte >= 0x80) return byte === 0xef ? NON_ASCII | ODD_IN_TEXT | ODD_IN_VALUE : NON_ASCII;
+  if (byte >= 0x80) return byte === 0xef ? ODD_IN_TEXT | ODD_IN_VALUE : 0;
   const character = String.fromCharCode(byte);
   if ('\t\n<'.includes(character)) return ODD_IN_VALUE;
   if (character < ' ' || character === '&') return ODD_IN_TEXT | ODD_IN_VALUE;
@@ -201,8 +198,7 @@ export function decodeSection(raw: string, start: number): string {
  * @param needs flags of all bytes, combined
  */
 export function decodeValue(bytes: Buffer, start: number, end: number, needs: number): string {
-  if ((needs & ODD_IN_VALUE) === 0)
-    return bytes.toString((needs & NON_ASCII) === 0 ? 'latin1' : 'utf8', start, end);
+  if ((needs & ODD_IN_VALUE) === 0) return bytes.toString('utf8', start, end);
   const raw = bytes.toString('latin1', start, end);
   if (raw.includes('<')) throw makeForbiddenFault('<', start + raw.indexOf('<'));
   assertAllowedCharacters(raw, start);

@@ -20,7 +20,6 @@ import {
   isLocalName,
   makeForbiddenFault,
   NameTable,
-  NON_ASCII,
   type RawName,
 } from './markup.ts';
 
@@ -120,6 +119,10 @@ type Level = {
   /** Count before the element. */
   readonly nodes: number;
 };
+
+/** Prefixes that a tag declares, and its other attributes. */
+type TagContent = { readonly declared: readonly string[]; readonly raw: readonly RawAttribute[] };
+const BARE_TAG: TagContent = { declared: [], raw: [] };
 
 type RawAttribute = { readonly name: RawName; readonly offset: number; readonly value: string };
 
@@ -223,8 +226,7 @@ class Parser {
       throw makeForbiddenFault(excerpt, start + stray);
     }
     assertTextLimit(at - start, start);
-    const isWide = (needs & NON_ASCII) !== 0;
-    this.#current.addText(start, at, isWide, decodeText(bytes, start, at, needs));
+    this.#current.addText(start, at, decodeText(bytes, start, at, needs));
   }
 
   #parseDeclaration(): void {
@@ -242,7 +244,7 @@ class Parser {
       const end = this.#at - ']]>'.length;
       assertTextLimit(end - start, at);
       const section = decodeSection(bytes.toString('latin1', start, end), start);
-      this.#current.addText(start, end, false, section);
+      this.#current.addText(start, end, section);
     } else if (isBeginning('<!DOCTYPE')) {
       throw new XmlFault(msg`a DTD is not allowed`, at);
     } else {
@@ -274,9 +276,8 @@ class Parser {
     const nodes = this.#nodes - 1;
     this.#at++;
     const name = this.#parseName();
-    const declared: string[] = [];
-    const raw: RawAttribute[] = [];
-    if (this.#bytes[this.#at] !== GREATER) this.#parseAttributes(start, name, declared, raw);
+    const { declared, raw } =
+      this.#bytes[this.#at] === GREATER ? BARE_TAG : this.#parseAttributes(start, name);
     const isEmpty = this.#bytes[this.#at] === SLASH;
     if (isEmpty) this.#at++;
     if (this.#bytes[this.#at] !== GREATER) throw makeTagFault(name, this.#at);
@@ -326,14 +327,15 @@ class Parser {
     return this.#at > start;
   }
 
-  /** Adds the prefixes that the tag declares, and its other attributes. */
-  #parseAttributes(start: number, tag: RawName, declared: string[], raw: RawAttribute[]): void {
+  #parseAttributes(start: number, tag: RawName): TagContent {
+    const declared: string[] = [];
+    const raw: RawAttribute[] = [];
     for (;;) {
       if (this.#at - start > MAX_TAG_BYTES)
         throw new XmlFault(msg`a tag is longer than ${MAX_TAG_BYTES} characters`, start);
       const isSpaced = this.#skipSpace();
       const code = this.#bytes[this.#at];
-      if (code === GREATER || code === SLASH || code === undefined) return;
+      if (code === GREATER || code === SLASH || code === undefined) return { declared, raw };
       const offset = this.#at;
       if (!isSpaced) throw makeTagFault(tag, offset);
       const name = this.#parseName();

@@ -15,13 +15,13 @@ import {
 } from '../../outbox/views/outbox-status.ts';
 import { fetchAccount, ROLE_WORDS } from '../../push/account.ts';
 import { type ProbeContext, sendAccessProbe } from '../../push/departure.ts';
-import { parseErrorBody } from '../../service/error-body.ts';
 import {
   adviseOnNetwork,
   type ConnectionFacts,
   type HttpResponse,
   TransportError,
 } from '../../service/http/exchange.ts';
+import { parseErrorBody } from '../../service/outcome.ts';
 import { type Account, makeUserInfoRequest, type Session } from '../../service/session.ts';
 import {
   type Check,

@@ -2,6 +2,12 @@ import { Argument, type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import {
+  assertArguments,
+  type OaiArguments,
+  requiresFormat,
+  type Verb,
+} from '../../harvest/protocol.ts';
+import {
   type Asking,
   askFormats,
   askIdentifiers,
@@ -9,16 +15,10 @@ import {
   askRecord,
   askRecords,
   askSets,
+  type Json,
   type PagingJson,
   resolveIdentifier,
-} from '../../harvest/ask-verb.ts';
-import {
-  assertArguments,
-  type OaiArguments,
-  requiresFormat,
-  type Verb,
-} from '../../harvest/protocol.ts';
-import type { Json } from '../../harvest/record-json.ts';
+} from '../../harvest/record-json.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { getHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { measureDisplayWidth, padText } from '../../base/characters.ts';
-import { hashSha512 } from '../../base/digest.ts';
+import { hashSha512 } from '../../base/disk/files.ts';
 import type { ExitReason } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { formatMoment, msgid, ngettext, t } from '../../base/language.ts';

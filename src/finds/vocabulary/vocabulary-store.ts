@@ -8,7 +8,7 @@ import {
   openDatabase,
   toDatabaseError,
 } from '../../base/disk/database.ts';
-import { guardDatabase } from '../../base/disk/guarded-database.ts';
+import { guardDatabase } from '../../base/disk/database-file.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import type { LookupArea, LookupProject, LookupTerm } from '../find.ts';
 import type { Vocabulary } from './term.ts';

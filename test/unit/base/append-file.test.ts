@@ -10,8 +10,9 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { type Extent, openAppendFile } from '../../../src/base/disk/append-file.ts';
 import { FileError } from '../../../src/base/errors.ts';
+import type { Extent } from '../../../src/harvest/harvested-records.ts';
+import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 

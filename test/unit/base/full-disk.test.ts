@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/base/digest.ts';
-import { openAppendFile } from '../../../src/base/disk/append-file.ts';
 import { findDamage } from '../../../src/base/disk/database-file.ts';
-import { readKeptFile, storeKeptFile, writePrivateFile } from '../../../src/base/disk/files.ts';
+import {
+  hashSha512,
+  readKeptFile,
+  storeKeptFile,
+  writePrivateFile,
+} from '../../../src/base/disk/files.ts';
 import { writeOutputFile } from '../../../src/base/disk/output-file.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
+import { openAppendFile } from '../../../src/harvest/outputs.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';

@@ -5,10 +5,9 @@ import { AuthError, ContractError, PasError, UnavailableError } from '../../../s
 import { OUTCOMES } from '../../../src/base/outcomes.ts';
 import { openOaiClient } from '../../../src/harvest/client.ts';
 import { parseRecordIdent } from '../../../src/push/departure.ts';
-import { parseErrorBody } from '../../../src/service/error-body.ts';
 import type { HttpResponse } from '../../../src/service/http/exchange.ts';
-import { parseOutcome } from '../../../src/service/outcome.ts';
-import { type Operation, openSession } from '../../../src/service/session.ts';
+import { type Operation, parseErrorBody, parseOutcome } from '../../../src/service/outcome.ts';
+import { openSession } from '../../../src/service/session.ts';
 import { listXml, OAI_BASE, recordXml } from '../../support/scripted-oai.ts';
 
 /** Broken, malicious or foreign answers of a server. */

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findDigestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { toPrintable } from '../../../src/base/characters.ts';
-import { hashSha512 } from '../../../src/base/digest.ts';
+import { hashSha512 } from '../../../src/base/disk/files.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
 import { parsePoint } from '../../../src/finds/place/geometry.ts';

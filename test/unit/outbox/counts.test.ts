@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/base/digest.ts';
+import { hashSha512 } from '../../../src/base/disk/files.ts';
 import {
   type AttemptSettlement,
   decide,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/base/digest.ts';
+import { hashSha512 } from '../../../src/base/disk/files.ts';
 import type { Find } from '../../../src/finds/find.ts';
 import { type EnqueueContext, enqueueFinds } from '../../../src/outbox/changes/enqueue-finds.ts';
 import { planRows } from '../../../src/outbox/changes/plan-rows.ts';

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { hashSha512 } from '../../../src/base/digest.ts';
+import { hashSha512 } from '../../../src/base/disk/files.ts';
 import { DatabaseError } from '../../../src/base/errors.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';

@@ -2,7 +2,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/clock.ts';
-import { hashSha512 } from '../../../src/base/digest.ts';
+import { hashSha512 } from '../../../src/base/disk/files.ts';
 import { ENTRY_KINDS } from '../../../src/outbox/entry.ts';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import type { Photograph } from '../../../src/outbox/facts.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ServerFinding } from '../../../src/service/error-body.ts';
+import type { ServerFinding } from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 import { aPush, PAUSE_MS, RECORD, type Told } from './running-push.ts';
 

@@ -2,8 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type HttpResponse, TransportError } from '../../../src/service/http/exchange.ts';
 import { ChangedFileError } from '../../../src/service/http/request-body.ts';
-import { classifyTransportError, parseOutcome } from '../../../src/service/outcome.ts';
-import type { Operation } from '../../../src/service/session.ts';
+import {
+  classifyTransportError,
+  type Operation,
+  parseOutcome,
+} from '../../../src/service/outcome.ts';
 import { inWords } from '../../support/in-words.ts';
 
 const readIdent = (body: Buffer): string | undefined => body.toString().match(/ident:(\S+)/)?.[1];
