@@ -175,33 +175,6 @@ describe('Order of the gates (A-GATE-4, A-GATE-6, A-GATE-13)', () => {
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toContain('POST');
   });
-
-  test('PATCH on the upload path and POST on the number path answer 405', async () => {
-    for (const [method, path] of [
-      ['PATCH', 'upload-foto'],
-      ['POST', 'evidencni-cislo'],
-    ] as const) {
-      const response = await fetch(`${mock.url}/api/pas/nalez/C-202400101-N00001/${path}`, {
-        method,
-        headers: signed(),
-      });
-      expect(response.status).toBe(405);
-    }
-  });
-
-  test('a write path with a trailing slash does not exist', async () => {
-    for (const path of [
-      '/api/pas/import-xml/',
-      '/api/pas/nalez/X/upload-foto/',
-      '/api/pas/nalez/X/evidencni-cislo/',
-    ]) {
-      const answer = await fetch(mock.url + path, { method: 'POST', headers: signed() });
-      expect([answer.status, answer.headers.get('content-type')]).toEqual([
-        404,
-        expect.stringMatching(/^text\/html/),
-      ]);
-    }
-  });
 });
 
 describe('The Accept header (A-GATE-7)', () => {

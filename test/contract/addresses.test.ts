@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
 import { fetchToken, importXml } from '../support/contract-requests.ts';
@@ -102,24 +101,7 @@ describe('Addresses that stay', () => {
       base_url: 'https://mock.example.org/finds',
       control_url: 'https://mock.example.org/finds/__mock__',
     });
-    const local = await new Promise<string>((resolve, reject) => {
-      const clientRequest = request(
-        {
-          host: '127.0.0.1',
-          port: mock.server.port,
-          path: '/2.2/oai?verb=ListIdentifiers&metadataPrefix=oai_dc&set=heslo',
-        },
-        (incoming) => {
-          incoming.setEncoding('utf8');
-          let text = '';
-          incoming.on('data', (chunk: string) => {
-            text += chunk;
-          });
-          incoming.on('end', () => resolve(text));
-        },
-      );
-      clientRequest.on('error', reject).end();
-    });
+    const local = await listed(`http://127.0.0.1:${mock.server.port}`);
     expect(local).toContain('<request verb="ListIdentifiers"');
     expect(local).toContain('https://mock.example.org/finds/2.2/oai</request>');
     expect(local).toContain('<identifier>https://mock.example.org/finds/id/HES-');

@@ -1,35 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { makeDocument, smallestFind } from '../support/contract-find.ts';
-import { contentDigest, importXml, rawAnswer } from '../support/contract-requests.ts';
+import { contentDigest, importXml } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 const { mock, token } = await useMock();
-
-describe('Import: gates (A-AUTH-1, A-GATE-14)', () => {
-  test.each([
-    ['no token', undefined],
-    ['an unknown token', '0000000000000000000000000000000000000000'],
-  ])('%s answers 401 with a challenge', async (_, bad) => {
-    const answer = await importXml(mock, makeDocument(mock, smallestFind()), { token: bad });
-    expectDetail(answer, 401);
-    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-  });
-
-  test('a body that is no multipart form answers 415', async () => {
-    const xml = makeDocument(mock, smallestFind());
-    for (const [type, body] of [
-      ['application/xml', xml],
-      ['application/x-www-form-urlencoded', new URLSearchParams({ file: xml })],
-    ] as const) {
-      const response = await fetch(`${mock.url}/api/pas/import-xml`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token()}`, 'content-type': type },
-        body,
-      });
-      expectDetail(await rawAnswer(response), 415);
-    }
-  });
-});
 
 describe('Import: bodies made to exhaust', () => {
   test.each([

@@ -1,12 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findLines, makeDocument, smallestFind } from '../support/contract-find.ts';
-import {
-  contentDigest,
-  fetchToken,
-  importXml,
-  multipart,
-  rawAnswer,
-} from '../support/contract-requests.ts';
+import { contentDigest, importXml, multipart, rawAnswer } from '../support/contract-requests.ts';
 import { expectDetail, useMock } from './contract-import.ts';
 
 // The mock follows the deployed service where the contract is silent.
@@ -128,14 +122,5 @@ describe('The other requests of the write interface', () => {
         ['username', 'password'],
       ]);
     }
-  });
-
-  test('user information is available by GET alone', async () => {
-    const headers = { authorization: `Bearer ${await fetchToken(mock, 'researcher')}` };
-    const { status, headers: answerHeaders } = await fetch(`${mock.url}/api/uzivatel-info/`, {
-      method: 'HEAD',
-      headers,
-    });
-    expect([status, answerHeaders.get('allow')]).toEqual([405, 'GET']);
   });
 });

@@ -87,18 +87,6 @@ describe('Record lock (A-LOCK-1 to A-LOCK-6)', () => {
     expect(answers.map((answer) => answer.status)).toEqual([200, 200]);
   });
 
-  test('a request that takes too long makes the other fail', async () => {
-    await mock.faults({
-      endpoint: 'number',
-      fault: 'slow',
-      ms: 2000,
-      at: 'save',
-      when: { nth: 1 },
-    });
-    const answers = await Promise.all([set('A1'), set('A2')]);
-    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 429]);
-  });
-
   test('the record is read before the lock: the same value sent twice at once can succeed twice', async () => {
     await waitLong();
     await mock.faults({

@@ -37,21 +37,9 @@ const photos = async () =>
 const names = (xml: string) => [...xml.matchAll(/<svc:nazev>([^<]*)</g)].map((match) => match[1]);
 
 describe('Upload: refusals before the file is looked at (A-PHOTO-9 to A-PHOTO-11, A-PHOTO-17)', () => {
-  test('415: a body that is no form', async () => {
-    expectDetail(await upload(PHOTO, { headers: { 'content-type': 'image/jpeg' } }), 415);
-  });
-
   test('404 and 403: no such find and no permission come before a missing file', async () => {
     expectDetail(await upload(PHOTO, { find: 'C-202400101-N00999', parts: [] }), 404);
     expectDetail(await upload(PHOTO, { find: 'M-202300316-N00003', parts: [] }), 403);
-  });
-
-  test('400: no part named file', async () => {
-    expectDetail(
-      await upload(PHOTO, { parts: [{ name: 'photo', fileName: 'a.jpg', bytes: PHOTO }] }),
-      400,
-    );
-    expectDetail(await upload(PHOTO, { parts: [{ name: 'file', bytes: PHOTO }] }), 400);
   });
 
   test('400: more than one file, whatever the second is called', async () => {

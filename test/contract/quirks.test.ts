@@ -83,18 +83,6 @@ describe('Quirks of the deployed service (--deployed)', async () => {
 describe('The same by the contract', async () => {
   const { mock, send } = await useMock();
 
-  test('exactly one file is accepted on import', async () => {
-    expect((await send('', { parts: twoFiles })).status).toBe(400);
-  });
-
-  test('the EPSG attribute of the geometry must agree with its system', async () => {
-    const answer = await send(findLines(1, { geom_wkt: OTHER_EPSG }));
-    expect([answer.status, answer.text]).toEqual([
-      422,
-      expect.stringMatching(/"message":"geom_wkt: .*EPSG.*4326/),
-    ]);
-  });
-
   test('the largest allowed photograph passes the proxy with its multipart boundaries', async () => {
     const { body_max_bytes, photo_max_bytes } = (await mock.control('GET', '/settings'))
       .value as Record<string, number>;

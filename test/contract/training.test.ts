@@ -5,10 +5,6 @@ import { useMock } from './contract-import.ts';
 describe('Training instance (S-SERVICE-7)', async () => {
   const { mock, send } = await useMock({ training: true });
 
-  test('the write interface works as on production', async () => {
-    expect((await send(smallestFind())).status).toBe(201);
-  });
-
   test('there is no harvesting interface', async () => {
     for (const path of ['/oai?verb=Identify', '/2.2/oai?verb=Identify', '/2.0/oai?verb=ListSets']) {
       expect((await fetch(mock.server.oai_base + path)).status, path).toBe(404);

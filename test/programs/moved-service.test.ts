@@ -1,9 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { type RunningMock, startMockProcess } from '../support/mock-process.ts';
-import { configFile, outboxFolder } from '../support/outbox-files.ts';
 import { accountFlags, type Home, initArgs, makeHome, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
@@ -37,41 +35,33 @@ beforeEach(async ({ skip }) => {
   await home.do('push', 'K-1', 'K-2');
 });
 
-const ALL_SENT = { 'K-1': 'accepted', 'K-2': 'accepted', 'K-3': 'accepted' };
+/** Answers the one question of a command on a terminal with yes. */
+async function sayYes(...words: string[]): Promise<void> {
+  await using terminal = await startTerminal(words, home, { columns: 200 });
+  await terminal.expect('the same service, at a new address?');
+  await terminal.type('y');
+  await terminal.expect('(y/N) y');
+  await terminal.press('Enter');
+  expect((await terminal.ended()).code).toBe(0);
+}
 
-test('a profile with a new address goes on with its outbox, once a person says that it is the same service', async () => {
+test.each([
+  ['once a person says that it is the same service', sayYes],
+  ['as advised, with --yes', (...words: string[]) => home.do(...words, '--yes')],
+])('a profile with a new address goes on with its outbox, %s', async (_, confirm) => {
   const { finds } = await mock.state();
   await expectEnded(
     home.pas('profile', 'set', `base_url=${moved}`),
     12,
     `pas profile set --profile mock base_url=${moved} --yes`,
   );
-  await using terminal = await startTerminal(['profile', 'set', `base_url=${moved}`], home, {
-    columns: 200,
+  await confirm('profile', 'set', `base_url=${moved}`);
+  await home.do('push');
+  expect(await findStates(home)).toEqual({
+    'K-1': 'accepted',
+    'K-2': 'accepted',
+    'K-3': 'accepted',
   });
-  await terminal.expect('the same service, at a new address?');
-  await terminal.type('y');
-  await terminal.expect('(y/N) y');
-  await terminal.press('Enter');
-  expect((await terminal.ended()).code).toBe(0);
-  await home.do('push');
-  expect(await findStates(home)).toEqual(ALL_SENT);
-  expect((await mock.state()).finds).toBe(finds + 1);
-});
-
-test('a profile whose address was changed in config.toml says where its finds are, and the advice works', async () => {
-  const { finds } = await mock.state();
-  const change = (from: string, to: string): void => {
-    const text = readFileSync(configFile(home), 'utf8');
-    writeFileSync(configFile(home), text.replace(`base_url = "${from}"`, `base_url = "${to}"`));
-  };
-  const folder = outboxFolder(home);
-  change(mock.base_url, moved);
-  await expectEnded(home.pas('list'), 0, `no profile uses ${folder}`);
-  change(moved, mock.base_url);
-  await home.do('profile', 'set', `base_url=${moved}`, '--yes');
-  await home.do('push');
-  expect(await findStates(home)).toEqual(ALL_SENT);
   expect((await mock.state()).finds).toBe(finds + 1);
 });
 
@@ -87,14 +77,7 @@ test.each([
     if (before !== undefined) await home.do(before, '--profile', 'new');
     await home.do('import', writeSeason(home, 3), '--profile', 'new');
     await expectEnded(home.pas('push', '--profile', 'new'), 2, 'Push once on a terminal');
-    await using terminal = await startTerminal(['push', '--profile', 'new'], home, {
-      columns: 200,
-    });
-    await terminal.expect('the same service, at a new address?');
-    await terminal.type('y');
-    await terminal.expect('(y/N) y');
-    await terminal.press('Enter');
-    expect((await terminal.ended()).code).toBe(0);
+    await sayYes('push', '--profile', 'new');
     expect((await mock.state()).finds).toBe(finds + 1);
   },
 );

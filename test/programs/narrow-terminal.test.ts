@@ -24,22 +24,6 @@ test('an issue with an answer wraps between words on a narrow terminal', async (
   await terminal.press('C-c');
 });
 
-test('Enter on a word without a match gives advice, and the question is repeated', async () => {
-  await home.pas('remove', 'N-1', '--yes');
-  await using terminal = await startTerminal(['add'], home);
-  await answer(terminal, 'Number of the find', 'N-2');
-  await answer(terminal, 'Project', 'C-202400101', '❯ C-202400101');
-  await answer(terminal, 'Target state', '2', '❯ 2 submitted');
-  await answer(terminal, 'Finder', 'novak', '❯ Novák, Jan');
-  await answer(terminal, 'Date of the find', '9. 3. 2024');
-  await answer(terminal, 'Accessibility', 'vsichni', '❯ vsichni');
-  await terminal.expect('There are:', /anonym\s+\(HES-/, 'badatel (HES-', 'archeolog (HES-');
-  await answer(terminal, 'Accessibility', 'badatel', '❯ researcher (badatel)');
-  await answer(terminal, 'Object', 'fibula', '❯ brooch (spona)');
-  await terminal.expect('? Material');
-  await terminal.press('C-c');
-});
-
 test('the wizard asks for the unit of contradicting depths', async () => {
   home.file('deep.csv', 'č.;hloubka\nA1;"0,3"\nA2;35\n');
   await using terminal = await startTerminal(

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { InterruptedError } from '../../../src/base/errors.ts';
 import {
   type AnswerContext,
   makeTermOfferer,
@@ -125,16 +124,6 @@ describe('a find is entered by answering questions', () => {
       },
     });
     expect(story.said[0]).toBe('C-202400101 · 2 submitted · Novák, Jan · 2024-06-01 · badatel');
-  });
-
-  test('each answer is saved at once', async () => {
-    const { kept, find } = await tell(scriptedPrompt('', '', ...REST, ''));
-    expect(kept).toHaveLength(2 + REST.length);
-    expect(kept.at(-1)).toEqual(find);
-  });
-
-  test('Ctrl-C stops at any question, and all answers are kept', async () => {
-    await expect(tell(scriptedPrompt('', '', 'brooch', '^C'))).rejects.toThrow(InterruptedError);
   });
 
   test('Enter on a word without a match gives advice, and the question is repeated', async () => {

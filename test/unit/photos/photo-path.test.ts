@@ -45,21 +45,6 @@ describe('a photograph named in a table', () => {
     });
   });
 
-  test.each(['photos/k-017.PNG', 'PHOTOS/K-017.png', 'photos/K-017.jpg', 'photos/K-017'])(
-    '%s is found in its one other spelling, with a message',
-    (name) => {
-      expect(inWords(makePhotoResolver(root)(name))).toEqual({
-        value: at('photos', 'K-017.png'),
-        remark: expect.stringContaining('pas uses K-017.png, the only file'),
-      });
-    },
-  );
-
-  test('is missing if several files fit', () => {
-    for (const ending of ['jpg', 'tif']) writeFileSync(at('photos', `IMG_1.${ending}`), 'x');
-    expect(makePhotoResolver(root)('photos/IMG_1.png')).toMatchObject({ rule: 'photo-missing' });
-  });
-
   test.each([
     ['../secret.png', 'photo-path', 'points outside the folder'],
     ['photos/../../secret.png', 'photo-path', 'points outside the folder'],
