@@ -18,7 +18,7 @@ import {
   lookUpRecord,
 } from '../harvest/look-up-records.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
-import { isRejectedForAnyFind } from '../outbox/attempts.ts';
+import { isRejectedForAnyFind, listAttempts } from '../outbox/attempts.ts';
 import type { Entry, HeldQuestion, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {
   findImportOfFind,
@@ -64,7 +64,12 @@ import {
   getSentElements,
   mayBeCreation,
 } from './judge-import.ts';
-import { listFindsOfOthers, listShownFinds, type SearchContext } from './reconcile-entries.ts';
+import {
+  type FindOfOthers,
+  listFindsOfOthers,
+  listShownFinds,
+  type SearchContext,
+} from './reconcile-entries.ts';
 
 export type Gate = {
   readonly outbox: Outbox;
@@ -250,6 +255,7 @@ type SearchResult = {
   readonly records: FindIndex<HarvestedFind>;
   /** Finds that were attempted from this machine, and are not in this outbox. */
   readonly attempted: FindIndex<string>;
+  readonly ofOthers: RecordsOfOthers;
   /** Listed records that are not shown and that no fact explains, by project. */
   readonly hidden: ReadonlyMap<string, readonly string[]>;
   /** Imports of unknown outcome, or under way. */
@@ -257,6 +263,9 @@ type SearchResult = {
   /** One without a name, where another place may have sent it and there was no search. */
   readonly unsearched: readonly Candidate[];
 };
+
+/** Records of finds that only the ledger has, with the wall clock of the import's last attempt. */
+type RecordsOfOthers = ReadonlyMap<string, number>;
 
 type UncertainImport = { readonly find: ComparableFind; readonly window: AttemptWindow };
 
@@ -294,11 +303,17 @@ async function indexSearchResult(
       if (isUnexplainedCreation(outbox, account, find))
         records.add(makeComparable(find.elements, undefined, find.protectedWithheld), find);
   });
+  const findsOfOthers = listFindsOfOthers(outbox);
   return {
     lookups: harvest?.lookups ?? new Map(),
     withFiles: new Map([...seenRecords, ...shown].map((find) => [find.identCely, find])),
     records,
-    attempted: indexAttempted(outbox),
+    attempted: indexAttempted(findsOfOthers),
+    ofOthers: new Map(
+      findsOfOthers.flatMap(({ attempt, records }) =>
+        records.map((identCely) => [identCely, attempt.body.at] as const),
+      ),
+    ),
     hidden: lookup?.harvester === account ? new Map() : listHiddenRecords(outbox, seenHidden),
     uncertain: listUncertainImports(outbox),
     unsearched: makeCandidates(harvest === undefined && readHeader(outbox).mustLook ? [''] : []),
@@ -313,9 +328,9 @@ function isUnexplainedCreation(outbox: Outbox, account: string, find: HarvestedF
 }
 
 /** Indexes the finds that only the ledger has, with the names of their records or local ids. */
-function indexAttempted(outbox: Outbox): FindIndex<string> {
+function indexAttempted(finds: readonly FindOfOthers[]): FindIndex<string> {
   const index = createFindIndex<string>();
-  for (const { attempt, records } of listFindsOfOthers(outbox)) {
+  for (const { attempt, records } of finds) {
     const intent = parseIntent('import', attempt.subject, unpackAttempt(attempt).content.intent);
     if (intent.kind !== 'import') continue;
     const localId = attempt.body.localId ?? '';
@@ -344,7 +359,8 @@ function gatherKnowledge(
   files: ReadonlyMap<string, readonly string[]>,
 ): Knowledge {
   if (entry.kind === 'import') return gatherImportKnowledge(outbox, entry, result);
-  const ofRecord = gatherRecordKnowledge(outbox, entry, result.lookups.get(entry.identCely ?? ''));
+  const listed = result.lookups.get(entry.identCely ?? '');
+  const ofRecord = gatherRecordKnowledge(outbox, entry, listed, result.ofOthers);
   if (entry.kind === 'number') return ofRecord;
   return {
     ...ofRecord,
@@ -377,13 +393,15 @@ function gatherRecordKnowledge(
   outbox: Outbox,
   entry: NumberEntry | PhotoEntry,
   listed: FindLookup | undefined,
+  ofOthers: RecordsOfOthers = new Map(),
 ): Knowledge {
   const ofImport = findImportOfFind(outbox, entry.subject);
   const records = ofImport === undefined ? [] : getSlotState(outbox, ofImport).records;
   const isOurs =
-    listed?.kind !== 'shown' ||
     ofImport === undefined ||
-    !isMadeByOthers(outbox, ofImport, listed.record);
+    (listed?.kind === 'shown'
+      ? !isMadeByOthers(outbox, ofImport, listed.record)
+      : !isGivenToOthers(outbox, ofImport, ofOthers));
   return {
     'two-records': makeCandidates(records.length < 2 ? [] : records),
     'record-not-ours': makeCandidates(isOurs ? [] : [entry.identCely ?? '']),
@@ -453,6 +471,17 @@ function isMadeByOthers(outbox: Outbox, ofImport: ImportEntry, record: Harvested
     findCreation(record) !== undefined &&
     !mayBeCreation(window, record)
   );
+}
+
+/** Tells if the service gave the record of our import to a find of another account later. */
+function isGivenToOthers(
+  outbox: Outbox,
+  ofImport: ImportEntry,
+  ofOthers: RecordsOfOthers,
+): boolean {
+  const givenAt = ofOthers.get(ofImport.identCely ?? '');
+  const last = listAttempts(outbox, ofImport).at(-1);
+  return givenAt !== undefined && last !== undefined && givenAt > last.startedAt;
 }
 
 /** Returns, by project, listed records that are not shown and that no fact explains. */

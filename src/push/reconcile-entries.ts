@@ -313,7 +313,7 @@ function isReadAs(outbox: Outbox, owner: ImportEntry | undefined, shown: Harvest
 }
 
 /** The last attempt of a find that only the ledger has, and its records. */
-type FindOfOthers = {
+export type FindOfOthers = {
   readonly attempt: FactOf<'attempted'>;
   readonly records: readonly string[];
 };

@@ -185,6 +185,20 @@ describe('a number that was given to the record by its identifier, without the f
   });
 });
 
+test('a number is not given to a hidden record that has the identifier of a deleted one', async () => {
+  await importSeason(home, 1);
+  await home.do('push');
+  const [{ ident_cely = '' } = {}] = (await home.json('list')) as { ident_cely?: string }[];
+  await mock.service.control('POST', `/records/${ident_cely}/delete`, { permanent: true });
+  await home.init(mock.service, '--name', 'colleague', ...accountFlags('researcher'));
+  const colleague = home.with({ PAS_PASSWORD: 'researcher', PAS_PROFILE: 'colleague' });
+  await colleague.do('import', writeSeason(home, 2), '--id-prefix', 'C-');
+  await expectEnded(colleague.pas('push', 'C-K-2'), 6);
+  await home.do('number', 'set', 'K-1', 'OURS');
+  await expectEnded(home.pas('push'), 6);
+  expect((await home.pas('status')).stdout).toContain('may have given it to another find');
+});
+
 test('a restored backup shows the number that was sent, not the one that was queued', async () => {
   await importSeason(home, 1);
   await home.do('push');

@@ -34,6 +34,8 @@ export function answerTo(entry: Entry, knowledge: Known): readonly string[] | un
   if (asked === undefined) return undefined;
   const record = knowledge.records.find(({ ident }) => ident === entry.ident);
   if (entry.kind !== 'import' && record?.isDeleted === true) return ['--drop'];
+  if (entry.held === 'record-not-ours' && record?.maker !== ACCOUNT_IDS[asked.account])
+    return ['--drop'];
   switch (entry.kind) {
     case 'import':
       // A colleague's.
