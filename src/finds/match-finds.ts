@@ -365,29 +365,29 @@ function hashKey(parts: readonly string[]): number {
 }
 
 /**
- * Returns the tables that these rows are an edition of: half of the rows have a number that is
- * known there and are not other finds; without numbers, half of them are the same.
+ * Returns the tables that these rows are an edition of: all that have any of the rows, if together
+ * they have at least half of them.
+ * @param listTables returns the tables in which a row is known
  */
-export function findEditions<T>(
-  rows: readonly ComparableFind[],
-  index: FindIndex<T>,
-  getTable: (item: T) => string | undefined,
-): ReadonlySet<string> {
-  const hasNumbers = rows.some(({ number }) => number !== '');
-  const counts = new Map<string, number>();
-  for (const row of rows) {
-    const tables = new Set<string>();
-    for (const { find, item } of index.list(row)) {
-      const table = getTable(item);
-      if (table === undefined || tables.has(table)) continue;
-      const isKnown = hasNumbers
-        ? row.number !== '' && row.number === find.number && matchFinds(row, find, true) !== 'other'
-        : matchFinds(row, find, true) === 'same';
-      if (isKnown) tables.add(table);
-    }
-    for (const table of tables) counts.set(table, (counts.get(table) ?? 0) + 1);
-  }
-  return new Set(
-    [...counts].flatMap(([table, count]) => (count * 2 >= rows.length ? [table] : [])),
-  );
+export function findEditions<Row>(
+  rows: readonly Row[],
+  listTables: (row: Row) => readonly string[],
+): Set<string> {
+  const known = rows.map(listTables).filter((tables) => tables.length > 0);
+  return new Set(known.length * 2 < rows.length ? [] : known.flat());
+}
+
+/**
+ * Tells if a row of a table is known as this find: by its number, or where its table has none, as
+ * the same find.
+ */
+export function isKnownRow(
+  row: ComparableFind,
+  find: ComparableFind,
+  hasNumbers: boolean,
+): boolean {
+  const matched = matchFinds(row, find, true);
+  return hasNumbers
+    ? row.number !== '' && row.number === find.number && matched !== 'other'
+    : matched === 'same';
 }

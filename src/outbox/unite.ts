@@ -9,6 +9,7 @@ import {
   type FindIndex,
   findEditions,
   hasDistinctContent,
+  isKnownRow,
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
@@ -413,7 +414,10 @@ export function askAboutAlikeFinds(
   const listAlike = ({ stored, find }: Entered): Candidate[] =>
     known.list(find).flatMap(({ find: other, item }) => {
       if (isOfOneEntry(stored, item, arrived)) return [];
-      const isEdition = editions.get(stored.wish.path)?.has(item.wish.path ?? '') === true;
+      const { path } = item.wish;
+      const isEdition =
+        path !== null &&
+        (path === stored.wish.path || editions.get(stored.wish.path)?.has(path) === true);
       const matched = matchFinds(find, other, isEdition);
       return matched === 'other' ? [] : [{ name: item.localId, matched }];
     });
@@ -434,19 +438,21 @@ function makeComparableFind({ elements, localId }: StoredFind): ComparableFind {
   return makeComparable(elements as FindElements, localId);
 }
 
+/** Returns, by table of the finds that entered, the other tables of which it is an edition. */
 function findEditionsByTable(
   entered: readonly Entered[],
   known: FindIndex<EnteredFind>,
 ): ReadonlyMap<string | null, ReadonlySet<string>> {
   return new Map(
-    [...groupBy(entered, ({ stored }) => stored.wish.path)].map(([table, rows]) => [
-      table,
-      findEditions(
-        rows.map(({ find }) => find),
-        known,
-        (item) => item.wish.path ?? undefined,
-      ),
-    ]),
+    [...groupBy(entered, ({ stored }) => stored.wish.path)].map(([table, rows]) => {
+      const hasNumbers = rows.some(({ find }) => find.number !== '');
+      const listTables = ({ find }: Entered): string[] =>
+        known.list(find).flatMap(({ find: other, item: { wish } }) => {
+          if (wish.path === null || wish.path === table) return [];
+          return isKnownRow(find, other, hasNumbers) ? [wish.path] : [];
+        });
+      return [table, findEditions(rows, listTables)];
+    }),
   );
 }
 

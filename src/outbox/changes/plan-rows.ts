@@ -7,6 +7,7 @@ import {
   createFindIndex,
   type FindIndex,
   type FindLikeness,
+  findEditions,
   hasDistinctContent,
   makeComparable,
   matchFinds,
@@ -106,10 +107,10 @@ function openPlanner(
       return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
     });
   };
-  const editions = findTablesOfKnownRows(rows, (row) => {
+  const editions = findEditions(rows, (row) => {
     const numbered = (compared.get(row) ?? []).filter((each) => isKnown(row, each));
-    if (numbered.length > 0 || !isContentKey(row.localId)) return numbered;
-    return listAlike(row, () => true).filter(({ matched }) => matched === 'same');
+    if (numbered.length > 0 || !isContentKey(row.localId)) return listTables(numbered);
+    return listTables(listAlike(row, () => true).filter(({ matched }) => matched === 'same'));
   });
   if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
   const isEdition = ({ path: its }: FindHere): boolean => its !== null && editions.has(its);
@@ -161,6 +162,10 @@ function openPlanner(
         : ask(row, best, 'row-near');
     },
   };
+}
+
+function listTables(compared: readonly Compared[]): string[] {
+  return compared.flatMap(({ known }) => known.path ?? []);
 }
 
 /** Tells if the file has a number of its earlier content; else it has only other finds by now. */
@@ -244,16 +249,6 @@ function hasOtherTraits(row: Find, { base, elements }: FindHere): boolean {
 /** Tells if a local id is a UUID of a phone, which is unique across tables. */
 function isUniversal(localId: string): boolean {
   return /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/i.test(localId);
-}
-
-/** Returns the tables of the known rows, if at least half of the rows are known. */
-function findTablesOfKnownRows(
-  rows: readonly Find[],
-  listKnown: (row: Find) => readonly Compared[],
-): Set<string> {
-  const known = rows.map(listKnown).filter((each) => each.length > 0);
-  if (known.length * 2 < rows.length) return new Set();
-  return new Set(known.flat().flatMap((each) => each.known.path ?? []));
 }
 
 /**
