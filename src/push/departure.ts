@@ -349,15 +349,6 @@ function requireValue<T>(value: T | null): T {
   return value;
 }
 
-type SendContext = {
-  readonly clock: Clock;
-  readonly send: Exchange;
-  readonly answerTimeoutMs: number;
-  readonly abort: AbortSignal;
-};
-
-type AddressedEntry = { readonly kind: EntryKind; readonly identCely: string | null };
-
 /**
  * Maximum time from claim to departure, in milliseconds: a process that was paused for longer must
  * not send.
@@ -371,8 +362,8 @@ export const MAX_CLAIM_AGE_MS = 180_000;
  * @param claimedOn the request is not sent later than {@link MAX_CLAIM_AGE_MS} after it
  */
 export async function sendEntryRequest(
-  context: SendContext,
-  entry: AddressedEntry,
+  context: Pick<PushContext, 'clock' | 'answerTimeoutMs' | 'abort'> & { readonly send: Exchange },
+  entry: Pick<Entry, 'kind' | 'identCely'>,
   request: HttpRequest,
   token: string,
   slot: DepartureSlot,

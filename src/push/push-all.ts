@@ -173,7 +173,8 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
     uniteWithLedger(outbox, account);
     // The account's attempts have come from the ledger, also those of a push that was killed.
     recover();
-    const accepted = hasSearched ? 0 : await reconcileBeforeGate(push);
+    // Their records must not count as equals of unsent finds.
+    const accepted = hasSearched ? 0 : countFound(await reconcileUncertain(push, undefined));
     hasSearched = true;
     const signed = { ...push, service, account, serverClock };
     const gate = await openGate(signed);
@@ -190,16 +191,6 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
     });
     return { ...drained, accepted: drained.accepted + accepted };
   };
-}
-
-/**
- * Settles uncertain entries of earlier pushes first, so that their records do not count as equals
- * of unsent ones.
- */
-async function reconcileBeforeGate(push: PushContext): Promise<number> {
-  return listEntriesInState(push.outbox, 'uncertain').length === 0
-    ? 0
-    : countFound(await reconcileUncertain(push, undefined));
 }
 
 function countFound(settled: readonly ReconciledEntry[]): number {

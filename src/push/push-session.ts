@@ -9,9 +9,9 @@ import { listAttempts, listEvidence } from '../outbox/attempts.ts';
 import { findSubjectsWithEntries } from '../outbox/changes/resolve-finds.ts';
 import {
   countAttemptsInARow,
-  countConsecutiveFailures,
   type Entry,
   type EntryKind,
+  listFailuresInARow,
 } from '../outbox/entry.ts';
 import {
   type ClaimableQuery,
@@ -41,8 +41,8 @@ import type { Basis } from './judge-import.ts';
 import {
   decideSettlement,
   INITIAL_STATE,
-  isSameScope,
   listEndedScopes,
+  makeScopeKey,
   type PushState,
   type RefusalSeries,
   type SettlementDecision,
@@ -86,7 +86,8 @@ export class PushSession {
   readonly #ending = new AbortController();
   /** Imports that were in flight beside another one of their project. */
   readonly #besideImport = new Set<number>();
-  readonly #reported: RefusalSeries[] = [];
+  /** Ended kinds and projects that were reported. */
+  readonly #reported = new Set<string>();
   #state: PushState = INITIAL_STATE;
   #stopCause: StopCause | undefined;
   #departing: Promise<void> | undefined;
@@ -116,7 +117,7 @@ export class PushSession {
 
   /** Kinds and projects that are ended for this push. */
   get ended(): readonly RefusalSeries[] {
-    return listEndedScopes(this.#state.refusals);
+    return listEndedScopes(this.#state);
   }
 
   /** Until the service has accepted one, one request at a time is in flight. */
@@ -142,11 +143,11 @@ export class PushSession {
   makeClaimableQuery(): ClaimableQuery {
     const { kinds, subjects } = this.push;
     const flights = [...this.flights.values()];
-    const suspected = this.#state.refusals.filter((row) =>
-      flights.some(({ entry }) =>
-        isSameScope(row, { kind: entry.kind, project: getProject(entry) }),
-      ),
-    );
+    // After any refusal of a kind and project, one request of it is in flight at a time.
+    const suspected = flights.flatMap(({ entry }) => {
+      const scope = { kind: entry.kind, project: getProject(entry) };
+      return this.#state.refusals.has(makeScopeKey(scope)) ? [scope] : [];
+    });
     return {
       kinds,
       subjects,
@@ -250,7 +251,7 @@ export class PushSession {
       entry,
       access,
       now: clock.now(),
-      failuresBefore: countConsecutiveFailures(attempts),
+      failuresBefore: listFailuresInARow(attempts).length,
       collisionsBefore: countAttemptsInARow(attempts, 'refused-unspecified'),
       besideImport:
         this.#besideImport.has(entry.id) ||
@@ -303,8 +304,9 @@ export class PushSession {
   /** Reports each kind and project once that the push ends. */
   #reportEnded(): void {
     for (const row of this.ended) {
-      if (this.#reported.some((other) => isSameScope(row, other))) continue;
-      this.#reported.push(row);
+      const key = makeScopeKey(row);
+      if (this.#reported.has(key)) continue;
+      this.#reported.add(key);
       const { kind, project, status, reason, records: refused } = row;
       const count = countQueuedOfScope(this.push.outbox, { kind, project });
       this.push.report({ type: 'left_out', kind, project, status, reason, count, refused });

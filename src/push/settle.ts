@@ -30,38 +30,38 @@ export type RefusalSeries = EntryScope & {
 
 type Refusal = Omit<RefusalSeries, 'records'> & { readonly record: string };
 
-export function isSameScope(one: EntryScope, other: EntryScope): boolean {
-  return one.kind === other.kind && one.project === other.project;
+/** By {@link makeScopeKey}. */
+type Refusals = ReadonlyMap<string, RefusalSeries>;
+
+export function makeScopeKey({ kind, project }: EntryScope): string {
+  return `${kind} ${project}`;
 }
 
-/** Adds a refusal; another one than the last begins a new row. */
-export function withRefusal(
-  rows: readonly RefusalSeries[],
-  { record, ...refusal }: Refusal,
-): RefusalSeries[] {
-  const before = rows.find((row) => isSameScope(row, refusal) && row.text === refusal.text);
-  const records = [...new Set([...(before?.records ?? []), record])];
-  return [...withoutRefusals(rows, refusal), { ...refusal, records }];
+/** Adds a refusal; another one than the last begins a new series. */
+function withRefusal(refusals: Refusals, { record, ...refusal }: Refusal): Refusals {
+  const key = makeScopeKey(refusal);
+  const before = refusals.get(key);
+  const earlier = before?.text === refusal.text ? before.records : [];
+  return new Map(refusals).set(key, { ...refusal, records: [...new Set([...earlier, record])] });
 }
 
 /** An accepted entry shows that the refusals concerned single finds. */
-export function withoutRefusals(
-  rows: readonly RefusalSeries[],
-  scope: EntryScope,
-): RefusalSeries[] {
-  return rows.filter((row) => !isSameScope(row, scope));
+function withoutRefusals(refusals: Refusals, scope: EntryScope): Refusals {
+  const left = new Map(refusals);
+  left.delete(makeScopeKey(scope));
+  return left;
 }
 
 /** Returns the kinds and projects that are ended for this push. */
-export function listEndedScopes(rows: readonly RefusalSeries[]): RefusalSeries[] {
-  return rows.filter(({ records }) => records.length >= MAX_EQUAL_REFUSALS);
+export function listEndedScopes({ refusals }: PushState): RefusalSeries[] {
+  return [...refusals.values()].filter(({ records }) => records.length >= MAX_EQUAL_REFUSALS);
 }
 
 /** Knowledge from earlier answers of a push. Immutable. */
 export type PushState = {
   readonly throttled: number;
   readonly locked: number;
-  readonly refusals: readonly RefusalSeries[];
+  readonly refusals: Refusals;
   /** Failures of the service or of the way to it since its last answer. */
   readonly failures: number;
   /** Throttles since its last other answer. */
@@ -79,7 +79,7 @@ export type PushState = {
 export const INITIAL_STATE: PushState = {
   throttled: 0,
   locked: 0,
-  refusals: [],
+  refusals: new Map(),
   failures: 0,
   throttles: 0,
   backoffUntil: asWallMs(0),
@@ -179,7 +179,7 @@ function countRefusal(
   { refusals }: PushState,
   { entry, status, outcome }: SettlementInput,
   settlement: AttemptSettlement,
-): readonly RefusalSeries[] {
+): Refusals {
   const scope = { kind: entry.kind, project: getProject(entry) };
   if (settlement.state === 'accepted') return withoutRefusals(refusals, scope);
   if (settlement.state !== 'refused' || outcome.kind === 'content-changed') return refusals;
