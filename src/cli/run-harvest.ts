@@ -124,7 +124,7 @@ export async function runHarvest<Result>(
     },
     signal: makeDeadlineSignal(context, interrupts.stop, options.deadline),
   })
-    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
+    .catch((thrown: unknown) => saveMalformedAnswerAndRethrow(context, thrown))
     .finally(() => bar?.end());
 }
 
@@ -257,7 +257,7 @@ const NAME = /^malformed-answer-(\d+)\.xml$/;
  * password; only the newest are kept. Any other error is only thrown on.
  * @throws the given error, always
  */
-export function saveMalformedAnswer(context: Context, thrown: unknown): never {
+export function saveMalformedAnswerAndRethrow(context: Context, thrown: unknown): never {
   const { places, clock, terminal, getProfile } = context;
   if (thrown instanceof MalformedAnswerError) {
     const path = join(places.home, `malformed-answer-${Math.floor(clock.now())}.xml`);

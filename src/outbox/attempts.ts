@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { asServerMs, type ServerMs } from '../base/clock.ts';
 import { ConfigError } from '../base/errors.ts';
 import type { Issue } from '../base/issue.ts';
@@ -13,7 +14,6 @@ import {
   type FactOf,
   makeDamagedError,
   makeFact,
-  makeNonce,
   makeStoredMessage,
   type NewFact,
   packContent,
@@ -356,7 +356,7 @@ function makeAttemptedBody(outbox: Outbox, entry: Entry, departure: AttemptReque
       current: JSON.stringify(wish.body),
       document: stored.document?.toString('utf8') ?? null,
     }),
-    nonce: makeNonce(),
+    nonce: randomUUID(),
   };
 }
 

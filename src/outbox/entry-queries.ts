@@ -22,7 +22,6 @@ import {
 import {
   convertReadErrors,
   deserializeIssues,
-  deserializeMessage,
   makeStoredMessage,
   parseStoredMessage,
   ROW_BASES,
@@ -67,7 +66,7 @@ function makeEntry(row: ReturnType<typeof parseRow>): Entry {
     isChanged: changed === 1,
     held: isAsked ? held : null,
     lookup: row.lookup === null ? null : deserializeLookup(row.lookup),
-    reason: deserializeMessage(row.reason),
+    reason: row.reason === null ? null : parseStoredMessage(JSON.parse(row.reason)),
     issues: deserializeIssues(row.issues),
   };
   switch (row.kind) {

@@ -221,12 +221,8 @@ export function countAttemptsInARow(attempts: readonly Attempt[], outcome: Attem
   return ended.length - other - 1;
 }
 
-/** Counts the failures of an entry since its last clear answer. */
-export function countConsecutiveFailures(attempts: readonly Attempt[]): number {
-  return listTrailingFailures(attempts).length;
-}
-
-function listTrailingFailures(attempts: readonly Attempt[]): Attempt[] {
+/** Returns the failures of an entry since its last clear answer. */
+export function listFailuresInARow(attempts: readonly Attempt[]): Attempt[] {
   const judged = attempts.filter(
     ({ outcome }) => outcome !== null && ATTEMPT_OUTCOMES[outcome].countsAsFailure !== 'neutral',
   );
@@ -238,7 +234,7 @@ function listTrailingFailures(attempts: readonly Attempt[]): Attempt[] {
 
 /** Returns when an entry with these attempts may be sent again: 0 until it has failed too often. */
 export function getRetryAt(attempts: readonly Attempt[]): number {
-  const failures = listTrailingFailures(attempts);
+  const failures = listFailuresInARow(attempts);
   return failures.length < RETRY_POLICY.entry.slowAfter
     ? 0
     : (failures.at(-1)?.endedAt ?? 0) + computeEntryBackoffMs(failures.length);

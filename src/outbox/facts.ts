@@ -26,16 +26,6 @@ export function parseStoredMessage(stored: StoredMessage): Message {
   return deserializeValue(stored) as Message;
 }
 
-/**
- * Restores a message that is stored as JSON text; null stays null.
- * @throws SyntaxError where the text is no JSON
- */
-export function deserializeMessage(text: string): Message;
-export function deserializeMessage(text: string | null): Message | null;
-export function deserializeMessage(text: string | null): Message | null {
-  return text === null ? null : parseStoredMessage(JSON.parse(text));
-}
-
 /** Fields that each stored issue has; the others are copied. */
 type StoredIssue = {
   readonly rule: string;
@@ -367,10 +357,6 @@ export function unpackAttempt({ subject, slot, body }: FactOf<'attempted'>): {
   );
   const current: CurrentBody = JSON.parse(content.current);
   return { content, current: { id: body.current, kind: 'current', subject, slot, body: current } };
-}
-
-export function makeNonce(): string {
-  return randomUUID();
 }
 
 /**

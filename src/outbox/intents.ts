@@ -94,7 +94,8 @@ export function parseSlotKind(slot: string): EntryKind {
  * canonical form, so that equal content has one id.
  */
 export function makeIntentId(intent: Intent): string {
-  return hashJson(['intent', intent.kind, intent.subject, ...listContent(intent)]);
+  const content = JSON.stringify(['intent', intent.kind, intent.subject, ...listContent(intent)]);
+  return hash('sha256', content, 'base64url');
 }
 
 function listContent(intent: Intent): unknown[] {
@@ -106,13 +107,6 @@ function listContent(intent: Intent): unknown[] {
     case 'photo':
       return [intent.original, intent.occasion];
   }
-}
-
-/**
- * Returns the SHA-256, in base64url, of the JSON of a value, whose keys must have a fixed order.
- */
-export function hashJson(value: unknown): string {
-  return hash('sha256', JSON.stringify(value), 'base64url');
 }
 
 /** Content of an intent as it is stored, without kind and subject. */

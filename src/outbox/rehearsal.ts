@@ -172,7 +172,7 @@ type CopyOptions = {
  * Wants copies of finds, with their photographs, in the outbox of a rehearsal. A photograph that
  * was dropped, or whose copy is missing or damaged, is left out.
  */
-export async function copyForRehearsal(
+export async function copyFindsForRehearsal(
   from: Outbox,
   to: Outbox,
   finds: readonly StoredFind[],

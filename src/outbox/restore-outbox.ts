@@ -7,7 +7,7 @@ import {
   isUnusable,
   makeBackupPath,
   removeDatabase,
-  replaceUnusable,
+  replaceDatabaseFile,
 } from '../base/disk/database-file.ts';
 import { deleteLeftovers, makeFolder } from '../base/disk/folder.ts';
 import {
@@ -57,23 +57,8 @@ type RestoreOptions = {
   readonly onPhotograph: (doneCount: number, total: number) => void;
 };
 
-export type RestoreResult = {
-  readonly id: string;
-  readonly madeMs: number;
-  /** Counted after the union with the ledger. */
-  readonly finds: number;
-  readonly uncertain: number;
-  readonly united: UnionResult;
-  /** Reason why the ledger was not united; undefined where it was. */
-  readonly ledgerProblem: string | undefined;
-  /** Names of finds and records with unsent changes that the backup does not have. */
-  readonly lost: readonly string[];
-  /** Path of the replaced outbox; undefined where there was none, or an empty one. */
-  readonly aside: string | undefined;
-  readonly photosCopied: number;
-  /** Photographs, unsent at the time of the backup, that were not found. */
-  readonly missing: readonly PhotoEntry[];
-};
+/** `aside`: path of the replaced outbox; undefined where there was none, or an empty one. */
+export type RestoreResult = Awaited<ReturnType<typeof restoreOutbox>>;
 
 /**
  * Replaces an outbox by its backup; the ledger adds what was sent since. At any interruption
@@ -82,7 +67,7 @@ export type RestoreResult = {
  * the backup is of another service; FileError, DatabaseError, DatabaseTooNewError for a file that
  * is no sound backup; OutboxLeasedError during a push
  */
-export async function restoreOutbox(options: RestoreOptions): Promise<RestoreResult> {
+export async function restoreOutbox(options: RestoreOptions) {
   const { backup, clock, outboxesFolder, place } = options;
   assertBackupFile(backup);
   makeFolder(outboxesFolder);
@@ -186,15 +171,12 @@ function replaceOutbox(
   const folder = dirname(outboxFile);
   makeFolder(folder);
   const aside = makeBackupPath(join(folder, 'outbox-replaced'), clock.now());
-  if (!existsSync(outboxFile)) {
-    replaceUnusable(outboxFile, draft, aside);
-    return undefined;
-  }
-  const present = isUnusable(outboxFile) ? undefined : openUnlessDamaged(open);
+  const isThere = existsSync(outboxFile);
+  const present = isThere && !isUnusable(outboxFile) ? openUnlessDamaged(open) : undefined;
   if (present === undefined) {
-    if (!replace) throw makeDamagedPresentError(outboxFile);
-    replaceUnusable(outboxFile, draft, aside);
-    return { aside, canBeOpened: false };
+    if (isThere && !replace) throw makeDamagedPresentError(outboxFile);
+    replaceDatabaseFile(outboxFile, draft, aside);
+    return isThere ? { aside, canBeOpened: false } : undefined;
   }
   try {
     const isEmpty = isEmptyOutbox(present);
@@ -240,9 +222,12 @@ async function uniteAndRestorePhotographs(
     const [united, ledgerProblem] = uniteIfUsable(restored);
     return {
       united,
+      /** Reason why the ledger was not united; undefined where it was. */
       ledgerProblem,
+      /** Names of finds and records with unsent changes that the backup does not have. */
       lost:
         previous?.canBeOpened === true ? listLostWork(previous.aside, restored, options.clock) : [],
+      /** Counted after the union with the ledger. */
       finds: countFinds(restored),
       uncertain:
         listEntriesInState(restored, 'uncertain').length +
@@ -266,8 +251,8 @@ function uniteIfUsable(outbox: Outbox): [UnionResult, string | undefined] {
 }
 
 /**
- * Copies photographs from the folder that `pas backup --photos` made beside the copy. Linked ones
- * stay in place.
+ * Copies unsent photographs from the folder that `pas backup --photos` made beside the copy. Linked
+ * ones stay in place; those that were not found are `missing`.
  */
 async function restorePhotographs(
   { backup, onPhotograph }: RestoreOptions,

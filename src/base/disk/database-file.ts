@@ -276,7 +276,7 @@ export function removeDatabase(path: string): void {
  * Replaces an unusable database by a finished one, after a backup. An interruption leaves either of
  * them in place.
  */
-export function replaceUnusable(path: string, finished: string, aside: string): void {
+export function replaceDatabaseFile(path: string, finished: string, aside: string): void {
   convertDatabaseErrors(path, () => {
     // Changes that are only in the log would be left behind under the old name.
     writeInto(finished, () => {});

@@ -23,7 +23,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import { getHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
-import { saveMalformedAnswer } from '../run-harvest.ts';
+import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
 const VERBS = {
@@ -89,7 +89,7 @@ async function ask(
       context.streams.stdout.write((await client.sendRequest(verb, args, signal)).body);
     else context.terminal.printValue(await show(context, { client, version, args, signal }));
   } catch (thrown) {
-    saveMalformedAnswer(context, thrown);
+    saveMalformedAnswerAndRethrow(context, thrown);
   }
   return 'done';
 }

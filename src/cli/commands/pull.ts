@@ -15,7 +15,7 @@ import type { Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
-import { saveMalformedAnswer } from '../run-harvest.ts';
+import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 
 type PullOptions = GlobalOptions & { readonly full?: boolean };
 
@@ -60,7 +60,7 @@ async function pullCommand(
     onNote: terminal.note,
     signal: interrupts.stop,
   })
-    .catch((thrown: unknown) => saveMalformedAnswer(context, thrown))
+    .catch((thrown: unknown) => saveMalformedAnswerAndRethrow(context, thrown))
     .finally(progress.end);
   await print(context, finds);
   terminal.printValue({

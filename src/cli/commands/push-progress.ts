@@ -207,7 +207,7 @@ const MAX_SHOWN = 20;
  * people; also those that a person has accepted (`isAccepted`).
  * @param subjects finds to look at; undefined for all
  */
-export async function findNewPeople(
+export async function listNewPeopleOfProfile(
   context: Context,
   outbox: Outbox,
   subjects?: readonly string[],
@@ -282,7 +282,7 @@ export async function admitNewPeople(
   context: Context,
   { outbox, subjects, isAllAccepted, mayAsk }: Admission,
 ): Promise<boolean> {
-  const people = await findNewPeople(context, outbox, subjects);
+  const people = await listNewPeopleOfProfile(context, outbox, subjects);
   const open = people.filter(({ isAccepted }) => !isAccepted);
   if (open.length === 0) return true;
   if (isAllAccepted) {

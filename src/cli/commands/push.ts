@@ -30,7 +30,7 @@ import {
 import { printIssues } from '../terminal.ts';
 import {
   admitNewPeople,
-  findNewPeople,
+  listNewPeopleOfProfile,
   makePushListeners,
   makeWaitListener,
   printNewPeople,
@@ -108,7 +108,7 @@ export async function pushCommand(
   if (options.dryRun === true) {
     printIssues(terminal, plan.usedNumbers);
     const people = kinds.includes('import')
-      ? await findNewPeople(context, outbox, plan.subjects)
+      ? await listNewPeopleOfProfile(context, outbox, plan.subjects)
       : [];
     return printQueued(context, kinds, plan.queued, people);
   }

@@ -9,7 +9,7 @@ import type { Outbox } from '../../outbox/open-outbox.ts';
 import {
   assertTrainingInstance,
   collectRehearsalResult,
-  copyForRehearsal,
+  copyFindsForRehearsal,
   listProjectCodes,
   parseProjectCode,
   prepareRehearsalFolder,
@@ -180,7 +180,7 @@ async function sendCopies(
   });
   try {
     const to = await training.openOutboxToPush();
-    await copyForRehearsal(from, to, finds, {
+    await copyFindsForRehearsal(from, to, finds, {
       validate: await openFindValidator(training),
       photosFolders: {
         from: context.getOutboxPlaces().photosFolder,

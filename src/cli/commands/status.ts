@@ -28,7 +28,7 @@ import {
   listAnswerCommands,
   toHeldJson,
 } from '../result-texts.ts';
-import { findNewPeople, printNewPeople, toNewPeopleJson } from './push-progress.ts';
+import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 const MAX_SHOWN = 10;
 
@@ -49,7 +49,7 @@ async function showStatus(context: Context, options: GlobalOptions): Promise<Exi
   const state = getOutboxStatus(outbox);
   const { finds, entries, table, waiting, delayed, needsPerson } = state;
   printProfile(context, finds);
-  const people = await findNewPeople(context, outbox);
+  const people = await listNewPeopleOfProfile(context, outbox);
   const next = await makeNextSteps(context, state, people);
   for (const step of next.first) printSection(context, step);
   if (finds > 0) terminal.printLine();

@@ -11,7 +11,7 @@ import { openLookups } from '../context/open-service.ts';
 import { readFileOrInput, readMappingFile } from '../context/user-files.ts';
 import { openValidationContext } from '../context/validation.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-import { findNewPeople, printNewPeople, toNewPeopleJson } from './push-progress.ts';
+import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 export function register(program: Command, run: Runner): void {
   defineCommand(program, {
@@ -46,7 +46,7 @@ export async function validate(context: Context, names: readonly string[]): Prom
   if (!printIssues(terminal, issues))
     terminal.note(t`To list all of them: ${cmd`pas validate --json`}`);
   terminal.printLine(t`${valid} valid, ${invalid} invalid.`);
-  const people = await findNewPeople(
+  const people = await listNewPeopleOfProfile(
     context,
     outbox,
     isAll ? undefined : findSubjectsWithEntries(outbox, named),

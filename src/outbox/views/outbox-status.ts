@@ -22,7 +22,7 @@ import {
   type EntryState,
 } from '../entry.ts';
 import { listEntriesNeedingPerson } from '../entry-queries.ts';
-import { deserializeMessage, makeDamagedError } from '../facts.ts';
+import { makeDamagedError, parseStoredMessage } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { countFinds, findByUuid } from '../stored-finds.ts';
 
@@ -106,18 +106,21 @@ const parseDelay = createRowParser({
   find: isText,
 });
 
-/** Returns the most frequent reasons first. */
-export function listDelays(outbox: Outbox, limit: number): Delay[] {
+/** Returns the most frequent reasons first, ten at most. */
+export function listDelays(outbox: Outbox): Delay[] {
   const rows = outbox
     .sql(
       `select kind, reason, count(*) as count, min(not_before_at) as notBeforeAt,
          coalesce((select finds.local_id from finds where uuid = subject), ident_cely) as find
        from entries where state = 'queued' and held is null and (kind = 'import' or ident_cely is not null)
          and not_before_at > 0 and reason is not null
-       group by kind, reason order by count desc, min(entries.id) limit :limit`,
+       group by kind, reason order by count desc, min(entries.id) limit 10`,
     )
-    .all({ limit });
-  return rows.map(parseDelay).map((row) => ({ ...row, reason: deserializeMessage(row.reason) }));
+    .all();
+  return rows.map(parseDelay).map((row) => ({
+    ...row,
+    reason: parseStoredMessage(JSON.parse(row.reason)),
+  }));
 }
 
 export type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
@@ -239,11 +242,6 @@ export function listIdentifiersOfUnacceptedFinds(outbox: Outbox): string[] {
   return parseTexts(identifiers);
 }
 
-/** Returns the names of people whom the service may create. */
-export function getAcceptedNames(outbox: Outbox): Set<string> {
-  return new Set(parseTexts(outbox.sql('select name from accepted_people').pluck().all()));
-}
-
 /**
  * Stores names that the service may create as people, in one transaction; stored ones keep their
  * time.
@@ -281,7 +279,6 @@ export function getAcceptedMsByRecord(outbox: Outbox, sinceMs: number): Map<stri
 
 /** Maximum of listed entries; further ones are only counted. */
 const MAX_LISTED = 1000;
-const MAX_DELAYS = 10;
 
 /**
  * Counts entries by state and cause of waiting, and lists those for a person.
@@ -314,7 +311,7 @@ export function getOutboxStatus(outbox: Outbox) {
     sending: totals.sending,
     waiting,
     /** Most frequent reasons of attempted entries that are still queued. */
-    delayed: listDelays(outbox, MAX_DELAYS),
+    delayed: listDelays(outbox),
     /** Dropped finds that block numbers or photographs. */
     dropped: waiting.forDropped === 0 ? [] : listDroppedWithDependents(outbox),
     /** Finds of which another version was sent. */
@@ -396,13 +393,14 @@ export async function listNewPeople(
   const named = groupNewFinders(outbox, subjects);
   if (named.length === 0) return [];
   const lookupTerm = await openLookup();
-  const accepted = getAcceptedNames(outbox);
+  // People whom a person has allowed the service to create.
+  const accepted = parseTexts(outbox.sql('select name from accepted_people').pluck().all());
   const people = named.flatMap(([name, finds]) => {
     const nearest = findNearestPeople(name, lookupTerm);
     const first = findByUuid(outbox, finds[0] ?? '')?.localId ?? '';
     return nearest === undefined
       ? []
-      : [{ name, finds, first, isAccepted: accepted.has(name), nearest }];
+      : [{ name, finds, first, isAccepted: accepted.includes(name), nearest }];
   });
   const groups = groupSimilarNames(people.map(({ name }) => name));
   return people.map((person) => {

@@ -13,7 +13,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
-import { replaceUnusable } from '../../../src/base/disk/database-file.ts';
+import { replaceDatabaseFile } from '../../../src/base/disk/database-file.ts';
 import { writePrivateFile } from '../../../src/base/disk/files.ts';
 import { makeFolder } from '../../../src/base/disk/folder.ts';
 import { writeOutputFile } from '../../../src/base/disk/output-file.ts';
@@ -92,7 +92,7 @@ describe.runIf(canWatchDisk)('a power cut at any moment', () => {
     const home = tempFolder();
     writeFileSync(join(home, 'outbox.sqlite'), 'damaged');
     const replaced = await watchDisk(() =>
-      replaceUnusable(
+      replaceDatabaseFile(
         join(home, 'outbox.sqlite'),
         join(folder, 'copy.sqlite'),
         join(home, 'aside.sqlite'),

@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type AttemptOutcome, computeEntryBackoffMs } from '../../../src/base/outcomes.ts';
 import { listAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
-import {
-  countAttemptsInARow,
-  countConsecutiveFailures,
-  getRetryAt,
-} from '../../../src/outbox/entry.ts';
+import { countAttemptsInARow, getRetryAt, listFailuresInARow } from '../../../src/outbox/entry.ts';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -27,7 +23,7 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
   const attempts = listAttempts(outbox, entry);
   const refused = countAttemptsInARow(attempts, 'unauthorised');
   return {
-    failures: countConsecutiveFailures(attempts),
+    failures: listFailuresInARow(attempts).length,
     againInMs: getRetryAt(attempts) - clock.now() + 1000,
     refused,
   };
