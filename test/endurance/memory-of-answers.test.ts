@@ -2,11 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EVA_SAID, userInfo } from '../support/account-service.ts';
+import { userInfo } from '../support/account-service.ts';
 import { ODD_SET, page, startOddService } from '../support/odd-service.ts';
 import { type Home, makeHome, type Service } from '../support/run-pas.ts';
 import { oaiXml } from '../support/scripted-oai.ts';
 import { importSeason } from '../support/season.ts';
+import { EVA } from '../support/temp-outbox.ts';
 import { MEASURES_MEMORY, type Peak, readPeak } from './peak-memory.ts';
 
 const MEBI = 1024 * 1024;
@@ -208,7 +209,7 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
       let askedCount = 0;
       await using service = await startWriteService((request, response) => {
         request.resume().on('end', () => {
-          const { status: fine, headers, body } = userInfo(EVA_SAID);
+          const { status: fine, headers, body } = userInfo(EVA);
           if (request.url?.includes('uzivatel-info') === true)
             response.writeHead(fine, headers).end(body);
           else if (request.url?.includes('verb=') === true) response.writeHead(404).end();

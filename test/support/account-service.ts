@@ -1,20 +1,11 @@
 import type { KnownAccount } from '../../src/outbox/open-outbox.ts';
 import type { OpenService, ProfileUser } from '../../src/push/account.ts';
 import type { HttpRequest, HttpResponse } from '../../src/service/http/exchange.ts';
-import { ADDRESS, USERNAME } from './temp-outbox.ts';
+import { ADDRESS, EVA, USERNAME } from './temp-outbox.ts';
 
-/** Account by the service; the first is the one that every outbox of the tests knows. */
-export const EVA_SAID: KnownAccount = {
-  identCely: 'U-000001',
-  name: 'Eva Nová',
-  email: USERNAME,
-  organisation: 'Museum',
-  role: 'archaeologist',
-  prefix: 'svc',
-  namespace: 'urn:x',
-};
+/** Account by the service. */
 export const JAN_SAID: KnownAccount = {
-  ...EVA_SAID,
+  ...EVA,
   identCely: 'U-000002',
   name: 'Jan Malý',
   email: 'jan@example.org',

@@ -3,8 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asServerMs, type Clock } from '../../src/base/clock.ts';
 import type { FindElements } from '../../src/finds/fields.ts';
-import { type Claim, claimQueuedEntry } from '../../src/outbox/attempts.ts';
-import { findImportOfFind, listNumberEntries } from '../../src/outbox/entry-queries.ts';
+import {
+  type AnswerDetails,
+  type AttemptSettlement,
+  type Claim,
+  claimQueuedEntry,
+  recordAnswer,
+} from '../../src/outbox/attempts.ts';
+import type { Entry } from '../../src/outbox/entry.ts';
+import {
+  findEntryById,
+  findImportOfFind,
+  listNumberEntries,
+} from '../../src/outbox/entry-queries.ts';
 import type { Photograph } from '../../src/outbox/facts.ts';
 import { type Ledger, openLedger } from '../../src/outbox/ledger.ts';
 import {
@@ -33,12 +44,12 @@ export const BINDING: Binding = {
 /** The account as the service describes it. */
 export const EVA: KnownAccount = {
   identCely: ACCOUNT_ID,
-  name: 'Eva',
+  name: 'Eva Nová',
   email: USERNAME,
   organisation: 'Museum',
   role: 'archaeologist',
   prefix: 'svc',
-  namespace: '',
+  namespace: 'urn:x',
 };
 
 export const PHOTOGRAPH: Photograph = {
@@ -47,6 +58,11 @@ export const PHOTOGRAPH: Photograph = {
   sha512: Buffer.alloc(64, 1).toString('hex'),
   sizeBytes: 3,
 };
+
+/** One of several, each with other bytes. */
+export function nthPhotograph(nth: number): Photograph {
+  return { ...PHOTOGRAPH, name: `${nth}.jpg`, sha512: Buffer.alloc(64, nth).toString('hex') };
+}
 
 export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), 'pas-test-'));
@@ -98,10 +114,13 @@ export function openAnew(outbox: TempOutbox): TempOutbox {
 export function queueImport(
   outbox: Outbox,
   localId: string,
-  project = 'C-202400101',
+  project: string | null = 'C-202400101',
   text = localId,
 ): { findId: string; entryId: number; subject: string } {
-  const elements: FindElements = { projekt: { id: project, text: '' }, poznamka: text };
+  const elements: FindElements = {
+    ...(project === null ? {} : { projekt: { id: project, text: '' } }),
+    poznamka: text,
+  };
   const findId = wantNewFind(
     outbox,
     { localId, elements, file: null, row: null, path: null, base: null },
@@ -140,4 +159,32 @@ export function claimEntry(outbox: Outbox, id: number): Claim {
   }));
   if (claimed === undefined) throw new Error('the entry cannot be sent');
   return claimed;
+}
+
+/** @throws Error where it is gone */
+export function getEntry(outbox: Outbox, id: number): Entry {
+  const entry = findEntryById(outbox, id);
+  if (entry === undefined) throw new Error('the entry is gone');
+  return entry;
+}
+
+/** Sends an entry, with this answer, at the time that the clock says. */
+export function attemptEntry(outbox: Outbox, id: number, settlement: AttemptSettlement): void {
+  const outcome = settlement.state === 'queued' ? 'throttled' : settlement.state;
+  const facts: AnswerDetails = {
+    outcome,
+    status: 200,
+    serverDateAt: asServerMs(outbox.clock.now()),
+  };
+  recordAnswer(outbox, claimEntry(outbox, id), settlement, facts);
+}
+
+export function acceptEntry(outbox: Outbox, id: number, identCely: string): void {
+  attemptEntry(outbox, id, { state: 'accepted', identCely });
+}
+
+/** Returns all entries in the order of the queue. */
+export function listAllEntries(outbox: Outbox): Entry[] {
+  const ids = outbox.sql('select id from entries order by id').pluck().all() as number[];
+  return ids.flatMap((id) => findEntryById(outbox, id) ?? []);
 }

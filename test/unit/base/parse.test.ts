@@ -151,65 +151,59 @@ describe('bytes and encodings', () => {
   });
 });
 
-const ILL_FORMED: readonly [string, string][] = [
-  ['nothing', ''],
-  ['white space alone', ' \n'],
-  ['text alone', 'hello'],
-  ['an unclosed element', '<a><b></b>'],
-  ['elements that cross', '<a><b></a></b>'],
-  ['an end tag too many', '<a/></a>'],
-  ['a second root', '<a/><b/>'],
-  ['text after the root', '<a/>x'],
-  ['CDATA after the root', '<a/><![CDATA[x]]>'],
-  ['a document that is cut off', '<a><b>tex'],
-  ['a tag that is cut off', '<a><b attr="1"'],
-  ['a bare ampersand', '<a>salt & pepper</a>'],
-  ['a bare ampersand in a value', '<a b="salt & pepper"/>'],
-  ['an ampersand at the end', '<a>&</a>'],
-  ['an entity of HTML', '<a>&nbsp;</a>'],
-  ['a reference without its end', '<a>&#65</a>'],
-  ['a reference to a control character', '<a>&#0;</a>'],
-  ['a reference to half a character', '<a>&#xD800;</a>'],
-  ['a reference beyond Unicode', '<a>&#x110000;</a>'],
-  ['a control character', '<a>\u0001</a>'],
-  ['a vertical tab', '<a>\u000b</a>'],
-  ['a non-character', '<a>\ufffe</a>'],
-  ['the end of a CDATA section in text', '<a>]]></a>'],
-  ['a < in a value', '<a b="<"/>'],
-  ['a value without quotes', '<a b=1/>'],
-  ['an attribute without a value', '<a b/>'],
-  ['an attribute given twice', '<a b="1" b="2"/>'],
-  [
-    'an attribute given twice under two prefixes',
-    '<a xmlns:x="urn:1" xmlns:y="urn:1" x:b="1" y:b="2"/>',
-  ],
-  ['attributes without a space', '<a b="1"c="2"/>'],
-  ['a prefix that is not declared', '<x:a/>'],
-  ['an attribute prefix that is not declared', '<a x:b="1"/>'],
-  ['a prefix that is declared further in', '<x:a><b xmlns:x="urn:1"/></x:a>'],
-  ['a name of two colons', '<a:b:c xmlns:a="urn:1"/>'],
-  ['a name that begins with a digit', '<1a/>'],
-  ['a space before the name', '< a/>'],
-  ['an unclosed comment', '<a><!-- </a>'],
-  ['-- in a comment', '<a><!-- a -- b --></a>'],
-  ['an unclosed CDATA section', '<a><![CDATA[x</a>'],
-  ['an unclosed instruction', '<a><?pi </a>'],
-  ['a declaration in the middle', '<a><?xml version="1.0"?></a>'],
-  ['a declaration after a space', ' <?xml version="1.0"?><a/>'],
-  ['a declaration without a version', '<?xml encoding="UTF-8"?><a/>'],
+const ILL_FORMED = [
+  '',
+  ' \n',
+  'hello',
+  '<a><b></b>',
+  '<a><b></a></b>',
+  '<a/></a>',
+  '<a/><b/>',
+  '<a/>x',
+  '<a/><![CDATA[x]]>',
+  '<a><b>tex',
+  '<a><b attr="1"',
+  '<a>salt & pepper</a>',
+  '<a b="salt & pepper"/>',
+  '<a>&</a>',
+  '<a>&nbsp;</a>',
+  '<a>&#65</a>',
+  '<a>&#0;</a>',
+  '<a>&#xD800;</a>',
+  '<a>&#x110000;</a>',
+  '<a>\u0001</a>',
+  '<a>\u000b</a>',
+  '<a>\ufffe</a>',
+  '<a>]]></a>',
+  '<a b="<"/>',
+  '<a b=1/>',
+  '<a b/>',
+  '<a b="1" b="2"/>',
+  '<a xmlns:x="urn:1" xmlns:y="urn:1" x:b="1" y:b="2"/>',
+  '<a b="1"c="2"/>',
+  '<x:a/>',
+  '<a x:b="1"/>',
+  '<x:a><b xmlns:x="urn:1"/></x:a>',
+  '<a:b:c xmlns:a="urn:1"/>',
+  '<1a/>',
+  '< a/>',
+  '<a><!-- </a>',
+  '<a><!-- a -- b --></a>',
+  '<a><![CDATA[x</a>',
+  '<a><?pi </a>',
+  '<a><?xml version="1.0"?></a>',
+  ' <?xml version="1.0"?><a/>',
+  '<?xml encoding="UTF-8"?><a/>',
 ];
 
 describe('malformed XML', () => {
-  test.each(ILL_FORMED)('%s is refused', (_, text) => {
+  test.each(ILL_FORMED)('%j is refused', (text) => {
     expect(failure(text).message).toMatch(/line \d+, byte \d+/);
   });
 
-  test.each([
-    ['a DTD', '<!DOCTYPE a><a/>'],
-    ['an entity bomb', '<!DOCTYPE a [<!ENTITY x "xx"><!ENTITY y "&x;&x;">]><a>&y;</a>'],
-    ['an external entity', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>'],
-  ])('%s is refused, and nothing of it is expanded or fetched', (_, text) => {
-    expect(failure(text).message).toContain('DTD');
+  test('a DTD is refused, and nothing of it is expanded or fetched', () => {
+    const external = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>';
+    expect(failure(external).message).toContain('DTD');
   });
 
   test('elements nested endlessly are refused', () => {

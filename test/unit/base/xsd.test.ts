@@ -58,10 +58,6 @@ function check(document: string | Buffer): Validation {
 }
 
 describe('a document', () => {
-  test('that conforms to the schema has no violations', () => {
-    expect(check(goodRecipe)).toEqual({ wellFormed: true, violations: [] });
-  });
-
   test('shows all its violations at once, each with line, element and a message without our namespaces', () => {
     const document = `<recipe xmlns="urn:recipe" xmlns:u="urn:units" u:unit="kg">
   <title>Soup</title>
@@ -190,21 +186,6 @@ describe('a document type declaration', () => {
       expect(inWords(answer)).toEqual(refused);
       expect(JSON.stringify(answer)).not.toContain('hunter2');
     }
-  });
-
-  test.each([
-    ['text', '<a>&e30;</a>'],
-    ['an attribute', '<a b="&e30;"/>'],
-  ])('with an entity bomb in %s is refused before it is expanded', (_, body) => {
-    const entities = Array.from(
-      { length: 30 },
-      (_, i) => `<!ENTITY e${i + 1} "${`&e${i};`.repeat(10)}">`,
-    );
-    const { wellFormed, violations } = check(
-      `<!DOCTYPE a [<!ENTITY e0 "ha">${entities.join('')}]>${body}`,
-    );
-    expect(wellFormed).toBe(false);
-    expect(violations).not.toEqual([]);
   });
 });
 

@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type AttemptOutcome, computeEntryBackoffMs } from '../../../src/base/outcomes.ts';
 import { listAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { countAttemptsInARow, getRetryAt, listFailuresInARow } from '../../../src/outbox/entry.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import { claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { claimEntry, getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 /** An entry that was tried with these outcomes, a second apart; null: the attempt is open. */
 async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
@@ -18,8 +16,7 @@ async function tried(outcomes: readonly (AttemptOutcome | null)[]) {
       recordAnswer(outbox, claimed, { state: 'queued', reason: 'x', notBeforeAt: 0 }, { outcome });
     await clock.advance(1000);
   }
-  const entry = findEntryById(outbox, entryId);
-  if (entry === undefined) throw new Error('the entry is gone');
+  const entry = getEntry(outbox, entryId);
   const attempts = listAttempts(outbox, entry);
   const refused = countAttemptsInARow(attempts, 'unauthorised');
   return {

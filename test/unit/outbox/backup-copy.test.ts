@@ -7,9 +7,8 @@ import {
   openBackup,
   replaceOutboxContents,
 } from '../../../src/outbox/repair-outbox.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { listAllEntries, queueImport, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 const CLOCK = manualClock();
 const newFile = (): string => join(tempFolder(), 'file.sqlite');

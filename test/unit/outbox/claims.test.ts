@@ -28,10 +28,12 @@ import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { findByUuid } from '../../../src/outbox/stored-finds.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantFind, withdrawWish } from '../../../src/outbox/wishes.ts';
-import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ACCOUNT_ID,
+  acceptEntry,
+  attemptEntry,
+  getEntry,
   PHOTOGRAPH,
   queueImport,
   queueNumber,
@@ -77,12 +79,6 @@ function claimed(outbox: Outbox, id: number): Claim {
   const taken = claimQueuedEntry(outbox, id, () => POST);
   if (taken === undefined) throw new Error('the entry is no longer queued');
   return taken;
-}
-
-function getEntry(outbox: Outbox, id: number): Entry {
-  const entry = findEntryById(outbox, id);
-  if (entry === undefined) throw new Error('the entry is gone');
-  return entry;
 }
 
 function drop(outbox: Outbox, id: number): void {

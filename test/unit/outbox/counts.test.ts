@@ -29,9 +29,11 @@ import {
   listDroppedWithDependents,
 } from '../../../src/outbox/views/outbox-status.ts';
 import { withdrawWish } from '../../../src/outbox/wishes.ts';
-import { attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { SLOW_RUNS } from '../../support/property-runs.ts';
 import {
+  attemptEntry,
+  claimEntry,
+  getEntry,
   openAnew,
   queueImport,
   queueNumber,
@@ -260,9 +262,7 @@ test('waiting entries are counted by the cause of their wait', () => {
   using outbox = tempOutbox();
   const [queued, dropped] = ['K-1', 'K-2'].map((name) => queueImport(outbox, name));
   for (const find of [queued, dropped]) queueNumber(outbox, find?.findId ?? '', 'A 1', '');
-  const entry = findEntryById(outbox, dropped?.entryId ?? 0);
-  if (entry === undefined) throw new Error('the entry is gone');
-  withdrawWish(outbox, entry, false);
+  withdrawWish(outbox, getEntry(outbox, dropped?.entryId ?? 0), false);
   storeQuestion(outbox, queueImport(outbox, 'K-3').entryId, HELD);
   attemptEntry(outbox, queueImport(outbox, 'K-4').entryId, {
     state: 'queued',

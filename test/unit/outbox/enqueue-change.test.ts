@@ -23,10 +23,16 @@ import { resolveEntries } from '../../../src/push/resolve-entries.ts';
 import { planTableNumbers, queueNumbers } from '../../../src/tables/enqueue-numbers.ts';
 import { parseCsvTable } from '../../../src/tables/formats/csv-table.ts';
 import { openNumberTable } from '../../../src/tables/table-columns.ts';
-import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, queueNumber, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  acceptEntry,
+  attemptEntry,
+  listAllEntries,
+  queueImport,
+  queueNumber,
+  tempFolder,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const PHOTOGRAPH: Sendable = {

@@ -15,8 +15,7 @@ import {
 } from '../../../src/outbox/stored-finds.ts';
 import { wantFind } from '../../../src/outbox/wishes.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
+import { acceptEntry, attemptEntry, tempFolder, tempOutbox } from '../../support/temp-outbox.ts';
 
 /** @param bytes of each photograph; otherwise its path */
 function context(outbox: Outbox, bytes?: string): EnqueueContext {

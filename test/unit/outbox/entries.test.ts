@@ -6,8 +6,7 @@ import {
   storeQuestion,
 } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
-import { acceptEntry } from '../../support/attempted-entries.ts';
-import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
+import { acceptEntry, queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00012';
 

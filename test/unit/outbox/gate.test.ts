@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import type { Entry, GateBasis } from '../../../src/outbox/entry.ts';
 import type { Candidate, RejectedMatch } from '../../../src/outbox/facts.ts';
 import { judgeDeparture, type Knowledge } from '../../../src/outbox/gate.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { listAllEntries, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 type Rejected = ReadonlyMap<string, RejectedMatch>;
 

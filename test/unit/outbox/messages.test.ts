@@ -3,8 +3,7 @@ import { setLanguage } from '../../../src/base/language.ts';
 import { type Message, msg } from '../../../src/base/message.ts';
 import { listAttempts, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
 import { findEntryById, storeLookup, storeQuestion } from '../../../src/outbox/entry-queries.ts';
-import { claimEntry } from '../../support/attempted-entries.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { claimEntry, getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 test('stored messages are shown in the language of the reader, and to programs in English', async () => {
   using outbox = tempOutbox();
@@ -17,8 +16,7 @@ test('stored messages are shown in the language of the reader, and to programs i
     { state: 'uncertain', reason },
     { outcome: 'uncertain' },
   );
-  const entry = findEntryById(outbox, entryId);
-  if (entry === undefined) throw new Error('the entry is gone');
+  const entry = getEntry(outbox, entryId);
   storeLookup(outbox, entryId, {
     at: outbox.clock.now(),
     serverAt: null,

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
-import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
+import { acceptEntry, attemptEntry, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
 
 const IDENT = 'C-202400101-N00001';
 const OTHER = 'C-202400101-N00002';

@@ -19,9 +19,9 @@ import {
   wantNumber,
   withdrawWish,
 } from '../../../src/outbox/wishes.ts';
-import { attemptEntry } from '../../support/attempted-entries.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import {
+  attemptEntry,
+  listAllEntries,
   openAnew,
   openAt,
   type TempOutbox,

@@ -11,9 +11,11 @@ import {
   iterateFinds,
   listLatestFinds,
 } from '../../../src/outbox/stored-finds.ts';
-import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import {
+  acceptEntry,
+  attemptEntry,
+  claimEntry,
+  listAllEntries,
   PHOTOGRAPH,
   queueImport,
   queueNumber,

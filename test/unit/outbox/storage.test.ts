@@ -6,8 +6,8 @@ import { listNumberEntries } from '../../../src/outbox/entry-queries.ts';
 
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantNumber } from '../../../src/outbox/wishes.ts';
-import { acceptEntry } from '../../support/attempted-entries.ts';
 import {
+  acceptEntry,
   openAt,
   queueImport,
   type TempOutbox,

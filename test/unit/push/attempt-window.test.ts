@@ -7,10 +7,9 @@ import {
   recordAnswer,
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { findEarliestArrivalMs, getAttemptWindow } from '../../../src/push/judge-import.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { getEntry, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 
 const NOON = Date.UTC(2024, 5, 1, 12);
 const DAY = 86_400_000;
@@ -26,11 +25,7 @@ function story(aheadMs = 0) {
     clock: { ...manualClock(), now: () => asWallMs(NOON + aheadMs) },
   };
   const { entryId } = queueImport(outbox, 'K-1');
-  const entry = () => {
-    const entry = findEntryById(outbox, entryId);
-    if (entry === undefined) throw new Error('no such entry');
-    return entry;
-  };
+  const entry = () => getEntry(outbox, entryId);
   const begin = (fromMs: number | null) => {
     const times = {
       fromMs: fromMs === null ? null : asServerMs(fromMs),

@@ -19,11 +19,17 @@ import {
   resolveEntries,
 } from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
-import { EVA_SAID } from '../../support/account-service.ts';
-import { acceptEntry, attemptEntry } from '../../support/attempted-entries.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  acceptEntry,
+  attemptEntry,
+  EVA,
+  listAllEntries,
+  nthPhotograph,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 import {
   aComputer,
   findService,
@@ -554,12 +560,7 @@ describe('with thousands of records and entries', () => {
         );
         const identCely = service.make(getInnerText(index % 10 === 0 ? 'sherd' : `A-${index}`));
         acceptEntry(outbox, entryId, identCely);
-        const photograph = {
-          ...PHOTOGRAPH,
-          name: `${index}.jpg`,
-          sha512: Buffer.alloc(64, index).toString('hex'),
-        };
-        queuePhoto(outbox, findId, photograph);
+        queuePhoto(outbox, findId, nthPhotograph(index));
         queueFind(outbox, `B-${index}`, index % 10 === 0 ? 'sherd' : `B-${index}`);
       }
     });
@@ -580,11 +581,11 @@ describe('with thousands of records and entries', () => {
       clock,
       format: 'oai_svc',
       indexAllowanceMs: 0,
-      harvester: EVA_SAID.identCely,
+      harvester: EVA.identCely,
     };
     const context: Gate = {
       outbox: counted,
-      account: EVA_SAID.identCely,
+      account: EVA.identCely,
       lookup,
       lookBackMs: 30 * DAY_MS,
       serverNowMs: clock.now(),

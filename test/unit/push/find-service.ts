@@ -18,12 +18,12 @@ import {
   TransportError,
 } from '../../../src/service/http/exchange.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
-import { EVA_SAID, serviceSaying } from '../../support/account-service.ts';
+import { serviceSaying } from '../../support/account-service.ts';
 import type { ManualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
 import { makeClient } from '../../support/scripted-client.ts';
 import { answer, OAI_BASE, oaiError, oaiXml } from '../../support/scripted-oai.ts';
-import { openAt, queuePhoto, tempFolder } from '../../support/temp-outbox.ts';
+import { EVA, openAt, queuePhoto, tempFolder } from '../../support/temp-outbox.ts';
 
 /** Without a digest the service has changed its bytes. */
 type StoredFile = { readonly name: string; readonly atMs: number; readonly sha512Hex?: string };
@@ -44,7 +44,7 @@ type Fate = 'done' | 'done-but-500' | '500';
 const DAY_MS = 86_400_000;
 
 /** Both interfaces of a service in memory, signed in as one account. */
-export function findService(clock: ManualClock, account: KnownAccount = EVA_SAID) {
+export function findService(clock: ManualClock, account: KnownAccount = EVA) {
   const records = new Map<string, Stored>();
   const writes: string[] = [];
   const askedUrls: string[] = [];

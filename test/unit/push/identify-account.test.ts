@@ -15,8 +15,8 @@ import {
   type Signer,
   signIn,
 } from '../../../src/push/account.ts';
-import { ANYONE, EVA_SAID, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
-import { ADDRESS, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
+import { ANYONE, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
+import { ADDRESS, EVA, tempOutbox, USERNAME } from '../../support/temp-outbox.ts';
 
 function unboundOutbox() {
   const outbox = tempOutbox();
@@ -27,7 +27,7 @@ function unboundOutbox() {
 describe('the signed-in account', () => {
   test('may be any before anything was sent, so a wrong sign-in does no harm', async () => {
     using outbox = unboundOutbox();
-    for (const account of [JAN_SAID, EVA_SAID]) {
+    for (const account of [JAN_SAID, EVA]) {
       await resolveAccount(outbox, serviceSaying(account));
       expect(findKnownAccount(outbox)?.identCely).toBe(account.identCely);
     }
@@ -36,8 +36,8 @@ describe('the signed-in account', () => {
   test('with a token from outside has a user name only if it has signed in with that before', async () => {
     using outbox = unboundOutbox();
     const known = () => [findKnownAccount(outbox)?.identCely, findKnownUsername(outbox)];
-    await resolveAccount(outbox, serviceSaying(EVA_SAID, { usesExternalToken: true }));
-    expect(known()).toEqual([EVA_SAID.identCely, USERNAME]);
+    await resolveAccount(outbox, serviceSaying(EVA, { usesExternalToken: true }));
+    expect(known()).toEqual([EVA.identCely, USERNAME]);
     await resolveAccount(outbox, serviceSaying(JAN_SAID, { usesExternalToken: true }));
     expect(known()).toEqual([JAN_SAID.identCely, undefined]);
   });
@@ -108,7 +108,7 @@ describe('an account that is not the one of the outbox', () => {
 
   test('is named by the user of the profile where no user name is known', async () => {
     using outbox = tempOutbox();
-    storeKnownAccount(outbox, '', EVA_SAID);
+    storeKnownAccount(outbox, '', EVA);
     const refused = resolveAccount(outbox, {
       ...serviceSaying(JAN_SAID),
       username: 'jan',
@@ -152,7 +152,7 @@ describe('before anything was sent, the account of a profile', () => {
       expect(await resolved).toMatchObject({
         message: `Profile dig is for the user ${profile?.username}, but ${ADDRESS} says that you are signed in as U-000002. Nothing was sent.`,
       });
-    expect(findKnownAccount(outbox)?.identCely).toBe(isTaken ? 'U-000002' : EVA_SAID.identCely);
+    expect(findKnownAccount(outbox)?.identCely).toBe(isTaken ? 'U-000002' : EVA.identCely);
   });
 });
 

@@ -1,13 +1,18 @@
 import { asServerMs } from '../../../src/base/clock.ts';
 import { claimQueuedEntry, listEvidence, recordAnswer } from '../../../src/outbox/attempts.ts';
 import type { Entry } from '../../../src/outbox/entry.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { ReconciledEntry } from '../../../src/push/judge-import.ts';
 import { reconcileEntries } from '../../../src/push/reconcile-entries.ts';
-import { EVA_SAID } from '../../support/account-service.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  EVA,
+  getEntry,
+  nthPhotograph,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 import { findService, getInnerText, queueFind } from './find-service.ts';
 
 type Ended = 'accepted' | 'uncertain' | 'refused' | 'lost';
@@ -19,14 +24,10 @@ export function lookScene({ tellsTime = true } = {}) {
   const outbox = tempOutbox(clock);
   const service = findService(clock);
   const progress: [number, number | undefined][] = [];
-  const entry = (id: number): Entry => {
-    const entry = findEntryById(outbox, id);
-    if (entry === undefined) throw new Error('no such entry');
-    return entry;
-  };
+  const entry = (id: number): Entry => getEntry(outbox, id);
   const begin = (id: number) => {
     const now = tellsTime ? asServerMs(clock.now()) : null;
-    const account = EVA_SAID.identCely;
+    const account = EVA.identCely;
     const claimed = claimQueuedEntry(outbox, id, () => ({
       method: 'POST',
       path: '/',
@@ -86,9 +87,8 @@ export function lookScene({ tellsTime = true } = {}) {
       findId: string | null = null,
     ) =>
       queuePhoto(outbox, findId ?? makeRecordSubject(identCely ?? ''), {
-        ...PHOTOGRAPH,
+        ...nthPhotograph(byte),
         name,
-        sha512: Buffer.alloc(64, byte).toString('hex'),
       }),
     queueNumber: (value: string, identCely: string, expects: string | null = null) =>
       queueNumber(outbox, makeRecordSubject(identCely), value, expects),
@@ -99,7 +99,7 @@ export function lookScene({ tellsTime = true } = {}) {
         format: 'oai_svc',
         indexAllowanceMs: 0,
         clock,
-        harvester: EVA_SAID.identCely,
+        harvester: EVA.identCely,
         onProgress: (done: number, total: number | undefined) => progress.push([done, total]),
       };
       const running = reconcileEntries(lookup, subjects);

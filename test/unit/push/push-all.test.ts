@@ -11,16 +11,16 @@ import {
   type HttpResponse,
   TransportError,
 } from '../../../src/service/http/exchange.ts';
-import {
-  type AskedService,
-  EVA_SAID,
-  JAN_SAID,
-  serviceSaying,
-} from '../../support/account-service.ts';
+import { type AskedService, JAN_SAID, serviceSaying } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { queueImport, queueNumber, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  EVA,
+  listAllEntries,
+  queueImport,
+  queueNumber,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 import { findService, makeFindContent, makePush, PROJECT, queueFind } from './find-service.ts';
 
 let assigned = 0;
@@ -64,14 +64,14 @@ describe('a push', () => {
     const clock = manualClock();
     using outbox = tempOutbox(clock);
     for (const name of ['K-1', 'K-2']) queueImport(outbox, name);
-    const service = serviceSaying(EVA_SAID, { onWrite: created });
+    const service = serviceSaying(EVA, { onWrite: created });
     expect((await pushed(outbox, service, clock)).result).toMatchObject({ accepted: 2 });
     expect(listPaths(service)).toEqual([
       '/api/uzivatel-info/',
       '/api/pas/import-xml',
       '/api/pas/import-xml',
     ]);
-    expect(madeBy(outbox)).toEqual([EVA_SAID.identCely, EVA_SAID.identCely]);
+    expect(madeBy(outbox)).toEqual([EVA.identCely, EVA.identCely]);
   });
 
   test('binds the outbox to the first account that sends from it, even with a token from outside', async () => {
@@ -123,7 +123,7 @@ describe('a push', () => {
         );
         stop.abort();
       });
-    const { result } = await pushed(outbox, { ...serviceSaying(EVA_SAID), send }, clock, {
+    const { result } = await pushed(outbox, { ...serviceSaying(EVA), send }, clock, {
       stop: stop.signal,
     });
     expect(result).toMatchObject({ requests: 0, stopCause: { kind: 'interrupted' } });

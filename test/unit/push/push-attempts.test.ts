@@ -7,15 +7,13 @@ import {
   recordOrphanedAttempts,
 } from '../../../src/outbox/attempts.ts';
 import { undoCommand } from '../../../src/outbox/changes/undo-command.ts';
-import type { Entry } from '../../../src/outbox/entry.ts';
-import { findEntryById } from '../../../src/outbox/entry-queries.ts';
-import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { attemptEntry } from '../../support/attempted-entries.ts';
 import { inWords } from '../../support/in-words.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
+  attemptEntry,
+  getEntry,
+  listAllEntries,
   PHOTOGRAPH,
   queueImport,
   queuePhoto,
@@ -27,12 +25,6 @@ import { answer, count, created, isCreate, obeyed, queuedScene, scene } from './
 
 const DAY_MS = 86_400_000;
 const N1 = `${PROJECT}-N00001`;
-
-function getEntry(outbox: Outbox, id: number): Entry {
-  const entry = findEntryById(outbox, id);
-  if (entry === undefined) throw new Error('no such entry');
-  return entry;
-}
 
 describe('an attempt', () => {
   const listRecorded = ({ ledger }: TempOutbox, subject: string) =>

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { type Outbox, readHeader } from '../../../src/outbox/open-outbox.ts';
 import { findByLocalId } from '../../../src/outbox/stored-finds.ts';
 import { resolveEntries } from '../../../src/push/resolve-entries.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
+import { listAllEntries } from '../../support/temp-outbox.ts';
 import {
   aComputer,
   findService,

@@ -15,10 +15,9 @@ import {
   TransportError,
 } from '../../../src/service/http/exchange.ts';
 import type { Session } from '../../../src/service/session.ts';
-import { ANYONE, EVA_SAID } from '../../support/account-service.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
+import { ANYONE } from '../../support/account-service.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
-import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
+import { EVA, listAllEntries, queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import { makePush, makeTestPace } from './find-service.ts';
 
 export const LATENCY_MS = 400;
@@ -77,7 +76,7 @@ export function scene(
     const serverClock = createServerClock(clock);
     const push = {
       ...makePush(outbox, clock),
-      account: EVA_SAID.identCely,
+      account: EVA.identCely,
       serverClock,
       limit: more.limit,
       maxInFlight: more.maxInFlight ?? 16,

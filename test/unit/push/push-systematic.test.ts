@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listAllEntries } from '../../support/list-all-entries.ts';
+import { listAllEntries } from '../../support/temp-outbox.ts';
 import {
   answer,
   count,

@@ -3,8 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
-import { acceptEntry } from '../../support/attempted-entries.ts';
-import { ACCOUNT_ID, openAt, queueImport, tempFolder } from '../../support/temp-outbox.ts';
+import {
+  ACCOUNT_ID,
+  acceptEntry,
+  openAt,
+  queueImport,
+  tempFolder,
+} from '../../support/temp-outbox.ts';
 import { getInnerText, queueFind } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 

@@ -20,9 +20,17 @@ import {
   type PersonDecision,
   resolveEntries,
 } from '../../../src/push/resolve-entries.ts';
-import { acceptEntry, attemptEntry, claimEntry } from '../../support/attempted-entries.ts';
-import { listAllEntries } from '../../support/list-all-entries.ts';
-import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
+import {
+  acceptEntry,
+  attemptEntry,
+  claimEntry,
+  getEntry,
+  listAllEntries,
+  nthPhotograph,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
 import { getInnerText, PROJECT } from './find-service.ts';
 import { lookScene } from './look-scene.ts';
 
@@ -92,14 +100,8 @@ function addFind(
 function addChange(outbox: Outbox, subject: string, kind: Given[0], nth: number): number {
   return kind === 'number'
     ? queueNumber(outbox, subject, `A ${nth}`)
-    : queuePhoto(outbox, subject, photograph(nth));
+    : queuePhoto(outbox, subject, nthPhotograph(nth));
 }
-
-const photograph = (nth: number) => ({
-  ...PHOTOGRAPH,
-  name: `${nth}.jpg`,
-  sha512: Buffer.alloc(64, nth).toString('hex'),
-});
 
 function bring(outbox: Outbox, id: number, state: Given[1], identCely: string): void {
   switch (state) {
@@ -189,7 +191,7 @@ describe('a record given for an entry', () => {
 
   test('must be that of the number or the photograph', () => {
     const { outbox } = found(PROJECT);
-    queuePhoto(outbox, makeRecordSubject(IDENT), photograph(1));
+    queuePhoto(outbox, makeRecordSubject(IDENT), nthPhotograph(1));
     const photo = listAllEntries(outbox)[1];
     if (photo === undefined) throw new Error('no photograph');
     expect(findRecordProblem(outbox, photo, IDENT)).toBeUndefined();
@@ -403,8 +405,7 @@ describe('a decision', () => {
     // It may have been sent before it was dropped.
     expect(states()).toEqual(['uncertain', 'queued']);
     resolve(outbox, CREATED);
-    const entry = findEntryById(outbox, ids[0] ?? 0);
-    if (entry === undefined) throw new Error('it is gone');
+    const entry = getEntry(outbox, ids[0] ?? 0);
     const keptNames = listEvidence(outbox, entry).map(({ verdict, basis, reason }) => [
       verdict,
       basis,

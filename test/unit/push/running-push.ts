@@ -1,19 +1,24 @@
 import { asMonotonicMs } from '../../../src/base/clock.ts';
 import type { AttemptOutcome } from '../../../src/base/outcomes.ts';
 import { recordAnswer } from '../../../src/outbox/attempts.ts';
-import { findEntryById, findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
-import { wantNewFind } from '../../../src/outbox/wishes.ts';
 import { createServerClock, type SendResult } from '../../../src/push/departure.ts';
 import { PushSession } from '../../../src/push/push-session.ts';
-import { TransportError } from '../../../src/service/http/exchange.ts';
 import type { Outcome } from '../../../src/service/outcome.ts';
-import { ANYONE, EVA_SAID } from '../../support/account-service.ts';
-import { claimEntry } from '../../support/attempted-entries.ts';
+import { serviceSaying } from '../../support/account-service.ts';
 import { inWords } from '../../support/in-words.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { PHOTOGRAPH, queueNumber, queuePhoto, tempOutbox } from '../../support/temp-outbox.ts';
-import { makePush } from './find-service.ts';
+import {
+  claimEntry,
+  EVA,
+  getEntry,
+  PHOTOGRAPH,
+  queueImport,
+  queueNumber,
+  queuePhoto,
+  tempOutbox,
+} from '../../support/temp-outbox.ts';
+import { makePush, makeTestPace } from './find-service.ts';
 
 export type Told = Outcome;
 
@@ -30,51 +35,15 @@ export function aPush() {
     slowed.push([departedAtMs, retryAfterMs]);
     return PAUSE_MS;
   };
-  const unused = async (): Promise<never> => {
-    throw new TransportError('reset', false, 'nothing is sent here');
-  };
   const push = {
     ...makePush(outbox, clock),
-    account: EVA_SAID.identCely,
+    account: EVA.identCely,
     serverClock: createServerClock(clock),
-    pace: {
-      backOff: slowDown,
-      waitUntilNear: unused,
-      acquire: unused,
-      acquireSoon: unused,
-      getWaitMs: unused,
-      readPause: unused,
-    },
-    service: {
-      baseUrl: 'http://service',
-      username: undefined,
-      usesExternalToken: false,
-      profile: ANYONE,
-      session: { token: unused, renew: unused },
-      send: unused,
-    },
+    pace: { ...makeTestPace(clock), backOff: slowDown },
+    service: serviceSaying(EVA),
   };
   const session = new PushSession(push, async () => false);
-  const entry = (id: number) => {
-    const entry = findEntryById(outbox, id);
-    if (entry === undefined) throw new Error('no such entry');
-    return entry;
-  };
-  const queueDocument = (localId: string, project: string | null, document: string): number => {
-    const findId = wantNewFind(
-      outbox,
-      {
-        localId,
-        elements: project === null ? {} : { projekt: { id: project, text: '' } },
-        file: null,
-        row: null,
-        path: null,
-        base: null,
-      },
-      { document: Buffer.from(document), issues: [] },
-    );
-    return findImportOfFind(outbox, findId)?.id ?? 0;
-  };
+  const entry = (id: number) => getEntry(outbox, id);
   const makeSent = (outcome: Outcome, more: Partial<SendResult> = {}): SendResult => ({
     outcome,
     status: undefined,
@@ -97,16 +66,14 @@ export function aPush() {
     beside: (...ids: number[]) => {
       for (const id of ids) session.addFlight(entry(id), Promise.resolve());
     },
-    anImport: (localId = 'K-1', project: string | null = 'C-202400101'): number => {
-      const document = `<document>${localId}</document>`;
-      return queueDocument(localId, project, document);
-    },
+    anImport: (localId = 'K-1', project?: string | null) =>
+      queueImport(outbox, localId, project).entryId,
     aNumber: (value = 'INV 1', identCely = RECORD) =>
       queueNumber(outbox, makeRecordSubject(identCely), value, null),
     aPhotograph: (identCely = RECORD) =>
       queuePhoto(outbox, makeRecordSubject(identCely), PHOTOGRAPH),
-    anImportOf: (lines: readonly string[]): number =>
-      queueDocument('K-1', 'C-202400101', lines.join('\n')),
+    anImportOf: (lines: readonly string[]) =>
+      queueImport(outbox, 'K-1', undefined, lines.join('\n')).entryId,
     triedInVain: (id: number, times: number, outcome: AttemptOutcome = 'busy') => {
       for (let time = 0; time < times; time += 1)
         recordAnswer(

@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest';
 import { msg } from '../../../src/base/message.ts';
 import { listOpenAttempts, recordAnswer } from '../../../src/outbox/attempts.ts';
-import { findEntryById, storeLookup } from '../../../src/outbox/entry-queries.ts';
+import { storeLookup } from '../../../src/outbox/entry-queries.ts';
 import { makeStoredMessage } from '../../../src/outbox/facts.ts';
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
 import { detachSharedRecord } from '../../../src/outbox/unite.ts';
 import { appendFacts } from '../../../src/outbox/wishes.ts';
 import { explainUncertain } from '../../../src/push/push-session.ts';
-import { acceptEntry, claimEntry } from '../../support/attempted-entries.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
+  acceptEntry,
+  claimEntry,
+  getEntry,
   PHOTOGRAPH,
   queueImport,
   queueNumber,
@@ -124,8 +126,7 @@ test('an entry that was looked up and is absent needs no person', async () => {
   const { outbox, clock, entryId } = inDoubt();
   await sent(outbox, clock, entryId);
   await clock.advance(SETTLE_MS);
-  const entry = findEntryById(outbox, entryId);
-  if (entry === undefined) throw new Error('it is gone');
+  const entry = getEntry(outbox, entryId);
   const body = {
     attempts: listOpenAttempts(outbox, entry),
     identCely: null,

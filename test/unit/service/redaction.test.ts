@@ -27,11 +27,6 @@ const SPELLINGS: readonly (readonly [string, (secret: string) => string])[] = [
 ];
 
 describe('a secret repeated by an answer is removed', () => {
-  test.each(SPELLINGS)('%s', (_how, spell) => {
-    const { body } = createRedactor([PASSWORD])(said(`you said: ${spell(PASSWORD)} to me`));
-    expect(body.toString()).toMatch(/^you said: .{0,10}\*\*\*.{0,4} to me$/s);
-  });
-
   test('of one character, and only that', () => {
     const { body } = createRedactor(['x'])(said('you said: x to me'));
     expect(body.toString()).toBe('you said: *** to me');
@@ -45,7 +40,7 @@ describe('a secret repeated by an answer is removed', () => {
           const text = spell(secret);
           const { body } = createRedactor([secret])(said(`you said: ${text} to me`));
           expect(body.includes(text)).toBe(false);
-          expect(body.includes('***')).toBe(true);
+          expect(body.toString()).toMatch(/^you said: .{0,10}\*\*\*.{0,4} to me$/s);
         },
       ),
     );

@@ -165,14 +165,6 @@ test('an endless answer is cut off', async () => {
   expect(error.reason).toBe('too-large');
 });
 
-test('a redirect is returned, not followed', async () => {
-  const url = await serve((_request, response) => {
-    response.writeHead(302, { location: 'http://127.0.0.1:9/elsewhere' }).end();
-  });
-  const answer = await connections()({ method: 'GET', url });
-  expect(answer.status).toBe(302);
-});
-
 test('a request that was stopped before its departure did not arrive', async () => {
   const url = await serve((_request, response) => response.end());
   const error = await failure(connections()({ method: 'POST', url, signal: AbortSignal.abort() }));
