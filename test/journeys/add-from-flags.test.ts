@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
-import { type Home, makeHome, withVocabularies } from '../support/run-pas.ts';
+import { makeHome } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 type Added = {
   readonly local_id: string;

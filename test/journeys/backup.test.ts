@@ -5,17 +5,16 @@ import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { getMode } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { type Home, jsonLines, signedIn } from '../support/run-pas.ts';
+import { jsonLines } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
-let home: Home;
+const home = useHome(mock, ['--set', 'min_interval_ms=20']);
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=20']);
   copy = join(home.folder, 'copy.sqlite');
 });
 

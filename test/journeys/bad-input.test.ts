@@ -3,17 +3,13 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
-import { type Home, PROJECT, signedIn } from '../support/run-pas.ts';
+import { PROJECT } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  // An identical find of another test would be asked about.
-  home = await signedIn(mock.service);
-});
+// An identical find of another test would be asked about.
+const home = useHome(mock);
 
 type Imported = {
   added: number;

@@ -2,18 +2,14 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { type Home, makeHome, serviceAt, signedIn } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service);
-});
+const home = useHome(mock);
 
 type Report = {
   ok: boolean;

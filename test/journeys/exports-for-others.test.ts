@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readTable } from '../../src/tables/readers.ts';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 
 const TABLE = [
   'local_id;projekt;hloubka;okolnosti;obdobi;druh_nalezu;specifikace;nalezce;datum_nalezu;stav;geom_system;pristupnost;lokalizace;geom_x;geom_y;poznamka;photos',
@@ -17,7 +16,6 @@ const TABLE = [
   'D-1;C-202400101;;;;;;;;1;4326;HES-000868;tajný les;14,5333;50,1777;;',
 ];
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   home.file('pole.png', tinyPng(1));
   home.file('mez.png', tinyPng(2));
   await home.do('import', home.file('finds.csv', TABLE.join('\n')));

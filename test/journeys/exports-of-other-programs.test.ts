@@ -1,20 +1,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
+import { setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 type Issue = { rule: string; severity: string; row: number | null; message: string };
 type Report = { added: number; photos: number; invalid: number; issues: Issue[] };

@@ -1,21 +1,17 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { FIELDS } from '../../src/finds/fields.ts';
 import { readTable } from '../../src/tables/readers.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
-import { type Home, homeWithoutNetwork, withVocabularies } from '../support/run-pas.ts';
+import { homeWithoutNetwork } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 async function makeSheet(path: string, name: string): Promise<Record<string, string>[]> {
   const { header, rows } = await readTable(path, {

@@ -4,17 +4,16 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, signedIn, withVocabularies } from '../support/run-pas.ts';
+import { signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** What a person types before reading the help. */
 
 const mock = useMock();
-let home: Home;
+const home = useVocabularies(mock);
 
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   await importSeason(home, 2);
 });
 

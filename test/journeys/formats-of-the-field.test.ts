@@ -1,22 +1,18 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeOds } from '../support/make-ods.ts';
 import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
+import { setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Files of phones, GIS programs and LibreOffice, as `pas import` reads them. */
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 type Report = {
   added: number;

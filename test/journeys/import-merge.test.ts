@@ -1,18 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service);
-});
+const home = useHome(mock);
 
 type ImportReport = {
   added: number;

@@ -1,14 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Home, signedIn } from '../support/run-pas.ts';
+import type { Home } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
+const home = useHome(mock, ['--set', 'min_interval_ms=10', '--set', 'settle_ms=600000']);
 let czech: Home;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service, ['--set', 'min_interval_ms=10', '--set', 'settle_ms=600000']);
   czech = home.with({ PAS_LANG: 'cs' });
 });
 

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DOUBTFUL_PROJECTS, JUDGED_FINDS } from '../contract/judged-finds.ts';
 import { makeDocument } from '../support/contract-find.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 type Judged = {
   file: string;
@@ -13,11 +12,10 @@ type Judged = {
 };
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 let issues: readonly Judged[];
 
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   await home.do('harvest-vocab', 'projekt');
   const files = [...JUDGED_FINDS, ...DOUBTFUL_PROJECTS].map(([, , content], index) =>
     home.file(getFile(index), makeDocument({ server: mock.service }, content)),

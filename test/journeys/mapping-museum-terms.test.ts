@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, PROJECT, signedIn, withVocabularies } from '../support/run-pas.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { PROJECT, signedIn } from '../support/run-pas.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 /**
  * A term of a made-up museum's list, with the entry of the demo seed that it stands for; `id` is
@@ -29,11 +29,7 @@ function readMuseumTerms(path: string): MuseumTerm[] {
 }
 
 const mock = shareMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 type Proposal = { row: number; set: string; term: string; id: string | null; why: string[] };
 type Suggested = { terms: number; proposed: number; proposals: Proposal[] };

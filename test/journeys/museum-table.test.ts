@@ -2,18 +2,17 @@ import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { PROJECT } from '../support/run-pas.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 /** The whole way of a museum's own table, as examples/museum has it. */
 
 const EXAMPLE = join(PROJECT, 'examples', 'museum');
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   for (const name of readdirSync(EXAMPLE))
     copyFileSync(join(EXAMPLE, name), join(home.folder, name));
 });

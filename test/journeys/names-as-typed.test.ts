@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import type { Home } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /**
  * Names of finds, records, projects, sets and sheets in the writing of people and of their
@@ -12,7 +12,7 @@ import { useMock } from '../support/use-mock.ts';
  */
 
 const mock = useMock();
-let home: Home;
+const home = useVocabularies(mock);
 
 type Issue = { rule: string; severity: string; message: string; sheet?: string };
 type Report = { added: number; unchanged: number; equal: number; issues: Issue[] };
@@ -22,7 +22,6 @@ const NBSP = '\u00a0';
 const RECORD = 'C-202400101-N00001';
 
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   await importSeason(home, 2);
 });
 

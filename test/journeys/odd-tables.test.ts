@@ -1,21 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openZip } from '../../src/tables/formats/zip-entries.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
+import { PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Tables as people have them: `test/fixtures/odd-tables`. */
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 const odd = (name: string): string => join(PROJECT, 'test/fixtures/odd-tables', name);
 

@@ -5,16 +5,14 @@ import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { outboxFile } from '../support/outbox-files.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
+const home = useHome(mock);
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service);
   copy = join(home.folder, 'backup.sqlite');
   await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');

@@ -8,17 +8,16 @@ import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
 import { numberedRuns } from '../support/numbered-runs.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
-import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
+import { type Home, PROJECT, type Run } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 const other = useMock();
-let home: Home;
+const home = useHome(mock);
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service);
   copy = join(home.folder, 'backup.sqlite');
 });
 

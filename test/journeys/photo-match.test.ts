@@ -4,16 +4,12 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { placedPhotograph, placedXmp } from '../support/placed-photograph.ts';
-import { type Home, settledAfter, signedIn } from '../support/run-pas.ts';
+import { settledAfter } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service, settledAfter(1000));
-});
+const home = useHome(mock, settledAfter(1000));
 
 const stripPlaces = (isOn: boolean) => home.do('profile', 'set', `strip_gps=${isOn}`);
 

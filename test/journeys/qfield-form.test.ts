@@ -13,17 +13,16 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
-import { expectDone, type Home, makeHome, withVocabularies } from '../support/run-pas.ts';
+import { expectDone, makeHome } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 /** A form in which nothing was collected. */
 let empty: string;
 
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   empty = join(home.folder, 'empty');
   await home.do('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101');
 });

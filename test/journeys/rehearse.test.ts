@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { configFile } from '../support/outbox-files.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
 const NOWHERE = 'http://127.0.0.1:9';
-let home: Home;
+const home = useHome(mock);
 
 beforeEach(async () => {
-  home = await signedIn(mock.service);
   await home.init(
     { base_url: NOWHERE, schema_base: mock.service.schema_base },
     '--name',

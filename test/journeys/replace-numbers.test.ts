@@ -1,16 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { fetchToken } from '../support/contract-requests.ts';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { type Run, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
+const home = useHome(mock);
 let idents: readonly string[];
 
 beforeEach(async () => {
-  home = await signedIn(mock.service);
   await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');
   await home.do('push');

@@ -4,10 +4,10 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
-import { type Home, PROJECT, withVocabularies } from '../support/run-pas.ts';
+import { PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { pasOnSmallDisk } from '../support/small-disk.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Places of the examples, each as the report would write it. */
 const PLACES = [
@@ -30,10 +30,9 @@ type Made = {
 };
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 
 beforeAll(async () => {
-  home = await withVocabularies(mock.service);
   await home.do('import', join(PROJECT, 'examples', 'finds.csv'));
 });
 

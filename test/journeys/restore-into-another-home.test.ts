@@ -6,16 +6,15 @@ import { openSqlite } from '../../src/base/disk/database.ts';
 import { acquirePushLock } from '../../src/outbox/push-lock.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { getOutboxName, outboxFile, outboxFolder } from '../support/outbox-files.ts';
-import { type Home, serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
+import { serviceAt, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
+const home = useHome(mock);
 let copy: string;
 
 beforeEach(async () => {
-  home = await signedIn(mock.service);
   copy = join(home.folder, 'copy.sqlite');
 });
 

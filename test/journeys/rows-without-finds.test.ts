@@ -1,15 +1,11 @@
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { setFlags } from '../support/run-pas.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 type Issue = { rule: string; severity: string; row: number | null; message: string };
 type Report = { added: number; invalid: number; drafts: number; issues: Issue[] };

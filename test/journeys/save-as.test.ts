@@ -1,14 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service);
-});
+const home = useHome(mock);
 
 const HEADER =
   'projekt;stav;pristupnost;geom_system;druh_nalezu;lon;lat;datum_nalezu;lokalizace;poznamka';

@@ -1,22 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  accountFlags,
-  type Home,
-  type Service,
-  signedIn,
-  WITHOUT_PAUSES,
-} from '../support/run-pas.ts';
+import { describe, expect, test } from 'vitest';
+import { accountFlags, type Service, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service);
-});
+const home = useHome(mock);
 
 type Listed = {
   readonly local_id: string;

@@ -1,21 +1,17 @@
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
+import { type Home, setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
+const home = useVocabularies(mock);
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 type Listed = { local_id: string };
 const listIds = async (of: Home) =>
   (await of.json<Listed[]>('list')).map(({ local_id }) => local_id);
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
 
 test('an unreadable table among several is named and left out, a lock file passed over', async () => {
   const copy = home.copy();

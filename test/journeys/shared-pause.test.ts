@@ -1,16 +1,11 @@
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, signedIn } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  // A profile as people have it: with a pace.
-  home = await signedIn(mock.service, []);
-});
+// A profile as people have it: with a pace.
+const home = useHome(mock, []);
 
 type Pause = { readonly paused_until: string | null; readonly asked_until: string | null };
 

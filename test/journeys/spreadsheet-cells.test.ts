@@ -1,17 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
-import { type Home, setFlags, withVocabularies } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { type Home, setFlags } from '../support/run-pas.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 type Issue = {
   rule: string;

@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, type Run, signedIn } from '../support/run-pas.ts';
+import { type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
-import { useMock } from '../support/use-mock.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service);
-});
+const home = useHome(mock);
 
 type Listed = { local_id: string; state: string; elements: Record<string, unknown> };
 type Logged = {

@@ -1,18 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import type { Home } from '../support/run-pas.ts';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Result of `pas import --wizard --yes` on real-world tables. */
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 const GIVEN = ['--set', 'projekt=C-202400101', '--set', 'pristupnost=archeolog'];
 type Column = {

@@ -1,15 +1,10 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { describe, expect, test } from 'vitest';
+import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Words that people write in place of those of the vocabularies, and what they are told. */
 
 const mock = useMock();
-let home: Home;
-
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
+const home = useVocabularies(mock);
 
 const TABLE = 'local_id;projekt;stav;geom_system;pristupnost;druh_nalezu\n';
 

@@ -1,13 +1,9 @@
-import { beforeEach, describe, expect, test } from 'vitest';
-import { type Home, setFlags, signedIn } from '../support/run-pas.ts';
-import { useMock } from '../support/use-mock.ts';
+import { describe, expect, test } from 'vitest';
+import { setFlags } from '../support/run-pas.ts';
+import { useHome, useMock } from '../support/use-mock.ts';
 
 const mock = useMock();
-let home: Home;
-
-beforeEach(async () => {
-  home = await signedIn(mock.service);
-});
+const home = useHome(mock);
 
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865');
 

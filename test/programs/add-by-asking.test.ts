@@ -1,15 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { photoWithGps } from '../support/photo-with-gps.ts';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 type Listed = {

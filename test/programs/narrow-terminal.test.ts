@@ -1,14 +1,10 @@
-import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Home, withVocabularies } from '../support/run-pas.ts';
+import { beforeEach, expect, test } from 'vitest';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
-import { shareMock } from '../support/use-mock.ts';
+import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = shareMock();
-let home: Home;
+const home = useVocabularies(mock);
 
-beforeAll(async () => {
-  home = await withVocabularies(mock.service);
-});
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
 test('an issue with an answer wraps between words on a narrow terminal', async () => {

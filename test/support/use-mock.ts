@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { countMade } from './count-new-finds.ts';
 import { type MockState, type RunningMock, serveMock, startMockProcess } from './mock-process.ts';
+import { type Home, signedIn, withVocabularies } from './run-pas.ts';
 
 type SharedMock = { readonly service: RunningMock };
 type UsedMock = SharedMock & {
@@ -55,6 +56,24 @@ function useStarted(
       return started(service);
     },
   };
+}
+
+/** A home that is signed in at the mock server, another one before each test of a file. */
+export function useHome(mock: SharedMock, flags?: readonly string[]): Home {
+  return latest(beforeEach, () => signedIn(mock.service, flags));
+}
+
+/** One home for the tests of a file: signed in, with all vocabularies. */
+export function useVocabularies(mock: SharedMock): Home {
+  return latest(beforeAll, () => withVocabularies(mock.service));
+}
+
+function latest(hook: typeof beforeAll, make: () => Promise<Home>): Home {
+  let home: Home | undefined;
+  hook(async () => {
+    home = await make();
+  });
+  return new Proxy({} as Home, { get: (_, name) => Reflect.get(started(home), name) });
 }
 
 function resetBeforeEach(mock: SharedMock): UsedMock {
