@@ -8,6 +8,7 @@ import { makeFolder } from '../base/disk/folder.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, type Message, msg, quoteShellWord } from '../base/message.ts';
+import { formatSetName } from '../harvest/harvest-state.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import {
   openHarvestStore,
@@ -21,7 +22,6 @@ import {
   openStreamOutput,
   type RecordOutput,
 } from '../harvest/outputs.ts';
-import { formatSetName } from '../harvest/pass.ts';
 import { MAX_KEPT_BYTES, MalformedAnswerError } from '../harvest/protocol.ts';
 import type { HarvestRequest, SetResult } from '../harvest/service-lists.ts';
 import { createRedactor } from '../service/http/redaction.ts';

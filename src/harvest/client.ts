@@ -17,6 +17,7 @@ import {
   parseDatestampMs,
   parseHeaderAsRecord,
   parseRecord,
+  RUN_AGAIN,
   recoverPage,
 } from './protocol.ts';
 import {
@@ -322,18 +323,17 @@ export async function* listPages<Item>(
       const page: ListPage<Item> = await upcoming;
       const { items, next } = page;
       emptyPages = items.length === 0 ? emptyPages + 1 : 0;
-      if (emptyPages > MAX_EMPTY_PAGES)
-        throw new LoopError(t`gave ${emptyPages} empty pages in a row`);
+      if (emptyPages > MAX_EMPTY_PAGES) throw new LoopError();
       const print = items.length === 0 ? undefined : fingerprint?.(items);
       if (print !== undefined && seenPages.size === seenPages.add(print).size)
-        throw new LoopError(t`gave the same page twice`);
+        throw new LoopError();
       const isCircle =
         next !== undefined && seenTokens.size === seenTokens.add(copyText(next)).size;
       if (next === undefined || isCircle) upcoming = undefined;
       else upcoming = foreseen?.token === next ? foreseen.page : fetch({ resumptionToken: next });
       foreseen = undefined;
       yield page;
-      if (isCircle) throw new LoopError(t`gave a token twice`);
+      if (isCircle) throw new LoopError();
     }
   } finally {
     stop.abort();
@@ -347,10 +347,8 @@ function copyText(text: string): string {
 
 /** The pages of a list form a loop. */
 export class LoopError extends OaiError {
-  constructor(what: string) {
-    super('loop', t`The service ${what}: its list loops and would never end.`, {
-      hint: t`Run the command again later. If it happens again, tell the operator of the service.`,
-    });
+  constructor() {
+    super('loop', t`The list of the service repeats itself or does not end.`, { hint: RUN_AGAIN });
   }
 }
 

@@ -9,8 +9,6 @@ import {
   type PageSource,
   type PagesOptions,
 } from './client.ts';
-import type { UnconfirmedLosses } from './harvest-state.ts';
-import { type LossOptions, type LossSettlement, settleLosses } from './losses.ts';
 import {
   advancePass,
   computeWatermarkMs,
@@ -22,14 +20,16 @@ import {
   type HarvestWindow,
   hasListEnded,
   hasSeenAllRecords,
+  isCompleteScan,
   isOnePage,
-  judgeScan,
+  isShort,
   makeIncompleteError,
   makeNextScan,
   makePass,
-  markMovedRecord,
   recountPass,
-} from './pass.ts';
+  type UnconfirmedLosses,
+} from './harvest-state.ts';
+import { type LossOptions, type LossSettlement, settleLosses } from './losses.ts';
 import {
   type BrokenRecord,
   formatDatestamp,
@@ -198,10 +198,15 @@ async function readCompletely(run: Run): Promise<void> {
     // A list of one page cannot change between pages, unless an earlier run read it.
     if (!isOnePage(run.pass) || (isResumed && scans === 1)) await readChanges(run);
     const { pass } = run;
-    const { verdict, agreed } = judgeScan(pass, run.state.countSeenIn(pass.scan - 1));
-    if (verdict === 'complete') break;
+    // Records that only the scan before saw have its number.
+    const unmet = run.state.countSeenIn(pass.scan - 1);
+    const agreed = pass.agreed === null || unmet > 0 ? 0 : pass.agreed + 1;
+    if (isCompleteScan(pass, agreed)) break;
     savePass(run, makeNextScan(pass, agreed));
-    if (verdict === 'short' || scans === MAX_SCANS) throw makeIncompleteError(run.setSpec, pass);
+    if (agreed > 0 && isShort(pass))
+      throw makeIncompleteError(run.setSpec, pass, t`its list ended before`);
+    if (scans === MAX_SCANS)
+      throw makeIncompleteError(run.setSpec, pass, t`its list kept changing while it was read`);
   }
   await retrySkipped(run);
 }
@@ -272,16 +277,15 @@ async function readPages(run: Run, start: OaiArguments, isWindow: boolean): Prom
     news += written + seenCount - seenBefore;
     records += page.items.length;
     size ??= page.completeListSize;
-    if (records > MAX_GROWTH * (size ?? seenCount) + MAX_NEW_RECORDS)
-      throw new OaiError(
-        'loop',
-        t`The service sent ${records} records, of which ${seenCount} differ, and still has more, so its list seems endless.`,
-        {
-          hint: t`What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.`,
-        },
-      );
+    if (records > MAX_GROWTH * (size ?? seenCount) + MAX_NEW_RECORDS) throw makeEndlessError();
   }
   return news;
+}
+
+/** Unlike that of a loop, it never stands for the end of a list. */
+function makeEndlessError(): OaiError {
+  const { oaiCode, says, hintSays } = new LoopError();
+  return new OaiError(oaiCode, says, { hint: hintSays });
 }
 
 /**
@@ -298,7 +302,7 @@ async function readChanges(run: Run): Promise<void> {
   for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
     try {
       if ((await readPages(run, changes, false)) === 0) return;
-      savePass(run, markMovedRecord(run.pass));
+      savePass(run, { ...run.pass, moved: true });
       await recountList(run);
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes

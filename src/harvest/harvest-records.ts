@@ -2,7 +2,12 @@ import type { Clock } from '../base/clock.ts';
 import { createRowParser, isNumber, isText } from '../base/disk/database.ts';
 import { t } from '../base/language.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
-import { type HarvestState, openStoredState, type SeenRecord } from './harvest-state.ts';
+import {
+  formatSetName,
+  type HarvestState,
+  openStoredState,
+  type SeenRecord,
+} from './harvest-state.ts';
 import {
   countStoredRecords,
   getOrCreateHarvest,
@@ -10,7 +15,6 @@ import {
   updateRights,
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
-import { formatSetName } from './pass.ts';
 import { assertArguments, parseBoundMs } from './protocol.ts';
 import {
   assertKnownSets,

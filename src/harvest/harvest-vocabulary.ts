@@ -16,8 +16,7 @@ import {
   storeVanishedTerms,
 } from '../finds/vocabulary/terms.ts';
 import { harvestList } from './harvest-list.ts';
-import { type HarvestState, openStoredState } from './harvest-state.ts';
-import { formatSetName } from './pass.ts';
+import { formatSetName, type HarvestState, openStoredState } from './harvest-state.ts';
 import { findEntity, type OaiRecord, toIdent } from './protocol.ts';
 import {
   assertKnownSets,

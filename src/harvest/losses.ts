@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import { t } from '../base/language.ts';
-import type { HarvestState, UnconfirmedLosses } from './harvest-state.ts';
-import { formatSetName, type HarvestPass } from './pass.ts';
+import {
+  formatSetName,
+  type HarvestPass,
+  type HarvestState,
+  type UnconfirmedLosses,
+} from './harvest-state.ts';
 import { isUnidentified } from './store-page.ts';
 
 /** Held records that a scan did not see. */

@@ -9,7 +9,7 @@ import { t } from '../base/language.ts';
 import { buildXml, getChild, getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import { getStartTag, renderNamespaceDeclarations } from '../base/xml/source-text.ts';
-import type { HarvestState } from './harvest-state.ts';
+import type { HarvestPass, HarvestState } from './harvest-state.ts';
 import {
   assertSameFile,
   deleteClosedBytes,
@@ -23,7 +23,6 @@ import {
   saveClosedBytes,
   saveExtent,
 } from './harvested-records.ts';
-import type { HarvestPass } from './pass.ts';
 import {
   formatDatestampRoundedUp,
   type Granularity,

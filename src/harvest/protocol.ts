@@ -49,14 +49,17 @@ export function requiresFormat(verb: Verb): boolean {
   return required.includes('metadataPrefix');
 }
 
+export const CHECK_ADDRESS = msg`Check oai_base in the profile.`;
+export const RUN_AGAIN = msg`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`;
+
 export const ERROR_HINTS: Readonly<Record<string, Message>> = {
   badArgument: msg`Check the set, the format and the dates. An overloaded service may give the same answer, so you can also try again later.`,
-  badResumptionToken: msg`The list expired on the server. Run the command again; what was stored is kept.`,
-  badVerb: msg`The address may not be a harvesting interface. Check oai_base in the profile.`,
+  badResumptionToken: RUN_AGAIN,
+  badVerb: CHECK_ADDRESS,
   cannotDisseminateFormat: msg`See \`${cmd`pas oai formats`}\` for what this service offers.`,
   idDoesNotExist: msg`Check the identifier.`,
-  noMetadataFormats: msg`There is nothing to read for this record.`,
-  noRecordsMatch: msg`Nothing matches the set and the dates.`,
+  noMetadataFormats: msg`Check the identifier.`,
+  noRecordsMatch: RUN_AGAIN,
   noSetHierarchy: msg`This service has no sets; harvest without one.`,
 };
 
@@ -69,13 +72,11 @@ export function assertArguments(verb: Verb, args: OaiArguments): void {
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));
   if (stray !== undefined) {
-    const taken = [...required, ...optional].join(', ');
-    throw new UsageError(t`${verb} takes no argument ${stray}.`, {
-      hint: taken === '' ? t`It takes none.` : t`It takes ${taken}.`,
-    });
+    const taken = [...required, ...optional].join(', ') || '-';
+    throw new UsageError(t`${verb} takes no argument ${stray}; it takes: ${taken}.`);
   }
   const empty = names.find((name) => args[name] === '');
-  if (empty !== undefined) throw new UsageError(t`The argument ${empty} of ${verb} is empty.`);
+  if (empty !== undefined) throw makeMissingError(verb, empty);
   if (args.resumptionToken !== undefined) {
     if (names.length > 1)
       throw new UsageError(
@@ -84,8 +85,12 @@ export function assertArguments(verb: Verb, args: OaiArguments): void {
     return;
   }
   const missing = required.find((name) => args[name] === undefined);
-  if (missing !== undefined) throw new UsageError(t`${verb} needs the argument ${missing}.`);
+  if (missing !== undefined) throw makeMissingError(verb, missing);
   checkWindow(args);
+}
+
+function makeMissingError(verb: Verb, name: ArgumentName): UsageError {
+  return new UsageError(t`The argument ${name} of ${verb} is missing or empty.`);
 }
 
 function checkWindow({ from, until }: OaiArguments): void {
@@ -310,9 +315,7 @@ export class MalformedAnswerError extends OaiError {
         : message,
       {
         cause: place.cause,
-        hint: isPage
-          ? WEB_PAGE_ADVICE
-          : t`Run the command again; what was stored is kept. If it happens again, tell the operator of the service.`,
+        hint: isPage ? WEB_PAGE_ADVICE : RUN_AGAIN,
       },
       isPage ? 'unavailable' : 'oaiProtocol',
     );

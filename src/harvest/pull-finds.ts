@@ -16,6 +16,7 @@ import {
   storePullWatermark,
   storeSeenTime,
 } from '../outbox/views/records-at-service.ts';
+import { formatClockWentBack } from './harvest-state.ts';
 import {
   FIND_SET,
   type FindHarvest,
@@ -24,7 +25,6 @@ import {
   lookUpEach,
   lookUpUnlisted,
 } from './look-up-records.ts';
-import { formatClockWentBack } from './pass.ts';
 import { DAY_MS } from './protocol.ts';
 import { computeOverlapMs } from './service-lists.ts';
 

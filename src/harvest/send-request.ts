@@ -10,7 +10,7 @@ import {
   UnavailableError,
 } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { cmd, msg } from '../base/message.ts';
+import { cmd, type Message, msg } from '../base/message.ts';
 import {
   getAttribute,
   getChild,
@@ -35,12 +35,14 @@ import { createRedactor, withRedactedAnswers } from '../service/http/redaction.t
 import {
   assertArguments,
   buildQuery,
+  CHECK_ADDRESS,
   ERROR_HINTS,
   findRecordAt,
   MalformedAnswerError,
   OAI_NAMESPACE,
   type OaiArguments,
   parseDatestampMs,
+  RUN_AGAIN,
   type Verb,
 } from './protocol.ts';
 
@@ -186,10 +188,7 @@ async function requireAnswer(
       throw new OaiError('malformed', `${endpoint}: ${thrown.message}.`, { cause: thrown });
     throw new UnavailableError(t`${endpoint} did not answer: ${thrown.message}.`, {
       cause: thrown,
-      hint: adviseOnNetwork(
-        thrown,
-        msg`Check the network and run the command again; what was stored is kept.`,
-      ),
+      hint: adviseOnNetwork(thrown, RUN_AGAIN),
     });
   }
 }
@@ -234,7 +233,7 @@ function assertStatus(endpoint: string, response: HttpResponse): never {
     throw new UnavailableError(t`${endpoint} is closed or overloaded (status ${status}).`, {
       hint:
         later === undefined
-          ? t`Run the command again later; what was stored is kept.`
+          ? RUN_AGAIN
           : t`Wait until the time it asks for: Retry-After ${later}. The stored data is kept.`,
     });
   }
@@ -262,14 +261,11 @@ export function parseOaiDocument(
   const { root } = document;
   if (root.name !== 'OAI-PMH' || root.namespace !== OAI_NAMESPACE) {
     const { name, namespace } = root;
-    const what = name === 'OAI-PMH' ? t`<${name}> in the namespace "${namespace}"` : `<${name}>`;
-    throw new MalformedAnswerError(t`${endpoint} answered with ${what}, not with OAI-PMH.`, body);
+    const tag = namespace === '' ? `<${name}>` : `<${name} xmlns="${namespace}">`;
+    throw new MalformedAnswerError(t`${endpoint} answered with ${tag}, not with OAI-PMH.`, body);
   }
   if ([root, ...root.children].some((parent) => hasStrayToken(parent, verb)))
-    throw new MalformedAnswerError(
-      t`${endpoint} put its resumption token outside of its list.`,
-      body,
-    );
+    throw makeElementError(endpoint, 'resumptionToken', body);
   const errors = getChildren(root, 'error');
   // `noRecordsMatch` is an empty list, not a failure (OAI-PMH 2.0, section 3.6), without records
   // and token.
@@ -280,18 +276,22 @@ export function parseOaiDocument(
   if (errors.length > 0 && !nothing) throw makeProtocolError(endpoint, errors);
   assertSingle(endpoint, root, verb, body);
   const element = nothing || getChild(root, verb);
-  if (element === undefined)
-    throw new MalformedAnswerError(t`${endpoint} left ${verb} out of its answer.`, body);
+  if (element === undefined) throw makeElementError(endpoint, verb, body);
   assertSingle(endpoint, element, 'resumptionToken', body);
   const responseDateMs = parseDatestampMs(getChildText(root, 'responseDate') ?? '');
-  if (responseDateMs === undefined)
-    throw new MalformedAnswerError(t`${endpoint} gave no responseDate.`, body);
+  if (responseDateMs === undefined) throw makeElementError(endpoint, 'responseDate', body);
   return { element, document, responseDateMs, body };
 }
 
-function assertSingle(endpoint: string, parent: XmlElement, verb: string, body: Buffer): void {
-  if (getChildren(parent, verb).length > 1)
-    throw new MalformedAnswerError(t`${endpoint} sent more than one ${verb} in one answer.`, body);
+function assertSingle(endpoint: string, parent: XmlElement, name: string, body: Buffer): void {
+  if (getChildren(parent, name).length > 1) throw makeElementError(endpoint, name, body);
+}
+
+function makeElementError(endpoint: string, name: string, body: Buffer): MalformedAnswerError {
+  return new MalformedAnswerError(
+    t`${endpoint} sent an answer in which <${name}> is missing, repeated, invalid or misplaced.`,
+    body,
+  );
 }
 
 /** Tells if a token stands at the wrong place: ignoring it would end the list too early. */
@@ -358,16 +358,13 @@ function parseAnswerXml(endpoint: string, response: HttpResponse, body: Buffer):
 function makeProtocolError(endpoint: string, errors: readonly XmlElement[]): OaiError {
   const [first] = errors;
   const code = first === undefined ? '' : (getAttribute(first, 'code') ?? '');
-  const texts = errors
-    .map((error) => error.text.trim())
-    .filter((text) => text !== '')
-    .join('; ');
-  const what = code === '' ? t`with an error` : code;
+  const texts = errors.map((error) => error.text.trim());
+  const said = [code, ...new Set(texts)].filter((text) => text !== '').join(': ');
   const isKnownCode = Object.hasOwn(ERROR_HINTS, code);
   return new OaiError(
     isKnownCode ? code : 'malformed',
-    texts === '' ? t`${endpoint} answered ${what}.` : t`${endpoint} answered ${what}: ${texts}.`,
-    isKnownCode ? { hint: ERROR_HINTS[code] ?? '' } : {},
+    t`${endpoint} answered with an error: ${said}.`,
+    { hint: isKnownCode ? ERROR_HINTS[code] : RUN_AGAIN },
   );
 }
 
@@ -449,7 +446,7 @@ export function extractCredentials(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
 }
 
-function makeRedirectError(problem: string, hint = t`Check oai_base in the profile.`): OaiError {
+function makeRedirectError(problem: string, hint: Message = CHECK_ADDRESS): OaiError {
   return new OaiError('malformed', problem, { hint });
 }
 

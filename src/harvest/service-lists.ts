@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
-import { OaiError, UsageError } from '../base/errors.ts';
+import { UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { findNearestSet } from '../base/names.ts';
-import { listPages, type OaiClient, type OaiSet } from './client.ts';
+import { LoopError, listPages, type OaiClient, type OaiSet } from './client.ts';
 import type { HarvestOptions, HarvestResult } from './harvest-list.ts';
 
 /** Sets and clock of a harvesting service. */
@@ -87,11 +87,7 @@ async function fetchSetSpecs({
   });
   for await (const { items } of pages) {
     for (const { setSpec } of items) setSpecs.add(setSpec);
-    if (setSpecs.size > MAX_SETS)
-      throw new OaiError(
-        'loop',
-        t`The service lists more than ${MAX_SETS} sets, so its list seems endless.`,
-      );
+    if (setSpecs.size > MAX_SETS) throw new LoopError();
   }
   return setSpecs;
 }

@@ -1,8 +1,12 @@
 import { t } from '../base/language.ts';
 import { getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import type { ListPage } from './client.ts';
-import { digestRecord, type HarvestState, type SeenRecord } from './harvest-state.ts';
-import type { HarvestPass } from './pass.ts';
+import {
+  digestRecord,
+  type HarvestPass,
+  type HarvestState,
+  type SeenRecord,
+} from './harvest-state.ts';
 import type { OaiRecord } from './protocol.ts';
 
 export type RecordPage = {

@@ -1,5 +1,9 @@
-import type { HarvestState } from '../../src/harvest/harvest-state.ts';
-import { type HarvestPass, type HarvestWindow, makePass } from '../../src/harvest/pass.ts';
+import {
+  type HarvestPass,
+  type HarvestState,
+  type HarvestWindow,
+  makePass,
+} from '../../src/harvest/harvest-state.ts';
 
 /** A pass that nothing was held before. */
 export function begunPass(

@@ -9,8 +9,8 @@ import {
   type RecordHarvest,
   type SetFigures,
 } from '../../harvest/harvest-records.ts';
+import { formatSetName } from '../../harvest/harvest-state.ts';
 import type { RecordHarvestSubject } from '../../harvest/harvested-records.ts';
-import { formatSetName } from '../../harvest/pass.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';

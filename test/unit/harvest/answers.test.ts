@@ -37,7 +37,6 @@ describe('an invalid answer', () => {
   const FIREWALL = String(WEB_PAGE_ADVICE);
   const AGAIN =
     'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.';
-  const LATER = 'Run the command again later; what was stored is kept.';
   const SIGN_IN = 'Check username and oai_auth in the profile, then run `pas login`.';
   const ADDRESS =
     'Check oai_base in the profile. A training instance has no harvesting interface: use the production one.';
@@ -50,7 +49,7 @@ describe('an invalid answer', () => {
       '408',
       answer('', { status: 408 }),
       `${ENDPOINT} is closed or overloaded (status 408).`,
-      LATER,
+      AGAIN,
     ],
     [
       '503 with a time',
@@ -74,25 +73,25 @@ describe('an invalid answer', () => {
     [
       'another root',
       root('html', 'urn:x'),
-      `${ENDPOINT} answered with <html>, not with OAI-PMH. It is a web page, as a firewall or the sign-in page of a network sends.`,
+      `${ENDPOINT} answered with <html xmlns="urn:x">, not with OAI-PMH. It is a web page, as a firewall or the sign-in page of a network sends.`,
       FIREWALL,
     ],
     [
       'its root in another namespace',
       root('OAI-PMH', 'urn:x'),
-      `${ENDPOINT} answered with <OAI-PMH> in the namespace "urn:x", not with OAI-PMH.`,
+      `${ENDPOINT} answered with <OAI-PMH xmlns="urn:x">, not with OAI-PMH.`,
       AGAIN,
     ],
     [
       'two lists',
       oaiXml('<ListRecords/><ListRecords/>'),
-      `${ENDPOINT} sent more than one ListRecords in one answer.`,
+      `${ENDPOINT} sent an answer in which <ListRecords> is missing, repeated, invalid or misplaced.`,
       AGAIN,
     ],
     [
       'two tokens',
       oaiXml('<ListRecords><resumptionToken/><resumptionToken>T</resumptionToken></ListRecords>'),
-      `${ENDPOINT} sent more than one resumptionToken in one answer.`,
+      `${ENDPOINT} sent an answer in which <resumptionToken> is missing, repeated, invalid or misplaced.`,
       AGAIN,
     ],
     [
@@ -104,25 +103,25 @@ describe('an invalid answer', () => {
     [
       'another verb',
       oaiXml('<Identify/>'),
-      `${ENDPOINT} left ListRecords out of its answer.`,
+      `${ENDPOINT} sent an answer in which <ListRecords> is missing, repeated, invalid or misplaced.`,
       AGAIN,
     ],
     [
       'no date',
       oaiXml('<ListRecords/>').replace(/<responseDate>.*<\/responseDate>/, ''),
-      `${ENDPOINT} gave no responseDate.`,
+      `${ENDPOINT} sent an answer in which <responseDate> is missing, repeated, invalid or misplaced.`,
       AGAIN,
     ],
     [
       'a token beside the list',
       stray('<ListRecords/><resumptionToken>T</resumptionToken>'),
-      `${ENDPOINT} put its resumption token outside of its list.`,
+      `${ENDPOINT} sent an answer in which <resumptionToken> is missing, repeated, invalid or misplaced.`,
       AGAIN,
     ],
     [
       'a token of another namespace in the list',
       stray('<ListRecords><resumptionToken xmlns="urn:x">T</resumptionToken></ListRecords>'),
-      `${ENDPOINT} put its resumption token outside of its list.`,
+      `${ENDPOINT} sent an answer in which <resumptionToken> is missing, repeated, invalid or misplaced.`,
       AGAIN,
     ],
     [
@@ -153,7 +152,7 @@ describe('an invalid answer', () => {
       'silence',
       new TransportError('timeout', true, 'too slow'),
       `${ENDPOINT} did not answer: too slow.`,
-      'Check the network and run the command again; what was stored is kept.',
+      AGAIN,
     ],
     [
       'too much',
@@ -164,40 +163,40 @@ describe('an invalid answer', () => {
     [
       'an error that the protocol has',
       oaiError('badVerb', ' Illegal verb '),
-      `${ENDPOINT} answered badVerb: Illegal verb.`,
-      'The address may not be a harvesting interface. Check oai_base in the profile.',
+      `${ENDPOINT} answered with an error: badVerb: Illegal verb.`,
+      'Check oai_base in the profile.',
     ],
     [
       'an error without words',
       oaiError('idDoesNotExist'),
-      `${ENDPOINT} answered idDoesNotExist.`,
+      `${ENDPOINT} answered with an error: idDoesNotExist.`,
       'Check the identifier.',
     ],
     [
       'an error of its own',
       oaiError('outOfCoffee', 'sorry'),
-      `${ENDPOINT} answered outOfCoffee: sorry.`,
-      undefined,
+      `${ENDPOINT} answered with an error: outOfCoffee: sorry.`,
+      AGAIN,
     ],
     [
       'an error with the name of a method',
       oaiError('toString'),
-      `${ENDPOINT} answered toString.`,
-      undefined,
+      `${ENDPOINT} answered with an error: toString.`,
+      AGAIN,
     ],
     [
       'an error without a code',
       oaiXml('<error>sorry</error>'),
       `${ENDPOINT} answered with an error: sorry.`,
-      undefined,
+      AGAIN,
     ],
     [
       'two errors',
       oaiXml(
         '<error code="noRecordsMatch"/><error code="badArgument">set</error><error code="badArgument"> until </error>',
       ),
-      `${ENDPOINT} answered noRecordsMatch: set; until.`,
-      'Nothing matches the set and the dates.',
+      `${ENDPOINT} answered with an error: noRecordsMatch: set: until.`,
+      AGAIN,
     ],
   ])('%s', async (_, step, message, hint) => {
     const failure = await catchFailure(step);

@@ -15,7 +15,8 @@ import {
 import { ALL, type Answers, harvesting, list, NOW_MS } from './harvesting.ts';
 
 const HOUR_MS = 3_600_000;
-const AGAIN = 'Run the command again: what was stored is kept, and the list is read again.';
+const AGAIN =
+  'Run the command again; what was stored is kept. If it happens again, tell the operator of the service.';
 
 describe('a list of one page', () => {
   test('is read once, and the next time only the changes since', async () => {
@@ -123,7 +124,7 @@ describe('a list with a count', () => {
       list(['A', 'B'], '', 'completeListSize="3"'),
     );
     expect(await failure()).toEqual([
-      'heslo is not complete: its list ended before. The service counts 3 records and sent 2: 1 are missing.',
+      'heslo is not complete: its list ended before. The service sent 2 records and counts 3.',
       AGAIN,
     ]);
     expect(new Set(asked())).toEqual(new Set([ALL]));
@@ -234,7 +235,7 @@ describe('a list with a count', () => {
         : list(['A'], 'T2', 'completeListSize="2"'),
     );
     expect(await failure()).toEqual([
-      'heslo is not complete: it repeatedly refuses its own resumption tokens. The service counts 2 records and sent 1: 1 are missing.',
+      'heslo is not complete: it repeatedly refuses its own resumption tokens. The service sent 1 records and counts 2.',
       AGAIN,
     ]);
     expect(asked().filter((each) => each.startsWith(ALL))).toHaveLength(5);
@@ -245,9 +246,7 @@ test('a service that does not count is reported as such', async () => {
   const { failure } = harvesting((args) =>
     args.has('resumptionToken') ? oaiError('badResumptionToken') : list(['A'], 'T2'),
   );
-  expect((await failure())[0]).toMatch(
-    /The service does not say how many records there are; it sent 1\.$/,
-  );
+  expect((await failure())[0]).toMatch(/The service sent 1 records and counts \?\.$/);
 });
 
 describe('a list without end', () => {
@@ -258,26 +257,20 @@ describe('a list without end', () => {
       return list(names(page), `T${page}`, attributes);
     };
   };
-  const HINT =
-    'What was stored is kept. Run the command again later; if it happens again, tell the operator of the service.';
+  const ENDLESS = 'The list of the service repeats itself or does not end.';
 
   test('that adds nothing in ten thousand records is left, and started again the next time', async () => {
     const { failure, state } = harvesting(
       endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])),
     );
-    expect(await failure()).toEqual([
-      'The service sent 10006 records, of which 2 differ, and still has more, so its list seems endless.',
-      HINT,
-    ]);
+    expect(await failure()).toEqual([ENDLESS, AGAIN]);
     expect([state.getPass()?.token, state.getPass()?.scan]).toEqual([null, 2]);
   });
 
   test('that grows far beyond its count is left', async () => {
     const names = (page: number) => Array.from({ length: 1001 }, (_, nth) => `N-${page}-${nth}`);
     const { failure } = harvesting(endless(names, 'completeListSize="4"'));
-    expect((await failure())[0]).toMatch(
-      /^The service sent 10010 records, of which 10010 differ, and still has more/,
-    );
+    expect((await failure())[0]).toBe(ENDLESS);
   });
 
   test('may grow to twice its count and ten thousand more', async () => {

@@ -40,7 +40,7 @@ describe('a list is accepted if all counted records were read', () => {
   });
 
   test('but not if it is counted one too many, even if its pages are contiguous', async () => {
-    expect((await harvesting(twoPages('', '', 5), kept).failure())[0]).toMatch('1 are missing');
+    expect((await harvesting(twoPages('', '', 5), kept).failure())[0]).toMatch('is not complete');
   });
 });
 

@@ -136,22 +136,21 @@ describe('a list ends', () => {
 
 describe('an endless list', () => {
   test.each([
-    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A', 'B'], 'a token twice'],
+    ['the same token again', [page(['A'], 'T1'), page(['B'], 'T1')], ['A', 'B']],
     [
       'tokens in a circle',
       [page(['A'], 'T1'), page(['B'], 'T2'), page(['C'], 'T1')],
       ['A', 'B', 'C'],
-      'a token twice',
     ],
-    ['the token that was resumed from', [page(['A'], 'START')], ['A'], 'a token twice'],
-  ])('%s is a failure', async (_, pages, expected, output) => {
+    ['the token that was resumed from', [page(['A'], 'START')], ['A']],
+  ])('%s is a failure', async (_, pages, expected) => {
     const { failure, idents } = await walk(scripted(...pages), {
       start: { resumptionToken: 'START' },
     });
     expect(failure).toMatchObject({
       oaiCode: 'loop',
       exitCode: 14,
-      message: `The service gave ${output}: its list loops and would never end.`,
+      message: 'The list of the service repeats itself or does not end.',
       hint: expect.stringContaining('tell the operator of the service'),
     });
     expect(idents).toEqual(expected);
@@ -160,10 +159,7 @@ describe('an endless list', () => {
   test('that repeats a page under new tokens is a failure', async () => {
     let token = 0;
     const { failure, idents } = await walk(scripted(() => page(['A', 'B'], `T${++token}`)));
-    expect(failure).toMatchObject({
-      oaiCode: 'loop',
-      message: expect.stringContaining('gave the same page twice'),
-    });
+    expect(failure).toMatchObject({ oaiCode: 'loop' });
     expect(idents).toEqual(['A', 'B']);
   });
 
@@ -178,10 +174,7 @@ describe('an endless list', () => {
       );
     };
     expect(await after(100)).toEqual({ idents: ['A'], failure: undefined });
-    expect((await after(101)).failure).toMatchObject({
-      oaiCode: 'loop',
-      message: expect.stringContaining('gave 101 empty pages in a row'),
-    });
+    expect((await after(101)).failure).toMatchObject({ oaiCode: 'loop' });
   });
 
   test('is not a list of more than a hundred pages, nor one with many empty pages between', async () => {
