@@ -18,6 +18,7 @@ import { NEW_PERSON } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';
 import { parseRecordValue } from './harvested-find.ts';
+import { explainSystem } from './parse-cell.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -193,11 +194,7 @@ function checkLiterals(
   }
   const system = getChildText(find, 'geom_system');
   if (system !== undefined && system !== '4326' && system !== '5514') {
-    refuse(
-      'coordinate-system',
-      'geom_system',
-      msg`geom_system is "${system}". Write 4326 (WGS 84) or 5514 (S-JTSK).`,
-    );
+    refuse('coordinate-system', 'geom_system', explainSystem(system));
   }
   for (const { name, kind, epsg } of FIELDS) {
     const element = findElement(name);

@@ -206,10 +206,11 @@ export function parseGeomSystem(cell: string): Reading<GeomSystem> {
     )
   )
     return { value: '5514' };
-  return makeUnreadable(
-    'coordinate-system',
-    msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`,
-  );
+  return makeUnreadable('coordinate-system', explainSystem(cell));
+}
+
+export function explainSystem(cell: string): Message {
+  return msg`"${cell}" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).`;
 }
 
 /**

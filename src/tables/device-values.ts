@@ -1,11 +1,9 @@
 import { joinFileNames } from '../base/csv.ts';
-import { makeWarningIssue } from '../base/issue.ts';
-import { msg } from '../base/message.ts';
 import { isPictureName } from '../base/names.ts';
 import type { XmlElement } from '../base/xml/element.ts';
 import { type ColumnName, findColumnByName } from '../finds/fields.ts';
 import { parseDayOfMoment } from '../finds/parse-cell.ts';
-import type { Table } from './table.ts';
+import { makeNotReadIssue, type Table } from './table.ts';
 
 /** Data of a point from a device or a map app. */
 type DeviceRecord = {
@@ -28,9 +26,7 @@ const MAX_NAMES = 100;
 export function addUnreadWarning(table: Table, unread: UnreadNames): Table {
   if (unread.size === 0) return table;
   const names = [...unread].slice(0, MAX_NAMES).join(', ');
-  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own or in the description.`;
-  const issue = makeWarningIssue('table-not-read', message, { file: table.file });
-  return { ...table, issues: [...table.issues, issue] };
+  return { ...table, issues: [...table.issues, makeNotReadIssue(table.file, names)] };
 }
 
 /**

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
-import { joinMessages, type Message, msg } from '../base/message.ts';
+import { type Message, msg } from '../base/message.ts';
 import { assertInputSize } from './table.ts';
 
 /**
@@ -219,17 +219,13 @@ export async function chooseTextDecoder(
     return { encoding, decode, issues };
   }
   const codec = ALSO_CALLED[stated.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? stated;
-  if (!iconv.encodingExists(codec))
-    throw new FileError(file, msg`${file}: "${stated}" is not a known encoding.`, {
-      hint: NAME_ENCODING,
-    });
   const decode = decodeAs(codec);
   // A text that fills its column may be cut within a letter; a wrong encoding breaks far more.
-  if (!/\uFFFD(?![\s\uFFFD])/.test(decode(bytes)))
+  if (iconv.encodingExists(codec) && !/\uFFFD(?![\s\uFFFD])/.test(decode(bytes)))
     return { encoding: { name: stated, codec }, decode, issues: [] };
   throw new FileError(
     file,
-    msg`${file} is not in ${stated}: some of its bytes are not letters in that encoding.`,
+    msg`${file} is not in ${stated}: that is no encoding, or some of the bytes are no letters in it.`,
     { hint: NAME_ENCODING },
   );
 }
@@ -285,11 +281,8 @@ const WORD = /(?<!\p{L})\p{L}{3,40}(?!\p{L})/gu;
 
 function makeEncodingIssue(file: string, encoding: string, sample: string): Issue {
   const words = (sample.match(WORD) ?? []).filter((word) => /[^\0-\x7f]/.test(word));
-  const shown = [...new Set(words)].slice(0, WORDS_SHOWN).join(', ');
-  const says =
-    shown === ''
-      ? msg`${file} is read as ${encoding}.`
-      : msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8, or import with --encoding.`;
+  const shown = [...new Set(words)].slice(0, WORDS_SHOWN).join(', ') || '–';
+  const says = msg`${file} is read as ${encoding}, with words such as ${shown}. If they are wrong, save it as UTF-8, or import with --encoding.`;
   return makeWarningIssue('table-encoding', says, { file });
 }
 
@@ -297,38 +290,24 @@ const SAVE_AS_UTF8 = msg`Save the table as "CSV UTF-8" (Excel), or choose the ch
 
 /**
  * Returns the bytes without a byte order mark.
- * @throws FileError with the likely cause where they are empty, have a NUL byte, or are not UTF-8
+ * @throws FileError where they are empty, have a NUL byte, or are not UTF-8
  */
 export function requireUtf8(file: string, bytes: Buffer): Buffer {
   if (bytes.length === 0) throw new FileError(file, msg`${file} is empty.`);
-  const nulAt = bytes.indexOf(0);
-  if (nulAt !== -1) {
-    const byte = nulAt + 1;
-    const line = getLineAt(bytes, nulAt);
-    const message = msg`${file} contains a NUL byte (byte ${byte}, line ${line}): it is not a text table.`;
-    throw new FileError(file, message, { hint: SAVE_AS_UTF8 });
-  }
-  if (!isUtf8(bytes)) {
-    const problem = describeNotUtf8(file, bytes);
-    const cause = msg`The file is cut short, damaged, or combined from files in different encodings.`;
-    throw new FileError(file, joinMessages([problem, cause], ' '), { hint: SAVE_AS_UTF8 });
-  }
+  if (bytes.includes(0) || !isUtf8(bytes))
+    throw new FileError(file, describeNotUtf8(file, bytes), { hint: SAVE_AS_UTF8 });
   return bytes.subarray(bytes.indexOf(BYTE_ORDER_MARK) === 0 ? BYTE_ORDER_MARK.length : 0);
 }
 
-/** Describes bytes that are not UTF-8, with the position of the first invalid one. */
+/** Describes bytes that are no text in UTF-8, with the position of the first invalid one. */
 export function describeNotUtf8(file: string, bytes: Buffer): Message {
   // An invalid byte decodes as a replacement character, which no text has.
   const text = bytes.toString('utf8');
-  const at = Buffer.byteLength(text.slice(0, text.indexOf('\uFFFD')));
+  const at = Buffer.byteLength(text.slice(0, text.search(/[\0\uFFFD]/)));
   const value = `0x${(bytes[at] ?? 0).toString(16).toUpperCase()}`;
   const byte = at + 1;
-  const line = getLineAt(bytes, at);
-  return msg`${file} is not UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
+  const line = bytes.toString('latin1', 0, at).split('\n').length;
+  return msg`${file} is not a text in UTF-8: byte ${byte} (line ${line}, value ${value}) is not valid.`;
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
-function getLineAt(bytes: Buffer, at: number): number {
-  return bytes.toString('latin1', 0, at).split('\n').length;
-}

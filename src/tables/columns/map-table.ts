@@ -129,17 +129,12 @@ function listLocalIds(table: Table, columns: Columns, issues: Issue[]): TableKey
   return { keys: written.map((key) => (isCertain(key) ? key : undefined)), all: firstRows };
 }
 
-/**
- * Explains why a text cannot be a local id: empty, too long, or with a line break or tab.
- * Undefined where it can.
- */
+/** Explains why a text cannot be a local id: not one line, empty or too long. */
 export function findLocalIdProblem(key: string): Message | undefined {
   if (key === '')
     return msg`The row has no local_id. Write a key that no other find has, such as the bag number.`;
-  if (key.length > MAX_LOCAL_ID_LENGTH)
-    return msg`The local_id has ${key.length} characters; at most ${MAX_LOCAL_ID_LENGTH} are allowed.`;
-  return /[\r\n\t]/.test(key)
-    ? msg`The local_id contains a line break or a tab. Write it on one line.`
+  return key.length > MAX_LOCAL_ID_LENGTH || /[\r\n\t]/.test(key)
+    ? msg`The local_id must be one line of at most ${MAX_LOCAL_ID_LENGTH} characters, without tabs.`
     : undefined;
 }
 

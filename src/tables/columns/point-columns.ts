@@ -8,7 +8,7 @@ import {
   getPoint,
   getPointElement,
 } from '../../finds/fields.ts';
-import { parseGeomSystem } from '../../finds/parse-cell.ts';
+import { explainSystem, parseGeomSystem } from '../../finds/parse-cell.ts';
 import {
   DRAWN_WITHIN_M,
   findRangeProblem,
@@ -161,8 +161,7 @@ function parseSource(
     return makeProblem(position.rule, position.problem, source, getPointElement(stated ?? '4326'));
   const shown = epsg === undefined ? position?.value.system : toGeomSystem(epsg);
   if (epsg !== undefined && shown === undefined) {
-    const message = msg`The point is in the coordinate system ${epsg}. pas reads 4326 (WGS 84) and 5514 (S-JTSK).`;
-    return makeProblem('coordinate-system', message, source);
+    return makeProblem('coordinate-system', explainSystem(`SRID=${epsg}`), source);
   }
   if (shown !== undefined && stated !== undefined && stated !== shown)
     return findDisagreement(stated, shown);
@@ -172,10 +171,12 @@ function parseSource(
       : { value: position.value.point };
   const beside = isReadable(point) ? findSystemBeside(columns, point.value) : undefined;
   const system = source.system ?? stated ?? shown ?? beside;
-  if (system === undefined) {
-    const message = msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`;
-    return makeProblem('coordinate-system', message, source);
-  }
+  if (system === undefined)
+    return makeProblem(
+      'coordinate-system',
+      msg`The coordinate system of the point is not given. Write 4326 (WGS 84) or 5514 (S-JTSK) in the column geom_system.`,
+      source,
+    );
   if (!isReadable(point))
     return makeProblem(point.rule, point.problem, source, getPointElement(system));
   return makePointReading({ system, ...point.value }, source.columns, position?.value);

@@ -20,7 +20,7 @@ import {
   isPointColumn,
   POINT_ELEMENTS,
 } from '../../finds/fields.ts';
-import { isDateForm } from '../../finds/parse-cell.ts';
+import { DAY_NUMBER, isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import type { Table, TableRow } from '../table.ts';
@@ -245,19 +245,26 @@ const WITHOUT_LOOKUPS = {
   resolvePhoto: () => ({ value: '' }),
 };
 
-/** Options of a column beside its element, and the elements that have them. */
+/** Options of a column beside its element: the elements that have them, and what may be written. */
 const OPTIONS: Readonly<
-  Record<string, { readonly of: readonly ColumnName[]; readonly choices?: readonly string[] }>
+  Record<string, { readonly of: readonly ColumnName[]; readonly forms: readonly string[] }>
 > = {
-  unit: { of: ['hloubka'], choices: DEPTH_UNITS },
-  date: { of: ['datum_nalezu'] },
-  year_only: { of: ['datum_nalezu'], choices: ['note'] },
-  name: { of: ['nalezce'], choices: NAME_ORDERS },
-  sign: { of: ['geom_x', 'geom_y'], choices: ['minus'] },
-  form: { of: ['wkt'], choices: ['position'] },
-  label: { of: LABELLED },
-  separator: { of: ['photos'] },
+  unit: { of: ['hloubka'], forms: DEPTH_UNITS },
+  date: { of: ['datum_nalezu'], forms: ['d.m.yyyy', 'yyyy/mm/dd', DAY_NUMBER] },
+  year_only: { of: ['datum_nalezu'], forms: ['note'] },
+  name: { of: ['nalezce'], forms: NAME_ORDERS },
+  sign: { of: ['geom_x', 'geom_y'], forms: ['minus'] },
+  form: { of: ['wkt'], forms: ['position'] },
+  label: { of: LABELLED, forms: [] },
+  separator: { of: ['photos'], forms: [] },
 };
+
+/** Tells if a value is one of the option's forms, of which a date has more, and a text any. */
+function isOptionValue(name: string, value: unknown): value is string {
+  if (typeof value !== 'string' || value === '') return false;
+  const forms = OPTIONS[name]?.forms ?? [];
+  return name === 'date' ? isDateForm(value) : forms.length === 0 || forms.includes(value);
+}
 
 const KEYS = ['version', 'local_id', 'fixed', 'columns'];
 const MAP_VERSION = 1;
@@ -277,17 +284,15 @@ export function parseColumnMap(file: string, text: string): ColumnMapReading {
   const { version, columns = {}, fixed = {}, local_id: localId } = toml.table;
   for (const key of Object.keys(toml.table).filter((name) => !KEYS.includes(name)))
     report('map-key', makeUnknownKeyMessage(key, KEYS));
-  if (version !== MAP_VERSION)
-    report('map-version', msg`The first setting must be version = ${MAP_VERSION}.`);
+  if (version !== MAP_VERSION) report('map-version', makeFormMessage(`version = ${MAP_VERSION}`));
   if (localId !== undefined && (typeof localId !== 'string' || !/\{[^{}]+\}/.test(localId)))
-    report(
-      'map-local-id',
-      msg`local_id must be a text with names of columns in braces, such as "{rok}/{inv. č.}".`,
-    );
+    report('map-local-id', makeFormMessage('local_id = "{rok}/{inv. č.}"'));
+  for (const [section, value] of Object.entries({ columns, fixed }))
+    if (!isTomlTable(value)) report('map-key', makeFormMessage(`[${section}]`));
   const map: ColumnMap = {
     file,
-    columns: parseColumnRules(parseTomlTable(columns, 'columns', report), report),
-    fixed: parseFixed(parseTomlTable(fixed, 'fixed', report), report),
+    columns: isTomlTable(columns) ? parseColumnRules(columns, report) : new Map(),
+    fixed: isTomlTable(fixed) ? parseFixed(fixed, report) : [],
     localId: typeof localId === 'string' ? localId : undefined,
   };
   checkRepeats(map, report);
@@ -299,13 +304,12 @@ function makeUnknownKeyMessage(key: string, known: readonly string[]): Message {
   return msg`"${key}" is unknown here. Known keys: ${keyNames}.`;
 }
 
-type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
-
-function parseTomlTable(value: unknown, key: string, report: ReportMapIssue): TomlTable {
-  if (isTomlTable(value)) return value;
-  report('map-key', msg`${key} must be a section of its own, which begins with [${key}].`);
-  return {};
+/** Explains how a setting is written. */
+function makeFormMessage(example: Message): Message {
+  return msg`This cannot be read. Write it as in ${example}.`;
 }
+
+type ReportMapIssue = (rule: string, message: Message, column?: string) => void;
 
 function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<string, ColumnRule> {
   const rules = new Map<string, ColumnRule>();
@@ -313,109 +317,63 @@ function parseColumnRules(columns: TomlTable, report: ReportMapIssue): Map<strin
   for (const [key, value] of Object.entries(columns)) {
     if (forms.has(normalizeColumnKey(key))) report('map-column-twice', makeTwiceMessage(key), key);
     forms.add(normalizeColumnKey(key));
-    const rule = parseRule(key, value, report);
-    if (rule !== undefined) rules.set(key, rule);
+    const { element: named, ...options } = isTomlTable(value) ? value : { element: value };
+    const element = typeof named === 'string' ? findColumnByName(named) : undefined;
+    if (named === 'ignore') rules.set(key, IGNORED);
+    else if (element !== undefined)
+      rules.set(
+        key,
+        parseOptions(element, options, (...issue) => report(...issue, key)),
+      );
+    else
+      report(
+        'map-element',
+        typeof named === 'string' ? explainUnknownElement(named) : makeFormMessage('"hloubka"'),
+        key,
+      );
   }
   return rules;
 }
 
-function parseRule(
-  key: string,
-  value: TomlTable[string],
-  report: ReportMapIssue,
-): ColumnRule | undefined {
-  const settings: TomlTable = isTomlTable(value) ? value : { element: value };
-  const { element: named, values, ...options } = settings;
-  if (named === 'ignore') return IGNORED;
-  if (typeof named !== 'string') {
-    report('map-element', msg`Write an element, such as "hloubka", or "ignore".`, key);
-    return undefined;
-  }
-  const element = findElementName(named, key, report);
-  if (element === undefined) return undefined;
-  const read = parseOptions(element, options, key, report);
-  return { element, ...read, values: parseReplacements(values, key, report) };
-}
-
-function findElementName(
-  name: string,
-  key: string,
-  report: ReportMapIssue,
-): ColumnName | undefined {
-  const element = findColumnByName(name);
-  if (element === undefined) report('map-element', explainUnknownElement(name), key);
-  return element;
-}
-
 function parseOptions(
   element: ColumnName,
-  options: TomlTable,
-  key: string,
-  report: ReportMapIssue,
-): Partial<ReadColumn> {
+  { values, ...options }: TomlTable,
+  report: (rule: string, message: Message) => void,
+): ReadColumn {
   const read: Record<string, string> = {};
+  const known = Object.keys(OPTIONS).filter((name) => OPTIONS[name]?.of.includes(element));
   for (const [name, value] of Object.entries(options)) {
-    const option = Object.hasOwn(OPTIONS, name) ? OPTIONS[name] : undefined;
-    const of = option?.of.join(', ') ?? '';
-    const choices = joinWithOr((option?.choices ?? []).map((choice) => `"${choice}"`));
-    if (option === undefined)
-      report(
-        'map-option',
-        makeUnknownKeyMessage(name, ['element', 'values', ...Object.keys(OPTIONS)]),
-        key,
-      );
-    else if (!option.of.includes(element))
-      report('map-option', msg`${name} applies to ${of} only, not to ${element}.`, key);
-    else if (typeof value !== 'string' || value === '')
-      report('map-option', makeTextMessage(name), key);
-    else if (option.choices?.includes(value) === false)
-      report('map-option', msg`${name} is "${value}". Write ${choices}.`, key);
-    else if (name === 'date' && !isDateForm(value)) {
-      report(
-        'map-date',
-        msg`"${value}" is not a date format. Write d, m and yyyy as they are in the table, such as "d.m.yyyy" or "yyyy/mm/dd", or "day-number".`,
-        key,
-      );
-    } else read[name === 'year_only' ? 'yearOnly' : name] = value;
+    if (!known.includes(name))
+      report('map-option', makeUnknownKeyMessage(name, ['element', 'values', ...known]));
+    else if (isOptionValue(name, value)) read[name === 'year_only' ? 'yearOnly' : name] = value;
+    else {
+      const forms = (OPTIONS[name]?.forms ?? []).map((form) => `${name} = "${form}"`);
+      const example = joinWithOr(forms.length === 0 ? [`${name} = "…"`] : forms);
+      report(name === 'date' ? 'map-date' : 'map-option', makeFormMessage(example));
+    }
   }
-  return read;
-}
-
-function parseReplacements(
-  values: unknown,
-  key: string,
-  report: ReportMapIssue,
-): Record<string, string> | undefined {
-  if (values === undefined) return undefined;
-  const entries = Object.entries(isTomlTable(values) ? values : { values });
-  const replacements = entries.flatMap(([ownText, meant]) => {
-    const text = isTomlTable(values) ? formatTomlValue(meant) : undefined;
-    return text === undefined ? [] : [[ownText, text] as const];
-  });
-  if (replacements.length === entries.length) return Object.fromEntries(replacements);
-  report(
-    'map-values',
-    msg`values must be of the form { "text in the table" = "its meaning" }.`,
-    key,
+  const replacements = Object.entries(isTomlTable(values) ? values : {}).map(
+    ([ownText, meant]) => [ownText, formatTomlValue(meant)] as const,
   );
-  return undefined;
-}
-
-function makeTextMessage(name: string): Message {
-  return msg`${name} must be a text in quotation marks.`;
+  if (values === undefined) return { element, ...read };
+  if (!isTomlTable(values) || replacements.some(([, meant]) => meant === undefined))
+    report('map-values', makeFormMessage('values = { "a" = "ano" }'));
+  return { element, ...read, values: Object.fromEntries(replacements) as ReadColumn['values'] };
 }
 
 function parseFixed(fixed: TomlTable, report: ReportMapIssue): Setting[] {
-  return Object.entries(fixed).flatMap(([key, value]) => {
-    const element = findElementName(key, key, report);
+  const settings: Setting[] = [];
+  for (const [key, value] of Object.entries(fixed)) {
+    const name = findColumnByName(key);
     const text = formatTomlValue(value)?.trim();
-    if (element === undefined) return [];
-    if ([...OF_ONE_FIND, 'photos'].includes(element))
-      report('map-fixed', makeOfOneFindMessage(element), key);
-    else if (text === undefined || text === '') report('map-fixed', makeTextMessage(key), key);
-    else return [{ name: element, givenName: key, value: text }];
-    return [];
-  });
+    if (name === undefined) report('map-element', explainUnknownElement(key), key);
+    else if ([...OF_ONE_FIND, 'photos'].includes(name))
+      report('map-fixed', makeOfOneFindMessage(name), key);
+    else if (text === undefined || text === '')
+      report('map-fixed', makeFormMessage(`${key} = "…"`), key);
+    else settings.push({ name, givenName: key, value: text });
+  }
+  return settings;
 }
 
 /** Reports two columns with one meaning, of which one would be lost. */

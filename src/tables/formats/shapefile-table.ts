@@ -26,6 +26,7 @@ import {
   getTablePlace,
   isOverlong,
   makeCutShortError,
+  makeNotReadIssue,
   makeOverlongFault,
   makeTableOfRecords,
   makeUnreadPartsIssues,
@@ -216,7 +217,7 @@ function parseDbfNumber(text: string): Reading<DbfValue> {
     return { value: { text: formatPlainNumber(number) } };
   return makeUnreadable(
     'table-number',
-    msg`"${text}" is not a number, where one is expected. It did not fit into its column, or is damaged.`,
+    msg`"${text}" is not a number. It did not fit into its column, or is damaged.`,
   );
 }
 
@@ -393,8 +394,7 @@ function checkColumns(file: string, columns: readonly Column[]): Issue[] {
   }
   if (unread.length > 0) {
     const names = unread.map(({ ownName, field }) => `${ownName} (${field.type})`).join(', ');
-    const message = msg`Not read, because they contain no text, number or date: ${names}.`;
-    issues.push(makeWarningIssue('table-not-read', message, { file }));
+    issues.push(makeNotReadIssue(file, names));
   }
   return issues;
 }

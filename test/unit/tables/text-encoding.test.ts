@@ -70,7 +70,7 @@ describe('a table in another encoding than UTF-8', () => {
       'příliš žluťoučký kůň',
     );
     await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow(
-      '"klingon" is not a known encoding',
+      'is not in klingon',
     );
     await expect(toUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
@@ -90,7 +90,7 @@ describe('a table in another encoding than UTF-8', () => {
       'season.csv',
       iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'),
     );
-    expect(issues.map(({ message }) => message)).toEqual(['season.csv is read as Windows-1250.']);
+    expect(issues.map(({ message }) => message)).toEqual([expect.stringContaining('season.csv is read as Windows-1250')]);
   });
 });
 
@@ -104,7 +104,7 @@ test('a table in UTF-8 is read as it is, and a damaged one is refused', async ()
       );
       const cut = letters[place % letters.length] ?? 0;
       const broken = Buffer.concat([bytes.subarray(0, cut + 1), bytes.subarray(cut + 2)]);
-      await expect(parseTableBytes('season.csv', broken)).rejects.toThrow('is not UTF-8');
+      await expect(parseTableBytes('season.csv', broken)).rejects.toThrow('is not a text in UTF-8');
     }),
   );
 });
