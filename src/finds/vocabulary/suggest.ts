@@ -1,5 +1,3 @@
-import { t } from '../../base/language.ts';
-import { msg } from '../../base/message.ts';
 import { compareCzech, computeEditDistance, foldForSearch } from '../../base/names.ts';
 import { ABBREVIATIONS, getWordRoot, getWordStem, SYNONYMS } from './synonyms.ts';
 import type { Term, Vocabulary } from './term.ts';
@@ -114,8 +112,8 @@ function expandAbbreviation(folded: string): string[] {
 }
 
 /**
- * A candidate entry for a museum's own term; `score` is 1 for the entry's own name, `why` lists the
- * evidence.
+ * A candidate entry for a museum's own term; `score` is 1 for the entry's own name. `why` pairs the
+ * words of the term with those of the entry, `nože ~ nůž`, with `?` for one without a partner.
  */
 export type Suggestion = {
   readonly term: Term;
@@ -129,17 +127,10 @@ type Suggest = (ownTerm: string, limit: number) => Suggestion[];
 type Name = {
   readonly term: Term;
   readonly text: string;
-  readonly kind: keyof typeof KIND_WORDS;
   readonly words: readonly Word[];
 };
 
-/** Kinds of an entry's names, for people. */
-const KIND_WORDS = {
-  label: msg`Czech label`,
-  labelEn: msg`English label`,
-  abbreviation: msg`abbreviation`,
-} as const;
-const KINDS = Object.keys(KIND_WORDS) as (keyof typeof KIND_WORDS)[];
+const NAMES = ['label', 'labelEn', 'abbreviation'] as const;
 
 const MIN_SCORE = 0.45;
 const NOT_QUITE_THE_SAME = 0.99;
@@ -149,9 +140,9 @@ const NOT_QUITE_THE_SAME = 0.99;
  */
 export function makeTermSuggester(vocabulary: Vocabulary, setSpec: string): Suggest {
   const names = listTermsOfSet(vocabulary, setSpec).flatMap((term) =>
-    KINDS.flatMap((kind): Name[] => {
-      const text = term[kind];
-      return text === null ? [] : [{ term, text, kind, words: splitIntoWords(text) }];
+    NAMES.flatMap((name): Name[] => {
+      const text = term[name];
+      return text === null ? [] : [{ term, text, words: splitIntoWords(text) }];
     }),
   );
   return (text, limit) => {
@@ -178,9 +169,8 @@ type Fit = Omit<Suggestion, 'term'>;
 /** Compares the whole texts, with their words joined or separated. */
 function compareLetters(text: string, name: Name): Fit | undefined {
   if (reduceToLetters(text) !== reduceToLetters(name.text)) return undefined;
-  const kind = KIND_WORDS[name.kind];
   const score = text.trim() === name.text ? 1 : NOT_QUITE_THE_SAME;
-  return { score, why: [t`the same as its ${kind}`] };
+  return { score, why: [`${text.trim()} ~ ${name.text}`] };
 }
 
 /** Removes accents, case, spaces, dots and hyphens. */
@@ -188,67 +178,32 @@ function reduceToLetters(text: string): string {
   return foldForSearch(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-type Match = {
-  readonly closeness: number;
-  readonly token: TermToken;
-  readonly reading: WordReading;
-  readonly entry: Word;
-};
+type Pair = { readonly closeness: number; readonly token: TermToken; readonly entry: Word };
 
 /** Compares word by word; each word of the term and of the entry counts with its best match. */
-function compareTokens(tokens: readonly TermToken[], name: Name): Fit {
-  const matches = tokens.flatMap((token) =>
-    token.readings.flatMap((reading) =>
-      name.words.map(
-        (entry): Match => ({ token, reading, entry, closeness: measureCloseness(reading, entry) }),
-      ),
-    ),
+function compareTokens(tokens: readonly TermToken[], { words }: Name): Fit {
+  const pairs = tokens.flatMap((token) =>
+    words.map((entry): Pair => {
+      const closeness = token.readings.map((reading) => measureCloseness(reading, entry));
+      return { token, entry, closeness: Math.max(...closeness) };
+    }),
   );
-  const makePart = ({ text }: Word, isOfPart: (match: Match) => boolean): Part => {
-    const [best] = matches.filter(isOfPart).sort((a, b) => b.closeness - a.closeness);
-    return { text, match: best?.closeness === 0 ? undefined : best };
-  };
-  const ofEntry = name.words.map((entry) => makePart(entry, (match) => match.entry === entry));
-  const ofTerm = tokens.map((token) => makePart(token.word, (match) => match.token === token));
-  const lacking = listUnmatched(ofEntry);
-  const leftOver = listUnmatched(ofTerm);
-  const kind = KIND_WORDS[name.kind];
+  const findBest = (isOfPart: (pair: Pair) => boolean): Pair | undefined =>
+    pairs
+      .filter((pair) => isOfPart(pair) && pair.closeness > 0)
+      .sort((a, b) => b.closeness - a.closeness)[0];
+  const ofEntry = words.map((entry) => findBest((pair) => pair.entry === entry));
+  const ofTerm = tokens.map((token) => findBest((pair) => pair.token === token));
+  const parts = [...ofEntry, ...ofTerm];
+  const sum = parts.reduce((all, pair) => all + (pair?.closeness ?? 0), 0);
+  const described = [
+    ...ofEntry.map((pair, index) => [pair?.token.word.text, words[index]?.text]),
+    ...ofTerm.map((pair, index) => [tokens[index]?.word.text, pair?.entry.text]),
+  ];
   return {
-    score: NOT_QUITE_THE_SAME * measureShare([...ofEntry, ...ofTerm]),
-    why: [
-      ...new Set(ofEntry.flatMap(({ match }) => (match === undefined ? [] : explain(match)))),
-      ...(name.kind === 'label' ? [] : [t`its ${kind} is "${name.text}"`]),
-      ...(lacking === '' ? [] : [t`${lacking} not in the term`]),
-      ...(leftOver === '' ? [] : [t`${leftOver} left over`]),
-    ],
+    score: (NOT_QUITE_THE_SAME * sum) / Math.max(1, parts.length),
+    why: [...new Set(described.map(([own = '?', entry = '?']) => `${own} ~ ${entry}`))],
   };
-}
-
-type Part = { readonly text: string; readonly match: Match | undefined };
-
-function measureShare(parts: readonly Part[]): number {
-  const matched = parts.reduce((sum, { match }) => sum + (match?.closeness ?? 0), 0);
-  return matched / Math.max(1, parts.length);
-}
-
-function listUnmatched(parts: readonly Part[]): string {
-  return parts
-    .filter(({ match }) => match === undefined)
-    .map(({ text }) => t`"${text}"`)
-    .join(', ');
-}
-
-function explain({ token, reading, entry, closeness }: Match): string {
-  const { text, cut } = token.word;
-  const { meaning } = reading;
-  if (meaning !== undefined) {
-    const ownText = cut ? `${text}.` : text;
-    return t`"${ownText}" stands for "${meaning}"`;
-  }
-  if (closeness === SAME) return t`"${text}" is the same word`;
-  return closeness === MISTYPED
-    ? t`"${text}" may be "${entry.text}" mistyped`
-    : t`"${text}" is related to "${entry.text}"`;
 }
 
 const SAME = 1;

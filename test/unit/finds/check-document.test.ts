@@ -225,7 +225,11 @@ describe('in messages', () => {
     [
       'another system',
       GOOD.replace('geom_system>4326<', 'geom_system>4258<'),
-      [{ message: '"4258" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).' }],
+      [
+        {
+          message: '"4258" is not a known coordinate system. Write 4326 (WGS 84) or 5514 (S-JTSK).',
+        },
+      ],
     ],
     [
       'a comment in a value',

@@ -61,36 +61,31 @@ describe('forms of a Czech word', () => {
 
 describe('a museum’s term finds its entry, with the reason', () => {
   test.each([
-    ['the name itself', 'spona', 'spona', /the same as its Czech label/],
-    ['without accents, in capitals', 'NUZ', 'nůž', /the same as its Czech label/],
-    ['the English name', 'brooch', 'spona', /the same as its English label/],
-    ['the entry’s own abbreviation', 'HŠ', 'hrot šípu', /the same as its abbreviation/],
-    ['another form', 'nože', 'nůž', /"nože" is related to "nůž"/],
-    ['a diminutive', 'nádobka', 'nádoba', /"nádobka" is related to "nádoba"/],
-    ['a typing error', 'spnoa', 'spona', /"spnoa" may be "spona" mistyped/],
-    ['an error across words', 'zlomeknadoby', 'zlomek nádoby', /the same as its Czech label/],
-    ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', /"zl\." stands for "zlomek"/],
-    ['a word cut off', 'hřeb.', 'hřebík', /"hřeb" is related to "hřebík"/],
-    ['another word for it', 'fibula', 'spona', /"fibula" stands for "spona"/],
-    [
-      'words in another order',
-      'opasek - kování',
-      'kování opasku',
-      /"opasek" is related to "opasku"/,
-    ],
-    ['a part of a compound', 'mlat', 'sekeromlat', /sekeromlat/],
-    ['words written apart', 'sekero mlat', 'sekeromlat', /the same as its Czech label/],
-    ['a material that no entry names', 'spona bronzová', 'spona', /"bronzová" left over/],
-    ['a remark in brackets', 'nůž (zlomek)', 'nůž', /"nůž" is the same word/],
+    ['the name itself', 'spona', 'spona', 'spona ~ spona'],
+    ['without accents, in capitals', 'NUZ', 'nůž', 'NUZ ~ nůž'],
+    ['the English name', 'brooch', 'spona', 'brooch ~ brooch'],
+    ['the entry’s own abbreviation', 'HŠ', 'hrot šípu', 'HŠ ~ HŠ'],
+    ['another form', 'nože', 'nůž', 'nože ~ nůž'],
+    ['a diminutive', 'nádobka', 'nádoba', 'nádobka ~ nádoba'],
+    ['a typing error', 'spnoa', 'spona', 'spnoa ~ spona'],
+    ['an error across words', 'zlomeknadoby', 'zlomek nádoby', 'zlomeknadoby ~ zlomek nádoby'],
+    ['an abbreviation of the trade', 'zl. nádoby', 'zlomek nádoby', 'zl ~ zlomek'],
+    ['a word cut off', 'hřeb.', 'hřebík', 'hřeb ~ hřebík'],
+    ['another word for it', 'fibula', 'spona', 'fibula ~ spona'],
+    ['words in another order', 'opasek - kování', 'kování opasku', 'opasek ~ opasku'],
+    ['a part of a compound', 'mlat', 'sekeromlat', 'mlat ~ sekeromlat'],
+    ['words written apart', 'sekero mlat', 'sekeromlat', 'sekero mlat ~ sekeromlat'],
+    ['a material that no entry names', 'spona bronzová', 'spona', 'bronzová ~ ?'],
+    ['a remark in brackets', 'nůž (zlomek)', 'nůž', 'nůž ~ nůž'],
   ])('%s', (_, own, label, why) => {
     const [first] = suggested(own);
-    expect(first).toMatchObject({ label, why: expect.stringMatching(why) });
+    expect(first).toMatchObject({ label, why: expect.stringContaining(why) });
     expect(first?.score).toBeGreaterThan(0.5);
     expect(first?.score).toBeLessThanOrEqual(1);
   });
 
   test('missing words are reported as well', () => {
-    expect(suggested('hrot')[0]?.why).toBe('"hrot" is the same word; "šípu" not in the term');
+    expect(suggested('hrot')[0]?.why).toBe('hrot ~ hrot; ? ~ šípu');
   });
 
   test('an abbreviation is not penalised as mistyped words', () => {
