@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { asMonotonicMs, asWallMs, type Clock } from '../../src/base/clock.ts';
-import { openVocabulary } from '../../src/finds/vocabulary/vocabulary-store.ts';
+import { openVocabulary } from '../../src/finds/vocabulary/term-lookup.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
 import { labels } from '../support/harvest-output.ts';
 import { harvestPlace } from '../support/record-harvest.ts';

@@ -2,11 +2,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TermDraft, Vocabulary } from '../../src/finds/vocabulary/term.ts';
+import { openVocabulary, type VocabularyStore } from '../../src/finds/vocabulary/term-lookup.ts';
 import { getOrCreateVocabularyHarvest, storeTerm } from '../../src/finds/vocabulary/terms.ts';
-import {
-  openVocabulary,
-  type VocabularyStore,
-} from '../../src/finds/vocabulary/vocabulary-store.ts';
 import { openStoredState } from '../../src/harvest/harvest-state.ts';
 import { completePass } from './begun-pass.ts';
 import { manualClock } from './manual-clock.ts';

@@ -11,7 +11,7 @@ import { EXIT_CODES, type ExitReason, UnavailableError, UsageError } from '../..
 import { getLanguage, t } from '../../base/language.ts';
 import { packageRoot } from '../../base/own-files.ts';
 import { formatLabelAndName } from '../../finds/fields.ts';
-import type { VocabularyStore } from '../../finds/vocabulary/vocabulary-store.ts';
+import type { VocabularyStore } from '../../finds/vocabulary/term-lookup.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import type { Connections } from '../../service/http/send.ts';
 import { openSecrets, openSystemKeyring } from '../../service/secrets.ts';
@@ -244,7 +244,7 @@ function makeVocabularyAccess({
   onClose,
 }: CommandResources): Pick<Context, 'openVocabulary' | 'openVocabularyToRead'> {
   const openAt = async (path: string): Promise<VocabularyStore> => {
-    const { openVocabulary } = await import('../../finds/vocabulary/vocabulary-store.ts');
+    const { openVocabulary } = await import('../../finds/vocabulary/term-lookup.ts');
     const vocabulary = openVocabulary(path, clock);
     onClose(() => vocabulary.close());
     return vocabulary;

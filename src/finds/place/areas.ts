@@ -260,3 +260,37 @@ function findFarthestBetween(
   }
   return farthest;
 }
+
+/** Byte order (little-endian) and types of a polygon and of several (OGC 06-103r4, 8.2.4). */
+const LITTLE = 1;
+const WKB_POLYGON = 3;
+const WKB_MULTI_POLYGON = 6;
+
+/**
+ * Converts a `POLYGON` or `MULTIPOLYGON` of two dimensions to the well-known binary of a
+ * MULTIPOLYGON, with its rings in their order.
+ * @throws RangeError as {@link parseSurfaces}
+ */
+export function encodeMultiPolygon(wkt: string): Buffer {
+  const surfaces = parseSurfaces(wkt);
+  const parts = surfaces.flatMap((rings) => [
+    encodeHead(WKB_POLYGON, rings.length),
+    ...rings.map(encodeRing),
+  ]);
+  return Buffer.concat([encodeHead(WKB_MULTI_POLYGON, surfaces.length), ...parts]);
+}
+
+function encodeRing(ring: Ring): Buffer {
+  const bytes = Buffer.alloc(4 + 16 * ring.length);
+  bytes.writeUInt32LE(ring.length, 0);
+  for (const [index, value] of ring.flat().entries()) bytes.writeDoubleLE(value, 4 + 8 * index);
+  return bytes;
+}
+
+function encodeHead(type: number, count: number): Buffer {
+  const bytes = Buffer.alloc(9);
+  bytes.writeUInt8(LITTLE, 0);
+  bytes.writeUInt32LE(type, 1);
+  bytes.writeUInt32LE(count, 5);
+  return bytes;
+}

@@ -14,8 +14,8 @@ import {
   getFormLabel,
   isTypableElement,
   makeFilterQuestionName,
-} from '../../finds/form-names.ts';
-import { QUESTIONS } from '../../finds/questions.ts';
+  QUESTIONS,
+} from '../../finds/questions.ts';
 import {
   type Attachments,
   getDisplayedText,

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, posix, relative, sep } from 'node:path';
 import { FileError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
-import { FORM_FILE } from '../../finds/form-names.ts';
+import { FORM_FILE } from '../../finds/questions.ts';
 import { isFormTable, isRepeatTable } from '../header-row.ts';
 import { readInputFile } from '../input-file.ts';
 import { type Attachments, makeTooLargeError, type Table } from '../table.ts';

@@ -15,14 +15,18 @@ import { DatabaseError, getErrorCode } from '../../base/errors.ts';
 import { type Issue, isReadable, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import {
+  makeUnsupportedCrsError,
+  parseGeoPackagePoint,
+  parseSystemOfPrj,
+  toGeomSystem,
+} from '../../finds/place/geometry.ts';
+import {
   FINDS_LAYER,
   FORM_TABLE,
   type FormMeaning,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
-} from '../../finds/form-names.ts';
-import { makeUnsupportedCrsError, toGeomSystem } from '../../finds/place/geometry.ts';
-import { parseGeoPackagePoint, parseSystemOfPrj } from '../../finds/place/wkb.ts';
+} from '../../finds/questions.ts';
 import {
   assertTableSize,
   getNamedPart,

@@ -17,8 +17,9 @@ import {
   makeShapeFault,
   makeUnsupportedCrsError,
   type PointText,
+  parseNameOfPrj,
+  parseSystemOfPrj,
 } from '../../finds/place/geometry.ts';
-import { parseNameOfPrj, parseSystemOfPrj } from '../../finds/place/wkb.ts';
 import { chooseTextDecoder } from '../input-file.ts';
 import {
   assertTableSize,

@@ -2,7 +2,7 @@ import { UsageError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
 import { type ElementName, FIELDS, type FindElements } from '../../finds/fields.ts';
-import { FORM_LABEL_GAP } from '../../finds/form-names.ts';
+import { FORM_LABEL_GAP } from '../../finds/questions.ts';
 import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
 import { HANDOVER_REQUIRED, judgeProject } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';

@@ -12,6 +12,7 @@ import {
   getField,
   isElementName,
 } from '../../finds/fields.ts';
+import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
 import {
   FORM_LABEL_GAP,
   FORM_NOT_LISTED,
@@ -23,9 +24,9 @@ import {
   getFormLabel,
   isTypableElement,
   makeFilterQuestionName,
-} from '../../finds/form-names.ts';
-import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
-import { QUESTIONS, type Question } from '../../finds/questions.ts';
+  QUESTIONS,
+  type Question,
+} from '../../finds/questions.ts';
 import { COUNTRY } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
 import { formatTargetState } from '../../outbox/views/entry-words.ts';

@@ -6,6 +6,8 @@ import { UsageError } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { formatReferenceCell, NEW_PERSON, type TargetState } from '../../finds/field.ts';
 import { FIELDS, type FindElements } from '../../finds/fields.ts';
+import { encodeMultiPolygon, parsePolygon } from '../../finds/place/areas.ts';
+import { toSJtsk } from '../../finds/place/geometry.ts';
 import {
   FINDS_LAYER,
   FORM_FILE,
@@ -15,10 +17,7 @@ import {
   makeFilterQuestionName,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
-} from '../../finds/form-names.ts';
-import { parsePolygon } from '../../finds/place/areas.ts';
-import { toSJtsk } from '../../finds/place/geometry.ts';
-import { encodeMultiPolygon } from '../../finds/place/wkb.ts';
+} from '../../finds/questions.ts';
 import { findRoleRank } from '../../finds/value-rules.ts';
 import type { Vocabulary } from '../../finds/vocabulary/term.ts';
 import { type BoundedArea, listAreasBelow } from '../../finds/vocabulary/term-lookup.ts';

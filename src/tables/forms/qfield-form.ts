@@ -1,6 +1,8 @@
 import { t } from '../../base/language.ts';
 import type { TargetState } from '../../finds/field.ts';
 import { type ElementName, FIELDS, type Field, getElementLabel } from '../../finds/fields.ts';
+import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
+import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
 import {
   FINDS_LAYER,
   FORM_WRITTEN,
@@ -10,9 +12,7 @@ import {
   isTypableElement,
   makeFilterQuestionName,
   type TypableElement,
-} from '../../finds/form-names.ts';
-import { EARLIEST_YEAR } from '../../finds/parse-cell.ts';
-import { DRAWN_WITHIN_M } from '../../finds/place/geometry.ts';
+} from '../../finds/questions.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
 import { formatTargetState } from '../../outbox/views/entry-words.ts';
 import {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePositionLink } from '../../../src/finds/place/position-links.ts';
-import { parsePosition } from '../../../src/finds/place/read-position.ts';
+import { parsePosition, parsePositionLink } from '../../../src/finds/place/read-position.ts';
 
 const getProblem = (text: string): string => {
   const reading = parsePosition(text);

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import { openVocabulary } from '../../../src/finds/vocabulary/term-lookup.ts';
 import {
   countTermsBySet,
   findTermByIdent,
@@ -13,7 +14,6 @@ import {
   storeTerm,
   storeTombstone,
 } from '../../../src/finds/vocabulary/terms.ts';
-import { openVocabulary } from '../../../src/finds/vocabulary/vocabulary-store.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 import { aTerm, fill, tempSource, tempVocabulary } from '../../support/temp-vocabulary.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeMultiPolygon } from '../../../src/finds/place/wkb.ts';
+import { encodeMultiPolygon } from '../../../src/finds/place/areas.ts';
 
 /** Polygons of rings of points, as they stand in the bytes. */
 function readBack(wkb: Buffer): number[][][][] {

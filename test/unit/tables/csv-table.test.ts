@@ -129,7 +129,11 @@ describe('a file that is not a table is refused with the reason', () => {
       Buffer.from([0x61, 0x0a, 0xe1, 0x0a]),
       'byte 3 (line 2, value 0xE1) is not valid',
     ],
-    ['UTF-8 cut in the middle of a letter', Buffer.from('a;ž\n1;ř').subarray(0, -1), 'is not a text in UTF-8'],
+    [
+      'UTF-8 cut in the middle of a letter',
+      Buffer.from('a;ž\n1;ř').subarray(0, -1),
+      'is not a text in UTF-8',
+    ],
   ])('%s', (_, bytes, message) => {
     expect(() => parseCsvTable('season.csv', bytes)).toThrow(FileError);
     expect(() => parseCsvTable('season.csv', bytes)).toThrow(message);

@@ -69,9 +69,7 @@ describe('a table in another encoding than UTF-8', () => {
     expect((await toUtf8('season.csv', bytes, 'CP852')).text.toString()).toContain(
       'příliš žluťoučký kůň',
     );
-    await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow(
-      'is not in klingon',
-    );
+    await expect(toUtf8('season.csv', bytes, 'klingon')).rejects.toThrow('is not in klingon');
     await expect(toUtf8('season.csv', bytes, 'utf-8')).rejects.toThrow('is not in utf-8');
   });
 
@@ -90,7 +88,9 @@ describe('a table in another encoding than UTF-8', () => {
       'season.csv',
       iconv.encode(`ž\n${'e'.repeat(250_000)}\n`, 'win1250'),
     );
-    expect(issues.map(({ message }) => message)).toEqual([expect.stringContaining('season.csv is read as Windows-1250')]);
+    expect(issues.map(({ message }) => message)).toEqual([
+      expect.stringContaining('season.csv is read as Windows-1250'),
+    ]);
   });
 });
 
