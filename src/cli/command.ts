@@ -163,6 +163,16 @@ export function parseWholeNumber(text: string): number {
   return Number(text);
 }
 
+/**
+ * Parses the value of a flag as {@link parseWholeNumber} does, but not 0.
+ * @throws InvalidArgumentError for any other text
+ */
+export function parsePositiveNumber(text: string): number {
+  const number = parseWholeNumber(text);
+  if (number > 0) return number;
+  throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
+}
+
 /** Adds the selection of finds. */
 export function addWhereOption(command: Command): Command {
   return command.option(

@@ -172,3 +172,23 @@ export function formatMore(what: string, more: number, text: string): string {
 }
 
 export const INSTANCE_WORDS = { production: msg`production`, training: msg`training` } as const;
+
+/**
+ * Formats JSON as lines for people: `name: value`, children indented, a list as a repeated name, null
+ * left out.
+ */
+export function formatTree(value: object): string[] {
+  return Object.entries(value).flatMap(([name, child]: [string, unknown]) =>
+    (Array.isArray(child) ? child : [child]).flatMap((one) => formatBranch(name, one)),
+  );
+}
+
+function formatBranch(name: string, value: unknown): string[] {
+  if (value === null || value === undefined) return [];
+  if (typeof value !== 'object') return [`${name}: ${value}`];
+  if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
+  const { '@id': id, '@lang': lang, '#text': text, ...rest } = value as Record<string, unknown>;
+  const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${mark})`);
+  const ownText = text === undefined ? '' : ` ${text}`;
+  return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
+}

@@ -7,7 +7,7 @@ import { writePrivateFile } from '../base/disk/files.ts';
 import { makeFolder } from '../base/disk/folder.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
-import { cmd, type Message, msg, quoteShellWord } from '../base/message.ts';
+import { cmd, quoteShellWord } from '../base/message.ts';
 import { formatSetName } from '../harvest/harvest-state.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import {
@@ -178,9 +178,12 @@ function makeLastingPlace(content: string, form: RecordHarvestSubject['form']): 
     assertOutputFits(content, form);
     makeFolder(folder);
   } catch (thrown) {
-    const words = UNFIT[getErrorCode(thrown)];
-    if (words === undefined) throw toDatabaseError(folder, thrown);
-    throw new UsageError(`${content}: ${words}.`, { hint: t`Use another --out.`, cause: thrown });
+    if (!UNFIT.includes(getErrorCode(thrown))) throw toDatabaseError(folder, thrown);
+    const why = getErrorMessage(thrown);
+    throw new UsageError(t`${content} cannot be written: ${why}.`, {
+      hint: t`Use another --out.`,
+      cause: thrown,
+    });
   }
   const store = `${content}.harvest`;
   // A killed run may have left only an empty store, with its journal.
@@ -188,16 +191,8 @@ function makeLastingPlace(content: string, form: RecordHarvestSubject['form']): 
   return { store, content };
 }
 
-/** Messages for error codes of a path at which no output can be. */
-const UNFIT: Readonly<Record<string, Message>> = {
-  ENOTDIR: msg`a part of the path is not a folder`,
-  EEXIST: msg`a part of the path is not a folder`,
-  ENAMETOOLONG: msg`the name is too long`,
-  ELOOP: msg`its symbolic links form a loop`,
-  EACCES: msg`permission denied`,
-  EPERM: msg`permission denied`,
-  EROFS: msg`the disk is read-only`,
-};
+/** Codes of the system for a path at which no output can be. */
+const UNFIT = ['ENOTDIR', 'EEXIST', 'ENAMETOOLONG', 'ELOOP', 'EACCES', 'EPERM', 'EROFS'];
 
 /** SQLite and the drafts of files add to a name. */
 const MAX_NAME_BYTES = 230;
@@ -213,9 +208,7 @@ function assertOutputFits(content: string, form: RecordHarvestSubject['form']): 
     });
   }
   if (stats === undefined && lstatSync(content, { throwIfNoEntry: false }) !== undefined)
-    throw new UsageError(t`${content} is a symbolic link to something that does not exist.`, {
-      hint,
-    });
+    throw new UsageError(t`${content} is not a regular file.`, { hint });
   if (Buffer.byteLength(basename(content)) > MAX_NAME_BYTES)
     throw new UsageError(t`The name of ${content} is longer than ${MAX_NAME_BYTES} bytes.`, {
       hint,

@@ -1,5 +1,6 @@
 import { formatSize, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import { compareCzech } from '../base/names.ts';
+import type { Thumbnail } from '../photos/thumbnail.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type Report,
   type ReportFind,
   type ReportPhotograph,
-  type ReportPicture,
   renderStateBadge,
   renderStateLegend,
   renderStateShapes,
@@ -290,7 +290,7 @@ function pictures(
   })}</ul>`;
 }
 
-function renderPicture(picture: ReportPicture, alt: string): Html {
+function renderPicture(picture: Thumbnail, alt: string): Html {
   if (picture.kind === 'none') return html`<p class="no-picture">${picture.why}</p>`;
   const data = trustMarkup(picture.jpeg.toString('base64'));
   return html`<span class="picture turn-${picture.orientation}"><img src="data:image/jpeg;base64,${data}" width="${picture.widthPx}" height="${picture.heightPx}" alt="${alt}" loading="lazy" decoding="async"></span>`;

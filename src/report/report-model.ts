@@ -2,6 +2,7 @@ import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language
 import { type Command, type Message, msg } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
 import type { PointInBothSystems } from '../finds/place/geometry.ts';
+import type { Thumbnail } from '../photos/thumbnail.ts';
 import { type Html, html } from './html.ts';
 
 /**
@@ -35,21 +36,9 @@ export type Problem = {
 /** Next action for a person, with its command where there is one. */
 export type NextStep = { readonly text: string; readonly command?: Command };
 
-export type ReportPicture =
-  | {
-      readonly kind: 'image';
-      readonly jpeg: Buffer;
-      readonly widthPx: number;
-      readonly heightPx: number;
-      /** EXIF orientation, 1 to 8, which the page applies. */
-      readonly orientation: number;
-    }
-  /** Reason why there is no picture. */
-  | { readonly kind: 'none'; readonly why: string };
-
 export type ReportPhotograph = {
   readonly name: string | undefined;
-  readonly picture: ReportPicture;
+  readonly picture: Thumbnail;
 };
 
 /** `at` is the position among the facts of a find; `shape` is the required space. */

@@ -11,7 +11,7 @@ import { openContentStore } from '../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { loadImageLibrary, makeThumbnailMaker } from '../photos/thumbnail.ts';
+import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/thumbnail.ts';
 import { readAssets } from './html.ts';
 import { makeFrameAround, type PlannedMapSheet, planMapSheets } from './map-frame.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from './page.ts';
@@ -29,7 +29,6 @@ import {
   type MapSheet,
   type Report,
   type ReportFind,
-  type ReportPicture,
   type ReportSettings,
 } from './report-model.ts';
 
@@ -71,7 +70,7 @@ export function isReport(file: string): boolean {
   return readBeginning(file, Buffer.byteLength(GENERATOR)) === GENERATOR;
 }
 
-type PictureOf = (photograph: Photograph) => Promise<ReportPicture>;
+type PictureOf = (photograph: Photograph) => Promise<Thumbnail>;
 
 async function openPictures({ photoPx, photosFolder }: PageRequest): Promise<PictureOf> {
   const make = makeThumbnailMaker({ maxPx: photoPx, library: await loadImageLibrary() });

@@ -46,9 +46,9 @@ describe('a path that cannot be used', () => {
       /The folder nowhere/,
       ['export', '--out', 'nowhere/finds does not exist.csv'],
     ],
-    ['issues to stdout', /needs a file name/, ['import', table, '--issues-to', '-']],
-    ['backup to stdout', /cannot be written to standard output/, ['backup', '-']],
-    ['restore from stdin', /cannot be read from standard input/, ['restore', '-']],
+    ['issues to stdout', /needs the name of a file/, ['import', table, '--issues-to', '-']],
+    ['backup to stdout', /is a file, not standard input or output/, ['backup', '-']],
+    ['restore from stdin', /is a file, not standard input or output/, ['restore', '-']],
     [
       'a map that is missing',
       /There is no file nowhere/,

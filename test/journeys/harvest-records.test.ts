@@ -129,10 +129,10 @@ describe('a command line', () => {
     [2, /no set nonsense/, ['nonsense', '--out', 'x.jsonl']],
     [2, /no set obdobi\.\s+Did you mean heslo:obdobi\?/, ['obdobi', '--out', 'x.jsonl']],
     [2, /not a date/, ['heslo', '--from', 'yesterday', '--out', 'x.jsonl']],
-    [2, /does not name an output format/, ['heslo', '--out', 'x.csv']],
-    [2, /does not name an output format/, ['heslo', '--out', 'folder']],
+    [2, /cannot tell the format from the name/, ['heslo', '--out', 'x.csv']],
+    [2, /cannot tell the format from the name/, ['heslo', '--out', 'folder']],
     [2, /was not written by pas/, ['heslo', '--out', 'mine.jsonl']],
-    [2, /does not name an output format/, ['heslo', '--out', 'the outbox']],
+    [2, /cannot tell the format from the name/, ['heslo', '--out', 'the outbox']],
     [14, /cannotDisseminateFormat/, ['heslo', '--format', 'marc21', '--out', 'x.jsonl']],
   ])('with wrong values ends with %i: %s', async (code, words, args) => {
     home.file('mine.jsonl', 'mine\n');

@@ -90,7 +90,7 @@ test('`pas help --all` shows every command and the exit codes', async () => {
   );
   expect(code).toBe(0);
   expect((await home.pas('--lang', 'cs', '--help', '--all')).stdout).toMatch(
-    /^Příkazy:\n {2}demo \[přepínače\] /m,
+    /^Příkazy:\n {2}demo \[options\] /m,
   );
 });
 
@@ -170,11 +170,7 @@ test('the language in config.toml applies if nothing else names one, and is kept
     expect((await unsaid.pas('list', '--help')).stdout).toMatch(/^Použití: /);
     expect((await unsaid.pas('list', '--help', '--lang', 'en')).stdout).toMatch(/^Usage: /);
     writeFileSync(file, `lang = "čeština"\n${before}`);
-    await expectEnded(
-      unsaid.pas('list'),
-      12,
-      /config\.toml: lang is a language that pas does not have.*\n.*Choose from en, cs\./,
-    );
+    await expectEnded(unsaid.pas('list'), 12, /config\.toml: lang must be one of en, cs\./);
   } finally {
     writeFileSync(file, before);
   }

@@ -164,7 +164,7 @@ describe('an invalid request is refused', () => {
     [2, /argument identifier of GetRecord is missing/, ['get']],
     [2, /takes no argument set; it takes: identifier\./, ['formats', '--set', 'pian']],
     [2, /takes no argument from; it takes: -\./, ['identify', '--from', '2025-01-01']],
-    [2, /Allowed choices are identify, formats, sets/, ['identfy']],
+    [2, /Choose from identify, formats, sets/, ['identfy']],
     [2, /empty/, ['get', '--identifier', ' ']],
     [2, /cannot be used with/, ['sets', '--xml', '--json']],
     [14, /idDoesNotExist/, ['get', '--identifier', 'HES-999999']],

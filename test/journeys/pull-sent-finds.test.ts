@@ -379,7 +379,7 @@ describe('a training instance', () => {
     await useService('--training');
     home = makeHome({ PAS_PASSWORD: 'archaeologist' });
     await initTraining();
-    await expectEnded(home.pas('pull'), 12, /training instance without harvesting/);
+    await expectEnded(home.pas('pull'), 12, /has no harvesting interface/);
   });
 
   test('with production’s harvesting address shows none of its finds, not even one with the same identifier', async () => {

@@ -258,7 +258,7 @@ test('the script of each shell is printed; an unknown shell is refused with the 
   await expectEnded(home.pas('completion', 'tcsh'), 2, 'bash, zsh, fish');
   const czech = await home.with({ PAS_LANG: 'cs' }).pas('completion', 'tcsh');
   expect(czech.stderr).toContain(
-    '„tcsh“ není platná hodnota argumentu „shell“. Povolené hodnoty jsou bash, zsh, fish.',
+    'Hodnota „tcsh“ pro „shell“ je neplatná. Vyberte z: bash, zsh, fish.',
   );
 });
 

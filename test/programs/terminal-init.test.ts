@@ -129,7 +129,7 @@ describe('a profile handed out by an institution', () => {
   test.each([
     ['addresses without TLS', `${PROFILE}allow_http = true\n`, 'allows addresses without TLS'],
     ['a key that is none', `${PROFILE}password = "x"\n`, 'unknown key password'],
-    ['no TOML', '<html>', 'it is not valid TOML'],
+    ['no TOML', '<html>', 'is not valid TOML'],
   ])('is refused with %s, and no profile is made', async (_, text, output) => {
     const home = makeHome();
     await expectEnded(home.pas('init', '--from', home.file('profile.toml', text)), 12, output);

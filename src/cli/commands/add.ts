@@ -39,7 +39,7 @@ export function register(program: Command, run: Runner): void {
   })
     .option(
       '--set <element=value>',
-      t`set an element, named like a table column; may be repeated`,
+      t`set an element, named like a table column; an empty value removes it; may be repeated`,
       appendValue,
     )
     .option(

@@ -38,9 +38,7 @@ async function runBackup(
 ): Promise<ExitReason> {
   const { terminal } = context;
   if (file === '-')
-    throw new UsageError(t`A backup cannot be written to standard output. Specify a file.`, {
-      hint: t`Give the name of the file to write.`,
-    });
+    throw new UsageError(t`A backup is a file, not standard input or output. Specify a file.`);
   const target = resolve(context.cwd, file);
   const { outboxFile, photosFolder } = context.getOutboxPlaces();
   const { sizeBytes, copies, linked } = await createBackup({
@@ -112,7 +110,7 @@ async function restore(context: Context, file: string, options: RestoreFlags): P
   // Checked first: a restored outbox is of no use without a profile.
   const { name, baseUrl, outbox } = context.getProfile();
   if (file === '-')
-    throw new UsageError(t`A backup cannot be read from standard input. Specify a file.`);
+    throw new UsageError(t`A backup is a file, not standard input or output. Specify a file.`);
   const progress = terminal.startProgress(t`Reading the photographs`);
   const restored = await restoreOutbox({
     clock,

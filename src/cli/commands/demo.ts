@@ -7,17 +7,16 @@ import type { ExitReason } from '../../base/errors.ts';
 import { formatDecimal, t } from '../../base/language.ts';
 import { cmd } from '../../base/message.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
-import { getOutboxStatus } from '../../outbox/views/outbox-status.ts';
+import type { EntryKind } from '../../outbox/entry.ts';
+import type { RecordStanding } from '../../outbox/views/records-at-service.ts';
 import { defineCommand, type Runner } from '../command.ts';
 import {
   type Context,
   type GlobalOptions,
-  makeContext,
   omitAccountVariables,
   runPas,
 } from '../context/context.ts';
-import { openHarvestClient } from '../context/open-service.ts';
+import type { Environment } from '../context/places.ts';
 import { formatFindCount, formatNumberCount, formatPhotographCount } from '../result-texts.ts';
 
 type DemoOptions = GlobalOptions & { readonly keep?: boolean };
@@ -40,28 +39,46 @@ async function runDemo(context: Context, options: DemoOptions): Promise<ExitReas
   const { startMockServer } = await import('../../../mock-server/server.ts');
   const server = await startMockServer({ port: 0 });
   const folder = await mkdtemp(join(tmpdir(), 'pas-demo-'));
-  const inner = makeDemoContext(context, folder);
+  const environment = makeDemoEnvironment(context, folder);
+  const run = (words: readonly string[]) => runCommand(context, environment, words);
   try {
-    const before = await fetchServerCounts(inner, server.control_url);
+    const before = await fetchServerCounts(server.control_url);
     const printStep = makeStepPrinter(context);
     for (const { text, commands } of makeSteps(server.base_url)) {
       printStep(text);
       for (const words of commands) {
-        const reason = await runCommand(inner, words);
+        const { reason, output } = await run(words);
+        printIndented(context, output.trimEnd());
         if (reason !== 'done') return reason;
       }
     }
     printStep(t`Read every find back by harvest and compare it with what was sent:`);
-    const figures = { ...(await countHere(inner)), harvestedBack: await compare(inner) };
-    const counts = await countNewAtServer(inner, server.control_url, before);
+    const pulled = await run(['pull', '--full', '--json']);
+    if (pulled.reason !== 'done') return pulled.reason;
+    const harvestedBack = compare(context, JSON.parse(pulled.output) as PullReport);
+    const { output } = await run(['status', '--json']);
+    const figures = { ...countHere(JSON.parse(output) as StatusReport), harvestedBack };
+    const after = await fetchServerCounts(server.control_url);
     const elapsedMs = Math.round(context.clock.monotonicMs() - startedMs);
-    return conclude(context, { ...figures, elapsedMs }, counts) ? 'done' : 'outsideContract';
+    const added = { finds: after.finds - before.finds, photos: after.photos - before.photos };
+    return conclude(context, { ...figures, elapsedMs }, added) ? 'done' : 'outsideContract';
   } finally {
-    await inner.close();
     await server.close();
     if (options.keep === true) printKeptHome(context, join(folder, 'home'));
     else await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Returns an environment with a home of its own, and the account of the mock server. */
+function makeDemoEnvironment({ environment }: Context, folder: string): Environment {
+  return {
+    ...omitAccountVariables(environment),
+    PAS_HOME: join(folder, 'home'),
+    PAS_STATE: join(folder, 'state'),
+    PAS_PASSWORD: ACCOUNT,
+    // The server is on this machine, which no proxy reaches.
+    no_proxy: '127.0.0.1',
+  };
 }
 
 type Step = { readonly text: string; readonly commands: readonly (readonly string[])[] };
@@ -95,50 +112,22 @@ function makeSteps(baseUrl: string): readonly Step[] {
   ];
 }
 
-/** Shows and runs a command as a person would type it, with what it prints. */
-async function runCommand(context: Context, words: readonly string[]): Promise<ExitReason> {
-  const { terminal, environment } = context;
-  terminal.printLine(terminal.color.dim(`$ pas ${words.join(' ')}`));
-  const { reason, output, errors } = await runPas(words, {
-    environment,
-    cwd: packageRoot,
-    isOnTerminal: false,
-  });
-  terminal.printLine(output.trimEnd());
-  if (reason !== 'done') terminal.warn(errors.trimEnd());
-  return reason;
+/** Shows and runs a command as a person would type it; its errors are printed. */
+async function runCommand(context: Context, environment: Environment, words: readonly string[]) {
+  const { terminal } = context;
+  printIndented(context, terminal.color.dim(`$ pas ${words.join(' ')}`));
+  const ended = await runPas(words, { environment, cwd: packageRoot, isOnTerminal: false });
+  if (ended.reason !== 'done') terminal.warn(ended.errors.trimEnd());
+  return ended;
+}
+
+function printIndented({ terminal }: Context, text: string): void {
+  terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`);
 }
 
 function printKeptHome({ terminal }: Context, home: string): void {
   terminal.printLine();
   terminal.printLine(t`The data folder is kept: PAS_HOME=${home} ${cmd`pas list`}`);
-}
-
-/** Makes a context with a home of its own, whose output is indented under the steps. */
-function makeDemoContext(context: Context, folder: string): Context {
-  const world = {
-    ...context,
-    environment: {
-      ...omitAccountVariables(context.environment),
-      PAS_HOME: join(folder, 'home'),
-      PAS_STATE: join(folder, 'state'),
-      PAS_PASSWORD: ACCOUNT,
-      // The server is on this machine, which no proxy reaches.
-      no_proxy: '127.0.0.1',
-    },
-  };
-  const inner = makeContext(world, {});
-  return {
-    ...inner,
-    terminal: {
-      ...context.terminal,
-      json: false,
-      printLine: (text = '') =>
-        context.terminal.printLine(text === '' ? '' : `   ${text.replaceAll('\n', '\n   ')}`),
-      printValue: () => {},
-      note: () => {},
-    },
-  };
 }
 
 type Figures = {
@@ -149,8 +138,12 @@ type Figures = {
   readonly harvestedBack: number;
 };
 
-async function countHere(context: Context): Promise<Omit<Figures, 'harvestedBack'>> {
-  const { finds, entries } = getOutboxStatus(await context.openOutbox());
+type StatusReport = {
+  readonly finds: number;
+  readonly entries: Readonly<Record<EntryKind, { readonly accepted: number }>>;
+};
+
+function countHere({ finds, entries }: StatusReport): Omit<Figures, 'harvestedBack'> {
   return {
     finds,
     accepted: entries.import.accepted,
@@ -169,49 +162,36 @@ function makeStepPrinter(context: Context): (text: string) => void {
   };
 }
 
-async function compare(context: Context): Promise<number> {
-  const { finds } = await pullFinds({
-    outbox: await context.openOutbox(),
-    client: await openHarvestClient(context),
-    format: `oai_${context.getProfile().prefix}`,
-    clock: context.clock,
-    training: true,
-    full: true,
-    indexAllowanceMs: context.getProfile().indexAllowanceMs,
-  });
-  const isSame = ({ record, changes }: PulledFind): boolean =>
-    record !== undefined && changes.length === 0;
-  for (const { sent, record, changes } of finds.filter((find) => !isSame(find))) {
-    const { find, identCely } = sent;
-    const elements = changes.map(({ element }) => element).join(', ');
-    context.terminal.printLine(
-      record === undefined
-        ? t`${find} (${identCely}) was not found`
-        : t`${find} (${identCely}) differs in ${elements}`,
-    );
+type PullReport = {
+  readonly finds: readonly {
+    readonly find: string;
+    readonly ident_cely: string;
+    readonly standing: RecordStanding;
+    readonly changed: readonly { readonly element: string }[];
+  }[];
+};
+
+/** Prints the finds that differ, and returns the number of those that do not. */
+function compare(context: Context, { finds }: PullReport): number {
+  const different = finds.filter(
+    ({ standing, changed }) => standing !== 'shown' || changed.length > 0,
+  );
+  for (const { find, ident_cely: identCely, changed } of different) {
+    const elements = changed.map(({ element }) => element).join(', ') || '–';
+    printIndented(context, t`${find} (${identCely}) differs in ${elements}`);
   }
   const all = formatFindCount(finds.length);
-  const same = finds.filter(isSame).length;
-  context.terminal.printLine(t`${all} sent, ${same} read back unchanged.`);
+  const same = finds.length - different.length;
+  printIndented(context, t`${all} sent, ${same} read back unchanged.`);
   return same;
 }
 
 type ServerCounts = { readonly finds: number; readonly photos: number };
 
-async function fetchServerCounts(context: Context, controlUrl: string): Promise<ServerCounts> {
-  const { send } = await context.openConnections();
-  const answer = await send({ method: 'GET', url: `${controlUrl}/state` });
-  const { counts } = JSON.parse(answer.body.toString('utf8')) as { counts: ServerCounts };
-  return { finds: counts.finds, photos: counts.photos };
-}
-
-async function countNewAtServer(
-  context: Context,
-  controlUrl: string,
-  before: ServerCounts,
-): Promise<ServerCounts> {
-  const after = await fetchServerCounts(context, controlUrl);
-  return { finds: after.finds - before.finds, photos: after.photos - before.photos };
+async function fetchServerCounts(controlUrl: string): Promise<ServerCounts> {
+  const answer = await fetch(`${controlUrl}/state`);
+  const { counts } = (await answer.json()) as { counts: ServerCounts };
+  return counts;
 }
 
 function conclude(

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { writePrivateFile } from '../../base/disk/files.ts';
-import { type ExitReason, FileError, InterruptedError, UsageError } from '../../base/errors.ts';
+import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { cmd, quoteShellWord } from '../../base/message.ts';
@@ -48,7 +48,7 @@ export function register(program: Command, run: Runner): void {
   addWhereOption(command)
     .option(
       '--set <element=value>',
-      t`set an element; an empty value removes it; may be repeated`,
+      t`set an element, named like a table column; an empty value removes it; may be repeated`,
       appendValue,
     )
     .option('--point <position>', t`as in ${cmd`pas add`}`)
@@ -119,33 +119,35 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
   }
 }
 
+/**
+ * Edits the text of a find in the editor, until it can be read. The text stays in the data home until
+ * its find is changed, so that no input is lost.
+ */
 async function editInEditor(
   context: Context,
   opened: FindEdit,
   stored: StoredFind,
 ): Promise<ExitReason> {
-  const { terminal } = context;
-  const file = openEditFile(context, stored);
-  if (file.left === undefined) file.write(opened.text());
+  const { places, prompt, terminal } = context;
+  const path = join(places.home, `edit-${stored.uuid}.txt`);
+  if (!existsSync(path)) writePrivateFile(path, opened.text());
   else if (!terminal.interactive)
-    terminal.warn(t`The unfinished edit in ${file.path} is continued. Delete it to start again.`);
-  else if (!(await (await context.prompt()).confirm(t`Continue the unfinished edit?`, true)))
-    file.write(opened.text());
+    terminal.warn(t`The unfinished edit in ${path} is continued. Delete it to start again.`);
+  else if (!(await (await prompt()).confirm(t`Continue the unfinished edit?`, true)))
+    writePrivateFile(path, opened.text());
   for (;;) {
-    const planned = opened.byText(file.open());
+    runEditor(context, path);
+    const planned = opened.byText(readFileSync(path, 'utf8'));
     const reason = finish(context, stored, planned);
     if (planned.issues.length === 0) {
-      file.remove();
+      rmSync(path, { force: true });
       return reason;
     }
-    if (
-      !terminal.interactive ||
-      !(await (await context.prompt()).confirm(t`Open the editor again?`))
-    ) {
-      terminal.warn(t`Your text is in ${file.path}. Run the command again to continue with it.`);
+    if (!terminal.interactive || !(await (await prompt()).confirm(t`Open the editor again?`))) {
+      terminal.warn(t`Your text is in ${path}. Run the command again to continue with it.`);
       return 'dataRefused';
     }
-    if (planned.again !== undefined) file.write(planned.again);
+    if (planned.again !== undefined) writePrivateFile(path, planned.again);
   }
 }
 
@@ -255,49 +257,10 @@ function printChanges(
     terminal.printLine(`  ${element}: ${was ?? '–'} → ${is ?? '–'}`);
 }
 
-/**
- * Text of a find while it is edited. It stays in the data home until its find is changed, so that
- * no input is lost.
- */
-type EditFile = {
-  readonly path: string;
-  /** Text of an unfinished edit; undefined where there is none. */
-  readonly left: string | undefined;
-  write(text: string): void;
-  /**
-   * Opens the editor and waits for it.
-   * @throws UsageError when there is none, or it fails: the text stays
-   */
-  open(): string;
-  remove(): void;
-};
-
-/**
- * Returns the access to the file in which a find is edited, with the text of an unfinished edit;
- * the editor is not started yet. See {@link EditFile}.
- */
-function openEditFile(context: Context, find: StoredFind): EditFile {
-  const path = join(context.places.home, `edit-${find.uuid}.txt`);
-  return {
-    path,
-    left: existsSync(path) ? readFileSync(path, 'utf8') : undefined,
-    write: (text) => writePrivateFile(path, text),
-    open: () => {
-      runEditor(context, path);
-      if (!existsSync(path))
-        throw new FileError(path, t`The editor removed ${path}.`, {
-          hint: t`Nothing was changed.`,
-        });
-      return readFileSync(path, 'utf8');
-    },
-    remove: () => rmSync(path, { force: true }),
-  };
-}
-
 function runEditor({ environment, terminal }: Context, path: string): void {
   const chosen = environment['VISUAL'] || environment['EDITOR'];
   if (chosen === undefined && !terminal.interactive) {
-    throw new UsageError(t`pas cannot open an editor without a terminal.`, {
+    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
       hint: t`Give the values with --set element=value, or name an editor in EDITOR.`,
     });
   }
@@ -305,7 +268,7 @@ function runEditor({ environment, terminal }: Context, path: string): void {
   // As in git, the editor may be a command with flags.
   const quoted = process.platform === 'win32' ? `"${path}"` : quoteShellWord(path);
   const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
-  if (error === undefined && status === 0) return;
+  if (error === undefined && status === 0 && existsSync(path)) return;
   throw new UsageError(t`The editor ${editor} failed. Your text is in ${path}.`, {
     hint: t`Run the command again to continue with it, or set VISUAL or EDITOR to another editor.`,
   });

@@ -55,7 +55,7 @@ export function register(program: Command, run: Runner): void {
       t`.jsonl or .xml file; - is lines on stdout, which cannot be resumed`,
       '-',
     )
-    .option('--full', t`read everything again and mark records that no longer exist`)
+    .option('--full', t`read everything again, not only what changed`)
     .option('--verify', t`read everything again, and write the output anew if it was changed`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
@@ -95,10 +95,8 @@ export async function harvest(
  * Sorts and deduplicates sets, so that the same sets are the same harvest; empty for everything.
  */
 function parseSets(sets: readonly string[], all: boolean): string[] {
-  const hint = t`Specify sets, or --all; see \`${cmd`pas oai sets`}\`.`;
-  if (all && sets.length > 0)
-    throw new UsageError(t`--all cannot be combined with a set.`, { hint });
-  if (!all && sets.length === 0) throw new UsageError(t`No set is specified.`, { hint });
+  if (all === sets.length > 0)
+    throw new UsageError(t`Specify either sets or --all.`, { hint: cmd`pas oai sets` });
   return [...new Set(sets)].sort();
 }
 
@@ -125,8 +123,9 @@ function parseForm(out: string): RecordHarvestSubject['form'] {
   const ending = extname(out).toLowerCase();
   if (ending === '.jsonl') return 'jsonl';
   if (ending === '.xml') return 'xml';
-  throw new UsageError(t`The extension of ${out} does not name an output format.`, {
-    hint: t`Let it end in .jsonl or .xml.`,
+  const names = '.jsonl, .xml';
+  throw new UsageError(t`pas cannot tell the format from the name ${out}.`, {
+    hint: t`Use a file name that ends with one of these: ${names}`,
   });
 }
 

@@ -3,7 +3,14 @@ import { basename, extname, resolve } from 'node:path';
 import { type ExitReason, FileError, UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, composeCommand, msg, quoteShellWord } from '../../base/message.ts';
+import {
+  type Command,
+  cmd,
+  composeCommand,
+  type Message,
+  msg,
+  quoteShellWord,
+} from '../../base/message.ts';
 import type { LookupTerm } from '../../finds/find.ts';
 import type { MergeSide } from '../../finds/merge-row.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
@@ -80,8 +87,7 @@ export function collapseColumnIssues(
 ) {
   const { set = [], photos, idPrefix } = options;
   return collapseUnknownColumns(issues, (file) => {
-    if (files.includes('-'))
-      return msg`To let pas propose elements for them: ${cmd`pas import`} TABLE --wizard`;
+    if (files.includes('-')) return makeProposalAdvice(cmd`pas import TABLE --wizard`);
     const map = makeColumnMapPath(file);
     const hasMap = existsSync(map);
     const command = composeCommand('pas import', [
@@ -93,10 +99,12 @@ export function collapseColumnIssues(
       ['--id-prefix', idPrefix],
       ['--wizard', !hasMap],
     ]);
-    return hasMap
-      ? msg`To read them by their column map: ${command}`
-      : msg`To let pas propose elements for them: ${command}`;
+    return hasMap ? msg`To read them by their column map: ${command}` : makeProposalAdvice(command);
   });
+}
+
+function makeProposalAdvice(command: Command): Message {
+  return msg`To let pas propose elements for them: ${command}`;
 }
 
 export const ON_CONFLICT = ['ask', 'table', 'mine'] as const;
@@ -309,12 +317,8 @@ const MAX_MISSING = 20;
 /** @throws UsageError where flags contradict each other, or the copy could not be written later */
 function parseIssuesCopy(files: readonly string[], { issuesTo: file }: ImportOptions) {
   if (file === undefined) return undefined;
-  if (file === '-') throw new UsageError(t`--issues-to needs a file name.`);
-  if (files.length > 1)
-    throw new UsageError(t`--issues-to copies one table. Import the tables one by one.`);
-  if (files.some((table) => resolve(table) === resolve(file))) {
-    throw new UsageError(t`${file} is the table itself. Choose another name for the copy.`);
-  }
+  if (file === '-' || files.length > 1 || resolve(files[0] ?? '') === resolve(file))
+    throw new UsageError(t`--issues-to needs the name of a file to which it copies one table.`);
   return { file, overwrite: false };
 }
 

@@ -163,8 +163,10 @@ function resolveWizardFiles(
   options: ImportOptions,
 ) {
   const [file, another] = files;
-  if (file === undefined || another !== undefined || file === '-') {
-    throw new UsageError(t`--wizard reads a single table, which must be a file.`);
+  if (file === undefined || another !== undefined || [file, options.map].includes('-')) {
+    throw new UsageError(
+      t`--wizard reads one table from a file, and writes its column map to a file.`,
+    );
   }
   const asks = !isConfirmed && terminal.interactive && !terminal.json;
   if (!asks && !isConfirmed) {
@@ -173,8 +175,6 @@ function resolveWizardFiles(
     });
   }
   const mapFile = options.map ?? makeColumnMapPath(file);
-  if (mapFile === '-')
-    throw new UsageError(t`--wizard writes the column map to a file. Specify which: --map FILE`);
   if (existsSync(mapFile)) {
     throw new UsageError(t`There is already a file ${mapFile}.`, {
       hint: t`Edit it, delete it, or write another one with --map FILE.`,

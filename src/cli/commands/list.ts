@@ -34,7 +34,7 @@ export function register(program: Command, run: Runner): void {
     .addOption(makeFilterOption('until', '<date>'))
     .addOption(makeFilterOption('text', '<text>'));
   addWhereOption(command)
-    .option('--limit <n>', t`maximum number of finds`, parseWholeNumber)
+    .option('--limit <n>', t`maximum number`, parseWholeNumber)
     .action(run(list));
 }
 

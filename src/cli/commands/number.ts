@@ -35,7 +35,7 @@ export function register(program: Command, run: Runner): void {
       "pas number set C-202400101-N00001 'MB-77' --replace",
     ],
   })
-    .option('--replace', t`replace the record's number`)
+    .option('--replace', t`replace the numbers of records`)
     .action(run(set));
   const command = defineCommand(parent, {
     name: 'import <table>',
@@ -47,7 +47,7 @@ export function register(program: Command, run: Runner): void {
   }).option('--dry-run', t`show what would happen and change nothing`);
   addSheetOption(command)
     .option('--map <file>', t`as in ${cmd`pas import`}`)
-    .option('--replace', t`replace the records' numbers`)
+    .option('--replace', t`replace the numbers of records`)
     .action(run(importNumbers));
 }
 

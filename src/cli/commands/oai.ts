@@ -23,6 +23,7 @@ import { defineCommand, type Runner } from '../command.ts';
 import { getHarvestBase } from '../context/chosen-profile.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { openHarvestClient } from '../context/open-service.ts';
+import { formatTree } from '../result-texts.ts';
 import { saveMalformedAnswerAndRethrow } from '../run-harvest.ts';
 
 /** The six verbs of OAI-PMH 2.0, section 4, by the words of the command line. */
@@ -61,7 +62,7 @@ export function register(program: Command, run: Runner): void {
     )
     .option('--identifier <identifier>', t`get, formats: this record; its short form is enough`)
     .option('--metadata-prefix <prefix>', t`get and pages: format (default: the native one)`)
-    .option('--set <set>', t`only of this set`)
+    .option('--set <set>', t`only of this set or family of sets`)
     .option(
       '--from <date>',
       t`changed at or after this time, UTC: 2025-06-18 or 2025-06-18T08:30:00Z`,
@@ -185,28 +186,4 @@ function printPagingNote(
   terminal.note(
     t`${first} Next page: pas oai ${command} --resumption-token '${paging.resumption_token}'`,
   );
-}
-
-/** Prints "name: value" per line, children indented, a list as a repeated name. */
-function formatTree(value: { readonly [name: string]: Json }): string[] {
-  return Object.entries(value).flatMap(([name, child]) =>
-    (Array.isArray(child) ? (child as readonly Json[]) : [child]).flatMap((one) =>
-      formatBranch(name, one),
-    ),
-  );
-}
-
-function formatBranch(name: string, value: Json): string[] {
-  if (value === null || typeof value !== 'object')
-    return [`${name}: ${value === null ? '' : value}`];
-  if ('masked' in value) return [`${name}: (${t`not shown to this account`})`];
-  const {
-    '@id': id,
-    '@lang': lang,
-    '#text': text,
-    ...rest
-  } = value as { readonly [name: string]: Json };
-  const marks = [id, lang].filter((mark) => mark !== undefined).map((mark) => ` (${mark})`);
-  const ownText = text === undefined ? '' : ` ${text}`;
-  return [`${name}:${ownText}${marks.join('')}`, ...formatTree(rest).map((line) => `  ${line}`)];
 }

@@ -47,12 +47,10 @@ export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): MatchQuestio
   const skip: PromptOffer<MatchAnswer> = {
     value: { kind: 'skip' },
     name: t`skip this photograph`,
-    short: t`skipped`,
   };
   const stop: PromptOffer<MatchAnswer> = {
     value: { kind: 'stop' },
     name: t`skip all remaining`,
-    short: t`all remaining are skipped`,
   };
   return {
     confirmLikely: (count) =>

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError, type ExitReason } from '../../base/errors.ts';
+import type { ExitReason } from '../../base/errors.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
 import { type PulledFind, pullFinds } from '../../harvest/pull-finds.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
@@ -11,7 +11,6 @@ import {
 } from '../../outbox/views/records-at-service.ts';
 import { resolveAccount } from '../../push/account.ts';
 import { defineCommand, type Runner } from '../command.ts';
-import type { Profile } from '../context/config.ts';
 import { type Context, type GlobalOptions, installSignalHandlers } from '../context/context.ts';
 import { fetchHarvestingAccount, openHarvestClient } from '../context/open-service.ts';
 import { formatFindCount } from '../result-texts.ts';
@@ -25,7 +24,7 @@ export function register(program: Command, run: Runner): void {
     summary: t`Update the state, number, photographs, area and district of your sent finds from the service.`,
     examples: ['pas pull', 'pas pull KH24-001', 'pas pull --full --json'],
   })
-    .option('--full', t`read everything again, not only changes since the last pull`)
+    .option('--full', t`read everything again, not only what changed`)
     .action(run(pullCommand));
 }
 
@@ -36,7 +35,6 @@ async function pullCommand(
 ): Promise<ExitReason> {
   const { terminal, clock } = context;
   const profile = context.getProfile();
-  assertHarvesting(profile);
   const outbox = await context.openOutbox();
   const only =
     wanted.length === 0
@@ -78,17 +76,6 @@ async function pullCommand(
     t`The service sent no content for these records, so their local copies were not changed: ${names}. Pull again later.`,
   );
   return 'dataRefused';
-}
-
-/** @throws ConfigError where the profile has no harvesting interface */
-function assertHarvesting({ name, kind, oaiBase }: Profile): void {
-  if (oaiBase !== undefined || kind !== 'training') return;
-  throw new ConfigError(
-    t`Profile ${name} is a training instance without harvesting: pas cannot read back what was sent to it.`,
-    {
-      hint: t`Look it up on the website of the training instance.`,
-    },
-  );
 }
 
 async function print(context: Context, finds: readonly PulledFind[]): Promise<void> {

@@ -94,17 +94,11 @@ function chooseTrainingProfile(context: Context, named: string | undefined): str
     kind === 'training' ? [name] : [],
   );
   const [only] = all;
-  const profileNames = all.join(', ');
+  const profileNames = all.join(', ') || '–';
   if (only !== undefined && all.length === 1) return only;
-  throw new UsageError(
-    only === undefined ? t`There is no training profile.` : t`There are several training profiles.`,
-    {
-      hint:
-        only === undefined
-          ? t`Create one: ${cmd`pas init --kind training --name training`}`
-          : t`Specify one of them with --to: ${profileNames}`,
-    },
-  );
+  throw new UsageError(t`Name a training profile with --to. There are: ${profileNames}.`, {
+    hint: t`Create one: ${cmd`pas init --kind training --name training`}`,
+  });
 }
 
 async function confirm(context: Context, count: number, address: string): Promise<void> {

@@ -86,10 +86,10 @@ function explainKept({ kind, state, identCely, localId, id }: Entry, find: strin
         ? t`It was sent, and the service has it as ${ident}. To drop what is still queued for it: ${cmd`pas resolve ${find} --drop`}`
         : t`The service has accepted a part of it into the record ${ident}.`;
     case 'sending':
-      return t`It is being sent: wait for the push to end. If the push was interrupted, run ${cmd`pas push`} or ${cmd`pas reconcile ${find}`}.`;
+      return t`Wait for the push to end. If it was interrupted, run ${cmd`pas push`} or ${cmd`pas reconcile ${find}`}.`;
     default:
       return localId === null || kind === 'import'
-        ? t`The service may have it. Find out first: ${cmd`pas reconcile ${find}`}`
+        ? t`Find out first: ${cmd`pas reconcile ${find}`}`
         : t`The service may have a part of it. Find out first: ${cmd`pas reconcile ${find}`}, or ${cmd`pas resolve ${find} --entry ${id} --drop`}`;
   }
 }

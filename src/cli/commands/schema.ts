@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { formatMoment, t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
+import { cmd } from '../../base/message.ts';
 import {
   findSchemaInUse,
   removeSchema,
@@ -34,13 +34,6 @@ async function schema(context: Context, options: SchemaOptions): Promise<ExitRea
   const profile = getDocumentProfile(context.getProfile());
   const folder = getOwnSchemaFolder(context, profile);
   const change = await changeSchema(context, folder, options);
-  if (options.bundled === true) {
-    terminal.note(
-      change === 'forgotten'
-        ? t`The downloaded schema was removed.`
-        : t`There is no downloaded schema; nothing was changed.`,
-    );
-  }
   print(context, profile.schemaVersion, await findSchemaInUse(profile, folder), change);
   if (change === 'fetched' || change === 'updated')
     terminal.note(t`Validate the queue with it: \`${cmd`pas validate`}\`.`);
@@ -68,7 +61,7 @@ async function fetchInto(context: Context, folder: string): Promise<SchemaChange
     random: Math.random,
     onWait: (waitMs, reason) => {
       const seconds = Math.ceil(waitMs / 1000);
-      context.terminal.note(t`No answer yet (${reason}); next try in ${seconds} s.`);
+      context.terminal.note(t`Waiting for the service (${reason}); next try in ${seconds} s.`);
     },
     answerTimeoutMs,
     isProtected: (url) => isProtectedAddress(url, allowHttp),
@@ -82,10 +75,8 @@ function print(
   change: SchemaChange | undefined,
 ): void {
   const { url, namespace, keptFile, sha512Hex, sameAsBundled } = inUse;
-  if (change !== undefined) terminal.printLine(`${SAID[change]} ${url}`);
   terminal.printLine(t`Schema ${version} for ${namespace}`);
-  for (const [name, text] of describeSchema(inUse))
-    terminal.printLine(`${`${name}:`.padEnd(11)}${text}`);
+  for (const line of describeSchema(inUse)) terminal.printLine(`  ${line}`);
   terminal.printValue({
     change,
     schema_version: version,
@@ -100,32 +91,19 @@ function print(
   });
 }
 
-function describeSchema({
-  keptFile,
-  sha512Hex,
-  sameAsBundled,
-}: SchemaInUse): (readonly [string, string])[] {
-  const digest = ['sha-512', sha512Hex] as const;
-  if (keptFile === undefined) return [[t`in use`, t`the bundled schema`], digest];
+function describeSchema({ url, keptFile, sha512Hex, sameAsBundled }: SchemaInUse): string[] {
+  const digest = `SHA-512 ${sha512Hex}`;
+  if (keptFile === undefined) return [t`the bundled schema`, digest];
   const fetched = formatMoment(keptFile.fetchedAtMs);
   const asked = formatMoment(keptFile.checkedAtMs);
   return [
-    [t`in use`, t`the schema of the service, downloaded ${fetched}, last checked ${asked}`],
-    [
-      t`content`,
-      sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`,
-    ],
-    [t`file`, keptFile.path],
+    t`the schema of the service, downloaded ${fetched}, last checked ${asked}`,
+    sameAsBundled ? t`the same as the bundled schema` : t`different from the bundled schema`,
+    url,
+    keptFile.path,
     digest,
   ];
 }
-
-const SAID: Readonly<Record<SchemaChange, Message>> = {
-  fetched: msg`Fetched`,
-  updated: msg`A new one was fetched:`,
-  unchanged: msg`No change:`,
-  forgotten: msg`No longer in use:`,
-};
 
 function formatIso(ms: number): string {
   return new Date(ms).toISOString();

@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
-import { formatMoment, t } from '../../base/language.ts';
+import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import type { Dating, Term } from '../../finds/vocabulary/term.ts';
+import type { Term } from '../../finds/vocabulary/term.ts';
 import type { Neighbour } from '../../finds/vocabulary/terms.ts';
 import { harvestVocabulary, type SetHarvest } from '../../harvest/harvest-vocabulary.ts';
 import {
@@ -16,14 +16,14 @@ import {
   listHarvestedTerms,
   readHarvestSummary,
   searchHarvestedTerms,
-  type TermWithNeighbours,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import { defineCommand, parsePositiveNumber, type Runner } from '../command.ts';
 import { getHarvestAccount, getHarvestBase } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { listEntriesInUse, openHarvestedVocabulary } from '../context/open-service.ts';
 import { openValidationContext } from '../context/validation.ts';
+import { formatTree } from '../result-texts.ts';
 import {
   formatLeftOut,
   type RequestOptions,
@@ -48,8 +48,8 @@ function registerVocab(program: Command, run: Runner): void {
     summary: t`Find entries by Czech or English name, also without accents, by the beginning of a word, or with typing errors.`,
     examples: ['pas vocab search spona', 'pas vocab search brooch --set heslo:predmet_druh --json'],
   })
-    .option('--set <set>', t`only in this set or family of sets`)
-    .option('--limit <n>', t`maximum number of entries`, parsePositiveNumber, 20)
+    .option('--set <set>', t`only of this set or family of sets`)
+    .option('--limit <n>', t`maximum number`, parsePositiveNumber, 20)
     .action(run(search));
   defineCommand(parent, {
     name: 'show <id>',
@@ -72,12 +72,6 @@ function registerVocab(program: Command, run: Runner): void {
     .option('--out <file>', t`file to write, or - for standard output`, '-')
     .action(run(writeTerms));
   registerMap(parent, run);
-}
-
-function parsePositiveNumber(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text))
-    throw new InvalidArgumentError(t`Enter a whole number, 1 or more.`);
-  return Number(text);
 }
 
 async function search(
@@ -141,12 +135,6 @@ const PROJECT_WORDS: Readonly<Record<'yes' | 'perhaps' | 'no', Message>> = {
   no: msg`takes no finds of yours`,
 };
 
-/** State of an entry that no longer exists, for people. */
-const GONE_WORDS: Readonly<Record<NonNullable<Term['gone']>, Message>> = {
-  deleted: msg`deleted`,
-  vanished: msg`vanished`,
-};
-
 async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
   const { counts, harvests } = readHarvestSummary(await openHarvestedVocabulary(context));
@@ -190,72 +178,26 @@ async function writeTerms(
 
 async function show(context: Context, ident: string): Promise<ExitReason> {
   const { terminal } = context;
-  const shown = getTermWithNeighbours(await openHarvestedVocabulary(context), ident);
-  for (const line of formatTermLines(shown)) terminal.printLine(line);
-  const { term, path, above, below } = shown;
-  terminal.printValue({
+  const { term, path, above, below } = getTermWithNeighbours(
+    await openHarvestedVocabulary(context),
+    ident,
+  );
+  const value = {
     ...toTermJson(term),
     path: path.map(toNeighbourJson),
     above: above.map(toNeighbourJson),
     below: below.map(toNeighbourJson),
-  });
+  };
+  terminal.printLine(
+    terminal.color.bold([...path.map((one) => one.label || one.ident), term.label].join(' > ')),
+  );
+  for (const line of formatTree(value)) terminal.printLine(line);
+  terminal.printValue(value);
   return 'done';
 }
 
-function formatTermLines({ term, path, above, below }: TermWithNeighbours): string[] {
-  const { dating, links = [], facts = {} } = term.details;
-  const lines: [string, string | null][] = [
-    [t`id`, term.ident],
-    [t`set`, term.setSpec],
-    [t`Czech`, term.label],
-    [t`English`, term.labelEn],
-    [t`abbreviation`, term.abbreviation],
-    [t`description`, term.description],
-    [t`description in English`, term.descriptionEn],
-    [t`dating`, dating === undefined ? null : formatDating(dating)],
-    ...Object.entries(facts),
-    [
-      t`hierarchy`,
-      path.length === 0
-        ? null
-        : [...path.map((one) => one.label || one.ident), term.label].join(' > '),
-    ],
-    ...above.map((one): [string, string] => [t`broader`, formatNeighbour(one)]),
-    ...below.map((one): [string, string] => [t`narrower`, formatNeighbour(one)]),
-    ...links.map((link): [string, string] => [
-      t`link`,
-      `${link.relation} ${link.uri ?? `${link.source} ${link.code}`}`,
-    ]),
-    [t`changed`, formatMoment(term.datestampMs)],
-    [
-      t`gone`,
-      term.gone === null || term.goneAtMs === null
-        ? null
-        : `${GONE_WORDS[term.gone]} ${formatMoment(term.goneAtMs)}`,
-    ],
-  ];
-  return lines.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(14)}${value}`]));
-}
-
-function toNeighbourJson({ ident, label, kind }: Neighbour): object {
+function toNeighbourJson({ ident, label, kind }: Neighbour) {
   return { id: ident, label, kind };
-}
-
-function formatNeighbour({ ident, label, kind }: Neighbour): string {
-  return `${ident} ${label} (${kind})`;
-}
-
-function formatDating({ fromMin, fromMax, toMin, toMax, note }: Dating): string {
-  const from = formatRange(fromMin, fromMax);
-  const until = formatRange(toMin, toMax);
-  const span = t`from ${from} until ${until}`;
-  return note === null ? span : `${span} (${note})`;
-}
-
-function formatRange(first: number | null, last: number | null): string {
-  const earliest = first ?? '?';
-  const latest = last ?? '?';
-  return first === last ? String(earliest) : t`${earliest} to ${latest}`;
 }
 
 const MAX_NAMED = 20;
@@ -266,7 +208,7 @@ function registerHarvest(program: Command, run: Runner): void {
     summary: t`Harvest the vocabularies and projects: everything the first time, then only changes. Resumes after an interruption.`,
     examples: ['pas harvest-vocab', 'pas harvest-vocab heslo organizace --full --json'],
   })
-    .option('--full', t`read everything again and mark entries that no longer exist`)
+    .option('--full', t`read everything again, not only what changed`)
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .action(run(harvestVocab));

@@ -178,19 +178,19 @@ class Probing {
     if (base !== undefined && its === version) this.#schema = { base, prefix };
   }
 
+  /** Returns the settings that were found; the others are absent. */
   getSettings(): ProfileSettings {
     const base = this.#base;
-    const oaiBase = this.#oaiBase;
-    const schema = this.#schema;
     // A training instance has no harvesting interface of its own.
-    const kind = this.#kind ?? (base !== undefined && base === oaiBase ? 'production' : undefined);
-    return {
-      ...(base === undefined ? {} : { base_url: base }),
-      ...(oaiBase === undefined ? {} : { oai_base: oaiBase }),
-      ...(schema === undefined ? {} : { schema_base: schema.base }),
-      ...(schema === undefined || schema.prefix === 'svc' ? {} : { prefix: schema.prefix }),
-      ...(kind === undefined ? {} : { kind }),
+    const isProduction = base !== undefined && base === this.#oaiBase;
+    const found: ProfileSettings = {
+      base_url: base,
+      oai_base: this.#oaiBase,
+      schema_base: this.#schema?.base,
+      prefix: this.prefix === 'svc' ? undefined : this.prefix,
+      kind: this.#kind ?? (isProduction ? 'production' : undefined),
     };
+    return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
   }
 
   /** @returns the reason why there is no answer at all */
@@ -303,7 +303,9 @@ export async function fetchSharedProfile(context: Context, from: string): Promis
     const profiles = isTomlTable(read['profiles']) ? Object.values(read['profiles']) : [];
     table = profiles.length === 1 ? profiles[0] : read;
   } catch (thrown) {
-    throw new ConfigError(t`${from} is not a profile: it is not valid TOML.`, { cause: thrown });
+    // An excerpt of the file follows the first line.
+    const [why = ''] = getErrorMessage(thrown).split('\n');
+    throw new ConfigError(t`${from} is not valid TOML: ${why}`, { cause: thrown });
   }
   const settings = parseProfileSettings(from, table);
   if (PRIVATE_KEYS in settings)

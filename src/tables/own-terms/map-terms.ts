@@ -86,8 +86,6 @@ export function listHarvestedTerms(vocabulary: Vocabulary, set: string): Term[] 
   return listTermsOfSet(vocabulary, set);
 }
 
-export type TermWithNeighbours = ReturnType<typeof getTermWithNeighbours>;
-
 /**
  * Returns a term, also a deleted one, with its path, superiors and inferiors.
  * @param ident in any letter case
