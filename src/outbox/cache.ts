@@ -16,14 +16,7 @@ import {
   type HeldQuestion,
   makeAttempts,
 } from './entry.ts';
-import {
-  type CurrentBody,
-  convertReadErrors,
-  type Fact,
-  type FactOf,
-  type FindWish,
-  ROW_BASES,
-} from './facts.ts';
+import { type CurrentBody, convertReadErrors, type Fact, type FactOf, ROW_BASES } from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
   findIntentRow,
@@ -151,10 +144,13 @@ function isAttempted({ kind }: Fact): boolean {
   return kind === 'attempted';
 }
 
-/** Gives the later of two finds with one local id another one. */
-function chooseLocalId(outbox: Outbox, uuid: string, { localId }: FindWish): string {
+/**
+ * Returns this local id, with a number behind it where another find has it: -2, -3 …
+ * @param uuid of the find; null for a new one
+ */
+export function chooseLocalId(outbox: Outbox, localId: string, uuid: string | null): string {
   const isTaken = (name: string): boolean =>
-    outbox.sql('select 1 from finds where local_id = ? and uuid <> ?').get(name, uuid) !==
+    outbox.sql('select 1 from finds where local_id = ? and uuid is not ?').get(name, uuid) !==
     undefined;
   if (!isTaken(localId)) return localId;
   for (let count = 2; ; count += 1)
@@ -189,7 +185,7 @@ function makeImportRow(outbox: Outbox, uuid: string, facts: readonly Fact[]): En
     state: isDraft ? 'draft' : folded,
     changed: accepted !== undefined && accepted !== wish.name ? 1 : 0,
     identCely: state.records[0] ?? null,
-    localId: chooseLocalId(outbox, uuid, find),
+    localId: chooseLocalId(outbox, find.localId, uuid),
     fact: wish.id,
     sourcePath: find.path,
     hidden: isHidden ? 1 : 0,

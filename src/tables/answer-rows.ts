@@ -9,6 +9,7 @@ import { type FindElements, isElementName } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import type { MergeSide } from '../finds/merge-row.ts';
 import { type ValidationContext, validateFind } from '../finds/rules.ts';
+import { chooseLocalId } from '../outbox/cache.ts';
 import { openNumberLookup } from '../outbox/changes/enqueue-change.ts';
 import { type EnqueueReport, enqueueFinds } from '../outbox/changes/enqueue-finds.ts';
 import type { PhotographKeeping } from '../outbox/changes/kept-photographs.ts';
@@ -189,7 +190,7 @@ export async function answerRow(
   const lookupNumber = openNumberLookup(outbox);
   const validate = (find: Find) => validateFind(find, { ...ruleContext, lookupNumber });
   const find = makeFindOfRow(asked);
-  const plan = makePlan(stored, asked, answer);
+  const plan = makePlan(outbox, stored, asked, answer);
   const side: MergeSide | undefined = answer === 'table' || answer === 'mine' ? answer : undefined;
   const table = { path: asked.path ?? undefined, planRow: () => plan };
   const enclosed = await openPhotographsOfRow(asked, context);
@@ -226,12 +227,17 @@ function findExisting(path: string): string {
 }
 
 function makePlan(
+  outbox: Outbox,
   { localId, wish }: StoredFind,
   { key, matched, ...asked }: AskedRow,
   answer: RowAnswer,
 ): RowPlan {
   if (answer === 'new')
-    return { kind: 'new', localId: asked.localId, others: [{ name: localId, matched }] };
+    return {
+      kind: 'new',
+      localId: chooseLocalId(outbox, asked.localId, null),
+      others: [{ name: localId, matched }],
+    };
   const isRenamed = asked.basis === 'row-near' && asked.localId !== (wish.key ?? localId);
   return { kind: 'same', find: localId, isRenamed };
 }

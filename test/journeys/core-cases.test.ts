@@ -199,6 +199,51 @@ test('a number is not given to a hidden record that has the identifier of a dele
   expect((await home.pas('status')).stdout).toContain('may have given it to another find');
 });
 
+describe('a table whose rows got other numbers', () => {
+  const DAYS = ['2024-06-01', '2024-06-02', '2024-06-03'];
+
+  /** Writes the season, with the numbers of these days. */
+  function writeDays(...numbers: readonly (readonly [day: number, id: string])[]): string {
+    const [head = '', row = ''] = readFileSync(writeSeason(home, 1), 'utf8').split('\n');
+    const rows = numbers.map(([day, id]) =>
+      row
+        .replace('K-1', id)
+        .replace('2024-06-01', DAYS[day] ?? '')
+        .replace('14.40000', `14.4${day}`)
+        .replace('pole 1', `place ${day}`),
+    );
+    return home.file('season.csv', [head, ...rows].join('\n'));
+  }
+
+  test('asks where each find is now, and sends none twice', async () => {
+    await home.do('import', writeDays([0, 'K-1'], [1, 'K-2']));
+    await home.do('push');
+    const shifted = writeDays([2, 'K-1'], [0, 'K-2'], [1, 'K-3']);
+    const { code, stdout } = await home.pas('import', shifted);
+    expect(code).toBe(3);
+    for (const find of ['K-1', 'K-2']) expect(stdout).toContain(`is equal to ${find}`);
+    await home.do('push');
+    expect(await mock.made()).toMatchObject({ finds: 2 });
+    // Of the two questions about K-1 the one about its number is first.
+    await home.do('resolve', 'K-1', '--answer', 'new');
+    await home.do('resolve', 'K-1', '--answer', 'same');
+    await home.do('resolve', 'K-2', '--answer', 'same');
+    await home.do('push');
+    expect(await mock.made()).toMatchObject({ finds: 3 });
+    expect((await home.do('import', shifted)).stdout).toContain('3 unchanged');
+  });
+
+  test('adds a row that is another find, and keeps the find of its number', async () => {
+    await home.do('import', writeDays([0, 'K-1']));
+    await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);
+    const { stdout } = await home.do('resolve', 'K-1', '--answer', 'new');
+    expect(stdout).toContain('K-1-2 is another find and was added');
+    await home.do('push');
+    expect(await mock.made()).toMatchObject({ finds: 2 });
+    expect((await home.do('import', writeDays([1, 'K-1']))).stdout).toContain('1 unchanged');
+  });
+});
+
 test('a restored backup shows the number that was sent, not the one that was queued', async () => {
   await importSeason(home, 1);
   await home.do('push');

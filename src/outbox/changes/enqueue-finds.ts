@@ -41,7 +41,7 @@ import {
   makeSentIssue,
   mergeFind,
 } from './merge-find.ts';
-import type { PlannedRows, RowPlan } from './plan-rows.ts';
+import { getLocalIdOfPlan, type PlannedRows, type RowPlan } from './plan-rows.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;
@@ -121,7 +121,7 @@ export async function enqueueFinds(
       const isChanged = getDataVersion(context.outbox) !== version;
       const storedNames = new Set<string>();
       for (const each of prepared) {
-        const name = getName(each.plan.row);
+        const name = getLocalIdOfPlan(each.plan.row);
         const plan = isChanged || storedNames.has(name) ? planFind(each.find, context) : each.plan;
         storedNames.add(name);
         const { enqueued, issues } = store({ ...each, plan }, context);

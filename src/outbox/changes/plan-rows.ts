@@ -4,6 +4,7 @@ import { NEW_PERSON } from '../../finds/field.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import { type Find, isContentKey } from '../../finds/find.ts';
 import {
+  type ComparableFind,
   createFindIndex,
   type FindIndex,
   type FindLikeness,
@@ -99,14 +100,8 @@ function openPlanner(
   const index = indexFinds(known);
   const comparable = new Map(rows.map((row) => [row, makeComparable(row.elements)]));
   const compared = new Map(rows.map((row) => [row, compareByNumber(row, byName, prefix)]));
-  const listAlike = (row: Find, isEdition: (find: FindHere) => boolean): Compared[] => {
-    const find = comparable.get(row);
-    if (find === undefined || !hasDistinctContent(find)) return [];
-    return index.list(find).flatMap(({ find: other, item }) => {
-      const matched = matchFinds(find, other, isEdition(item));
-      return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
-    });
-  };
+  const listAlike = (row: Find, isEdition: (find: FindHere) => boolean): Compared[] =>
+    listLikeFinds(index, comparable.get(row), isEdition);
   const editions = findEditions(rows, (row) => {
     const numbered = (compared.get(row) ?? []).filter((each) => isKnown(row, each));
     if (numbered.length > 0 || !isContentKey(row.localId)) return listTables(numbered);
@@ -115,19 +110,23 @@ function openPlanner(
   if (path !== undefined && isSavedAgain(path, compared)) editions.add(path);
   const isEdition = ({ path: its }: FindHere): boolean => its !== null && editions.has(its);
   const { makeName, isPrefixed } = makeNamer(rows, compared, prefix, isEdition);
+  const displaced = listDisplaced(compared);
   const taken = new Set<FindHere>();
   const take = (find: FindHere, plan: RowPlan): RowPlan => {
     taken.add(find);
     return plan;
   };
-  const ask = (row: Find, { known: find, matched }: Compared, basis: 'row-near' | 'row-another') =>
-    take(find, {
-      kind: 'question',
-      basis,
-      find: find.localId,
-      localId: makeName(row),
-      matched: getRejectedMatch(matched),
-    });
+  const askNear = (row: Find, near: Compared): RowPlan =>
+    take(near.known, makeQuestion('row-near', near, makeName(row)));
+  const askAnother = (row: Find, other: Compared): RowPlan =>
+    makeQuestion('row-another', other, makeName(row));
+  // Where rows got other numbers, the find is in another row.
+  const askAboutNumber = (row: Find, best: Compared): RowPlan => {
+    const moved = listAlike(row, isEdition).find(
+      ({ known: find, matched }) => matched === 'same' && displaced.has(find) && !taken.has(find),
+    );
+    return moved === undefined ? askAnother(row, best) : askNear(row, moved);
+  };
   return {
     /** Returns undefined where no find here has the number. */
     planByNumber(row: Find): RowPlan | undefined {
@@ -141,15 +140,15 @@ function openPlanner(
         find.isGone() || matched === 'same' || isUniversal(row.localId) || isEdition(find);
       if (isOne)
         return hasOtherTraits(row, find) && matched !== 'same' && !find.isGone()
-          ? ask(row, best, 'row-another')
+          ? askAboutNumber(row, best)
           : take(find, { kind: 'same', find: find.localId });
-      if (matched === 'near') return ask(row, best, 'row-near');
+      if (matched === 'near') return askNear(row, best);
       const isNameFree = makeIdKey(makeName(row)) !== makeIdKey(find.localId);
-      return prefix === undefined && isNameFree ? undefined : ask(row, best, 'row-another');
+      return prefix === undefined && isNameFree ? undefined : askAnother(row, best);
     },
     planByContent(row: Find): RowPlan {
       const hasRow = (find: FindHere): boolean =>
-        isEdition(find) && hasKey(find.key) && !hasNumber(find, row);
+        isEdition(find) && hasKey(find.key) && !hasNumber(find, row) && !displaced.has(find);
       const alike = listAlike(row, isEdition).filter(
         ({ known: find }) => !taken.has(find) && !hasRow(find),
       );
@@ -159,9 +158,47 @@ function openPlanner(
       if (best === undefined) return makeNew(makeName(row), alike.filter(isOther).map(toCandidate));
       return isContentKey(row.localId) && best.matched === 'same' && isEdition(best.known)
         ? take(best.known, { kind: 'same', find: best.known.localId })
-        : ask(row, best, 'row-near');
+        : askNear(row, best);
     },
   };
+}
+
+function makeQuestion(
+  basis: 'row-near' | 'row-another',
+  { known: find, matched }: Compared,
+  localId: string,
+): RowPlan {
+  return {
+    kind: 'question',
+    basis,
+    find: find.localId,
+    localId,
+    matched: getRejectedMatch(matched),
+  };
+}
+
+/** Returns the finds here that are the same as a row, or nearly, without those that are gone. */
+function listLikeFinds(
+  index: FindIndex<FindHere>,
+  row: ComparableFind | undefined,
+  isEdition: (find: FindHere) => boolean,
+): Compared[] {
+  if (row === undefined || !hasDistinctContent(row)) return [];
+  return index.list(row).flatMap(({ find, item }) => {
+    const matched = matchFinds(row, find, isEdition(item));
+    return matched === 'other' || item.isGone() ? [] : [{ known: item, matched }];
+  });
+}
+
+/** Returns the finds whose numbers only rows of other finds have. */
+function listDisplaced(compared: ReadonlyMap<Find, readonly Compared[]>): ReadonlySet<FindHere> {
+  const displaced = new Set<FindHere>();
+  const kept = new Set<FindHere>();
+  for (const [row, candidates] of compared)
+    for (const { known, matched } of candidates)
+      (matched === 'same' || !hasOtherTraits(row, known) ? kept : displaced).add(known);
+  for (const find of kept) displaced.delete(find);
+  return displaced;
 }
 
 function listTables(compared: readonly Compared[]): string[] {
