@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { makeAddresses } from '../../mock-server/base/addresses.ts';
 import { serve } from '../../mock-server/server.ts';
 import { createMock } from '../../mock-server/state/create-mock.ts';
+import { listen } from '../support/raw-server.ts';
 import type { Service } from '../support/run-pas.ts';
 
 /** The mock server in this process, which can be restored to where it was in no time. */
@@ -20,11 +20,8 @@ export type Stage = Service & {
 /** @param onServed told when it has done what a request asks for, and before it answers the next */
 export async function openStage(onServed: (path: string) => void = () => {}): Promise<Stage> {
   const server = createServer();
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const mock = await createMock(
-    { minIntervalMs: 0 },
-    makeAddresses(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-  );
+  const listening = await listen(server);
+  const mock = await createMock({ minIntervalMs: 0 }, makeAddresses(listening.url));
   server.on('request', async (message, response) => {
     await serve(mock, message, response);
     onServed(message.url ?? '');
@@ -47,13 +44,9 @@ export async function openStage(onServed: (path: string) => void = () => {}): Pr
       mock.journal.clear();
       mock.locks.clear();
     },
-    close: () =>
-      new Promise((ended) => {
-        server.closeAllConnections();
-        server.close(() => {
-          mock.dispose();
-          ended();
-        });
-      }),
+    close: async () => {
+      await listening[Symbol.asyncDispose]();
+      mock.dispose();
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { ODD_SET, page, send, startOddService } from '../support/odd-service.ts';
+import { listen } from '../support/raw-server.ts';
 import { type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
 
 const MEBI = 1024 * 1024;
@@ -46,13 +47,8 @@ test('of unreadable answers the newest twenty are stored, with 16 MiB of each', 
 });
 
 test('doctor ends against a service that accepts connections and never answers, and names what it could not check', async () => {
-  const sockets = new Set<Socket>();
-  const silent = createServer((socket) => {
-    sockets.add(socket.on('error', () => {}));
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => silent.once('listening', resolve));
-  const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  const home = await homeAt(serviceAt(address));
+  await using silent = await listen(createServer());
+  const home = await homeAt(serviceAt(silent.url));
   const begunMs = Date.now();
   const clock = manualClock(begunMs);
   const stdout = new PassThrough();
@@ -69,13 +65,11 @@ test('doctor ends against a service that accepts connections and never answers, 
   });
   // Both interfaces have been asked for a whole minute.
   for (const askedCount of [1, 2]) {
-    await eventually(() => clock.advance(100).then(() => sockets.size)).toBe(askedCount);
+    await eventually(() => clock.advance(100).then(silent.connections)).toBe(askedCount);
     await clock.advance(60_000);
   }
   const code = await run;
   expect(clock.now() - begunMs).toBeLessThan(150_000);
-  for (const socket of sockets) socket.destroy();
-  silent.close();
   const { checks } = JSON.parse(String(stdout.read())) as {
     checks: readonly { name: string; level: string }[];
   };

@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { userInfo } from '../support/account-service.ts';
 import { ODD_SET, page, startOddService } from '../support/odd-service.ts';
-import { type Home, makeHome, type Service } from '../support/run-pas.ts';
+import { listen } from '../support/raw-server.ts';
+import { type Home, makeHome, type Service, serviceAt } from '../support/run-pas.ts';
 import { oaiXml } from '../support/scripted-oai.ts';
 import { importSeason } from '../support/season.ts';
 import { EVA } from '../support/temp-outbox.ts';
@@ -249,17 +249,6 @@ describe.skipIf(!MEASURES_MEMORY)('the memory for an answer is bounded', () => {
 });
 
 async function startWriteService(answer: RequestListener): Promise<Service & AsyncDisposable> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    base_url: base,
-    oai_base: base,
-    schema_base: base,
-    [Symbol.asyncDispose]: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
-  };
+  const { url, ...listening } = await listen(createServer(answer));
+  return { ...listening, ...serviceAt(url) };
 }

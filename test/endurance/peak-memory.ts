@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Home, Run } from '../support/run-pas.ts';
+import { type Home, homeWithoutNetwork, type Run } from '../support/run-pas.ts';
 
 /**
  * Each process writes down the most memory that it ever had. What `getrusage` says includes that of
@@ -36,4 +36,19 @@ export async function readPeak(home: Home, ...args: string[]): Promise<Peak> {
   expect(peakKibibytes).toBeGreaterThan(10_000);
   const microseconds = processes.reduce((sum, [, each = 0]) => sum + each, 0);
   return { run, peakBytes: peakKibibytes * 1024, processorSeconds: microseconds / 1_000_000 };
+}
+
+/** An import of a file that cannot be used ends with one clear error, which has this text. */
+export async function readPeakOfRefusal(
+  name: string,
+  content: string | Buffer,
+  said: RegExp,
+): Promise<Peak> {
+  const home = await homeWithoutNetwork();
+  const peak = await readPeak(home, 'import', home.file(name, content), '--dry-run');
+  const { code, stdout, stderr } = peak.run;
+  expect(stdout + stderr).toMatch(said);
+  expect(stderr).not.toMatch(/\n\s+at |heap/);
+  expect([2, 3]).toContain(code);
+  return peak;
 }

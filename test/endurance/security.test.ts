@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import { createServer as createSocketServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { everythingIn, getMode, isSuperuser, pasAsOther } from '../support/hostile-disk.ts';
+import { listen } from '../support/raw-server.ts';
 import {
   type Home,
   makeHome,
@@ -18,20 +19,16 @@ import { tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
 
 const mock = useMock('--min-interval', '10');
-const closers: (() => void)[] = [];
+const servers: AsyncDisposable[] = [];
 
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server[Symbol.asyncDispose]();
 });
 
 async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await listen(createServer(listener));
+  servers.push(server);
+  return server.url;
 }
 
 async function homeAt(
@@ -166,7 +163,6 @@ describe('secrets', () => {
     const home = makeHome({ PAS_PASSWORD: PASSWORD });
     const bus = join(home.folder, 'bus');
     const silent = createSocketServer(() => {}).listen(bus);
-    closers.push(() => silent.close());
     await new Promise((resolve) => silent.once('listening', resolve));
     const withBus = home.with({
       DBUS_SESSION_BUS_ADDRESS: `unix:path=${bus}`,
@@ -178,6 +174,7 @@ describe('secrets', () => {
     expect(getMode(join(home.folder, 'pas', 'secrets.json'))).toBe('600');
     const whoami = await makeHome({}, home.folder).pas('whoami');
     expect(whoami.stderr).toMatch(/secrets\.json, which only you can read/);
+    silent.close();
   });
 });
 
@@ -222,20 +219,18 @@ describe('a server with an untrusted certificate', () => {
   test('gets no credential, and is used once its certificate is trusted', async () => {
     const pem = (name: string): string => join(PROJECT, 'test', 'fixtures', 'tls', `${name}.pem`);
     const heard: string[] = [];
-    const server = createSecureServer(
-      { key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) },
-      (request, response) => {
-        heard.push(`${request.method} ${request.url}`);
-        request.resume();
-        response.writeHead(404).end();
-      },
-    ).listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    closers.push(() => {
-      server.closeAllConnections();
-      server.close();
-    });
-    const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const server = await listen(
+      createSecureServer(
+        { key: readFileSync(pem('key')), cert: readFileSync(pem('cert')) },
+        (request, response) => {
+          heard.push(`${request.method} ${request.url}`);
+          request.resume();
+          response.writeHead(404).end();
+        },
+      ),
+    );
+    servers.push(server);
+    const address = server.url.replace('http', 'https');
     const home = await homeAt(
       { base_url: address },
       { PAS_PASSWORD: 'planted' },

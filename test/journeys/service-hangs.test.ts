@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { runMain } from '../../src/main.ts';
 import { openConnections } from '../../src/service/http/send.ts';
 import { manualClock } from '../support/manual-clock.ts';
-import { type RawServer, startRawServer } from '../support/raw-server.ts';
+import { type Listening, startRawServer } from '../support/raw-server.ts';
 import { type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -12,7 +12,7 @@ import { useMock } from '../support/use-mock.ts';
 const mock = useMock('--page-size', '10');
 
 /** Reads all and never answers. */
-let deaf: RawServer;
+let deaf: Listening;
 beforeAll(async () => {
   deaf = await startRawServer(() => {});
 });

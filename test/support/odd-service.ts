@@ -1,21 +1,20 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from './raw-server.ts';
+import { type Service, serviceAt } from './run-pas.ts';
 import { listXml, oaiXml, recordXml } from './scripted-oai.ts';
 
 /** Answers a request for a page of records; `page` counts from 0 since the last `sane` or `odd`. */
 export type OddAnswer = (response: ServerResponse, page: number, request: IncomingMessage) => void;
 
 /** A harvesting interface that sends what no decent one does, where the mock server will not. */
-export type OddService = AsyncDisposable & {
-  readonly base_url: string;
-  readonly oai_base: string;
-  readonly schema_base: string;
-  /** From now on pages of records are answered so. */
-  odd(answer: OddAnswer): void;
-  /** From now on these records are served, two a page. */
-  sane(idents: readonly string[]): void;
-  readonly pagesAsked: number;
-};
+export type OddService = AsyncDisposable &
+  Service & {
+    /** From now on pages of records are answered so. */
+    odd(answer: OddAnswer): void;
+    /** From now on these records are served, two a page. */
+    sane(idents: readonly string[]): void;
+    readonly pagesAsked: number;
+  };
 
 export const ODD_SET = 'projekt';
 
@@ -39,12 +38,9 @@ export async function startOddService(): Promise<OddService> {
       );
     else answerPage(response, pagesAsked++, request);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, [Symbol.asyncDispose]: close } = await listen(server);
   return {
-    base_url: base,
-    oai_base: base,
-    schema_base: `${base}/schema/svc`,
+    ...serviceAt(url),
     odd: (answer) => {
       pagesAsked = 0;
       answerPage = answer;
@@ -52,7 +48,7 @@ export async function startOddService(): Promise<OddService> {
     sane: (idents) => {
       pagesAsked = 0;
       answerPage = (response, _, request) => {
-        const token = new URL(request.url ?? '', base).searchParams.get('resumptionToken');
+        const token = new URL(request.url ?? '', url).searchParams.get('resumptionToken');
         const start = token === null ? 0 : Number(token.replace(/\D/g, ''));
         send(
           response,
@@ -66,11 +62,7 @@ export async function startOddService(): Promise<OddService> {
     get pagesAsked() {
       return pagesAsked;
     },
-    [Symbol.asyncDispose]: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,23 +1,24 @@
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-type SocketServer = AsyncDisposable & {
+export type Listening = AsyncDisposable & {
   readonly port: number;
+  readonly url: string;
   /** Connections so far. */
   connections(): number;
 };
-export type RawServer = Omit<SocketServer, 'port'> & { readonly url: string };
 
-/** Listens on a port of its own, and cuts all connections when it is disposed of. */
-export async function startSocketServer(accept: (socket: Socket) => void): Promise<SocketServer> {
+/** Has it listen on a port of its own; all connections are cut when it is disposed of. */
+export async function listen(server: Server): Promise<Listening> {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
+  server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('error', () => {});
-    accept(socket);
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
+    url: `http://127.0.0.1:${port}`,
     connections: () => sockets.size,
     [Symbol.asyncDispose]: () => {
       for (const socket of sockets) socket.destroy();
@@ -35,9 +36,9 @@ export async function startSocketServer(accept: (socket: Socket) => void): Promi
 export async function startRawServer(
   answer: (socket: Socket, nth: number, head: string) => void,
   onBytes: (bytes: Buffer) => void = () => {},
-): Promise<RawServer> {
+): Promise<Listening> {
   let requests = 0;
-  const server = await startSocketServer((socket) => {
+  const server = createServer((socket) => {
     let waiting = Buffer.alloc(0);
     socket.on('data', (chunk) => {
       onBytes(chunk);
@@ -49,7 +50,7 @@ export async function startRawServer(
       }
     });
   });
-  return { ...server, url: `http://127.0.0.1:${server.port}` };
+  return listen(server);
 }
 
 function endOfRequest(bytes: Buffer): number | undefined {

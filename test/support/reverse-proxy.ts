@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { listen } from './raw-server.ts';
 
 /**
  * A mock server as a foreign deployment looks from outside: its write interface and its schemas,
@@ -32,13 +32,6 @@ export async function startOuterFace(mock: {
       .writeHead(answer.status, Object.fromEntries(answer.headers))
       .end(Buffer.from(await answer.arrayBuffer()));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
-  return {
-    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: () => {
-      server.closeAllConnections();
-      return close();
-    },
-  };
+  const { url, ...listening } = await listen(server);
+  return { ...listening, base_url: url };
 }

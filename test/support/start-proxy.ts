@@ -1,5 +1,6 @@
 import { createServer, request as overHttp, type RequestListener } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { listen } from './raw-server.ts';
 
 /** Name that only the proxy knows; it leads to this machine. */
 export const HIDDEN_HOST = 'finds.museum.test';
@@ -69,21 +70,13 @@ export async function startProxy({ account, manner }: ProxyOptions = {}): Promis
     target.on('error', () => socket.destroy());
     socket.on('close', () => target.destroy());
   });
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port, [Symbol.asyncDispose]: close } = await listen(server);
   return {
-    host: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    host: `127.0.0.1:${port}`,
     asked,
     closeAfter: (bytes) => {
       leftBytes = bytes;
     },
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,6 +12,7 @@ import {
   type Validator,
 } from '../../../src/base/xml/xsd.ts';
 import { inWords } from '../../support/in-words.ts';
+import { listen } from '../../support/raw-server.ts';
 
 const XS = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"';
 
@@ -191,16 +191,15 @@ describe('a document type declaration', () => {
 
 test('a schema location in a document is never fetched', async () => {
   let requests = 0;
-  const server = createServer((_, response) => {
-    requests += 1;
-    response.end(recipeSchema);
-  }).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  const hint = `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="urn:other http://127.0.0.1:${port}/other.xsd"`;
+  await using server = await listen(
+    createServer((_, response) => {
+      requests += 1;
+      response.end(recipeSchema);
+    }),
+  );
+  const hint = `xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="urn:other ${server.url}/other.xsd"`;
   expect(check(`<o:other xmlns:o="urn:other" ${hint}/>`).violations).toHaveLength(1);
   expect(check(goodRecipe.replace('<r:recipe', `<r:recipe ${hint}`)).violations).toEqual([]);
-  await new Promise((resolve) => server.close(resolve));
   expect(requests).toBe(0);
 });
 

@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -11,7 +12,7 @@ import {
   parseRedisAddress,
   type RedisPaceStore,
 } from '../../../src/service/http/redis-pace-store.ts';
-import { startSocketServer } from '../../support/raw-server.ts';
+import { listen } from '../../support/raw-server.ts';
 import { HAS_REDIS, type RedisProcess, startRedis } from '../../support/redis-process.ts';
 
 type FakeRedis = AsyncDisposable & { readonly url: string };
@@ -21,7 +22,7 @@ type FakeRedis = AsyncDisposable & { readonly url: string };
  * @param answer gets a command's words and gives the bytes of the reply
  */
 async function startFakeRedis(answer: (words: readonly string[]) => string): Promise<FakeRedis> {
-  const server = await startSocketServer((socket) => {
+  const server = createServer((socket) => {
     let waiting = '';
     socket.on('data', (chunk) => {
       waiting += chunk.toString('latin1');
@@ -31,7 +32,8 @@ async function startFakeRedis(answer: (words: readonly string[]) => string): Pro
       }
     });
   });
-  return { ...server, url: `redis://127.0.0.1:${server.port}` };
+  const listening = await listen(server);
+  return { ...listening, url: listening.url.replace('http', 'redis') };
 }
 
 /** An array of bulk strings, once it is there as a whole. */

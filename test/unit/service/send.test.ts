@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -15,8 +15,9 @@ import {
 } from '../../../src/service/http/request-body.ts';
 import { openConnections } from '../../../src/service/http/send.ts';
 import { eventually } from '../../support/eventually.ts';
+import { listen } from '../../support/raw-server.ts';
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers: (() => PromiseLike<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
@@ -24,13 +25,9 @@ afterEach(async () => {
 async function serve(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<string> {
-  const server = createServer(handler).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  closers.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await listen(createServer(handler));
+  closers.push(server[Symbol.asyncDispose]);
+  return server.url;
 }
 
 function connections() {
