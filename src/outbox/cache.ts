@@ -273,20 +273,12 @@ function makeChangeRows(
 
 /** Sorts numbers as they follow one another, so that their rows have one order in all copies. */
 function sortByChain(rows: readonly IntentRow[]): IntentRow[] {
-  const getAfter = ({ content }: IntentRow): string | null =>
-    JSON.parse(content ?? '{}').after ?? null;
-  const ids = new Set(rows.map(({ id }) => id));
-  const sorted: IntentRow[] = [];
-  const isNext = (row: IntentRow): boolean => {
-    const after = getAfter(row);
-    return after === null || !ids.has(after) || sorted.some(({ id }) => id === after);
-  };
-  for (let left = [...rows]; left.length > 0; left = left.filter((row) => !sorted.includes(row))) {
-    const next = left.find(isNext);
-    if (next === undefined) return [...sorted, ...left];
-    sorted.push(next);
-  }
-  return sorted;
+  const previous = new Map<string, string | undefined>(
+    rows.map(({ id, content }) => [id, JSON.parse(content ?? '{}').after ?? undefined]),
+  );
+  const getPlace = (id: string | undefined): number =>
+    id === undefined || !previous.has(id) ? 0 : 1 + getPlace(previous.get(id));
+  return rows.toSorted((a, b) => getPlace(a.id) - getPlace(b.id));
 }
 
 /** Returns the wish for an intent that no other wish for it replaces. */

@@ -290,16 +290,26 @@ export function storeIntent(
   const { kind, subject } = intent;
   const prepared = { document, issues: serializeIssues(issues) };
   const preparedId = makePreparedId(id, prepared);
-  store
-    .sql(
-      `${INSERT} document = excluded.document, issues = excluded.issues, prepared_id = excluded.prepared_id`,
-    )
-    .run({ id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId });
+  storeRow(
+    store,
+    { id, kind, subject, content: serializeIntent(intent), ...prepared, preparedId },
+    'document = :document, issues = :issues, prepared_id = :preparedId',
+  );
   return id;
 }
 
-const INSERT = `insert into intents (${COLUMNS.columns}) values (${COLUMNS.values})
-  on conflict (subject, id) do update set content = coalesce(content, excluded.content),`;
+/** @param changes to one that is known */
+function storeRow({ sql }: IntentStore, row: StoredIntent, changes: string): void {
+  // SQLite keeps a journal of its own for an upsert, which takes longer.
+  const added = sql(
+    `insert or ignore into intents (${COLUMNS.columns}) values (${COLUMNS.values})`,
+  ).run(row);
+  if (added.changes > 0) return;
+  sql(
+    `update intents set content = coalesce(content, :content), ${changes}
+     where subject = :subject and id = :id`,
+  ).run(row);
+}
 
 /**
  * Stores an intent of another outbox or ledger; one that is known gets only what it lacks.
@@ -307,11 +317,10 @@ const INSERT = `insert into intents (${COLUMNS.columns}) values (${COLUMNS.value
  * @throws DatabaseError where the row is damaged
  */
 export function storeForeignIntent(store: IntentStore, path: string, row: unknown): void {
-  store
-    .sql(
-      `${INSERT} document = coalesce(document, excluded.document),
-         issues = iif(document is null, excluded.issues, issues),
-         prepared_id = iif(document is null, excluded.prepared_id, prepared_id)`,
-    )
-    .run(parseStoredIntent(path, row));
+  storeRow(
+    store,
+    parseStoredIntent(path, row),
+    `document = coalesce(document, :document), issues = iif(document is null, :issues, issues),
+     prepared_id = iif(document is null, :preparedId, prepared_id)`,
+  );
 }

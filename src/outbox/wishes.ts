@@ -147,8 +147,9 @@ export function insertMissingFacts(
         .sql('update facts set in_ledger = 0 where subject = ? and slot = ? and in_ledger = 2')
         .run(subject, slot);
   const insert = outbox.sql(
-    `insert into facts (${FACT_COLUMNS.columns}, in_ledger)
-     values (${FACT_COLUMNS.values}, :inLedger) on conflict (subject, id) do nothing`,
+    // An upsert takes longer, since SQLite keeps a journal of its own for it.
+    `insert or ignore into facts (${FACT_COLUMNS.columns}, in_ledger)
+     values (${FACT_COLUMNS.values}, :inLedger)`,
   );
   const added = facts.filter((fact) => {
     const unlessThere = shared.has(fact.slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;

@@ -327,28 +327,28 @@ export type PhotographChanges = {
   readonly issues: readonly Issue[];
 };
 
+type ChangeContext = { readonly outbox: Outbox; readonly dryRun: boolean };
+
 /**
  * Queues the photographs that a row names, and removes those that it named at its last import and
  * no longer names, unless an attempt was made for them. A photograph that a person dropped stays
  * dropped.
- * @param uuid undefined where the find does not exist, in a dry run
+ * @param subject empty where the find does not exist, in a dry run
  */
 export function applyRowPhotographs(
   find: Find,
   photographs: RowPhotographs,
   before: ImportedRow | undefined,
-  uuid: string | undefined,
-  context: { readonly outbox: Outbox; readonly dryRun: boolean },
+  subject: string,
+  context: ChangeContext,
 ): PhotographChanges {
   const sendable = [...photographs.values()].filter((photograph) => photograph !== undefined);
   const removed =
     before === undefined || find.coversPhotos === false
       ? []
       : listRemovedDigests(find, photographs, before);
-  if (sendable.length === 0 && removed.length === 0)
-    return { photosAdded: 0, photosRemoved: 0, issues: [] };
-  const { photosAdded, sentBefore } = addPhotographs(sendable, uuid, context);
-  const { photosRemoved, sent } = removePhotographs(removed, uuid, context);
+  const { photosAdded, sentBefore } = addPhotographs(sendable, subject, context);
+  const { photosRemoved, sent } = removePhotographs(removed, subject, context);
   const issues = [
     ...sentBefore.map((name) =>
       makePhotoIssue(
@@ -397,8 +397,8 @@ function listRemovedDigests(
 
 function addPhotographs(
   photographs: readonly Sendable[],
-  uuid: string | undefined,
-  { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
+  subject: string,
+  { outbox, dryRun }: ChangeContext,
 ): { readonly photosAdded: number; readonly sentBefore: readonly string[] } {
   const ofRow = new Set(photographs.flatMap(listDigests));
   const seen = new Set<string>();
@@ -408,14 +408,13 @@ function addPhotographs(
     const digests = listDigests(photograph);
     const isTwice = digests.some((digest) => seen.has(digest));
     for (const digest of digests) seen.add(digest);
-    const same = uuid === undefined ? [] : findPhotographsLike(outbox, uuid, photograph);
-    if (same.length > 0 && !dryRun && uuid !== undefined)
-      replaceVariant(outbox, uuid, same, photograph);
+    const same = findPhotographsLike(outbox, subject, photograph);
+    if (same.length > 0 && !dryRun) replaceVariant(outbox, subject, same, photograph);
     if (same.length > 0 || isTwice) continue;
     photosAdded += 1;
-    if (dryRun || uuid === undefined) continue;
+    if (dryRun) continue;
     const isWanted = (entry: PhotoEntry): boolean => ofRow.has(entry.photograph.sha512);
-    if (addOrReplacePhoto(outbox, uuid, photograph, isWanted).sameFile === 'sent')
+    if (addOrReplacePhoto(outbox, subject, photograph, isWanted).sameFile === 'sent')
       sentBefore.push(photograph.name);
   }
   return { photosAdded, sentBefore };
@@ -424,11 +423,11 @@ function addPhotographs(
 /** @returns the number of removed photographs, and the names of sent ones */
 function removePhotographs(
   digests: readonly string[],
-  uuid: string | undefined,
-  { outbox, dryRun }: { readonly outbox: Outbox; readonly dryRun: boolean },
+  subject: string,
+  { outbox, dryRun }: ChangeContext,
 ): { readonly photosRemoved: number; readonly sent: readonly string[] } {
-  if (uuid === undefined || digests.length === 0) return { photosRemoved: 0, sent: [] };
-  const entries = listEntriesOfSubject(outbox, uuid).filter(
+  if (digests.length === 0) return { photosRemoved: 0, sent: [] };
+  const entries = listEntriesOfSubject(outbox, subject).filter(
     (entry): entry is PhotoEntry =>
       entry.kind === 'photo' &&
       entry.state !== 'dropped' &&

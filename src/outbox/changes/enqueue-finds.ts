@@ -221,28 +221,23 @@ function store(prepared: PreparedFind, context: EnqueueContext): StoreResult {
   if (existing === undefined || merge === undefined) return storeNew(prepared, context);
   const { stored } = existing;
   if (stored.isHidden || existing.entry?.state === 'dropped')
-    return storeUnchanged(stored, plan, 'kept', [makeDroppedIssue(stored, find)]);
+    return makeResult(stored.localId, 'kept', plan, [makeDroppedIssue(stored, find)]);
   if (row.kind === 'question' || merge.kind === 'conflict')
     return storeAskedRow(find, plan, existing, merge, context);
   return storeMerged(prepared, existing, merge, context);
 }
 
-function storeUnchanged(
-  { localId }: StoredFind,
-  { content }: Plan,
+const NO_PHOTOGRAPH_CHANGES: PhotographChanges = { photosAdded: 0, photosRemoved: 0, issues: [] };
+
+function makeResult(
+  name: string,
   change: EnqueuedFind['change'],
+  { content }: Plan,
   issues: readonly Issue[],
+  { photosAdded, photosRemoved }: PhotographChanges = NO_PHOTOGRAPH_CHANGES,
 ): StoreResult {
-  return {
-    enqueued: {
-      find: localId,
-      change,
-      ready: content.document !== null,
-      photosAdded: 0,
-      photosRemoved: 0,
-    },
-    issues,
-  };
+  const ready = content.document !== null;
+  return { enqueued: { find: name, change, ready, photosAdded, photosRemoved }, issues };
 }
 
 /** Leaves a row out, and stores it with the find that it may be. */
@@ -260,7 +255,7 @@ function storeAskedRow(
       asked: [...(listOpenAskedRows(stored, ({ key }) => key === asked.key) ?? []), asked],
     });
   const issues = makeQuestionIssues(asked, existing, find, merge);
-  const { enqueued } = storeUnchanged(stored, plan, 'question', issues);
+  const { enqueued } = makeResult(stored.localId, 'question', plan, issues);
   return { enqueued: { ...enqueued, isConflict: asked.basis === 'row-changed' }, issues };
 }
 
@@ -274,8 +269,8 @@ function storeNew(prepared: PreparedFind, context: EnqueueContext): StoreResult 
     uuid === undefined || others.length === 0 ? undefined : findImportOfFind(outbox, uuid);
   if (entry !== undefined)
     decide(outbox, entry, { kind: 'resend', rejects: others }, msg`a person decided: another find`);
-  const followed = applyRowPhotographs(find, prepared.photographs, undefined, uuid, context);
-  return toStoredIssues(prepared, localId, 'added', followed);
+  const followed = applyRowPhotographs(find, prepared.photographs, undefined, uuid ?? '', context);
+  return makeStoredResult(prepared, localId, 'added', followed);
 }
 
 function insertNew(
@@ -317,18 +312,16 @@ function digestPhotographs(
   return Object.fromEntries([...named, ...missing]);
 }
 
-function toStoredIssues(
-  { find, plan: { content, issues: ofFind }, issues }: PreparedFind,
+function makeStoredResult(
+  { find, plan, issues }: PreparedFind,
   localId: string,
   change: EnqueuedFind['change'],
-  { photosAdded, photosRemoved, issues: ofPhotos }: PhotographChanges,
+  photos: PhotographChanges,
 ): StoreResult {
-  const named = [...ofFind, ...issues].map((issue) =>
+  const named = [...plan.issues, ...issues].map((issue) =>
     issue.find === undefined ? new Issue({ find: localId, ...find.source, ...issue }) : issue,
   );
-  const ready = content.document !== null;
-  const enqueued = { find: localId, change, ready, photosAdded, photosRemoved };
-  return { enqueued, issues: [...named, ...ofPhotos] };
+  return makeResult(localId, change, plan, [...named, ...photos.issues], photos);
 }
 
 /** A sent find stays unchanged; photographs and a number of its row are writes of their own. */
@@ -348,7 +341,7 @@ function storeMerged(
   const followed = applyRowPhotographs(find, photographs, before, stored.uuid, context);
   return merge.kind === 'sent'
     ? queueCorrection(prepared, existing, merge, followed, context)
-    : toStoredIssues(prepared, stored.localId, change, followed);
+    : makeStoredResult(prepared, stored.localId, change, followed);
 }
 
 function writeMerged(
@@ -425,22 +418,20 @@ function queueCorrection(
     ({ element }) => !(numberQueued && element === 'evidencni_cislo'),
   );
   const isCorrect = differences.length === 0;
-  const { enqueued } = toStoredIssues(
-    prepared,
-    stored.localId,
-    isCorrect ? 'kept' : 'sent',
-    followed,
-  );
   const record = entry?.identCely ?? undefined;
   const correction = isCorrect || record === undefined ? undefined : { record, differences };
   const issues = isCorrect
     ? []
     : [makeSentIssue(existing, differences, find, context.queueNumbers === true)];
   const used = plan.issues.filter(({ rule }) => rule === NUMBER_USED);
-  return {
-    enqueued: { ...enqueued, correction, numberQueued },
-    issues: [...issues, ...used, ...prepared.issues, ...followed.issues],
-  };
+  const result = makeResult(
+    stored.localId,
+    isCorrect ? 'kept' : 'sent',
+    plan,
+    [...issues, ...used, ...prepared.issues, ...followed.issues],
+    followed,
+  );
+  return { ...result, enqueued: { ...result.enqueued, correction, numberQueued } };
 }
 
 /**
