@@ -214,7 +214,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a number that a curator changed is overwritten',
     themes: ['a curator is at the same record'],
-    file: 'src/push/look.ts',
+    file: 'src/push/gather-knowledge.ts',
     from: 'return isExpected ? [] : [shown];',
     to: 'return [];',
   },
@@ -358,8 +358,9 @@ export const PLANTED: readonly Planted[] = [
     decide(outbox, entry, { kind: 'created', identCely: question.candidates[0] ?? '' }, '');
   else if (question !== undefined) storeQuestion(outbox, entry.id, question);`,
     also: {
-      from: `import { isRejectedForAnyFind } from '../outbox/attempts.ts';`,
-      to: `import { decide, isRejectedForAnyFind } from '../outbox/attempts.ts';`,
+      from: `import { groupBy } from '../base/collections.ts';`,
+      to: `import { groupBy } from '../base/collections.ts';
+import { decide } from '../outbox/attempts.ts';`,
     },
   },
   {
@@ -372,7 +373,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a second laptop is not asked about equal records',
     themes: ['a second laptop has the same table'],
-    file: 'src/push/look.ts',
+    file: 'src/push/gather-knowledge.ts',
     from: `'equal-record': listEqualRecords(comparable, result),`,
     to: '',
   },
@@ -386,7 +387,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'a look forgets what an earlier one showed',
     themes: ['a second laptop has the same table'],
-    file: 'src/push/look.ts',
+    file: 'src/push/gather-knowledge.ts',
     from: `for (const [identCely, listed] of slice)`,
     to: `outbox.sql('delete from unexplained').run();
       for (const [identCely, listed] of slice)`,
@@ -395,7 +396,7 @@ export const PLANTED: readonly Planted[] = [
     name: 'what a colleague sent from this machine is not asked about',
     themes: ['a colleague has the same table on the same machine'],
     anonymous: true,
-    file: 'src/push/look.ts',
+    file: 'src/push/gather-knowledge.ts',
     from: `'attempted-elsewhere': listMatches(comparable, result.attempted),`,
     to: '',
   },
@@ -555,7 +556,7 @@ export const PLANTED: readonly Planted[] = [
   {
     name: 'the record of a find may be anybody’s by now',
     themes: ['a service is put back from its backup'],
-    file: 'src/push/look.ts',
+    file: 'src/push/gather-knowledge.ts',
     from: '!mayBeCreation(window, record)',
     to: `record.identCely === ''`,
   },
