@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Imported } from '../support/json-output.ts';
 import { findPhotographCopies } from '../support/outbox-files.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { importSeason, tinyPng } from '../support/season.ts';
@@ -10,13 +11,6 @@ import { useHome, useMock } from '../support/use-mock.ts';
 const mock = useMock();
 // An identical find of another test would be asked about.
 const home = useHome(mock);
-
-type Imported = {
-  added: number;
-  drafts: number;
-  photos: number;
-  issues: { rule: string; row: number | null; column: string | null; message: string }[];
-};
 
 /** One clear error: its exit code, and a message for people that holds these words and no stack. */
 async function refused(code: number, words: RegExp, ...args: string[]): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import { findStates } from '../support/find-states.ts';
 import { outboxFolder } from '../support/outbox-files.ts';
 import {
   accountFlags,
@@ -27,16 +28,9 @@ beforeEach(async () => {
 const fail = (endpoint: string, fault: string, times = 1): Promise<unknown> =>
   mock.service.control('PUT', '/faults', [{ endpoint, when: { every: 1 }, times, fault }]);
 
-async function statesOf(of: Home = home): Promise<unknown> {
-  const finds = (await of.json('list')) as { local_id: string; state: string }[];
-  return Object.fromEntries(finds.map(({ local_id, state }) => [local_id, state]));
-}
-
 /** Numbers and photographs of a find, with their states. */
 async function changesOf(find: string, of: Home = home): Promise<unknown[]> {
-  const { entries } = (await of.json('show', find)) as {
-    entries: { kind: string; state: string; value?: string; photo?: string }[];
-  };
+  const { entries } = await of.json('show', find);
   return entries.flatMap(({ kind, state, value, photo }) =>
     kind === 'import' ? [] : [[kind, value ?? photo, state]],
   );
@@ -73,8 +67,7 @@ test('of two edits in two copies none is sent until the find is edited once more
   await expectEnded(second.pas('push'), 5);
   await mock.service.faults();
   await expectEnded(home.pas('push'), 6);
-  type Status = { needs_person: { held?: { answers: unknown } }[] };
-  const { needs_person: asked } = await home.json<Status>('status');
+  const { needs_person: asked } = await home.json('status');
   expect(asked.map(({ held }) => held?.answers)).toEqual([[]]);
   expect((await home.pas('status')).stdout).toContain('pas edit K-1');
   for (const answer of [['--answer', 'new'], ['--resend']])
@@ -92,7 +85,7 @@ test('undo of a removal after a failed attempt sends the find', async () => {
   await home.do('remove', 'K-1', '--yes');
   await home.do('undo');
   await home.do('push');
-  expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
   expect(await mock.made()).toMatchObject({ finds: 2 });
 });
 
@@ -109,7 +102,7 @@ describe('undo of a removal after the find was entered again', () => {
     await importSeason(home, 1);
     await undoRemoval();
     await home.do('push');
-    expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
+    expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
     expect(await mock.made()).toMatchObject({ finds: 1 });
   });
 
@@ -120,7 +113,7 @@ describe('undo of a removal after the find was entered again', () => {
     await importSeason(home, 1);
     await undoRemoval();
     await expectEnded(home.pas('push'), 6);
-    expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted', 'K-1-2': 'queued' });
+    expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted', 'K-1-2': 'queued' });
     expect(await mock.made()).toMatchObject({ finds: 1 });
   });
 });
@@ -144,8 +137,8 @@ test('undo takes back a number that was tried once and did not arrive', async ()
 describe('a number that was given to the record by its identifier, without the find', () => {
   /** Sets the number in a data home that does not know the find yet. */
   async function setByRecord(of: Home, value: string): Promise<void> {
-    const [{ ident_cely = '' } = {}] = (await home.json('list')) as { ident_cely?: string }[];
-    await of.do('number', 'set', ident_cely, value);
+    const [find] = await home.json('list');
+    await of.do('number', 'set', find?.ident_cely ?? '', value);
   }
 
   const numberAtService = async (): Promise<unknown> => {
@@ -188,8 +181,8 @@ describe('a number that was given to the record by its identifier, without the f
 test('a number is not given to a hidden record that has the identifier of a deleted one', async () => {
   await importSeason(home, 1);
   await home.do('push');
-  const [{ ident_cely = '' } = {}] = (await home.json('list')) as { ident_cely?: string }[];
-  await mock.service.control('POST', `/records/${ident_cely}/delete`, { permanent: true });
+  const [find] = await home.json('list');
+  await mock.service.control('POST', `/records/${find?.ident_cely}/delete`, { permanent: true });
   await home.init(mock.service, '--name', 'colleague', ...accountFlags('researcher'));
   const colleague = home.with({ PAS_PASSWORD: 'researcher', PAS_PROFILE: 'colleague' });
   await colleague.do('import', writeSeason(home, 2), '--id-prefix', 'C-');
@@ -295,7 +288,7 @@ test('an older copy with an edited find shows the sent version, and sends nothin
   await expectEnded(home.pas('edit', 'K-1', '--set', 'hloubka=77'), 2, 'was sent as');
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 1 });
-  expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
 });
 
 test('a second copy that removed a find and undid it knows what the first one sent', async () => {
@@ -306,7 +299,7 @@ test('a second copy that removed a find and undid it knows what the first one se
   await expectEnded(home.pas('remove', 'K-1', '--yes'), 3);
   await expectEnded(home.pas('undo'), 3, 'K-1 was not undone');
   await home.do('push');
-  expect(await statesOf()).toStrictEqual({ 'K-1': 'accepted' });
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'accepted' });
   expect(await mock.made()).toMatchObject({ finds: 1 });
 });
 
@@ -318,7 +311,7 @@ test('a lost data home comes back with what was sent, and its table is not sent 
   await home.pas('import', table);
   await home.do('push');
   expect(await mock.made()).toMatchObject({ finds: 3 });
-  expect(await statesOf()).toMatchObject({ 'K-1': 'accepted', 'K-3': 'accepted' });
+  expect(await findStates(home)).toMatchObject({ 'K-1': 'accepted', 'K-3': 'accepted' });
 });
 
 test('a table under other local ids after a lost data home is asked about, not sent again', async () => {
@@ -364,7 +357,7 @@ test('of two equal finds of two data homes, one lost on its way, neither takes t
   await mock.service.faults();
   await setTimeout(400);
   await expectEnded(second.pas('push'), 6);
-  const states = (await statesOf(second)) as Record<string, string>;
+  const states = (await findStates(second)) as Record<string, string>;
   expect(Object.values(states).filter((state) => state === 'accepted').length).toBeLessThan(2);
   expect(states['B-1']).toBe('uncertain');
 });
@@ -396,7 +389,7 @@ test('another laptop takes over only if told so, and asks about a find edited an
   expect(await mock.made()).toMatchObject({ finds: 2 });
   await laptop.do('resolve', 'K-1', '--created', 'C-202400101-N00010', '--yes');
   await laptop.do('push');
-  expect(await statesOf(laptop)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
+  expect(await findStates(laptop)).toStrictEqual({ 'K-1': 'accepted', 'K-2': 'accepted' });
 });
 
 test('finds that were sent under a prefix are not sent again from another table', async () => {
@@ -430,7 +423,7 @@ test('a backup of another outbox does not hide finds, and names the unsent ones 
   const table = readFileSync(writeSeason(filled, 1), 'utf8').replaceAll('K-', 'N-');
   await filled.do('import', filled.file('n.csv', table));
   await expectEnded(filled.pas('restore', backup), 2);
-  expect(await statesOf(filled)).toStrictEqual({ 'N-1': 'queued' });
+  expect(await findStates(filled)).toStrictEqual({ 'N-1': 'queued' });
   const replaced = await filled.pas('restore', backup, '--replace');
   expect([replaced.code, replaced.stdout + replaced.stderr]).toEqual([
     0,
@@ -450,16 +443,16 @@ test('undo takes back an answer, and a number of a record without a find', async
   await fail('import', '500-after-save');
   await expectEnded(home.pas('push'), 6);
   await home.do('resolve', 'K-1', '--resend');
-  expect(await statesOf()).toStrictEqual({ 'K-1': 'queued' });
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'queued' });
   await home.do('undo');
-  expect(await statesOf()).toStrictEqual({ 'K-1': 'uncertain' });
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'uncertain' });
   await home.do('number', 'set', 'C-202400101-N00001', 'X 1', '--replace');
   const undo = await home.pas('undo');
   expect([undo.code, undo.stdout + undo.stderr]).toEqual([
     0,
     expect.stringContaining('pas number set'),
   ]);
-  expect(await statesOf()).toStrictEqual({ 'K-1': 'uncertain' });
+  expect(await findStates(home)).toStrictEqual({ 'K-1': 'uncertain' });
 });
 
 test('undo of a photograph that was added again after a refusal does not send it', async () => {

@@ -95,7 +95,7 @@ describe('a Czech pas', () => {
     await listing.pas('import', listing.file('season.csv', season(1, 2)));
     const list = await listing.pas('list');
     expect(list.stdout).toMatch(/^NÁLEZ +STAV +VE SLUŽBĚ/);
-    const states = await listing.json<{ state: string }[]>('list');
+    const states = await listing.json('list');
     expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['draft']));
     expect(list.stdout).toContain('rozepsáno');
   });

@@ -6,6 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Imported } from '../support/json-output.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { outboxFile } from '../support/outbox-files.ts';
@@ -19,14 +20,6 @@ let home: Home;
 beforeAll(async () => {
   home = await signedIn(mock.service);
 });
-
-type Report = {
-  added: number;
-  updated: number;
-  unchanged: number;
-  already_sent: number;
-  issues: { rule: string; row: number | null }[];
-};
 
 test('exported finds that are imported again are unchanged, sent or not, with photographs and numbers', async () => {
   await importSeason(home, 4, { photos: true, state: 2 });
@@ -45,7 +38,7 @@ test('exported finds that are imported again are unchanged, sent or not, with ph
     home.file('out/.keep', '');
     const path = join(home.folder, file);
     expect(await home.json('export', '--out', path)).toMatchObject({ finds: 4 });
-    expect(await home.json<Report>('import', path)).toMatchObject({
+    expect(await home.json('import', path)).toMatchObject({
       added: 0,
       updated: 0,
       unchanged: 4,
@@ -60,7 +53,7 @@ test('a table of finds that the service has creates no second record', async () 
   const other = await signedIn(mock.service);
   const run = await other.pas('import', join(home.folder, 'out/finds.csv'), '--json');
   await expectEnded(run, 3);
-  const report = JSON.parse(run.stdout) as Report;
+  const report = JSON.parse(run.stdout) as Imported;
   // K-4, which was never sent.
   expect(report.added).toBe(1);
   expect(
@@ -130,14 +123,14 @@ test('every format is recognised by its content, and missing values come from th
   ];
   const run = await home.pas('import', ...files, ...constants, '--json');
   await expectEnded(run, 3);
-  const report = JSON.parse(run.stdout) as Report;
+  const report = JSON.parse(run.stdout) as Imported;
   expect(report.issues).toMatchObject([
     { rule: 'date', sheet: 'Nálezy', row: 3, unit: 'row', column: 'datum_nalezu' },
     { rule: 'local-id-twice', row: 2, unit: 'waypoint', line: 4 },
     { rule: 'not-harvested' },
   ]);
   expect(report.added).toBe(3);
-  expect((await home.json<{ elements: object }>('show', 'X-1')).elements).toMatchObject({
+  expect((await home.json('show', 'X-1')).elements).toMatchObject({
     projekt: { id: 'C-202400101' },
     stav: 1,
     datum_nalezu: '2024-06-01',
@@ -156,7 +149,7 @@ test('every format is recognised by its content, and missing values come from th
 });
 
 test('an unreadable file ends with 2 and queues nothing', async () => {
-  const before = (await home.json<unknown[]>('list')).length;
+  const before = (await home.json('list')).length;
   for (const [file, message] of [
     ['xml/billion-laughs.xml', 'DTD'],
     ['gpkg/not-sqlite.gpkg', 'GeoPackage'],
@@ -165,7 +158,7 @@ test('an unreadable file ends with 2 and queues nothing', async () => {
     await expectEnded(run, 2, message);
     expect(run.stderr).not.toContain('bug in pas');
   }
-  expect((await home.json<unknown[]>('list')).length).toBe(before);
+  expect((await home.json('list')).length).toBe(before);
 });
 
 test('a killed import has whole batches in the outbox, and resumes where it stopped', async () => {
@@ -180,7 +173,7 @@ test('a killed import has whole batches in the outbox, and resumes where it stop
   const keptCount = count.get() as number;
   outbox.close();
   expect(keptCount % 100).toBe(0);
-  expect(await killed.json<Report>('import', table)).toMatchObject({
+  expect(await killed.json('import', table)).toMatchObject({
     added: 1000 - keptCount,
     updated: 0,
     unchanged: keptCount,
@@ -213,7 +206,7 @@ test('a confirmed old day of an export is not doubted again', async () => {
   await field.pas('import', field.file('season.csv', rows), '--quiet');
   const path = join(field.folder, 'finds.csv');
   await field.pas('export', path);
-  const again = await field.json<Report>('import', path);
+  const again = await field.json('import', path);
   expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 3 });
   expect(again.issues.filter(({ rule }) => rule === 'date-plausible')).toEqual([]);
 });

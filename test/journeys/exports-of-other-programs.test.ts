@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Imported } from '../support/json-output.ts';
 import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
@@ -12,10 +13,6 @@ import { useMock, useVocabularies } from '../support/use-mock.ts';
 const mock = useMock();
 const home = useVocabularies(mock);
 
-type Issue = { rule: string; severity: string; row: number | null; message: string };
-type Report = { added: number; photos: number; invalid: number; issues: Issue[] };
-type Listed = { local_id: string; elements: Record<string, unknown> };
-
 /** Case of a table without points. */
 const PLACED = ['--set', 'geom_system=4326'];
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog');
@@ -24,8 +21,8 @@ const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog');
 async function imported(name: string, content: string | Buffer, ...more: string[]) {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', homeCopy.file(name, content), ...SET, ...more, '--json');
-  const report = run.stdout === '' ? undefined : (JSON.parse(run.stdout) as Report);
-  return { own: homeCopy, run, report, finds: await homeCopy.json<Listed[]>('list') };
+  const report = run.stdout === '' ? undefined : (JSON.parse(run.stdout) as Imported);
+  return { own: homeCopy, run, report, finds: await homeCopy.json('list') };
 }
 
 const waypoint = (root: string): string =>
@@ -210,7 +207,7 @@ test('every reader removes the formula mark, whatever program the file went thro
   for (const name of ['b.csv', 'b.xlsx', 'b.geojson', 'b.gpkg']) {
     const out = join(homeCopy.folder, name);
     await homeCopy.do('export', '--out', out);
-    expect(await homeCopy.json<Report>('import', out)).toMatchObject({
+    expect(await homeCopy.json('import', out)).toMatchObject({
       added: 0,
       updated: 0,
       unchanged: 2,
@@ -242,11 +239,11 @@ test('a conflict copy of a synchronised file is reported', async () => {
   const [table, copy] = ['season.csv', "season (Eva's conflicted copy 2024-06-01).csv"].map(
     (name) => homeCopy.file(name, 'local_id\nA\n'),
   );
-  expect(await homeCopy.json<Report>('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
+  expect(await homeCopy.json('import', table ?? '', ...SET, ...PLACED)).toMatchObject({
     added: 1,
     issues: [{ rule: 'table-conflict-copy', message: expect.stringContaining('season (Eva') }],
   });
-  expect(await homeCopy.json<Report>('import', copy ?? '', ...SET, ...PLACED)).toMatchObject({
+  expect(await homeCopy.json('import', copy ?? '', ...SET, ...PLACED)).toMatchObject({
     issues: [{ rule: 'table-conflict-copy' }],
   });
   const folder = join(homeCopy.folder, 'empty');
@@ -273,7 +270,7 @@ test('a position outside the country, and a route link, are named and never read
     ['č.;gps', ...positions.map((text, index) => `P-${index};${text}`)].join('\n'),
   );
   const run = await homeCopy.pas('import', table, '--map', map, ...SET, '--json');
-  const { issues } = JSON.parse(run.stdout) as Report;
+  const { issues } = JSON.parse(run.stdout) as Imported;
   expect(
     issues.filter(({ severity }) => severity === 'error').map(({ row, message }) => [row, message]),
   ).toEqual([
@@ -281,7 +278,7 @@ test('a position outside the country, and a route link, are named and never read
     [3, expect.stringMatching(/"-14\.4208 50\.0871".*not used/)],
     [4, expect.stringContaining('is a link without a single marked place')],
   ]);
-  expect(await homeCopy.json<Listed[]>('list')).toMatchObject([
+  expect(await homeCopy.json('list')).toMatchObject([
     { local_id: 'P-3', elements: { geom_wkt: 'POINT (14.4208 50.0871)' } },
   ]);
 });

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Listed } from '../support/json-output.ts';
 import { type Home, jsonLines, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { shareMock } from '../support/use-mock.ts';
 
@@ -31,11 +32,6 @@ type New = {
   readonly nearest?: readonly Candidate[];
 };
 type Reported = { readonly issues: readonly Issue[]; readonly new_people: readonly New[] };
-type Listed = readonly {
-  readonly local_id: string;
-  readonly elements: { readonly nalezce?: { id: string; text: string } };
-}[];
-
 const COMMON =
   'C-202400101;2;zlomek nádoby;keramika;doba bronzová;sběr;5;2024-06-01;Louka;4326;badatel';
 const HEADER =
@@ -60,7 +56,7 @@ async function importTable(home: Home, table: string, ...flags: string[]) {
 }
 
 async function readFinders(home: Home): Promise<Record<string, string | undefined>> {
-  const listed = await home.json<Listed>('list');
+  const listed = await home.json<Listed<{ id: string; text: string } | undefined>[]>('list');
   return Object.fromEntries(
     listed.map(({ local_id, elements: { nalezce } }) => [
       local_id,

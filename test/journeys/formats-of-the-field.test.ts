@@ -14,15 +14,6 @@ import { useMock, useVocabularies } from '../support/use-mock.ts';
 const mock = useMock();
 const home = useVocabularies(mock);
 
-type Report = {
-  added: number;
-  unchanged: number;
-  updated: number;
-  invalid: number;
-  photos: number;
-  issues: { rule: string; severity: string }[];
-};
-
 const NOTE = 'příliš žluťoučký kůň';
 const kml = (note = NOTE, link = ''): string =>
   `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>T-1</name><description>${note}${link}</description><Point><coordinates>15.17,49.84</coordinates></Point></Placemark></Document></kml>`;
@@ -68,12 +59,14 @@ test.each(Object.keys(FILES))(
     const homeCopy = home.copy();
     homeCopy.file('first.kml', kml());
     homeCopy.file(name, FILES[name] ?? '');
-    expect(await homeCopy.json<Report>('import', name, ...SET, '--dry-run')).toMatchObject({
+    expect(await homeCopy.json('import', name, ...SET, '--dry-run')).toMatchObject({
       added: 1,
       invalid: 0,
     });
-    expect(await homeCopy.json<Report>('import', 'first.kml', ...SET)).toMatchObject({ added: 1 });
-    const again = await homeCopy.json<Report>('import', name, ...SET);
+    expect(await homeCopy.json('import', 'first.kml', ...SET)).toMatchObject({
+      added: 1,
+    });
+    const again = await homeCopy.json('import', name, ...SET);
     expect(again).toMatchObject({ added: 0, updated: 0, unchanged: 1, invalid: 0 });
     expect(again.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
   },
@@ -88,8 +81,8 @@ test('the files of a shapefile are read together, whichever is named and whateve
     ['.Cpg', 'UTF-8'],
   ] as const)
     homeCopy.file(`Body${ending}`, content);
-  expect(await homeCopy.json<Report>('import', 'Body.SHP')).toMatchObject({ added: 1 });
-  expect(await homeCopy.json<Report>('import', 'Body.DBF')).toMatchObject({
+  expect(await homeCopy.json('import', 'Body.SHP')).toMatchObject({ added: 1 });
+  expect(await homeCopy.json('import', 'Body.DBF')).toMatchObject({
     added: 0,
     unchanged: 1,
   });
@@ -104,11 +97,11 @@ describe('photographs in a KML archive', () => {
       'walk.kmz',
       makeZip([{ name: 'doc.kml', content: kml(NOTE, '&lt;img src="files/p 1.png"&gt;') }]),
     );
-    const missing = await homeCopy.json<Report>('import', 'walk.kmz');
+    const missing = await homeCopy.json('import', 'walk.kmz');
     expect(missing.issues).toContainEqual(expect.objectContaining({ rule: 'photo-missing' }));
     mkdirSync(join(homeCopy.folder, 'files'));
     homeCopy.file('files/p 1.png', tinyPng(7));
-    expect(await homeCopy.json<Report>('import', 'walk.kmz')).toMatchObject({
+    expect(await homeCopy.json('import', 'walk.kmz')).toMatchObject({
       unchanged: 1,
       photos: 1,
     });

@@ -23,11 +23,6 @@ type ImportReport = {
   numbers: number;
   issues: Record<string, unknown>[];
 };
-type Shown = {
-  elements: Record<string, unknown>;
-  entries: { kind: string; state: string; photograph?: string; value?: string }[];
-};
-
 const HEADER =
   'local_id;projekt;stav;pristupnost;geom_system;druh_nalezu;datum_nalezu;lokalizace;hloubka;poznamka;photos';
 
@@ -75,7 +70,7 @@ async function imports(...args: string[]): Promise<{ run: Run; report: ImportRep
 }
 
 async function readElements(find: string): Promise<Record<string, unknown>> {
-  return (await home.json<Shown>('show', find)).elements;
+  return (await home.json('show', find)).elements;
 }
 
 function listRules({ issues }: ImportReport): unknown[] {
@@ -194,9 +189,10 @@ describe('a table that is imported again', () => {
       }),
     );
     await home.do('resolve', 'S-l1', '--answer', 'same');
-    expect(
-      (await home.json<{ local_id: string }[]>('list')).map(({ local_id }) => local_id).sort(),
-    ).toEqual(['S-11', 'S-2']);
+    expect((await home.json('list')).map(({ local_id }) => local_id).sort()).toEqual([
+      'S-11',
+      'S-2',
+    ]);
     expect((await imports(season)).report).toMatchObject({ unchanged: 2, not_in_table: [] });
   });
 
@@ -208,7 +204,7 @@ describe('a table that is imported again', () => {
     expect((await imports(season)).report).toMatchObject({ added: 0, questions: 1 });
     await home.do('resolve', 'S-l1', '--answer', 'same');
     expect((await imports(season)).report).toMatchObject({ added: 0, unchanged: 1 });
-    expect((await home.json<{ local_id: string }>('show', 'S-11')).local_id).toBe('S-l1');
+    expect((await home.json('show', 'S-11')).local_id).toBe('S-l1');
   });
 
   test('imports two equal rows as two finds', async () => {
@@ -287,7 +283,7 @@ test('differences to sent finds are listed for the curator, and numbers are queu
   expect(lines.slice(1)).toEqual([
     expect.stringMatching(/^K-1;C-202400101-N\d+;lokalizace;pole 1;les 1$/),
   ]);
-  expect((await home.json<Shown>('show', 'K-1')).entries).toContainEqual(
+  expect((await home.json('show', 'K-1')).entries).toContainEqual(
     expect.objectContaining({ kind: 'number', state: 'queued' }),
   );
   await expectEnded(home.pas('import', path, '--corrections', 'corrections.csv'), 2);
@@ -297,8 +293,7 @@ test('a number that a curator has set since is not replaced, and that of the row
   const season = writeSeason(home, 1, { state: 2 });
   await home.do('import', season);
   await home.do('push');
-  const [{ ident_cely: ident } = { ident_cely: '' }] =
-    await home.json<{ ident_cely: string }[]>('list');
+  const [{ ident_cely: ident } = { ident_cely: '' }] = await home.json('list');
   const { base_url } = mock.service;
   await fetch(`${base_url}/api/pas/nalez/${ident}/evidencni-cislo?evidencni_cislo=CURATOR`, {
     method: 'PATCH',
@@ -325,7 +320,7 @@ test('a number that the account may not set is listed as a correction', async ()
   expect(readFileSync(join(homeCopy.folder, 'corrections.csv'), 'utf8')).toMatch(
     /^K-1;[^;]+;evidencni_cislo;;A 12\/2024\r$/m,
   );
-  expect((await homeCopy.json<Shown>('show', 'K-1')).entries).toMatchObject([{ kind: 'import' }]);
+  expect((await homeCopy.json('show', 'K-1')).entries).toMatchObject([{ kind: 'import' }]);
 });
 
 describe('photographs', () => {

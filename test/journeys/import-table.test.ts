@@ -8,17 +8,6 @@ import { useHome, useMock } from '../support/use-mock.ts';
 const mock = useMock();
 const home = useHome(mock);
 
-type Report = {
-  added: number;
-  updated: number;
-  unchanged: number;
-  already_sent: number;
-  drafts: number;
-  photos: number;
-  issues: { rule: string }[];
-};
-type Shown = { elements: Record<string, unknown>; entries: { kind: string; state: string }[] };
-
 function edit(path: string, from: string, to: string): void {
   const text = readFileSync(path, 'utf8');
   expect(text).toContain(from);
@@ -27,7 +16,7 @@ function edit(path: string, from: string, to: string): void {
 
 test('an edited row never changes a sent find, and is reported', async () => {
   const table = writeSeason(home, 2);
-  await home.json<Report>('import', table);
+  await home.json('import', table);
   await home.do('push');
   const sentText = (await home.do('show', 'K-2', '--xml')).stdout;
   edit(table, 'pole 2', 'les 2');
@@ -39,7 +28,7 @@ test('an edited row never changes a sent find, and is reported', async () => {
     issues: [{ rule: 'already-sent' }, { rule: 'not-harvested' }],
   });
   expect((await home.do('show', 'K-2', '--xml')).stdout).toBe(sentText);
-  expect((await home.json<Shown>('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
+  expect((await home.json('show', 'K-2')).elements['lokalizace']).toBe('pole 2');
 });
 
 test('an incomplete find is a draft, is never sent, and is queued once its row is complete', async () => {
@@ -49,25 +38,25 @@ test('an incomplete find is a draft, is never sent, and is queued once its row i
   await expectEnded(run, 3);
   expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, drafts: 1 });
   await home.do('push');
-  expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'draft' }]);
+  expect((await home.json('show', 'K-1')).entries).toMatchObject([{ state: 'draft' }]);
   edit(table, ';;HES-000691', ';HES-000253;HES-000691');
-  expect(await home.json<Report>('import', table)).toMatchObject({ updated: 1, drafts: 0 });
+  expect(await home.json('import', table)).toMatchObject({ updated: 1, drafts: 0 });
   await home.do('push');
-  expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
+  expect((await home.json('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
 });
 
 test('a refused find shows the service’s words beside the element, and is sent again once its row is corrected', async () => {
   const table = writeSeason(home, 1, { state: 2 });
   edit(table, 'HES-000691', 'HES-999999');
-  await home.json<Report>('import', table);
+  await home.json('import', table);
   await expectEnded(home.pas('push'), 3);
   const refused = await home.do('show', 'K-1');
   expect(refused.stdout).toMatch(/import: refused/);
   expect(refused.stdout).toMatch(/druh_nalezu/);
   edit(table, 'HES-999999', 'HES-000691');
-  await home.json<Report>('import', table);
+  await home.json('import', table);
   await home.do('push');
-  expect((await home.json<Shown>('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
+  expect((await home.json('show', 'K-1')).entries).toMatchObject([{ state: 'accepted' }]);
 });
 
 test('labels are understood after a harvest of vocabularies, and a wrong one lists similar labels', async () => {
@@ -75,7 +64,7 @@ test('labels are understood after a harvest of vocabularies, and a wrong one lis
   edit(table, 'HES-000691', 'spona');
   await expectEnded(home.pas('import', table), 3);
   await home.do('harvest-vocab');
-  expect(await home.json<Report>('import', table)).toMatchObject({ added: 1, drafts: 0 });
+  expect(await home.json('import', table)).toMatchObject({ added: 1, drafts: 0 });
   edit(table, 'spona', 'sponka');
   const run = await home.pas('import', table);
   await expectEnded(run, 3);
@@ -87,7 +76,7 @@ test('of a table with very many errors the first are shown, and the copy has all
     'bad.csv',
     `local_id;projekt;stav\n${'A;B\n'.repeat(6)}${'A;B;9\n'.repeat(11_000)}`,
   );
-  const { issues } = await home.json<Report>('import', table, '--issues-to', 'to-mend.csv');
+  const { issues } = await home.json('import', table, '--issues-to', 'to-mend.csv');
   expect(issues.filter(({ rule }) => rule !== 'more-errors')).toHaveLength(10_000);
   expect(issues.at(-1)).toMatchObject({
     rule: 'more-errors',

@@ -15,7 +15,7 @@ test('a refusal quotes the service inside a Czech sentence', async () => {
   await importSeason(home, 1, { photos: true });
   await mock.service.faults({ endpoint: 'photo', when: { nth: 1 }, times: 1, fault: 'virus' });
   const pushed = await czech.pas('push');
-  const refused = await home.json<{ needs_person: { reason: string }[] }>('status');
+  const refused = await home.json('status');
   const words = refused.needs_person[0]?.reason ?? '';
   expect(words).not.toBe('');
   expect(pushed.stdout + pushed.stderr).toContain(`fotografie nálezu K-1 – odmítnuto: ${words}`);

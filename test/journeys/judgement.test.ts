@@ -56,11 +56,7 @@ describe('a table for a project that takes no finds', () => {
     );
 
   test('is kept as drafts if that is certain', async () => {
-    const imported = await home.json<{ drafts: number; issues: object[] }>(
-      'import',
-      rows('C-202300715'),
-      '--dry-run',
-    );
+    const imported = await home.json('import', rows('C-202300715'), '--dry-run');
     expect(imported).toMatchObject({
       drafts: 2,
       issues: [
@@ -71,11 +67,7 @@ describe('a table for a project that takes no finds', () => {
   });
 
   test('is reported once if that is uncertain', async () => {
-    const imported = await home.json<{ drafts: number; issues: object[] }>(
-      'import',
-      rows('M-202300316'),
-      '--dry-run',
-    );
+    const imported = await home.json('import', rows('M-202300316'), '--dry-run');
     expect(imported).toMatchObject({
       drafts: 0,
       issues: [{ rule: 'project-organisation', severity: 'warning' }],

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Issue, Listed } from '../support/json-output.ts';
 import { PROJECT, signedIn } from '../support/run-pas.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
@@ -33,20 +34,6 @@ const home = useVocabularies(mock);
 
 type Proposal = { row: number; set: string; term: string; id: string | null; why: string[] };
 type Suggested = { terms: number; proposed: number; proposals: Proposal[] };
-type Issue = {
-  rule: string;
-  severity: string;
-  row: number | null;
-  element: string | null;
-  find: string | null;
-  message: string;
-};
-type Listed = {
-  local_id: string;
-  state: string;
-  elements: Record<string, { id: string } | undefined>;
-};
-
 describe('a museum’s list of terms, with abbreviations and typing errors', () => {
   test.each([
     ['that was looked at', MUSEUM_TERMS, 200],
@@ -77,7 +64,9 @@ describe('a museum’s list of terms, with abbreviations and typing errors', () 
     const run = await home.pas('import', home.file('museum.csv', makeTable(terms)), '--json');
     await expectEnded(run, 3);
     const { issues } = JSON.parse(run.stdout) as { issues: Issue[] };
-    const finds = new Map((await home.json<Listed[]>('list')).map((find) => [find.local_id, find]));
+    const finds = new Map(
+      (await home.json<Listed<{ id: string }>[]>('list')).map((find) => [find.local_id, find]),
+    );
     const refused = new Set(issues.map(({ find }) => find));
     terms.forEach((term, index) => {
       const find = finds.get(`M-${index}`);
@@ -144,7 +133,7 @@ describe('a reviewed mapping', () => {
     );
 
     await home.do('import', table('Laten'));
-    const [find] = (await home.json<Listed[]>('list')).filter(({ local_id }) => local_id === 'S-1');
+    const [find] = (await home.json('list')).filter(({ local_id }) => local_id === 'S-1');
     expect(find).toMatchObject({
       state: 'queued',
       elements: { obdobi: { id: 'HES-000286', text: 'doba laténská' } },
@@ -169,9 +158,7 @@ describe('a reviewed mapping', () => {
 
     await home.do('vocab', 'map', 'set', 'obdobi', 'laten', 'doba železná');
     await home.do('import', table('laten'));
-    expect(
-      (await home.json<Listed[]>('list')).find(({ local_id }) => local_id === 'S-1'),
-    ).toMatchObject({
+    expect((await home.json('list')).find(({ local_id }) => local_id === 'S-1')).toMatchObject({
       state: 'queued',
       elements: { obdobi: { id: 'HES-000282' } },
     });
@@ -198,9 +185,7 @@ describe('a reviewed mapping', () => {
     expect(
       issues.find(({ find, element }) => find === 'S-1' && element === 'obdobi')?.message,
     ).toMatch(/HES-000286/);
-    const state = (await home.json<Listed[]>('list')).find(
-      ({ local_id }) => local_id === 'S-1',
-    )?.state;
+    const state = (await home.json('list')).find(({ local_id }) => local_id === 'S-1')?.state;
     expect(state).toBe('draft');
   }
 

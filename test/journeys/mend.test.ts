@@ -15,8 +15,6 @@ beforeEach(async () => {
   home = await signedIn(mock.service, settledAfter(0));
 });
 
-type Listed = { local_id: string; state: string; elements: Record<string, unknown> }[];
-
 const states = (): Promise<Record<string, string>> => findStates(home);
 
 /** An editor that does to the file what a line of sed says. */
@@ -74,7 +72,7 @@ describe('a draft', () => {
     );
     expect(whole.stdout).toMatch(/poznamka: u cesty → –/);
     expect(await states()).toEqual({ 'D 1': 'queued' });
-    const [find] = await home.json<Listed>('list');
+    const [find] = await home.json('list');
     expect(find?.elements).toMatchObject({
       lokalizace: 'pole = u lesa',
       geom_wkt: 'POINT (14.42 50.08)',
@@ -101,7 +99,7 @@ describe('a draft', () => {
       state: 'draft',
       changed: [{ element: 'poznamka', is: 'dvě\nřádky' }],
     });
-    const [find] = await home.json<Listed>('list');
+    const [find] = await home.json('list');
     expect(find?.elements).toMatchObject({ poznamka: 'dvě\nřádky', stav: 2 });
     expect((await editor('d').pas('edit', 'D 1')).stdout).toMatch(/Nothing was changed/);
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Issue } from '../support/json-output.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import type { Home } from '../support/run-pas.ts';
 import { importSeason } from '../support/season.ts';
@@ -13,9 +14,6 @@ import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
 const home = useVocabularies(mock);
-
-type Issue = { rule: string; severity: string; message: string; sheet?: string };
-type Report = { added: number; unchanged: number; equal: number; issues: Issue[] };
 
 const EN_DASH = '\u2013';
 const NBSP = '\u00a0';
@@ -99,7 +97,7 @@ describe('a second table with the local ids in another writing', () => {
   test('with en dashes has the same finds', async () => {
     const one = home.copy();
     const table = written(one, (text) => text.replaceAll('K-', `K${EN_DASH}`));
-    expect(await one.json<Report>('import', table)).toMatchObject({
+    expect(await one.json('import', table)).toMatchObject({
       added: 0,
       updated: 2,
     });
@@ -108,7 +106,7 @@ describe('a second table with the local ids in another writing', () => {
   test('with small letters has the same finds, too', async () => {
     const one = home.copy();
     const table = written(one, (text) => text.replaceAll('K-', 'k-'));
-    expect(await one.json<Report>('import', table)).toMatchObject({ added: 0, updated: 2 });
+    expect(await one.json('import', table)).toMatchObject({ added: 0, updated: 2 });
   });
 });
 
@@ -186,11 +184,11 @@ describe('a workbook whose first sheet is a cover', () => {
       ['local_id', 'projekt', 'stav'],
       ['S-1', 'C-202400101', '1'],
     ]);
-    const { issues } = await one.json<Report>('import', table);
+    const { issues } = await one.json('import', table);
     expect(issues.find(({ rule }) => rule === 'table-other-sheets')?.message).toMatch(
       /not read: Nálezy\. .*--sheet/,
     );
-    const named = await one.json<Report>('import', table, '--sheet', 'Nálezy');
+    const named = await one.json('import', table, '--sheet', 'Nálezy');
     expect([named.added, named.issues.filter(({ rule }) => rule === 'table-other-sheets')]).toEqual(
       [1, []],
     );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openZip } from '../../src/tables/formats/zip-entries.ts';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Imported } from '../support/json-output.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -15,9 +16,6 @@ const home = useVocabularies(mock);
 
 const odd = (name: string): string => join(PROJECT, 'test/fixtures/odd-tables', name);
 
-type Issue = { rule: string; row: number | null; severity: string; message: string };
-type Report = { added: number; invalid: number; drafts: number; photos: number; issues: Issue[] };
-
 test('a table with a title and a header of two lines is imported, and its rows keep their numbers in the file', async () => {
   const homeCopy = home.copy();
   const table = odd('title-and-two-lines.csv');
@@ -25,14 +23,14 @@ test('a table with a title and a header of two lines is imported, and its rows k
   expect(run.stdout).toContain('The names of the columns are read from row 4–5');
   homeCopy.file('wrong.csv', readFileSync(table, 'utf8').replace('2024-06-02', '2024-06-31'));
   const wrong = await homeCopy.pas('import', 'wrong.csv', '--json');
-  const report = JSON.parse(wrong.stdout) as Report;
+  const report = JSON.parse(wrong.stdout) as Imported;
   expect([wrong.code, report.added, report.invalid]).toEqual([3, 1, 1]);
   expect(report.issues.find(({ severity }) => severity === 'error')).toMatchObject({
     rule: 'date',
     row: 7,
   });
   expect((await homeCopy.pas('import', table, '--header-row', '5')).code).not.toBe(0);
-  expect(await homeCopy.json<Report>('import', table, '--header-row', '4-5')).toMatchObject({
+  expect(await homeCopy.json('import', table, '--header-row', '4-5')).toMatchObject({
     added: 1,
     unchanged: 1,
     invalid: 0,
@@ -43,7 +41,7 @@ test('a missing photograph is reported with its row, which is imported without i
   const homeCopy = home.copy();
   homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
   homeCopy.file('IMG_0002.jpg', tinyPng(2));
-  const report = await homeCopy.json<Report>('import', 'season.csv');
+  const report = await homeCopy.json('import', 'season.csv');
   expect(report).toMatchObject({ added: 3, unchanged: 0, invalid: 0, photos: 1 });
   expect(report.issues.filter(({ rule }) => rule === 'photo-missing')).toMatchObject([
     {
@@ -54,7 +52,7 @@ test('a missing photograph is reported with its row, which is imported without i
     { row: 3, severity: 'warning', message: expect.stringContaining('IMG_0003.jpg') },
   ]);
   homeCopy.file('IMG_0001.jpg', tinyPng(1));
-  expect(await homeCopy.json<Report>('import', 'season.csv')).toMatchObject({
+  expect(await homeCopy.json('import', 'season.csv')).toMatchObject({
     added: 0,
     photos: 1,
   });
@@ -77,7 +75,7 @@ test('many errors are counted by kind, with the first rows of each, and --issues
   expect(run.stderr).toContain('--issues-to FILE writes every error next to its row.');
   const copied = await homeCopy.pas('import', 'season.csv', '--issues-to', 'mend.csv', '--json');
   expect(
-    (JSON.parse(copied.stdout) as Report).issues.filter(({ severity }) => severity === 'error')
+    (JSON.parse(copied.stdout) as Imported).issues.filter(({ severity }) => severity === 'error')
       .length,
   ).toBeGreaterThan(89);
   expect(
@@ -108,15 +106,13 @@ test('the workbook with issues keeps days as days, and its columns fit their con
 test('map links and full plus codes are points, in tables, in pas add and in pas edit', async () => {
   const homeCopy = home.copy();
   const run = await homeCopy.pas('import', odd('links-of-maps.csv'), '--json');
-  const report = JSON.parse(run.stdout) as Report;
+  const report = JSON.parse(run.stdout) as Imported;
   expect([run.code, report.added, report.invalid]).toEqual([3, 3, 2]);
   expect(
     report.issues.filter(({ severity }) => severity === 'error').map(({ row }) => row),
   ).toEqual([5, 6]);
   const points = async () =>
-    (await homeCopy.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')).map(
-      ({ local_id, elements }) => [local_id, elements['geom_wkt']],
-    );
+    (await homeCopy.json('list')).map(({ local_id, elements }) => [local_id, elements['geom_wkt']]);
   expect(Object.fromEntries(await points())).toMatchObject({
     'L-1': 'POINT (14.4208 50.0871)',
     'L-2': 'POINT (14.4208125 50.0870625)',
@@ -148,7 +144,7 @@ test('map links and full plus codes are points, in tables, in pas add and in pas
 test('the numbers of a register below its title are known by the finds that are here', async () => {
   const homeCopy = home.copy();
   homeCopy.file('season.csv', readFileSync(odd('missing-photographs.csv'), 'utf8'));
-  await homeCopy.json<Report>('import', 'season.csv');
+  await homeCopy.json('import', 'season.csv');
   homeCopy.file('register.csv', readFileSync(odd('register-of-numbers.csv'), 'utf8'));
   await expectEnded(homeCopy.pas('number', 'import', 'register.csv', '--dry-run'), 0);
   const done = await homeCopy.json<{ queued: number; numbers: unknown[] }>(

@@ -33,7 +33,7 @@ beforeAll(async () => {
     'archaeologist',
   );
   expect(run.stderr).toContain(`\`pas login --profile ${MUSEUM}\``);
-  const [first] = await home.json<{ ident_cely: string }[]>('list');
+  const [first] = await home.json('list');
   ident = first?.ident_cely ?? '';
 });
 

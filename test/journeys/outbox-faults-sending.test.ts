@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
+import type { Listed } from '../support/json-output.ts';
 import { accountFlags, type Home, signedIn, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, tinyPng, writeSeason } from '../support/season.ts';
 import { useMock } from '../support/use-mock.ts';
@@ -41,19 +42,11 @@ async function shownAt(ident: string): Promise<string> {
 }
 
 async function photosByState(home: Home): Promise<Record<string, number>> {
-  return (await home.json<{ entries: { photo: Record<string, number> } }>('status')).entries.photo;
+  return (await home.json('status')).entries.photo;
 }
 
-type Listed = {
-  readonly local_id: string;
-  readonly ident_cely: string | null;
-  readonly elements: Record<string, unknown>;
-};
-
 async function listed(home: Home, find: string, ...flags: string[]): Promise<Listed> {
-  const found = (await home.json<Listed[]>('list', ...flags)).find(
-    ({ local_id }) => local_id === find,
-  );
+  const found = (await home.json('list', ...flags)).find(({ local_id }) => local_id === find);
   if (found === undefined) throw new Error(`there is no find ${find}`);
   return found;
 }
@@ -144,9 +137,7 @@ test('A find that is corrected during validation keeps the correction, and is se
   for (const find of edited)
     expect((await home.do('show', find, '--xml')).stdout).toContain('<svc:hloubka>77<');
   await home.do('push', ...edited);
-  const sentFinds = (await home.json<Listed[]>('list')).filter(
-    ({ ident_cely }) => ident_cely !== null,
-  );
+  const sentFinds = (await home.json('list')).filter(({ ident_cely }) => ident_cely !== null);
   expect(sentFinds).toMatchObject(edited.map(() => ({ elements: { hloubka: 77 } })));
   for (const { ident_cely } of sentFinds)
     expect(await shownAt(ident_cely ?? '')).toContain('<svc:hloubka>77<');

@@ -66,7 +66,7 @@ function decision({ files }: Matched): Record<string, string> {
 async function atService(): Promise<
   Record<string, { readonly name: string; readonly sha512: string }[]>
 > {
-  const listed = await home.json<{ local_id: string; ident_cely: string }[]>('list');
+  const listed = await home.json('list');
   const records: Record<string, { name: string; sha512: string }[]> = {};
   for (const { local_id: localId, ident_cely: ident } of listed) {
     const query = new URLSearchParams({
@@ -157,8 +157,7 @@ test('a stripped photograph whose answer was lost is found by its checksum, sinc
     fault: 'reset-after-save',
   });
   await home.pas('push');
-  type Shown = { entries: { kind: string; state: string; evidence: { basis: string }[] }[] };
-  const { entries } = await home.json<Shown>('show', 'K-1');
+  const { entries } = await home.json('show', 'K-1');
   expect(entries.find(({ kind }) => kind === 'photo')).toMatchObject({
     state: 'accepted',
     evidence: [{ basis: 'same-digest' }],
@@ -219,7 +218,7 @@ describe('one photograph with and without its place', () => {
 
   test('is one photograph for tables too', async () => {
     const table = home.file('more.csv', 'local_id;photos\nK-1;a.jpg\n');
-    const photos = async () => (await home.json<{ photos: number }>('import', table)).photos;
+    const photos = async () => (await home.json('import', table)).photos;
     await stripPlaces(true);
     expect(await photos()).toBe(1);
     await stripPlaces(false);
@@ -257,7 +256,7 @@ test('a photograph with another extension or letter case is found if one file al
   );
   await expectEnded(home.pas('photo', 'add', 'K-1', join(home.folder, 'img_0003.jpg')), 3);
   const table = home.file('more.csv', 'local_id;photos\nK-2;img_0002.JPG\n');
-  const imported = await home.json<{ photos: number; issues: { rule: string }[] }>('import', table);
+  const imported = await home.json('import', table);
   expect(imported.photos).toBe(1);
   expect(imported.issues.map(({ rule }) => rule)).toContain('photo-spelling');
 });

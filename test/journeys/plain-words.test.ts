@@ -31,10 +31,7 @@ test('an uncertain find has a one-sentence summary, and its evidence on request'
     expect(fully.stdout).toMatch(reason);
   }
   await home.pas('reconcile');
-  const shown = await home.json<{ entries: { reason: string; evidence: unknown[] }[] }>(
-    'show',
-    'K-2',
-  );
+  const shown = await home.json('show', 'K-2');
   expect(shown.entries[0]).toMatchObject({
     reason: expect.stringMatching(reason),
     evidence: [{ verdict: 'undecided' }],

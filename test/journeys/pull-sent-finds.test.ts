@@ -367,7 +367,7 @@ describe('a training instance', () => {
     home = await signedIn(service);
     await importSeason(home, 1);
     await home.do('push');
-    const [sent] = await home.json<{ ident_cely: string }[]>('list');
+    const [sent] = await home.json('list');
     await service.control('POST', `/records/${sent?.ident_cely}/delete`);
     const run = await home.pas('pull');
     expect(run.stderr).toContain(`Deleted in the service: K-1 (${sent?.ident_cely}).`);
@@ -397,9 +397,7 @@ describe('a training instance', () => {
       await importSeason(colleague, 3);
       await colleague.do('push');
       const listIdents = (of: Home) =>
-        of
-          .json<{ ident_cely: string }[]>('list')
-          .then((all) => all.map(({ ident_cely }) => ident_cely));
+        of.json('list').then((all) => all.map(({ ident_cely }) => ident_cely));
       expect(await listIdents(home)).toEqual(await listIdents(colleague));
 
       await expectEnded(

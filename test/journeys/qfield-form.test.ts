@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Imported } from '../support/json-output.ts';
 import { pointBlob } from '../support/make-geopackage.ts';
 import { expectDone, makeHome } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -26,21 +27,6 @@ beforeAll(async () => {
   empty = join(home.folder, 'empty');
   await home.do('field', 'make', empty, '--for', 'qfield', '--set', 'projekt=C-202400101');
 });
-
-type Report = {
-  readonly added: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly photos: number;
-  readonly drafts: number;
-  readonly issues: readonly {
-    rule: string;
-    severity: string;
-    message: string;
-    find?: string;
-    column?: string;
-  }[];
-};
 
 type Values = Readonly<Record<string, string | number | null>>;
 
@@ -96,14 +82,12 @@ function insert(database: ReturnType<typeof openSqlite>, values: Values): void {
     .run(pointBlob(15.1700002, 49.84), ...Object.values(values));
 }
 
-async function imported(...args: string[]): Promise<Report> {
-  return JSON.parse((await home.pas('import', ...args, '--json')).stdout) as Report;
+async function imported(...args: string[]): Promise<Imported> {
+  return JSON.parse((await home.pas('import', ...args, '--json')).stdout) as Imported;
 }
 
 async function readElements(localId: string): Promise<Readonly<Record<string, unknown>>> {
-  const found = (
-    await home.json<{ local_id: string; elements: Record<string, unknown> }[]>('list')
-  ).find((find) => find.local_id === localId);
+  const found = (await home.json('list')).find((find) => find.local_id === localId);
   return found?.elements ?? {};
 }
 

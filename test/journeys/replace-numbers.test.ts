@@ -13,7 +13,7 @@ beforeEach(async () => {
   await importSeason(home, 3);
   await home.do('number', 'set', 'K-1', 'A 1');
   await home.do('push');
-  idents = (await home.json<{ ident_cely: string }[]>('list')).map(({ ident_cely }) => ident_cely);
+  idents = (await home.json('list')).flatMap(({ ident_cely }) => ident_cely ?? []);
 });
 
 /** Takes the command that is advised, as a shell takes it apart. */

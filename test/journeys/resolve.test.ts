@@ -10,8 +10,6 @@ const mock = useMock();
 let home: Home;
 const IN_DOUBT = { endpoint: 'import', when: { nth: 2 }, times: 1 };
 
-type Listed = { readonly local_id: string; readonly ident_cely: string | null }[];
-
 /** K-1 and K-3 are sent; K-2 is uncertain, and no lookup can settle it for an hour. */
 async function doubt(fault: string): Promise<void> {
   home = await signedIn(mock.service, settledAfter(3_600_000), 'archivist');
@@ -25,7 +23,7 @@ async function doubt(fault: string): Promise<void> {
 
 /** The last record that the service has given to a find of this home. */
 async function newest(of = home): Promise<string> {
-  const idents = (await of.json<Listed>('list')).flatMap(({ ident_cely }) => ident_cely ?? []);
+  const idents = (await of.json('list')).flatMap(({ ident_cely }) => ident_cely ?? []);
   return idents.sort().at(-1) ?? '';
 }
 
@@ -38,10 +36,7 @@ async function anothers(): Promise<string> {
 }
 
 async function stateOfFind(): Promise<string | undefined> {
-  const { entries } = await home.json<{ entries: { kind: string; state: string }[] }>(
-    'show',
-    'K-2',
-  );
+  const { entries } = await home.json('show', 'K-2');
   return entries.find(({ kind }) => kind === 'import')?.state;
 }
 
@@ -100,10 +95,7 @@ describe('a decision', () => {
     expect(await stateOfFind()).toBe('accepted');
     const undone = await home.do('undo');
     expect(undone.stdout).toContain('Undone: pas resolve');
-    const after = await home.json<{ entries: { kind: string; evidence: unknown }[] }>(
-      'show',
-      'K-2',
-    );
+    const after = await home.json('show', 'K-2');
     const withoutEvidence = ({ entries, ...rest }: Record<string, unknown>): unknown => ({
       ...rest,
       entries: (entries as Record<string, unknown>[]).map(({ evidence: _, ...entry }) => entry),
@@ -127,8 +119,7 @@ describe('a decision', () => {
 
 test('a displayed command can be typed as it is', async () => {
   await doubt('500-before-save');
-  type Status = { needs_person: { find: string; command: string }[] };
-  const { needs_person } = await home.json<Status>('status');
+  const { needs_person } = await home.json('status');
   expect(needs_person).toMatchObject([{ find: 'K-2', command: 'pas resolve K-2' }]);
   await expectEnded(
     home.pas('resolve', 'K-2'),

@@ -7,9 +7,6 @@ import { useMock, useVocabularies } from '../support/use-mock.ts';
 const mock = useMock();
 const home = useVocabularies(mock);
 
-type Issue = { rule: string; severity: string; row: number | null; message: string };
-type Report = { added: number; invalid: number; drafts: number; issues: Issue[] };
-
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 const FINDS = ['Z-1;spona;2024-06-01;5;', 'Z-2;nůž;2024-06-01;12;'];
 const season = (...rows: readonly string[]): string =>
@@ -30,7 +27,7 @@ test('totals, rules, repeated headers and remarks are named with their rows and 
     'season.csv',
     season(...FINDS, ...otherNames, 'Z-3;mince;2024-06-02;1;Celkem zachovalá'),
   );
-  const report = await homeCopy.json<Report>('import', table, ...SET);
+  const report = await homeCopy.json('import', table, ...SET);
   expect(report).toMatchObject({ added: 3, invalid: 0 });
   expect(report.issues.map(({ rule, severity, row }) => [rule, severity, row])).toEqual(
     otherNames.map((_, index) => ['row-no-find', 'warning', index + 4]),
@@ -50,18 +47,18 @@ test('a find with only a number and a remark stays, as do tables in which finds 
   const homeCopy = home.copy();
   const rows = [...FINDS, 'Z-3;;;;ztraceno', 'Z-4;;;;'];
   expect(
-    await homeCopy.json<Report>('import', homeCopy.file('season.csv', season(...rows)), ...SET),
+    await homeCopy.json('import', homeCopy.file('season.csv', season(...rows)), ...SET),
   ).toMatchObject({
     added: 4,
     issues: [],
   });
-  const bare = await homeCopy.json<Report>(
+  const bare = await homeCopy.json(
     'import',
     homeCopy.file('bare.csv', 'local_id;poznamka\nB-1;spona\nkonec;x\n'),
     ...SET,
   );
   expect(bare).toMatchObject({ added: 2, issues: [] });
-  const few = await homeCopy.json<Report>(
+  const few = await homeCopy.json(
     'import',
     homeCopy.file('few.csv', season('F-1;spona;;;', 'dál;;;;x')),
     ...SET,
@@ -79,15 +76,9 @@ test('the same holds through the proposed map, in workbooks, and for registratio
     ['Měřil Jan Novák'],
   ];
   const table = homeCopy.file('museum.xlsx', makeWorkbook([{ name: 'A', rows }]));
-  const wizard = await homeCopy.json<{ rows: number }>(
-    'import',
-    table,
-    '--wizard',
-    '--yes',
-    ...SET.slice(0, 6),
-  );
+  const wizard = await homeCopy.json('import', table, '--wizard', '--yes', ...SET.slice(0, 6));
   expect(JSON.stringify(wizard)).not.toContain('Celkem');
-  const report = await homeCopy.json<Report>(
+  const report = await homeCopy.json(
     'import',
     table,
     '--map',

@@ -7,8 +7,6 @@ const mock = useMock();
 // A profile as people have it: with a pace.
 const home = useHome(mock, []);
 
-type Pause = { readonly paused_until: string | null; readonly asked_until: string | null };
-
 async function throttledFor(seconds: number): Promise<{ readonly stderr: string }> {
   await importSeason(home, 2);
   await mock.service.faults({
@@ -30,7 +28,7 @@ test('a pause requested by the service is shown by status and doctor, and honour
   expect(status.stdout).toMatch(
     /asked for a pause: nothing is sent until \d{4}-\d\d-\d\d \d\d:\d\d\./,
   );
-  expect((await home.json<Pause>('status')).paused_until).toMatch(/Z$/);
+  expect((await home.json('status')).paused_until).toMatch(/Z$/);
   const doctor = JSON.parse((await home.pas('doctor', '--offline', '--json')).stdout) as {
     checks: { name: string; level: string }[];
   };
@@ -45,7 +43,7 @@ test('a pause of more than an hour is kept for an hour, and shown as requested',
   expect(stderr).toMatch(
     /asked for a pause until \d{4}-\d\d-\d\d \d\d:\d\d; pas waits an hour at most/,
   );
-  const pause = await home.json<Pause>('status');
+  const pause = await home.json('status');
   expect(Date.parse(pause.paused_until ?? '')).toBeGreaterThan(before + 3_000_000);
   expect(Date.parse(pause.paused_until ?? '')).toBeLessThan(Date.now() + 3_601_000);
   expect(Date.parse(pause.asked_until ?? '')).toBeGreaterThan(before + 86_000_000);
@@ -53,5 +51,5 @@ test('a pause of more than an hour is kept for an hour, and shown as requested',
 });
 
 test('without a pause, status shows none, even before the first push', async () => {
-  expect(await home.json<Pause>('status')).toMatchObject({ paused_until: null, asked_until: null });
+  expect(await home.json('status')).toMatchObject({ paused_until: null, asked_until: null });
 });

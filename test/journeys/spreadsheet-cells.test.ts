@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Imported, Issue } from '../support/json-output.ts';
 import { type WorkbookCell, workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type Home, setFlags } from '../support/run-pas.ts';
@@ -8,17 +9,6 @@ import { useMock, useVocabularies } from '../support/use-mock.ts';
 
 const mock = useMock();
 const home = useVocabularies(mock);
-
-type Issue = {
-  rule: string;
-  severity: string;
-  row: number | null;
-  column: string | null;
-  find: string | null;
-  message: string;
-};
-type Report = { added: number; invalid: number; issues: Issue[] };
-type Listed = { local_id: string; elements: Record<string, unknown> };
 
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=archeolog', 'geom_system=4326');
 
@@ -38,9 +28,9 @@ function workbook(...rows: readonly (readonly WorkbookCell[])[]): Buffer {
 
 async function imported(homeCopy: Home, name: string, bytes: Buffer | string, ...more: string[]) {
   const run = await homeCopy.pas('import', homeCopy.file(name, bytes), ...SET, ...more, '--json');
-  const { issues, ...counts } = JSON.parse(run.stdout) as Report;
+  const { issues, ...counts } = JSON.parse(run.stdout) as Imported;
   const finds = new Map(
-    (await homeCopy.json<Listed[]>('list')).map(({ local_id, elements }) => [local_id, elements]),
+    (await homeCopy.json('list')).map(({ local_id, elements }) => [local_id, elements]),
   );
   return {
     code: run.code,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Listed } from '../support/json-output.ts';
 import { type RunningMock, serveMock } from '../support/mock-process.ts';
 import { accountFlags, type Home, jsonLines, type Service, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
@@ -36,8 +37,7 @@ beforeEach(async () => {
   await home.do('login');
 });
 
-type Listed = { local_id: string; state: string | null; ident_cely: string | null }[];
-const listed = async (...flags: string[]): Promise<Listed> => home.json<Listed>('list', ...flags);
+const listed = async (...flags: string[]): Promise<Listed[]> => home.json('list', ...flags);
 
 test('the same finds go to the training instance and then to production, as separate records', async () => {
   const before = await production.state();

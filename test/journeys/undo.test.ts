@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
+import type { Listed } from '../support/json-output.ts';
 import { type Run, signedIn } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
@@ -8,7 +9,6 @@ import { useHome, useMock } from '../support/use-mock.ts';
 const mock = useMock();
 const home = useHome(mock);
 
-type Listed = { local_id: string; state: string; elements: Record<string, unknown> };
 type Logged = {
   id: string;
   at: string;
@@ -16,7 +16,7 @@ type Logged = {
   finds: { local_id: string; before: unknown; after: unknown }[];
 };
 
-const list = (): Promise<Listed[]> => home.json<Listed[]>('list');
+const list = (): Promise<Listed[]> => home.json('list');
 const log = (): Promise<Logged[]> => home.json<Logged[]>('undo', '--list');
 
 async function documents(): Promise<string[]> {
@@ -125,7 +125,7 @@ describe('pas undo', () => {
     const elsewhere = await signedIn(mock.service);
     await importSeason(elsewhere, 1);
     await elsewhere.do('push');
-    const [sent] = await elsewhere.json<{ ident_cely: string }[]>('list');
+    const [sent] = await elsewhere.json('list');
     await importSeason(home, 1);
     await expectEnded(home.pas('push'), 6);
     await home.do('resolve', 'K-1', '--created', sent?.ident_cely ?? '', '--yes');
@@ -156,7 +156,7 @@ describe('pas undo', () => {
     void running.ended.then((run) => {
       over = run;
     });
-    for (let finds = 0; finds === 0; { finds } = await home.json<{ finds: number }>('status'))
+    for (let finds = 0; finds === 0; { finds } = await home.json('status'))
       if (over !== undefined) throw new Error(`the import ended with ${over.code}: ${over.stderr}`);
     running.child.kill('SIGKILL');
     await running.ended;

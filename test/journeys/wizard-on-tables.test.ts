@@ -111,7 +111,7 @@ test('the number of a sent find is not the identifier that the service gave it',
     0,
   );
   await expectEnded(homeCopy.pas('push'), 0);
-  const sent = await homeCopy.json<{ local_id: string; ident_cely: string }[]>('list');
+  const sent = await homeCopy.json('list');
   const rows = sent.map(({ local_id, ident_cely }) => `${local_id};${ident_cely};spona`);
   const { value } = await look(
     homeCopy,

@@ -7,10 +7,8 @@ const home = useHome(mock);
 
 const SET = setFlags('projekt=C-202400101', 'stav=1', 'pristupnost=HES-000865');
 
-type Shown = { readonly elements: Readonly<Record<string, unknown>> };
-
 async function showPoints(...finds: string[]): Promise<unknown[]> {
-  const shown = await Promise.all(finds.map((find) => home.json<Shown>('show', find)));
+  const shown = await Promise.all(finds.map((find) => home.json('show', find)));
   return shown.map(({ elements }) => elements['geom_wkt'] ?? elements['geom_sjtsk_wkt']);
 }
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Listed } from '../support/json-output.ts';
 import { photoWithGps } from '../support/photo-with-gps.ts';
 import { answer, startTerminal, whyNoTerminal } from '../support/terminal-session.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
@@ -8,14 +9,8 @@ const home = useVocabularies(mock);
 
 beforeEach(({ skip }) => skip(whyNoTerminal !== undefined, whyNoTerminal));
 
-type Listed = {
-  readonly local_id: string;
-  readonly state: string;
-  readonly elements: Readonly<Record<string, unknown>>;
-};
-
 async function found(localId: string): Promise<Listed | undefined> {
-  return (await home.json<Listed[]>('list')).find((find) => find.local_id === localId);
+  return (await home.json('list')).find((find) => find.local_id === localId);
 }
 
 describe('two finds are entered on a terminal', () => {

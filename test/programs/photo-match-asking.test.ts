@@ -24,9 +24,8 @@ beforeEach(async () => {
 
 /** The names of the photographs that wait, by find. */
 async function queued(): Promise<Record<string, string[]>> {
-  type Shown = { entries: { kind: string; photo?: string }[] };
   const ofFind = async (find: string): Promise<[string, string[]]> => {
-    const { entries } = await home.json<Shown>('show', find);
+    const { entries } = await home.json('show', find);
     return [find, entries.flatMap(({ photo }) => (photo === undefined ? [] : [photo])).sort()];
   };
   return Object.fromEntries(await Promise.all(['K-1', 'K-2', 'K-3'].map(ofFind)));

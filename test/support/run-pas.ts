@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { fetchToken } from './contract-requests.ts';
 import { found, makeNews } from './eventually.ts';
 import { hosted } from './hosted-runs.ts';
+import type { JsonOutput } from './json-output.ts';
 import { tied } from './tied.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
@@ -31,6 +32,7 @@ export type Home = {
   /** Makes a profile of this service, for training unless the flags say otherwise. */
   init(service: Addresses, ...flags: string[]): Promise<Run>;
   /** Runs `pas … --json`, and parses its one value. */
+  json<Name extends keyof JsonOutput>(command: Name, ...args: string[]): Promise<JsonOutput[Name]>;
   json<T>(...args: string[]): Promise<T>;
   /** Starts `pas` and lets it run. */
   start(...args: string[]): Started;
