@@ -95,16 +95,8 @@ async function inspectOpen(
   maxBytes: number,
 ): Promise<InspectedPhotograph> {
   const stat = await file.stat();
-  if (stat.isDirectory())
-    return makeRefusal(
-      'photo-not-a-file',
-      msg`${path} is a folder. Specify the photographs in it one by one.`,
-    );
   if (!stat.isFile())
-    return makeRefusal(
-      'photo-not-a-file',
-      msg`${path} is not a regular file. Specify a photograph.`,
-    );
+    return makeRefusal('photo-not-a-file', msg`${path} is not a file. Specify a photograph.`);
   if (stat.size === 0)
     return makeRefusal(
       'photo-empty',
@@ -156,8 +148,6 @@ function explainNotOpened(path: string, error: unknown): Message {
   const code = getErrorCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return msg`There is no photograph ${path}. Check the name, letter case included.`;
-  if (code === 'EACCES' || code === 'EPERM')
-    return msg`The photograph ${path} cannot be read: permission denied.`;
   const problem = getErrorMessage(error);
   return msg`The photograph ${path} cannot be opened: ${problem}`;
 }
@@ -243,7 +233,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (relative.split('/').includes('..')) {
       return makeUnreadable(
         'photo-path',
-        msg`The photograph "${name}" points outside the folder ${root} (".."). Move it into that folder.`,
+        msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`,
       );
     }
     const found = findPhotoFile(join(realRoot, relative));
@@ -262,7 +252,7 @@ export function makePhotoResolver(root: string): ResolvePhoto {
     if (!real.startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep)) {
       return makeUnreadable(
         'photo-path',
-        msg`The photograph "${name}" points outside the folder ${root} (symbolic link). Copy it into that folder.`,
+        msg`The photograph "${name}" points outside the folder ${root}. Copy it into that folder.`,
       );
     }
     return { value: real, remark: found.remark };

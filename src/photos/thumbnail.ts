@@ -1,5 +1,4 @@
 import type { Sharp, SharpOptions } from 'sharp';
-import { getErrorCode } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { parseExifTags, readBeginning } from './photo-exif.ts';
 import { reduceJpeg } from './remove-gps.ts';
@@ -128,10 +127,8 @@ async function readHead(path: string, expectedBytes: number): Promise<Buffer | s
     return size === expectedBytes
       ? bytes
       : t`No preview: the file has changed since it was queued.`;
-  } catch (thrown) {
-    const code = getErrorCode(thrown);
-    return code === 'ENOENT' || code === 'ENOTDIR'
-      ? t`No preview: the file is missing.`
-      : t`No preview: the file cannot be read.`;
+  } catch {
+    // The reason would name its folder, which is nothing for the readers of a page.
+    return t`No preview: the file is missing or cannot be read.`;
   }
 }

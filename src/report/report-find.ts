@@ -316,17 +316,17 @@ function listNextSteps({
   const steps: (NextStep & { readonly isDue: boolean })[] = [
     {
       isDue: changes.refused > 0 && state !== 'refused',
-      text: t`One of its photographs or numbers was refused. See why:`,
+      text: t`See what happened to it:`,
       command: cmd`pas show ${find}`,
     },
     {
       isDue: changes.uncertain > 0 && state !== 'uncertain',
-      text: t`pas cannot tell whether one of its photographs or numbers arrived. Look it up:`,
+      text: t`pas cannot tell whether it arrived. Look it up:`,
       command: cmd`pas reconcile ${find}`,
     },
     {
       isDue: changes.queued > 0 && isAtService(state),
-      text: t`Send its waiting photographs and numbers.`,
+      text: t`Send what is queued for it, when you are online.`,
       command: cmd`pas push ${find}`,
     },
     {
@@ -353,7 +353,7 @@ function listSteps(state: ReportState, find: string): NextStep[] {
   const steps: Partial<Record<ReportState, NextStep[]>> = {
     draft: [
       {
-        text: t`Complete its row in the table and import the table again, or complete it here:`,
+        text: t`Correct its row in the table and import the table again, or correct it here:`,
         command: cmd`pas edit ${find}`,
       },
     ],
@@ -369,14 +369,16 @@ function listSteps(state: ReportState, find: string): NextStep[] {
     ],
     uncertain: [
       {
-        text: t`pas cannot tell whether the service has it. Look it up:`,
+        text: t`pas cannot tell whether it arrived. Look it up:`,
         command: cmd`pas reconcile ${find}`,
       },
     ],
-    queued: [{ text: t`Send it when you are online.`, command: cmd`pas push ${find}` }],
+    queued: [
+      { text: t`Send what is queued for it, when you are online.`, command: cmd`pas push ${find}` },
+    ],
     gone: [
       {
-        text: t`See what happened to it, and ask the operator of the service.`,
+        text: t`See what happened to it:`,
         command: cmd`pas show ${find}`,
       },
     ],

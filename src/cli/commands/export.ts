@@ -13,7 +13,7 @@ import {
 } from '../../tables/exports/exporters.ts';
 import { addWhereOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { getDocumentProfile, openLabels, openReferenceFormatter } from '../context/validation.ts';
+import { openLabels, openReferenceFormatter } from '../context/validation.ts';
 import { parseFilters } from '../find-filters.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { mayReplace } from '../terminal.ts';
@@ -73,7 +73,6 @@ async function exportCommand(
   const outbox = await context.openOutboxToRead();
   const finds = names.length === 0 ? undefined : resolveFindNames(outbox, names);
   const progress = terminal.startProgress(t`Exporting`);
-  const documents = getDocumentProfile(context.getProfile());
   const getLabels = await openLabels(context);
   const formatReference =
     options.codes === true ? undefined : await openReferenceFormatter(context, getLabels);
@@ -84,7 +83,7 @@ async function exportCommand(
     formatReference,
     photosFolder: context.getOutboxPlaces().photosFolder,
     format,
-    documents,
+    documents: context.getProfile(),
     finds,
     nowMs: context.clock.now(),
     onProgress: progress.update,

@@ -76,7 +76,7 @@ async function set(
     const replacement = { find, value: number, replaces };
     if (options.replace === true || context.terminal.interactive)
       showReplacements(context, [replacement]);
-    const isMeant = options.replace === true || (await mayReplace(context, 1));
+    const isMeant = options.replace === true || (await confirmReplacement(context, 1));
     if (!isMeant)
       throw context.terminal.interactive
         ? new UsageError(t`Nothing was queued.`)
@@ -91,12 +91,11 @@ async function set(
       replaces: planNumberChange(outbox, subject, number).replaces ?? '',
     });
   if (change !== 'kept') announceInstance(context);
-  const resultTexts = {
-    queued: t`Number ${number} for ${find} is queued.`,
-    replaced: t`Number ${number} for ${find} replaces the queued number.`,
-    kept: t`Number ${number} for ${find} is already queued or set.`,
-  };
-  context.terminal.printLine(resultTexts[change]);
+  context.terminal.printLine(
+    change === 'kept'
+      ? t`Number ${number} for ${find} is already queued or set.`
+      : t`Number ${number} for ${find} is queued.`,
+  );
   context.terminal.printValue({ find, value: number, change, replaces: replaces ?? null });
   return 'done';
 }
@@ -108,7 +107,7 @@ function showReplacements({ terminal }: Context, replacements: readonly Replacem
     terminal.note(`  ${find}: ${replaces} → ${value}`);
 }
 
-async function mayReplace({ terminal, prompt }: Context, count: number): Promise<boolean> {
+async function confirmReplacement({ terminal, prompt }: Context, count: number): Promise<boolean> {
   if (!terminal.interactive) return false;
   const question = ngettext(
     msgid`Replace ${count} number that is already in the service?`,
@@ -165,7 +164,7 @@ export async function importNumbers(
   const isMeant = dryRun || options.replace === true || replacements.length === 0;
   if (isMeant || terminal.interactive) showReplacements(context, replacements);
   const command = replaceCommand(file, options);
-  const replace = isMeant || (await mayReplace(context, replacements.length));
+  const replace = isMeant || (await confirmReplacement(context, replacements.length));
   const { numbers, issues } = dryRun ? planned : queueNumbers(outbox, planned, replace);
   const count = (isCounted: (number: TableNumber) => boolean): number =>
     numbers.filter(isCounted).length;
@@ -185,9 +184,9 @@ export async function importNumbers(
         )
       : t`${all}: ${queued} queued, ${replaced} replaced, ${current} unchanged.`,
   );
-  if (!replace) terminal.note(t`To replace the numbers that records have: ${command}`);
-  else if (dryRun && replacements.length > 0 && options.replace !== true)
-    terminal.note(t`Add --replace to replace the numbers that records already have: ${command}`);
+  const isAskedFor = options.replace === true || replacements.length === 0;
+  if (!replace || (dryRun && !isAskedFor))
+    terminal.note(t`To replace the numbers that records have: ${command}`);
   if (!dryRun && queued + replaced > 0)
     terminal.note(t`Next: \`${cmd`pas push --only`} number\` when you are online.`);
   terminal.printValue({

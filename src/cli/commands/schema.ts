@@ -12,7 +12,7 @@ import {
 import { defineCommand, type Runner } from '../command.ts';
 import { isProtectedAddress } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { getDocumentProfile, getOwnSchemaFolder } from '../context/validation.ts';
+import { getOwnSchemaFolder } from '../context/validation.ts';
 
 type SchemaOptions = GlobalOptions & { readonly update?: boolean; readonly bundled?: boolean };
 
@@ -31,7 +31,7 @@ export function register(program: Command, run: Runner): void {
 
 async function schema(context: Context, options: SchemaOptions): Promise<ExitReason> {
   const { terminal } = context;
-  const profile = getDocumentProfile(context.getProfile());
+  const profile = context.getProfile();
   const folder = getOwnSchemaFolder(context, profile);
   const change = await changeSchema(context, folder, options);
   print(context, profile.schemaVersion, await findSchemaInUse(profile, folder), change);
@@ -51,10 +51,11 @@ async function changeSchema(
 }
 
 async function fetchInto(context: Context, folder: string): Promise<SchemaChange> {
-  const { answerTimeoutMs, allowHttp } = context.getProfile();
+  const profile = context.getProfile();
+  const { answerTimeoutMs, allowHttp } = profile;
   const { send } = await context.openConnections();
   return updateSchema({
-    profile: getDocumentProfile(context.getProfile()),
+    profile,
     folder,
     send,
     clock: context.clock,

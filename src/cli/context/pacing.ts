@@ -63,6 +63,7 @@ function openLocalStore({ places, clock }: Context): ReturnType<typeof openPaceS
 type SaidPause = {
   /** Absent where there is no pause. */
   readonly text?: string;
+  /** Its ends as ISO 8601, for programs; null where there is none. */
   readonly value: { readonly paused_until: string | null; readonly asked_until: string | null };
 };
 
@@ -71,34 +72,27 @@ type SaidPause = {
  * creates no store; an unavailable one counts as no pause.
  */
 export async function readSharedPause(context: Context, profile: Profile): Promise<SaidPause> {
-  const isThere = profile.pacing !== 'local' || existsSync(context.places.paceFile);
-  try {
-    return describePause(
-      isThere ? await (await openPace(context, profile, { tolerant: true })).readPause() : NO_PAUSE,
-      context.clock.now(),
-    );
-  } catch (thrown) {
-    if (thrown instanceof DatabaseError) return describePause(NO_PAUSE, 0);
-    throw thrown;
-  }
-}
-
-const NO_PAUSE: Pause = { pausedMs: 0, requestedMs: 0 };
-
-/**
- * Describes a pause: its ends as ISO 8601, null where there is none; `text` only during a pause.
- * @param nowMs wall clock
- */
-export function describePause(pause: Pause, nowMs: number): SaidPause {
+  const pause = await readPause(context, profile);
+  const nowMs = context.clock.now();
   const formatEnd = (ms: number): string | null =>
     ms > 0 ? new Date(nowMs + ms).toISOString() : null;
   const value = {
     paused_until: formatEnd(pause.pausedMs),
     asked_until: formatEnd(pause.requestedMs),
   };
-  return pause.pausedMs + pause.requestedMs > 0
-    ? { text: String(formatPause(pause, nowMs)), value }
-    : { value };
+  const isPaused = pause.pausedMs + pause.requestedMs > 0;
+  return isPaused ? { text: String(formatPause(pause, nowMs)), value } : { value };
+}
+
+async function readPause(context: Context, profile: Profile): Promise<Pause> {
+  const none = { pausedMs: 0, requestedMs: 0 };
+  if (profile.pacing === 'local' && !existsSync(context.places.paceFile)) return none;
+  try {
+    return await (await openPace(context, profile, { tolerant: true })).readPause();
+  } catch (thrown) {
+    if (thrown instanceof DatabaseError) return none;
+    throw thrown;
+  }
 }
 
 async function openSharedStore(

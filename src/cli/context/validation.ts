@@ -34,7 +34,6 @@ import {
 import { makeMappedLookup } from '../../tables/own-terms/mapping.ts';
 import type { AddingSources } from '../interview/add-find.ts';
 import type { FinderSource } from '../interview/answer.ts';
-import type { Profile } from './config.ts';
 import type { Context } from './context.ts';
 import { openLookups } from './open-service.ts';
 import { readMappingFile } from './user-files.ts';
@@ -47,7 +46,7 @@ import { readMappingFile } from './user-files.ts';
  */
 export async function openValidationContext(context: Context) {
   const profile = context.getProfile();
-  const schema = await openFindSchema(getDocumentProfile(profile), makeOwnSchemaReader(context));
+  const schema = await openFindSchema(profile, makeOwnSchemaReader(context));
   const lookups = await openLookups(context);
   const lookupTerm = makeMappedLookup(lookups.lookupTerm, await readMappingFile(context));
   const account = findKnownAccount(await context.openOutbox());
@@ -201,14 +200,6 @@ export function makeContextKeeping(context: Context): PhotographKeeping {
  */
 export function getPhotoRoot(tablePath: string, option: string | undefined): string {
   return option === undefined ? dirname(resolve(tablePath)) : resolve(option);
-}
-
-export function getDocumentProfile({
-  prefix,
-  schemaBase,
-  schemaVersion,
-}: Profile): DocumentProfile {
-  return { prefix, schemaBase, schemaVersion };
 }
 
 /**
