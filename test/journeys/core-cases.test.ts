@@ -226,6 +226,15 @@ describe('a table whose rows got other numbers', () => {
     expect((await home.do('import', shifted)).stdout).toContain('3 unchanged');
   });
 
+  test('gives no number of such a table to the find that had its number before', async () => {
+    await home.do('import', writeDays([0, 'K-1']));
+    await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);
+    await home.do('resolve', 'K-1', '--answer', 'new');
+    const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;N 1\n');
+    await expectEnded(home.pas('number', 'import', numbers), 3);
+    expect(await changesOf('K-1')).toStrictEqual([]);
+  });
+
   test('adds a row that is another find, and keeps the find of its number', async () => {
     await home.do('import', writeDays([0, 'K-1']));
     await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);

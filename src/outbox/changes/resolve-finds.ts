@@ -26,7 +26,7 @@ import { convertStoredFind } from './enqueue-finds.ts';
  * @throws UsageError with the unknown names, or for an ambiguous one
  */
 export function resolveFindNames(outbox: Outbox, names: readonly string[]): StoredFind[] {
-  const lookUp = createFindLookup(outbox, TYPED_KEYS);
+  const lookUp = createFindLookup(outbox, { isTyped: true });
   const finds = names.map((name) => requireUnambiguousName(lookUp(name), name));
   const missing = names.filter((_, index) => finds[index] === undefined);
   if (missing.length > 0) {
@@ -75,7 +75,7 @@ export function findSubjectWithEntries(outbox: Outbox, name: string): string {
  * @throws UsageError where it is neither, or ambiguous
  */
 export function findSubject(outbox: Outbox, find: string): string {
-  const stored = requireUnambiguousName(createFindLookup(outbox, TYPED_KEYS)(find), find);
+  const stored = requireUnambiguousName(createFindLookup(outbox, { isTyped: true })(find), find);
   if (stored !== undefined) return stored.uuid;
   const identCely = parseTypedIdent(find);
   if (identCely !== undefined) return makeRecordSubject(identCely);
@@ -131,20 +131,37 @@ const TYPED_KEYS: readonly MakeKey[] = [
 
 /**
  * Makes a lookup of finds by local id and identifier: exact first, then by each key. An index is
- * loaded once.
+ * loaded once. In a table, the local id of a find whose table has given the number to another find
+ * since is ambiguous.
  */
 export function createFindLookup(
   outbox: Outbox,
-  keys: readonly MakeKey[] = [makeIdKey],
+  { isTyped = false }: { readonly isTyped?: boolean } = {},
 ): (name: string) => NamedFind {
   const indexes = new Map<MakeKey, ReadonlyMap<string, ReadonlySet<string>>>();
+  const listLocalIds = (name: string, makeKey: MakeKey): string[] => {
+    const index = indexes.get(makeKey) ?? indexNames(outbox, makeKey);
+    indexes.set(makeKey, index);
+    return [...(index.get(makeKey(name)) ?? [])];
+  };
+  const hasNumberNow = (localId: string, name: string, { uuid, wish }: StoredFind): boolean => {
+    const other = findByLocalId(outbox, localId);
+    return (
+      other !== undefined &&
+      other.uuid !== uuid &&
+      other.wish.path === wish.path &&
+      makeIdKey(other.wish.key ?? '') === makeIdKey(name)
+    );
+  };
   return (name) => {
     const exact = findByLocalId(outbox, name) ?? findByIdentCely(outbox, name);
-    if (exact !== undefined) return exact;
-    for (const makeKey of keys) {
-      const index = indexes.get(makeKey) ?? indexNames(outbox, makeKey);
-      indexes.set(makeKey, index);
-      const [localId, ...otherIds] = index.get(makeKey(name)) ?? [];
+    if (exact !== undefined) {
+      const named = isTyped ? [] : listLocalIds(name, makeIdKey);
+      const otherIds = named.filter((localId) => hasNumberNow(localId, name, exact));
+      return otherIds.length > 0 ? { alike: [exact.localId, ...otherIds] } : exact;
+    }
+    for (const makeKey of isTyped ? TYPED_KEYS : [makeIdKey]) {
+      const [localId, ...otherIds] = listLocalIds(name, makeKey);
       if (otherIds.length > 0) return { alike: [localId ?? '', ...otherIds] };
       if (localId !== undefined) return findByLocalId(outbox, localId);
     }
