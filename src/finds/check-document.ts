@@ -18,7 +18,6 @@ import { NEW_PERSON } from './field.ts';
 import { FIELDS, type Field, type FindElements } from './fields.ts';
 import type { Find } from './find.ts';
 import { parseRecordValue } from './harvested-find.ts';
-import { explainSystem } from './parse-cell.ts';
 import { checkRules, type ValidationContext } from './rules.ts';
 
 const XSI = 'http://www.w3.org/2001/XMLSchema-instance';
@@ -176,26 +175,13 @@ function checkLiterals(
   const refuse = (rule: string, element: string, message: Message): void => {
     issues.push(makeErrorIssue(rule, message, { element }));
   };
-  const identCely = getElementText(getChild(find, 'ident_cely'));
-  if (identCely !== '' && identCely !== ':tba') {
-    refuse(
-      'ident-cely',
-      'ident_cely',
-      msg`ident_cely is "${identCely}". An import asks for a new identifier: write :tba.`,
-    );
-  }
-  const state = getChildText(find, 'stav');
-  if (state !== undefined && !TARGET_STATE.test(state)) {
-    refuse(
-      'target-state',
-      'stav',
-      msg`stav is "${state}". An import can only reach states 1, 2 and 3.`,
-    );
+  const refuseText = (rule: string, element: string, text: string, expected: string): void =>
+    refuse(rule, element, msg`${element} is "${text}". Write ${expected}.`);
+  for (const { rule, element, form, expected } of CHOSEN) {
+    const text = getElementText(getChild(find, element));
+    if (text !== '' && !form.test(text)) refuseText(rule, element, text, expected);
   }
   const system = getChildText(find, 'geom_system');
-  if (system !== undefined && system !== '4326' && system !== '5514') {
-    refuse('coordinate-system', 'geom_system', explainSystem(system));
-  }
   for (const { name, kind, epsg } of FIELDS) {
     const element = findElement(name);
     if (element === undefined) continue;
@@ -224,11 +210,7 @@ function checkLiterals(
         msg`${name} is present but empty. Write the point, or remove the element.`,
       );
     } else if (Number(code) !== Number(epsg)) {
-      refuse(
-        'coordinate-system',
-        name,
-        msg`The attribute EPSG of ${name} is "${code}", but the point is in ${epsg}. Write ${epsg}.`,
-      );
+      refuseText('coordinate-system', name, `EPSG ${code}`, `EPSG="${epsg}"`);
     }
   }
   return issues;
@@ -256,13 +238,21 @@ function isCutShort(source: string): boolean {
 }
 
 const TARGET_STATE = /^\+?0*[123]$/;
+const SYSTEM = /^(?:4326|5514)$/;
+
+/** Elements with one of a few texts. An import asks for a new identifier, and a state below 4. */
+const CHOSEN = [
+  { rule: 'ident-cely', element: 'ident_cely', form: /^:tba$/, expected: ':tba' },
+  { rule: 'target-state', element: 'stav', form: TARGET_STATE, expected: '1, 2, 3' },
+  { rule: 'coordinate-system', element: 'geom_system', form: SYSTEM, expected: '4326, 5514' },
+];
 
 /** Texts that the types of a find can hold; any other one is reported as a literal. */
 const LITERALS: Readonly<Partial<Record<Field['kind'], RegExp>>> = {
   integer: /./,
   boolean: /./,
   state: TARGET_STATE,
-  'geom-system': /^(?:4326|5514)$/,
+  'geom-system': SYSTEM,
 };
 
 function parseField(field: Field, element: XmlElement | undefined): [string, unknown][] {

@@ -8,6 +8,7 @@ import {
   type Field,
   type FindElements,
   getField,
+  getPoint,
   getPointElement,
   POINT_ELEMENTS,
 } from './fields.ts';
@@ -16,7 +17,6 @@ import {
   isNearPoint,
   type PointInBothSystems,
   type PointInSystem,
-  parsePointNumbers,
   toSJtsk,
   toWgs84,
 } from './place/geometry.ts';
@@ -118,14 +118,14 @@ export function getCanonicalPoint(elements: Elements): PointInSystem | undefined
  * the range of its system.
  */
 export function findPointInBothSystems(elements: FindElements): PointInBothSystems | undefined {
-  const measuredIn = elements.geom_system;
-  if (measuredIn === undefined) return undefined;
-  const wkt = measuredIn === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
-  const point = wkt === undefined ? undefined : parsePointNumbers(wkt);
-  if (point === undefined || findRangeProblem(measuredIn, ...point) !== undefined) return undefined;
+  const point = getPoint(elements);
+  if (point === undefined) return undefined;
+  const measuredIn = point.system;
+  const numbers = [Number(point.x), Number(point.y)] as const;
+  if (findRangeProblem(measuredIn, ...numbers) !== undefined) return undefined;
   return measuredIn === '4326'
-    ? { wgs84: point, sJtsk: toSJtsk(point), measuredIn }
-    : { wgs84: toWgs84(point), sJtsk: point, measuredIn };
+    ? { wgs84: numbers, sJtsk: toSJtsk(numbers), measuredIn }
+    : { wgs84: toWgs84(numbers), sJtsk: numbers, measuredIn };
 }
 
 /** A centimetre in degrees; in metres practically zero. */

@@ -5,7 +5,7 @@ import { cmd, joinMessages, type Message, msg } from '../base/message.ts';
 import { canAbbreviate, foldName, makePersonKey, splitNameWords } from '../base/names.ts';
 import { NEW_PERSON, type Reference } from './field.ts';
 import { FIELDS, type Field } from './fields.ts';
-import type { LookupTerm, TermCandidate, TermFailure, TermLookupResult } from './find.ts';
+import type { LookupTerm, TermCandidate, TermLookupResult } from './find.ts';
 import {
   detectNameOrder,
   isFeminineSurname,
@@ -81,20 +81,12 @@ export function explainFailedLookup(lookup: FailedLookup, set: string, text: str
   }
 }
 
-const SET_LABELS: Readonly<Record<string, Message>> = {
-  'heslo:nalezove_okolnosti': msg`finding contexts`,
-  'heslo:obdobi': msg`periods`,
-  'heslo:predmet_druh': msg`object types`,
-  'heslo:predmet_specifikace': msg`materials`,
-  'heslo:pristupnost': msg`accessibility`,
-  osoba: msg`people`,
-  organizace: msg`organisations`,
-};
-
-/** Formats a set for people, with its set name in brackets. */
+/** Formats a set for people by its element, with its set name in brackets. */
 export function formatSet(set: string): Message {
-  const label = SET_LABELS[set];
-  return label === undefined ? set : msg`${label} (${set})`;
+  const field = FIELDS.find((each) => each.set === set);
+  if (field === undefined) return set;
+  const label = field.label ?? field.gloss;
+  return msg`${label} (${set})`;
 }
 
 export type MappingConflict = Extract<TermLookupResult, { kind: 'mapping-conflict' }>;
@@ -103,21 +95,8 @@ function makeMappingConflictMessage(conflict: MappingConflict, set: string): Mes
   const { ownTerm, target, failure } = conflict;
   const term = 'term' in failure ? failure.term : undefined;
   const named = term === undefined ? target : `${term.label} (${term.id})`;
-  const why = describeFailure(failure, set);
-  return msg`"${ownTerm}" is mapped to ${named}, which ${why}. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
-}
-
-function describeFailure(failure: TermFailure, set: string): Message {
-  const where = formatSet(failure.kind === 'wrong-set' ? failure.term.setSpec : set);
-  switch (failure.kind) {
-    case 'deleted':
-      return msg`was deleted from ${where}`;
-    case 'wrong-set':
-      return msg`is now an entry of ${where}`;
-    case 'unknown':
-    case 'ambiguous':
-      return msg`is not an entry of ${where}`;
-  }
+  const where = formatSet(set);
+  return msg`"${ownTerm}" is mapped to ${named}, which is no entry of ${where} now. Choose another: ${cmd`pas vocab map set ${set} ${ownTerm}`} ID`;
 }
 
 type UnknownTerm = Extract<TermLookupResult, { kind: 'unknown' }>;

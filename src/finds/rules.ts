@@ -184,7 +184,8 @@ function findAreaProblem(
       return undefined;
     case 'outside': {
       const { nearest, distanceM } = areaLookup;
-      const where = nearest === undefined ? '' : describeNearest(nearest, distanceM);
+      const where =
+        nearest === undefined || distanceM === undefined ? '' : describeNearest(nearest, distanceM);
       const message = msg`The point ${place} is not in any known cadastral area.${where} Check the coordinates.`;
       // The service converts by other means and may find the point inside.
       const isOpen =
@@ -203,9 +204,8 @@ function findAreaProblem(
   }
 }
 
-function describeNearest(nearest: TermCandidate, distanceM: number | undefined): Message {
+function describeNearest(nearest: TermCandidate, distanceM: number): Message {
   const named = `${nearest.label} (${nearest.id})`;
-  if (distanceM === undefined) return msg` The nearest is ${named}.`;
   const distance =
     distanceM < 10_000 ? `${Math.round(distanceM)} m` : `${Math.round(distanceM / 1000)} km`;
   return msg` The nearest is ${named}, ${distance} away.`;

@@ -142,14 +142,14 @@ describe('a reviewed mapping', () => {
     await moveEntry('areal');
     await reported(
       'mapping-moved',
-      /HES-000286.*now an entry of heslo:areal.*pas vocab map set heslo:obdobi laten ID/,
+      /HES-000286.*no entry of Period.*pas vocab map set heslo:obdobi laten ID/,
     );
 
     await moveEntry('obdobi');
     await expectEnded(home.pas('validate'), 0);
     await mock.service.control('POST', '/records/HES-000286/delete');
     await home.do('harvest-vocab', 'heslo');
-    await reported('mapping-deleted', /HES-000286.*was deleted from periods \(heslo:obdobi\)/);
+    await reported('mapping-deleted', /HES-000286.*is no entry of Period \(heslo:obdobi\)/);
 
     const again = await home.pas('import', table('laten'), '--json');
     await expectEnded(again, 3);

@@ -56,7 +56,7 @@ test('a term of another vocabulary is found there by the advised command', async
   home.file('swapped.csv', `${TABLE}Z-1;C-202400101;1;4326;archeolog;keramika\n`);
   const swapped = await home.pas('import', 'swapped.csv', '--dry-run');
   expect(swapped.stdout).toContain(
-    '"keramika" is an entry of materials (heslo:predmet_specifikace), not of object types (heslo:predmet_druh).',
+    '"keramika" is an entry of Material (heslo:predmet_specifikace), not of Object (heslo:predmet_druh).',
   );
 });
 

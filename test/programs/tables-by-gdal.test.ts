@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type GeomSystem, parsePointNumbers } from '../../src/finds/place/geometry.ts';
+import { type GeomSystem, parsePoint } from '../../src/finds/place/geometry.ts';
 import { mapTable } from '../../src/tables/columns/map-table.ts';
 import { parseConstants } from '../../src/tables/columns/settings.ts';
 import { readTable } from '../../src/tables/readers.ts';
@@ -213,12 +213,13 @@ async function readBack(path: string, { constants = [], system = '4326' }: Form)
     errors: errors.map(({ message }) => String(message)),
     finds: finds.map(({ localId, elements }) => {
       const wkt = system === '4326' ? elements.geom_wkt : elements.geom_sjtsk_wkt;
+      const point = parsePoint(wkt ?? '');
       const filled = PAS_FIELDS.flatMap((name) =>
         elements[name] === undefined ? [] : [[name, elements[name]] as const],
       );
       return {
         localId,
-        point: wkt === undefined ? null : (parsePointNumbers(wkt) ?? wkt),
+        point: 'value' in point ? [Number(point.value.x), Number(point.value.y)] : (wkt ?? null),
         ...Object.fromEntries(filled),
       };
     }),

@@ -2,19 +2,16 @@ import type { Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { cmd, type Message, msg } from '../../base/message.ts';
-import type { Term } from '../../finds/vocabulary/term.ts';
-import type { Neighbour } from '../../finds/vocabulary/terms.ts';
+import { describeProject, type Term } from '../../finds/vocabulary/term.ts';
+import { countTermsBySet, listHarvests, type Neighbour } from '../../finds/vocabulary/terms.ts';
 import { harvestVocabulary, type SetHarvest } from '../../harvest/harvest-vocabulary.ts';
 import {
-  describeProject,
   expandSetName,
   exportTerms,
   findOtherSets,
   getTermWithNeighbours,
-  isProject,
   judgeProjects,
   listHarvestedTerms,
-  readHarvestSummary,
   searchHarvestedTerms,
   toTermJson,
 } from '../../tables/own-terms/map-terms.ts';
@@ -117,7 +114,7 @@ async function list(context: Context, set: string | undefined): Promise<ExitReas
 
 async function print(context: Context, terms: readonly Term[]): Promise<void> {
   const { terminal } = context;
-  const takenBy = terms.some(isProject)
+  const takenBy = terms.some(({ setSpec }) => setSpec === 'projekt')
     ? judgeProjects(terms, await openValidationContext(context))
     : undefined;
   const rows = terms.map((term) => {
@@ -137,7 +134,9 @@ const PROJECT_WORDS: Readonly<Record<'yes' | 'perhaps' | 'no', Message>> = {
 
 async function showSets(context: Context): Promise<ExitReason> {
   const { terminal } = context;
-  const { counts, harvests } = readHarvestSummary(await openHarvestedVocabulary(context));
+  const vocabulary = await openHarvestedVocabulary(context);
+  const counts = countTermsBySet(vocabulary);
+  const harvests = listHarvests(vocabulary);
   const rows = counts.map(({ setSpec, terms, gone }) => [setSpec, String(terms), String(gone)]);
   await terminal.printTable([t`SET`, t`ENTRIES`, t`GONE`], rows);
   for (const harvest of harvests) {

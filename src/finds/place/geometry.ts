@@ -3,7 +3,7 @@ import type proj4 from 'proj4';
 import type { Converter } from 'proj4';
 import { formatPlainNumber, trimText } from '../../base/characters.ts';
 import { FileError } from '../../base/errors.ts';
-import { isReadable, makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
+import { makeUnreadable, type Reading, type Unreadable } from '../../base/issue.ts';
 import { type Message, msg } from '../../base/message.ts';
 
 /** EPSG code: WGS 84 (`4326`) or S-JTSK (`5514`, x and y negative). */
@@ -108,12 +108,6 @@ export function formatDegrees(degrees: number): string {
 /** Formats `POINT (x y)`. */
 export function formatPoint({ x, y }: PointText): string {
   return `POINT (${x} ${y})`;
-}
-
-/** Returns a point's coordinates as numbers; undefined where the text is no plain point. */
-export function parsePointNumbers(wkt: string): readonly [number, number] | undefined {
-  const reading = parsePoint(wkt);
-  return isReadable(reading) ? [Number(reading.value.x), Number(reading.value.y)] : undefined;
 }
 
 /**

@@ -138,14 +138,6 @@ async function renderRows(
   return formatCsvLines(rows, format === 'tsv' ? '\t' : ';');
 }
 
-/**
- * Returns the function that renders finds for a purpose, or without one in a format. It gets the
- * format too.
- */
-export function getRenderer(exporter: ExportPurpose | undefined, format: ExportFormat): Render {
-  return (exporter === undefined ? FORMATS[format] : EXPORTERS[exporter]).render;
-}
-
 type ExportRequest = ExportSettings & {
   readonly filters: readonly FindFilter[];
   /** Purpose of the file; undefined for one that `pas import` reads again. */
@@ -190,7 +182,8 @@ export async function exportFinds(
   };
   const { exporter, format, nowMs } = request;
   const source = { ...request, nowIso: new Date(nowMs).toISOString() };
-  const pieces = await getRenderer(exporter, format)(counted(), source);
+  const { render } = exporter === undefined ? FORMATS[format] : EXPORTERS[exporter];
+  const pieces = await render(counted(), source);
   if ('file' in to) await writeOutputFile(to.file, pieces, to);
   else if (!(await writeToStdout(to.stream, pieces))) return undefined;
   return { finds: count, changed };

@@ -18,7 +18,6 @@ import {
   findTermByTypedIdent,
   isHarvested,
   isInSet,
-  listHarvests,
   listInferiors,
   listSuperiors,
   listTermPath,
@@ -108,14 +107,6 @@ export function getTermWithNeighbours(vocabulary: Vocabulary, ident: string) {
 }
 
 /**
- * Returns the number of terms of each set, and the state of each harvest. A harvest may be of a
- * family, whose sets are counted one by one.
- */
-export function readHarvestSummary(vocabulary: Vocabulary) {
-  return { counts: countTermsBySet(vocabulary), harvests: listHarvests(vocabulary) };
-}
-
-/**
  * Tells for each project among some entries if it takes finds of this account: `yes`, `perhaps`
  * or `no`. Entries of other sets are left out of the map.
  */
@@ -127,11 +118,9 @@ export function judgeProjects(
   return new Map(projects.map(({ ident }) => [ident, judgeProject(ident, rules)]));
 }
 
-export function isProject({ setSpec }: Term): boolean {
+function isProject({ setSpec }: Term): boolean {
   return setSpec === 'projekt';
 }
-
-export { describeProject } from '../../finds/vocabulary/term.ts';
 
 type ExportForm = 'csv' | 'json';
 

@@ -28,13 +28,13 @@ describe('a vocabulary cell', () => {
 
   test('an unknown label names the nearest', () => {
     expect(getProblem(period('palelit'))).toBe(
-      'periods (heslo:obdobi) has no entry "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
+      'Period (heslo:obdobi) has no entry "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
     );
   });
 
   test('an entry of another vocabulary and a deleted one are distinguished', () => {
     expect(getProblem(period('HES-000691'))).toContain(
-      'lahev (HES-000691) is an entry of object types (heslo:predmet_druh)',
+      'lahev (HES-000691) is an entry of Object (heslo:predmet_druh)',
     );
     expect(getProblem(period(DELETED.id))).toContain('was deleted');
   });

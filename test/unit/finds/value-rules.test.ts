@@ -83,11 +83,11 @@ describe('an issue about a value', () => {
     ],
     [
       { obdobi: { id: 'HES-000691', text: 'lahev' } },
-      'vocabulary: lahev (HES-000691) is an entry of object types (heslo:predmet_druh), but this element needs one of periods (heslo:obdobi). See: pas vocab list heslo:obdobi',
+      'vocabulary: lahev (HES-000691) is an entry of Object (heslo:predmet_druh), but this element needs one of Period (heslo:obdobi). See: pas vocab list heslo:obdobi',
     ],
     [
       { obdobi: { id: DELETED.id, text: '' } },
-      'vocabulary: zrušené (HES-000999) was deleted from periods (heslo:obdobi). Choose another: pas vocab search zrušené --set heslo:obdobi',
+      'vocabulary: zrušené (HES-000999) was deleted from Period (heslo:obdobi). Choose another: pas vocab search zrušené --set heslo:obdobi',
     ],
     [
       { predano_organizace: { id: 'Muzeum', text: '' } },
@@ -133,7 +133,7 @@ describe('a lookup in the vocabulary reports', () => {
   test('no entry, with similar labels, or else the command that lists all', () => {
     const nearest = [term('HES-000300', 'doba bronzová')];
     const text =
-      'vocabulary: periods (heslo:obdobi) has no entry "HES-000253". Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
+      'vocabulary: Period (heslo:obdobi) has no entry "HES-000253". Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
     expect(found({ kind: 'unknown', nearest })).toEqual([text]);
     const none = found({ kind: 'unknown', nearest: [] }, 'paleolit').join();
     expect(none).toContain(' To list them all: pas vocab list heslo:obdobi.');
@@ -148,13 +148,13 @@ describe('a lookup in the vocabulary reports', () => {
         failure: { kind: 'unknown', nearest: [] },
       }),
     ).toEqual([
-      'vocabulary: "starý" is mapped to HES-7, which is not an entry of periods (heslo:obdobi). Choose another: pas vocab map set heslo:obdobi starý ID',
+      'vocabulary: "starý" is mapped to HES-7, which is no entry of Period (heslo:obdobi) now. Choose another: pas vocab map set heslo:obdobi starý ID',
     ]);
   });
 
   test('nothing, if the vocabulary was not harvested', () => {
     expect(said({}, { lookupTerm: nothingHarvested })).toContain(
-      'not-harvested: HES-000253 in obdobi was not checked: periods (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
+      'not-harvested: HES-000253 in obdobi was not checked: Period (heslo:obdobi) was not harvested. Run pas harvest-vocab to check it.',
     );
     expect(
       checkRules(aFind({ obdobi: { id: 'HES-777777', text: '' } }), { today: '2024-11-20' }),

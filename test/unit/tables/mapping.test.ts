@@ -58,13 +58,13 @@ describe('a museum’s own term', () => {
     [
       'deleted',
       'HES-000001',
-      /mapped to stará \(HES-000001\), which was deleted from periods \(heslo:obdobi\)\..*pas vocab map set/,
+      /mapped to stará \(HES-000001\), which is no entry of Period \(heslo:obdobi\) now\..*pas vocab map set/,
     ],
-    ['moved', 'HES-000002', /which is now an entry of heslo:areal/],
+    ['moved', 'HES-000002', /which is no entry of Period/],
     [
       'never there',
       'HES-999999',
-      /mapped to HES-999999, which is not an entry of periods \(heslo:obdobi\)/,
+      /mapped to HES-999999, which is no entry of Period \(heslo:obdobi\)/,
     ],
   ])('whose entry was %s is refused with advice', (_, id, message) => {
     const reading = makeReferenceResolver(
