@@ -163,7 +163,7 @@ export function detachRecord(
   const facts = listFactsOfSlot(outbox, entry).filter((fact) => isAcceptance(fact, identCely));
   appendFacts(outbox, [
     makeDecisionFact(outbox, entry, {
-      answer: 'release',
+      answer: 'detach',
       by: 'service',
       attempts: [...new Set(facts.flatMap(listSettledAttempts))],
       identCely,

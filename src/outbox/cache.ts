@@ -16,7 +16,14 @@ import {
   type HeldQuestion,
   makeAttempts,
 } from './entry.ts';
-import { type CurrentBody, convertReadErrors, type Fact, type FactOf, ROW_BASES } from './facts.ts';
+import {
+  type CurrentBody,
+  convertReadErrors,
+  type Fact,
+  type FactOf,
+  listOfKind,
+  ROW_BASES,
+} from './facts.ts';
 import { foldSlot, getChangeState, getImportState, type SlotState } from './fold.ts';
 import {
   findIntentRow,
@@ -240,14 +247,13 @@ function makeChangeRows(
     const intent = row.id;
     const { attempts = [], verdicts } = state.intents.get(intent) ?? {};
     const accepted = attempts.find(({ id }) => verdicts?.get(id)?.kind === 'accepted');
-    const wish = facts.find(
-      (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
-    );
+    const wishes = listOfKind(facts, 'current').filter(({ body }) => body.intent === intent);
+    const [wish] = wishes;
     if (wish === undefined) return [];
     const kind: EntryKind = row.kind === 'number' ? 'number' : 'photo';
     const parsed = row.content === null ? undefined : parseIntent(kind, subject, row.content);
     const folded = getChangeState(state, intent);
-    const latest = findLatestWish(facts, intent) ?? wish;
+    const latest = findLatest(wishes) ?? wish;
     const entry = {
       ...NO_FIND,
       key: intent,
@@ -281,11 +287,8 @@ function sortByChain(rows: readonly IntentRow[]): IntentRow[] {
   return rows.toSorted((a, b) => getPlace(a.id) - getPlace(b.id));
 }
 
-/** Returns the wish for an intent that no other wish for it replaces. */
-function findLatestWish(facts: readonly Fact[], intent: string): FactOf<'current'> | undefined {
-  const wishes = facts.filter(
-    (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.body.intent === intent,
-  );
+/** Returns the one of several wishes for an intent that no other one replaces. */
+function findLatest(wishes: readonly FactOf<'current'>[]): FactOf<'current'> | undefined {
   const replaced = new Set(wishes.flatMap(({ body }) => body.replaces));
   return wishes.findLast(({ id }) => !replaced.has(id));
 }
@@ -319,9 +322,8 @@ function summarize(
   wish: CurrentBody,
   { intents, wanted, decisions, records }: SlotState,
 ): Summary {
-  const attempted = facts.filter(
-    (fact): fact is FactOf<'attempted'> =>
-      fact.kind === 'attempted' && (intent === undefined || fact.body.intent === intent),
+  const attempted = listOfKind(facts, 'attempted').filter(
+    ({ body }) => intent === undefined || body.intent === intent,
   );
   const ids = new Set(attempted.map(({ id }) => id));
   let unknownAttempts = 0;

@@ -222,11 +222,11 @@ export type RejectedMatch = 'same' | 'near';
 /**
  * `created`: this record is the entry's. `resend`: the named attempts did not arrive, or their
  * refusal is overruled; the rejected candidates are others. `abandon`: the named attempts no longer
- * matter. `release`: the service gave the record to another find, so what named it does not count.
+ * matter. `detach`: the service gave the record to another find, so what named it does not count.
  * `undo`: what it replaces does not count.
  */
 export type DecidedBody = {
-  readonly answer: 'created' | 'resend' | 'abandon' | 'release' | 'undo';
+  readonly answer: 'created' | 'resend' | 'abandon' | 'detach' | 'undo';
   /** Intent that the decision is about. */
   readonly intent: string | null;
   readonly by: 'person' | 'service';
@@ -262,6 +262,14 @@ export type Fact = {
   };
 }[FactKind];
 export type FactOf<Kind extends FactKind> = Extract<Fact, { readonly kind: Kind }>;
+
+/** Returns the facts of one kind. */
+export function listOfKind<Kind extends FactKind>(
+  facts: readonly Fact[],
+  kind: Kind,
+): FactOf<Kind>[] {
+  return facts.filter((fact) => fact.kind === kind) as FactOf<Kind>[];
+}
 
 /** A fact without its id. */
 export type NewFact = {

@@ -1,5 +1,5 @@
 import type { EntryState } from './entry.ts';
-import type { Fact, FactOf, RejectedMatch } from './facts.ts';
+import { type Fact, type FactOf, listOfKind, type RejectedMatch } from './facts.ts';
 import { isImportSlot } from './intents.ts';
 
 type Attempted = FactOf<'attempted'>;
@@ -112,12 +112,10 @@ function findEffective(decided: readonly Decided[], attempts: readonly Attempted
  */
 function findHeads(facts: readonly Fact[]): (Current | Attempted)[] {
   const replacedByWishes = new Set(
-    facts.flatMap((fact) => (fact.kind === 'current' ? fact.body.replaces : [])),
+    listOfKind(facts, 'current').flatMap(({ body }) => body.replaces),
   );
   const replacedByAttempts = new Set(
-    facts.flatMap((fact) =>
-      fact.kind === 'attempted' ? [...fact.body.basis, fact.body.current] : [],
-    ),
+    listOfKind(facts, 'attempted').flatMap(({ body }) => [...body.basis, body.current]),
   );
   return facts.filter((fact): fact is Current | Attempted => {
     if (replacedByWishes.has(fact.id) || replacedByAttempts.has(fact.id)) return false;
@@ -147,21 +145,18 @@ function judge(
   facts: readonly Fact[],
   decisions: readonly Decided[],
 ): AttemptVerdict {
-  const answers = facts.filter(
-    (fact) => fact.kind === 'answered' && fact.body.attempt === attempt,
-  ) as FactOf<'answered'>[];
-  const evidence = facts.filter(
-    (fact): fact is FactOf<'matched'> | FactOf<'absent'> =>
-      (fact.kind === 'matched' || fact.kind === 'absent') && fact.body.attempts.includes(attempt),
+  const answers = listOfKind(facts, 'answered').filter(({ body }) => body.attempt === attempt);
+  const evidence = [...listOfKind(facts, 'matched'), ...listOfKind(facts, 'absent')].filter(
+    ({ body }) => body.attempts.includes(attempt),
   );
   const decided = decisions.filter(({ body }) => body.attempts.includes(attempt));
   const isDecided = (answer: Decided['body']['answer']): boolean =>
     decided.some(({ body }) => body.answer === answer);
-  const released = new Set(
-    decided.flatMap(({ body }) => (body.answer === 'release' ? body.replaces : [])),
+  const detached = new Set(
+    decided.flatMap(({ body }) => (body.answer === 'detach' ? body.replaces : [])),
   );
   const accepted = listAcceptances(answers, evidence, decided).find(
-    ({ fact }) => !released.has(fact),
+    ({ fact }) => !detached.has(fact),
   );
   if (accepted !== undefined) return accepted;
   const refusal = answers.find(({ body }) => body.settles === 'refused');
@@ -173,7 +168,7 @@ function judge(
     isDecided('resend');
   if (isBack) return { kind: 'back' };
   if (isDecided('abandon')) return { kind: 'given-up' };
-  return { kind: answers.length > 0 || isDecided('release') ? 'unknown' : 'open' };
+  return { kind: answers.length > 0 || isDecided('detach') ? 'unknown' : 'open' };
 }
 
 type Acceptance = Extract<AttemptVerdict, { kind: 'accepted' }>;

@@ -15,11 +15,10 @@ import { type GuardedDatabase, guardDatabase } from '../base/disk/database-file.
 import { DatabaseError, getErrorMessage, isDamaged } from '../base/errors.ts';
 import { cmd, msg } from '../base/message.ts';
 import { packageRoot } from '../base/own-files.ts';
-import { FACT_COLUMNS, type Fact, type FactOf, type FactRow, parseFact } from './facts.ts';
+import { FACT_COLUMNS, type Fact, type FactRow, parseFact } from './facts.ts';
 import {
   findStoredIntent,
   INTENT_COLUMNS,
-  isImportSlot,
   parseStoredIntent,
   type StoredIntent,
   storeForeignIntent,
@@ -227,11 +226,4 @@ function makeFactFunctions(path: string, { sql, change }: GuardedDatabase) {
         .all(subject)
         .map((row) => parseFact(path, row)),
   };
-}
-
-/** Returns the last attempt of an import with its find, from facts of one subject. */
-export function findLastImportAttempt(facts: readonly Fact[]): FactOf<'attempted'> | undefined {
-  return facts.findLast(
-    (fact): fact is FactOf<'attempted'> => fact.kind === 'attempted' && isImportSlot(fact.slot),
-  );
 }

@@ -13,6 +13,7 @@ import {
   type FactOf,
   type FindWish,
   getOriginalDigest,
+  listOfKind,
   makeCommandId,
   makeDamagedError,
   makeFact,
@@ -423,8 +424,6 @@ function findWishOf(
   head: FactOf<'current'> | FactOf<'attempted'>,
 ): FactOf<'current'> | undefined {
   if (head.kind === 'current') return head;
-  const facts = listFactsOfSlot(outbox, head);
-  return facts.find(
-    (fact): fact is FactOf<'current'> => fact.kind === 'current' && fact.id === head.body.current,
-  );
+  const wishes = listOfKind(listFactsOfSlot(outbox, head), 'current');
+  return wishes.find(({ id }) => id === head.body.current);
 }

@@ -18,10 +18,9 @@ import {
   listLatestAcceptedImports,
   storeLookup,
 } from '../outbox/entry-queries.ts';
-import { type FactOf, makeStoredMessage } from '../outbox/facts.ts';
+import { type FactOf, listOfKind, makeStoredMessage } from '../outbox/facts.ts';
 import { foldSlot } from '../outbox/fold.ts';
 import { isImportSlot } from '../outbox/intents.ts';
-import { findLastImportAttempt } from '../outbox/ledger.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import { listFindUuids } from '../outbox/stored-finds.ts';
 import { detachSharedRecord } from '../outbox/unite.ts';
@@ -326,7 +325,7 @@ export function listFindsOfOthers(outbox: Outbox): FindOfOthers[] {
   return ledger.listAttemptedFinds(readHeader(outbox).service).flatMap((uuid) => {
     if (ours.has(uuid)) return [];
     const facts = ledger.listFactsOfSubject(uuid).filter(({ slot }) => isImportSlot(slot));
-    const attempt = findLastImportAttempt(facts);
+    const attempt = listOfKind(facts, 'attempted').at(-1);
     return attempt === undefined ? [] : [{ attempt, records: foldSlot(facts).records }];
   });
 }

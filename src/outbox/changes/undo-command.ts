@@ -6,6 +6,7 @@ import {
   type DecidedBody,
   type Fact,
   type FactOf,
+  listOfKind,
   makeUndoWords,
   type NewFact,
   parseCommandId,
@@ -89,12 +90,8 @@ function undoSlot(
   const facts = ofSubject.filter((fact) => fact.slot === slot);
   const isOfCommand = (fact: Fact): boolean =>
     'command' in fact.body && fact.body.command === command;
-  const wishes = facts.filter(
-    (fact): fact is FactOf<'current'> => fact.kind === 'current' && isOfCommand(fact),
-  );
-  const decided = facts.filter(
-    (fact): fact is FactOf<'decided'> => fact.kind === 'decided' && isOfCommand(fact),
-  );
+  const wishes = listOfKind(facts, 'current').filter(isOfCommand);
+  const decided = listOfKind(facts, 'decided').filter(isOfCommand);
   const state = foldSlot(facts);
   const wish = undoWishes(outbox, facts, state, wishes);
   const decision = undoDecisions(outbox, facts, state, decided, listTargets(ofSubject));
@@ -108,9 +105,7 @@ function undoSlot(
 
 /** Returns the records to which something was sent. */
 function listTargets(facts: readonly Fact[]): Set<string> {
-  return new Set(
-    facts.flatMap((fact) => (fact.kind === 'attempted' ? (fact.body.target ?? []) : [])),
-  );
+  return new Set(listOfKind(facts, 'attempted').flatMap(({ body }) => body.target ?? []));
 }
 
 function isAboutUnsearched({ body }: FactOf<'decided'>): boolean {
@@ -183,11 +178,9 @@ function listEarlier(
   own: ReadonlySet<string>,
 ): (Earlier | undefined)[] | undefined {
   const replaced = new Set(
-    facts.flatMap((fact) =>
-      fact.kind === 'current' && own.has(fact.id)
-        ? fact.body.replaces.filter((id) => !own.has(findOrigin(facts, id)))
-        : [],
-    ),
+    listOfKind(facts, 'current')
+      .filter(({ id }) => own.has(id))
+      .flatMap(({ body }) => body.replaces.filter((id) => !own.has(findOrigin(facts, id)))),
   );
   const earlier = facts.flatMap((fact): Earlier[] => {
     if (!replaced.has(fact.id)) return [];
@@ -234,9 +227,7 @@ function undoDecisions(
 ): Step {
   const inForce = new Set(decisions.map(({ id }) => id));
   const effective = decided.filter(({ id }) => inForce.has(id));
-  const reliedOn = new Set(
-    facts.flatMap((fact) => (fact.kind === 'attempted' ? fact.body.basis : [])),
-  );
+  const reliedOn = new Set(listOfKind(facts, 'attempted').flatMap(({ body }) => body.basis));
   const drafts = effective
     .filter(({ id, body }) => !reliedOn.has(id) && !targets.has(body.identCely ?? ''))
     .map((fact) => makeUndo(outbox, fact, fact.body, [fact.id]));
