@@ -16,6 +16,20 @@ export type Check = {
   run(scene: Scene): Promise<void>;
 };
 
+const make =
+  (kind: Kind) =>
+  (id: string, clause: ClauseId, expected: string, run: Check['run']): Check => ({
+    id,
+    clause,
+    kind,
+    expected,
+    run,
+  });
+
+export const harvests = make('harvest');
+export const asks = make('ask');
+export const writes = make('write');
+
 export type CheckResult = {
   readonly id: string;
   readonly clause_id: ClauseId;

@@ -1,4 +1,4 @@
-import { type Check, must, mustBeSame } from '../check.ts';
+import { asks, type Check, must, mustBeSame } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
 import { type Answer, isRedirect } from '../line.ts';
 import { mustRefuse } from '../refusal.ts';
@@ -55,72 +55,54 @@ function knock(
 
 export const ACCESS_CHECKS: readonly Check[] = [
   ...DOORS.flatMap((door): Check[] => [
-    {
-      id: `${door.id}-without-token`,
-      clause: 'A-AUTH-1',
-      kind: 'ask',
-      expected: '401 or 403',
-      run: async (scene) => mustRefuse(scene, await knock(scene, door, {}), 401, 403),
-    },
-    {
-      id: `${door.id}-with-unknown-token`,
-      clause: door.refused,
-      kind: 'ask',
-      expected: '401 or 403',
-      run: async (scene) =>
-        mustRefuse(
-          scene,
-          await knock(scene, door, { authorization: `Bearer ${'0'.repeat(40)}` }),
-          401,
-          403,
-        ),
-    },
-    {
-      id: `${door.id}-is-not-read`,
-      clause: 'S-SERVICE-5',
-      kind: 'ask',
-      expected: 'GET is no way to a record: 405, or 401 before it',
-      run: async (scene) => {
+    asks(`${door.id}-without-token`, 'A-AUTH-1', '401 or 403', async (scene) =>
+      mustRefuse(scene, await knock(scene, door, {}), 401, 403),
+    ),
+    asks(`${door.id}-with-unknown-token`, door.refused, '401 or 403', async (scene) =>
+      mustRefuse(
+        scene,
+        await knock(scene, door, { authorization: `Bearer ${'0'.repeat(40)}` }),
+        401,
+        403,
+      ),
+    ),
+    asks(
+      `${door.id}-is-not-read`,
+      'S-SERVICE-5',
+      'GET is no way to a record: 405, or 401 before it',
+      async (scene) => {
         const answer = await scene.line.ask({
           url: scene.options.baseUrl + door.path,
           headers: await bearer(scene),
         });
         must(answer.status === 405 || answer.status === 404, `${answer.status}: ${answer.text}`);
       },
-    },
-    {
-      id: `${door.id}-with-slash`,
-      clause: 'A-GATE-2',
-      kind: 'ask',
-      expected: 'the path with a slash at its end is none',
-      run: async (scene) => {
+    ),
+    asks(
+      `${door.id}-with-slash`,
+      'A-GATE-2',
+      'the path with a slash at its end is none',
+      async (scene) => {
         const answer = await knock(scene, { ...door, path: `${door.path}/` }, await bearer(scene));
         must(
           answer.status === 404 || isRedirect(answer.status),
           `${answer.status}: ${answer.text}`,
         );
       },
-    },
+    ),
   ]),
-  {
-    id: 'token',
-    clause: 'A-AUTH-2',
-    kind: 'ask',
-    expected: 'JSON credentials get a token',
-    run: async (scene) => {
-      const answer = await signIn(scene, getAccount(scene));
-      must(
-        answer.status === 200 && typeof getJson(answer)?.['token'] === 'string',
-        `${answer.status} ${answer.type}`,
-      );
-    },
-  },
-  {
-    id: 'token-of-nobody',
-    clause: 'A-AUTH-2',
-    kind: 'ask',
-    expected: 'an account that there is not gets no token',
-    run: async (scene) => {
+  asks('token', 'A-AUTH-2', 'JSON credentials get a token', async (scene) => {
+    const answer = await signIn(scene, getAccount(scene));
+    must(
+      answer.status === 200 && typeof getJson(answer)?.['token'] === 'string',
+      `${answer.status} ${answer.type}`,
+    );
+  }),
+  asks(
+    'token-of-nobody',
+    'A-AUTH-2',
+    'an account that there is not gets no token',
+    async (scene) => {
       const answer = await signIn(scene, {
         username: `nobody-${scene.mark}@example.org`,
         password: scene.mark,
@@ -130,13 +112,12 @@ export const ACCESS_CHECKS: readonly Check[] = [
         `${answer.status} ${answer.type}`,
       );
     },
-  },
-  {
-    id: 'token-path-keeps-its-slash',
-    clause: 'A-GATE-2',
-    kind: 'ask',
-    expected: 'without its slash the path of tokens gives none',
-    run: async (scene) => {
+  ),
+  asks(
+    'token-path-keeps-its-slash',
+    'A-GATE-2',
+    'without its slash the path of tokens gives none',
+    async (scene) => {
       const answer = await scene.line.ask({
         method: 'POST',
         url: `${scene.options.baseUrl}/api/token-auth`,
@@ -146,87 +127,58 @@ export const ACCESS_CHECKS: readonly Check[] = [
       });
       must(answer.status !== 200, `${answer.status} ${answer.type}`);
     },
-  },
-  {
-    id: 'user-information',
-    clause: 'A-USER-1',
-    kind: 'ask',
-    expected: '200, XML, one user',
-    run: async (scene) => {
-      const answer = await userInfo(scene);
-      must(
-        answer.status === 200 && answer.type === 'application/xml',
-        `${answer.status} ${answer.type}`,
-      );
-      const root = await readXml(answer.text);
-      must(root.name === scene.options.prefix, `root ${root.name}`);
-      mustBeSame(
-        root.children.map(({ name }) => name),
-        ['uzivatel'],
-        'entities',
-      );
-      must(/\S/.test(textAt(root, 'uzivatel', 'ident_cely') ?? ''), 'a user without ident_cely');
-      must(
-        listAll(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined,
-        'a user without organisation or group',
-      );
-    },
-  },
-  {
-    id: 'user-information-without-token',
-    clause: 'A-USER-1',
-    kind: 'ask',
-    expected: '401 or 403',
-    run: async (scene) => {
-      const { status, text } = await scene.line.ask({
-        url: `${scene.options.baseUrl}/api/uzivatel-info/`,
-      });
-      must(status === 401 || status === 403, `${status}: ${text}`);
-    },
-  },
-  {
-    id: 'token-sent-otherwise',
-    clause: 'A-AUTH-1',
-    kind: 'ask',
-    expected: 'a token under another scheme than Bearer is none: 401 or 403',
-    run: async (scene) => {
+  ),
+  asks('user-information', 'A-USER-1', '200, XML, one user', async (scene) => {
+    const answer = await userInfo(scene);
+    must(
+      answer.status === 200 && answer.type === 'application/xml',
+      `${answer.status} ${answer.type}`,
+    );
+    const root = await readXml(answer.text);
+    must(root.name === scene.options.prefix, `root ${root.name}`);
+    mustBeSame(
+      root.children.map(({ name }) => name),
+      ['uzivatel'],
+      'entities',
+    );
+    must(/\S/.test(textAt(root, 'uzivatel', 'ident_cely') ?? ''), 'a user without ident_cely');
+    must(
+      listAll(root, 'organizace').length > 0 && at(root, 'uzivatel', 'skupina') !== undefined,
+      'a user without organisation or group',
+    );
+  }),
+  asks('user-information-without-token', 'A-USER-1', '401 or 403', async (scene) => {
+    const { status, text } = await scene.line.ask({
+      url: `${scene.options.baseUrl}/api/uzivatel-info/`,
+    });
+    must(status === 401 || status === 403, `${status}: ${text}`);
+  }),
+  asks(
+    'token-sent-otherwise',
+    'A-AUTH-1',
+    'a token under another scheme than Bearer is none: 401 or 403',
+    async (scene) => {
       const { authorization = '' } = await bearer(scene);
       const headers = { authorization: authorization.replace('Bearer', 'Token') };
       const answer = await knock(scene, { method: 'POST', path: '/api/pas/import-xml' }, headers);
       mustRefuse(scene, answer, 401, 403);
     },
-  },
-  {
-    id: 'import-without-file',
-    clause: 'A-IMPORT-11',
-    kind: 'ask',
-    expected: '400 with a detail: there is no file',
-    run: async (scene) =>
-      mustRefuse(
+  ),
+  asks('import-without-file', 'A-IMPORT-11', '400 with a detail: there is no file', async (scene) =>
+    mustRefuse(
+      scene,
+      await knock(
         scene,
-        await knock(
-          scene,
-          { method: 'POST', path: '/api/pas/import-xml' },
-          { ...(await bearer(scene)), 'content-digest': sha512('') },
-        ),
-        400,
+        { method: 'POST', path: '/api/pas/import-xml' },
+        { ...(await bearer(scene)), 'content-digest': sha512('') },
       ),
-  },
-  {
-    id: 'number-of-no-find',
-    clause: 'A-NUMBER-10',
-    kind: 'ask',
-    expected: '404: there is no such find',
-    run: async (scene) =>
-      mustRefuse(scene, await setNumber(scene, NO_FIND, '?evidencni_cislo=A%201'), 404),
-  },
-  {
-    id: 'photograph-of-no-find',
-    clause: 'A-PHOTO-11',
-    kind: 'ask',
-    expected: '404: there is no such find',
-    run: async (scene) => {
-      mustRefuse(scene, await sendPhotograph(scene, NO_FIND), 404);
-    },
-  },
+      400,
+    ),
+  ),
+  asks('number-of-no-find', 'A-NUMBER-10', '404: there is no such find', async (scene) =>
+    mustRefuse(scene, await setNumber(scene, NO_FIND, '?evidencni_cislo=A%201'), 404),
+  ),
+  asks('photograph-of-no-find', 'A-PHOTO-11', '404: there is no such find', async (scene) => {
+    mustRefuse(scene, await sendPhotograph(scene, NO_FIND), 404);
+  }),
 ];

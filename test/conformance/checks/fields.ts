@@ -1,4 +1,4 @@
-import { type Check, must } from '../check.ts';
+import { type Check, must, writes } from '../check.ts';
 import { CLAUSE_OF_ELEMENT, type ClauseId } from '../clauses.ts';
 import { type Lines, PLACE, type Terms, term, wkt } from '../find-document.ts';
 import { mustRefuse } from '../refusal.ts';
@@ -219,28 +219,20 @@ const CASES: readonly Case[] = [
 ];
 
 function check([id, clause, stav, changes, expected, statuses = [422]]: Case): Check {
-  return {
-    id: `import-${id}`,
-    clause,
-    kind: 'write',
-    expected: `${statuses.join(' or ')}: ${expected}`,
-    run: async (scene) => {
-      if (stav > 1) await needArchaeologist(scene);
-      const changedLines =
-        typeof changes === 'function' ? changes(await fetchTerms(scene)) : changes;
-      mustRefuse(scene, await importFind(scene, { stav, changes: changedLines }), ...statuses);
-    },
-  };
+  return writes(`import-${id}`, clause, `${statuses.join(' or ')}: ${expected}`, async (scene) => {
+    if (stav > 1) await needArchaeologist(scene);
+    const changedLines = typeof changes === 'function' ? changes(await fetchTerms(scene)) : changes;
+    mustRefuse(scene, await importFind(scene, { stav, changes: changedLines }), ...statuses);
+  });
 }
 
 export const FIELD_CHECKS: readonly Check[] = [
   ...CASES.map(check),
-  {
-    id: 'import-state-2-not-handed-over',
-    clause: 'A-FIELD-19',
-    kind: 'write',
-    expected: '201: only state 3 needs predano true, a number and an organisation',
-    run: async (scene) => {
+  writes(
+    'import-state-2-not-handed-over',
+    'A-FIELD-19',
+    '201: only state 3 needs predano true, a number and an organisation',
+    async (scene) => {
       await needArchaeologist(scene);
       const changes = {
         evidencni_cislo: null,
@@ -253,5 +245,5 @@ export const FIELD_CHECKS: readonly Check[] = [
         'a number that was not sent',
       );
     },
-  },
+  ),
 ];

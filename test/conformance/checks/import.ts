@@ -1,4 +1,4 @@
-import { type Check, must, skipUnless } from '../check.ts';
+import { type Check, must, skipUnless, writes } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
 import { PLACE, wkt } from '../find-document.ts';
 import { mustRefuse } from '../refusal.ts';
@@ -44,13 +44,9 @@ function refused(
   statuses: readonly number[],
   draft: Draft,
 ): Check {
-  return {
-    id,
-    clause,
-    kind: 'write',
-    expected,
-    run: async (scene) => mustRefuse(scene, await importFind(scene, draft), ...statuses),
-  };
+  return writes(id, clause, expected, async (scene) =>
+    mustRefuse(scene, await importFind(scene, draft), ...statuses),
+  );
 }
 
 function listHistory(find: Element): string[] {
@@ -60,108 +56,90 @@ function listHistory(find: Element): string[] {
 }
 
 export const IMPORT_CHECKS: readonly Check[] = [
-  {
-    id: 'import-state-1',
-    clause: 'A-STATE-2',
-    kind: 'write',
-    expected: '201 with the find in state 1',
-    run: async (scene) => {
-      const { find } = await foundIn(await importFind(scene), 201);
-      must(textAt(find, 'stav') === '1', `stav ${textAt(find, 'stav')}`);
-    },
-  },
-  ...([2, 3] as const).map(
-    (stav): Check => ({
-      id: `import-state-${stav}`,
-      clause: stav === 2 ? 'A-STATE-3' : 'A-STATE-4',
-      kind: 'write',
-      expected: `201 with the find in state ${stav}`,
-      run: async (scene) => {
+  writes('import-state-1', 'A-STATE-2', '201 with the find in state 1', async (scene) => {
+    const { find } = await foundIn(await importFind(scene), 201);
+    must(textAt(find, 'stav') === '1', `stav ${textAt(find, 'stav')}`);
+  }),
+  ...([2, 3] as const).map((stav) =>
+    writes(
+      `import-state-${stav}`,
+      stav === 2 ? 'A-STATE-3' : 'A-STATE-4',
+      `201 with the find in state ${stav}`,
+      async (scene) => {
         await needArchaeologist(scene);
         const { find } = await foundIn(await importFind(scene, { stav }), 201);
         must(textAt(find, 'stav') === String(stav), `stav ${textAt(find, 'stav')}`);
       },
-    }),
+    ),
   ),
-  {
-    id: 'import-headers',
-    clause: 'A-ANSWER-1',
-    kind: 'write',
-    expected: 'application/xml, X-Record-ID with the identifier, Location under {oai_base}/id/',
-    run: async (scene) => {
+  writes(
+    'import-headers',
+    'A-ANSWER-1',
+    'application/xml, X-Record-ID with the identifier, Location under {oai_base}/id/',
+    async (scene) => {
       const answer = await importFind(scene);
       const { find } = await foundIn(answer, 201);
       mustName(scene, answer, textAt(find, 'ident_cely') ?? '');
     },
-  },
-  {
-    id: 'import-identifier',
-    clause: 'A-FIELD-5',
-    kind: 'write',
-    expected: 'the service assigns an identifier in place of :tba',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-identifier',
+    'A-FIELD-5',
+    'the service assigns an identifier in place of :tba',
+    async (scene) => {
       const { find } = await madeFind(scene);
       must(
         /^[\w-]+$/.test(textAt(find, 'ident_cely') ?? ''),
         `ident_cely ${textAt(find, 'ident_cely')}`,
       );
     },
-  },
-  {
-    id: 'import-no-deduplication',
-    clause: 'A-IMPORT-6',
-    kind: 'write',
-    expected: 'the same document sent twice makes two finds',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-no-deduplication',
+    'A-IMPORT-6',
+    'the same document sent twice makes two finds',
+    async (scene) => {
       const one = await foundIn(await importFind(scene), 201);
       const two = await foundIn(await importFind(scene), 201);
       must(one.ident !== two.ident, `both are ${one.ident}`);
     },
-  },
-  {
-    id: 'import-values',
-    clause: 'A-DECLARE-1',
-    kind: 'write',
-    expected: 'the record holds what was sent',
-    run: async (scene) => {
-      await needArchaeologist(scene);
-      const { find } = await madeFind(scene, 3);
-      const terms = await fetchTerms(scene);
-      const texts = {
-        evidencni_cislo: 'A 12/2024',
-        hloubka: '15',
-        presna_datace: 'starší část',
-        pocet: 'cca 3',
-        datum_nalezu: '2024-05-06',
-        predano: 'true',
-      };
-      for (const [name, text] of Object.entries(texts))
-        must(textAt(find, name) === text, `${name}: ${textAt(find, name)}`);
-      must(textAt(find, 'poznamka') === terms.note, `poznamka: ${textAt(find, 'poznamka')}`);
-      must(
-        textAt(find, 'chranene_udaje', 'lokalizace') === 'Pole u lesa',
-        `lokalizace: ${textAt(find, 'chranene_udaje', 'lokalizace')}`,
-      );
-      for (const name of [
-        'okolnosti',
-        'obdobi',
-        'druh_nalezu',
-        'specifikace',
-        'predano_organizace',
-        'nalezce',
-        'pristupnost',
-      ] as const)
-        must(idAt(find, name) === terms[name], `${name}: ${idAt(find, name)}, sent ${terms[name]}`);
-      must(idAt(find, 'projekt') === terms.project, `projekt: ${idAt(find, 'projekt')}`);
-    },
-  },
-  {
-    id: 'import-text-selects-nothing',
-    clause: 'A-FIELD-2',
-    kind: 'write',
-    expected:
-      'the entry is that of the id, whatever text and language say; the record has the service’s own label',
-    run: async (scene) => {
+  ),
+  writes('import-values', 'A-DECLARE-1', 'the record holds what was sent', async (scene) => {
+    await needArchaeologist(scene);
+    const { find } = await madeFind(scene, 3);
+    const terms = await fetchTerms(scene);
+    const texts = {
+      evidencni_cislo: 'A 12/2024',
+      hloubka: '15',
+      presna_datace: 'starší část',
+      pocet: 'cca 3',
+      datum_nalezu: '2024-05-06',
+      predano: 'true',
+    };
+    for (const [name, text] of Object.entries(texts))
+      must(textAt(find, name) === text, `${name}: ${textAt(find, name)}`);
+    must(textAt(find, 'poznamka') === terms.note, `poznamka: ${textAt(find, 'poznamka')}`);
+    must(
+      textAt(find, 'chranene_udaje', 'lokalizace') === 'Pole u lesa',
+      `lokalizace: ${textAt(find, 'chranene_udaje', 'lokalizace')}`,
+    );
+    for (const name of [
+      'okolnosti',
+      'obdobi',
+      'druh_nalezu',
+      'specifikace',
+      'predano_organizace',
+      'nalezce',
+      'pristupnost',
+    ] as const)
+      must(idAt(find, name) === terms[name], `${name}: ${idAt(find, name)}, sent ${terms[name]}`);
+    must(idAt(find, 'projekt') === terms.project, `projekt: ${idAt(find, 'projekt')}`);
+  }),
+  writes(
+    'import-text-selects-nothing',
+    'A-FIELD-2',
+    'the entry is that of the id, whatever text and language say; the record has the service’s own label',
+    async (scene) => {
       const { pristupnost } = await fetchTerms(scene);
       const line = `<svc:pristupnost id="${pristupnost}" xml:lang="en">anonym</svc:pristupnost>`;
       const { find } = await foundIn(
@@ -174,13 +152,12 @@ export const IMPORT_CHECKS: readonly Check[] = [
         `the text that was sent: ${textAt(find, 'pristupnost')}`,
       );
     },
-  },
-  {
-    id: 'import-derives',
-    clause: 'A-POINT-2',
-    kind: 'write',
-    expected: 'from WGS 84 come S-JTSK, cadastral area and district',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-derives',
+    'A-POINT-2',
+    'from WGS 84 come S-JTSK, cadastral area and district',
+    async (scene) => {
       await needArchaeologist(scene);
       const { find } = await madeFind(scene, 3);
       const place = at(find, 'chranene_udaje');
@@ -197,13 +174,12 @@ export const IMPORT_CHECKS: readonly Check[] = [
         'no katastr or no okres',
       );
     },
-  },
-  {
-    id: 'import-from-sjtsk',
-    clause: 'A-FIELD-25',
-    kind: 'write',
-    expected: 'from S-JTSK comes WGS 84, longitude first',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-from-sjtsk',
+    'A-FIELD-25',
+    'from S-JTSK comes WGS 84, longitude first',
+    async (scene) => {
       const changes = {
         geom_system: '<svc:geom_system>5514</svc:geom_system>',
         geom_sjtsk_wkt: wkt(PLACE.sjtsk, '5514'),
@@ -212,13 +188,12 @@ export const IMPORT_CHECKS: readonly Check[] = [
       const seen = textAt(find, 'chranene_udaje', 'geom_wkt');
       must(isNear(seen, PLACE.wgs84, 0.00003), `geom_wkt ${seen}`);
     },
-  },
-  {
-    id: 'import-ignores',
-    clause: 'A-FIELD-4',
-    kind: 'write',
-    expected: 'okres, katastr, igsn and the other geometry are ignored',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-ignores',
+    'A-FIELD-4',
+    'okres, katastr, igsn and the other geometry are ignored',
+    async (scene) => {
       const changes = {
         igsn: '<svc:igsn>10.1/x</svc:igsn>',
         okres: '<svc:okres id="ruian-9999" xml:lang="cs">x</svc:okres>',
@@ -238,13 +213,12 @@ export const IMPORT_CHECKS: readonly Check[] = [
         `geom_sjtsk_wkt ${textAt(place, 'geom_sjtsk_wkt')}`,
       );
     },
-  },
-  {
-    id: 'import-new-finder',
-    clause: 'A-FIELD-16',
-    kind: 'write',
-    expected: 'a finder named by :tba is made once and found again by the next find',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-new-finder',
+    'A-FIELD-16',
+    'a finder named by :tba is made once and found again by the next find',
+    async (scene) => {
       const changes = { nalezce: `<svc:nalezce id=":tba">Zkouška${scene.mark}, Jan</svc:nalezce>` };
       const finder = async () =>
         idAt((await foundIn(await importFind(scene, { changes }), 201)).find, 'nalezce');
@@ -253,13 +227,12 @@ export const IMPORT_CHECKS: readonly Check[] = [
       must(first !== undefined && first !== ':tba', `nalezce ${first}`);
       must(first === second, `nalezce ${first}, then ${second}`);
     },
-  },
-  {
-    id: 'import-history',
-    clause: 'A-HISTORY-1',
-    kind: 'write',
-    expected: 'the history has the transition of each state that was passed, in the account’s name',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-history',
+    'A-HISTORY-1',
+    'the history has the transition of each state that was passed, in the account’s name',
+    async (scene) => {
       await needArchaeologist(scene);
       for (const [stav, codes] of [
         [1, 'SN01'],
@@ -274,34 +247,26 @@ export const IMPORT_CHECKS: readonly Check[] = [
         must(users.size === 1 && users.has((await fetchUser(scene)).ident), `by ${[...users]}`);
       }
     },
-  },
-  {
-    id: 'import-answer-is-valid',
-    clause: 'A-ANSWER-1',
-    kind: 'write',
-    expected: 'the answer is valid by the schema',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-answer-is-valid',
+    'A-ANSWER-1',
+    'the answer is valid by the schema',
+    async (scene) => {
       const answer = await importFind(scene);
       await mustBeValidAnswer(scene, answer);
     },
-  },
-  {
-    id: 'import-two-files',
-    clause: 'A-WIRE-1',
-    kind: 'write',
-    expected: 'two files are refused',
-    run: async (scene) => {
-      const bytes = Buffer.from(await makeDocument(scene, 1));
-      const parts = ['a.xml', 'b.xml'].map((fileName) => ({ name: 'file', fileName, bytes }));
-      mustRefuse(scene, await importFind(scene, { parts }), 400, 422);
-    },
-  },
-  {
-    id: 'import-file-of-another-name',
-    clause: 'A-IMPORT-11',
-    kind: 'write',
-    expected: '400: the field is called file',
-    run: async (scene) => {
+  ),
+  writes('import-two-files', 'A-WIRE-1', 'two files are refused', async (scene) => {
+    const bytes = Buffer.from(await makeDocument(scene, 1));
+    const parts = ['a.xml', 'b.xml'].map((fileName) => ({ name: 'file', fileName, bytes }));
+    mustRefuse(scene, await importFind(scene, { parts }), 400, 422);
+  }),
+  writes(
+    'import-file-of-another-name',
+    'A-IMPORT-11',
+    '400: the field is called file',
+    async (scene) => {
       const parts = [
         {
           name: 'document',
@@ -311,7 +276,7 @@ export const IMPORT_CHECKS: readonly Check[] = [
       ];
       mustRefuse(scene, await importFind(scene, { parts }), 400);
     },
-  },
+  ),
   ...(
     [
       ['missing', () => null],
@@ -327,19 +292,14 @@ export const IMPORT_CHECKS: readonly Check[] = [
         (bytes: Buffer) => sha512(multipart([{ name: 'file', fileName: 'find.xml', bytes }])),
       ],
     ] as const
-  ).map(
-    ([id, digest]): Check => ({
-      id: `import-digest-${id}`,
-      clause: 'A-DIGEST-2',
-      kind: 'write',
-      expected: '400 with a detail',
-      run: async (scene) =>
-        mustRefuse(
-          scene,
-          await importFind(scene, { digest: digest(Buffer.from(await makeDocument(scene, 1))) }),
-          400,
-        ),
-    }),
+  ).map(([id, digest]) =>
+    writes(`import-digest-${id}`, 'A-DIGEST-2', '400 with a detail', async (scene) =>
+      mustRefuse(
+        scene,
+        await importFind(scene, { digest: digest(Buffer.from(await makeDocument(scene, 1))) }),
+        400,
+      ),
+    ),
   ),
   refused('import-malformed', 'A-IMPORT-11', '400: no well-formed XML', [400], {
     xml: (text) => text.replace('</svc:samostatny_nalez>', ''),
@@ -373,37 +333,17 @@ export const IMPORT_CHECKS: readonly Check[] = [
       xml: (text) => text.replace(/\.xsd"/, '-draft.xsd"'),
     },
   ),
-  {
-    id: 'import-element-order',
-    clause: 'A-FIELD-1',
-    kind: 'write',
-    expected: '422: elements in another order',
-    run: async (scene) => {
-      const swap = (text: string): string =>
-        text.replace(/(<svc:stav>1<\/svc:stav>\n)(<svc:geom_system>.*\n)/, '$2$1');
-      mustRefuse(scene, await importFind(scene, { xml: swap }), 422);
-    },
-  },
-  {
-    id: 'import-unknown-project',
-    clause: 'A-IMPORT-13',
-    kind: 'write',
-    expected: '404: there is no such project',
-    run: async (scene) =>
-      mustRefuse(
-        scene,
-        await importFind(scene, {
-          changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' },
-        }),
-        404,
-      ),
-  },
-  {
-    id: 'import-foreign-project',
-    clause: 'A-PROJECT-1',
-    kind: 'write',
-    expected: '403: a project that is not the account’s',
-    run: async (scene) => {
+  refused('import-element-order', 'A-FIELD-1', '422: elements in another order', [422], {
+    xml: (text) => text.replace(/(<svc:stav>1<\/svc:stav>\n)(<svc:geom_system>.*\n)/, '$2$1'),
+  }),
+  refused('import-unknown-project', 'A-IMPORT-13', '404: there is no such project', [404], {
+    changes: { projekt: '<svc:projekt id="C-000000000">x</svc:projekt>' },
+  }),
+  writes(
+    'import-foreign-project',
+    'A-PROJECT-1',
+    '403: a project that is not the account’s',
+    async (scene) => {
       const { foreignProject } = scene.options;
       skipUnless(foreignProject !== undefined, 'needs --foreign-project');
       mustRefuse(
@@ -414,24 +354,22 @@ export const IMPORT_CHECKS: readonly Check[] = [
         403,
       );
     },
-  },
-  {
-    id: 'import-researcher-state-1',
-    clause: 'A-PROJECT-2',
-    kind: 'write',
-    expected: '201: a Researcher may import into state 1',
-    run: async (scene) => {
+  ),
+  writes(
+    'import-researcher-state-1',
+    'A-PROJECT-2',
+    '201: a Researcher may import into state 1',
+    async (scene) => {
       await foundIn(await importFind(scene, { as: getResearcher(scene) }), 201);
     },
-  },
-  ...([2, 3] as const).map(
-    (stav): Check => ({
-      id: `import-researcher-state-${stav}`,
-      clause: 'A-PROJECT-2',
-      kind: 'write',
-      expected: `403: a Researcher may not import into state ${stav}`,
-      run: async (scene) =>
+  ),
+  ...([2, 3] as const).map((stav) =>
+    writes(
+      `import-researcher-state-${stav}`,
+      'A-PROJECT-2',
+      `403: a Researcher may not import into state ${stav}`,
+      async (scene) =>
         mustRefuse(scene, await importFind(scene, { stav, as: getResearcher(scene) }), 403),
-    }),
+    ),
   ),
 ];

@@ -1,4 +1,4 @@
-import { type Check, must, skipUnless } from '../check.ts';
+import { asks, type Check, must, skipUnless, writes } from '../check.ts';
 import { getError, nativeFormat, oai, oaiBase } from '../harvest.ts';
 import type { Answer, Request } from '../line.ts';
 import { mustBeTold, mustRefuse } from '../refusal.ts';
@@ -61,24 +61,22 @@ async function fetchRecord(scene: Scene, ident: string) {
 }
 
 export const LIMIT_CHECKS: readonly Check[] = [
-  {
-    id: 'throttle',
-    clause: 'A-RATE-1',
-    kind: 'write',
-    expected: 'of requests sent at once some get 429 with a detail',
-    run: async (scene) => {
+  writes(
+    'throttle',
+    'A-RATE-1',
+    'of requests sent at once some get 429 with a detail',
+    async (scene) => {
       const [first] = await harmless(scene);
       const throttled = await burst(scene, first === undefined ? [] : [first]);
       must(throttled.length > 0, `none of ${BURST * BURSTS} requests was refused`);
       for (const answer of throttled) mustRefuse(scene, answer, 429);
     },
-  },
-  {
-    id: 'throttle-is-shared',
-    clause: 'A-RATE-1',
-    kind: 'write',
-    expected: 'the three endpoints share one interval',
-    run: async (scene) => {
+  ),
+  writes(
+    'throttle-is-shared',
+    'A-RATE-1',
+    'the three endpoints share one interval',
+    async (scene) => {
       const [one, ...otherRequests] = await harmless(scene);
       // One request to each: alone none would be too many.
       skipUnless(
@@ -94,13 +92,12 @@ export const LIMIT_CHECKS: readonly Check[] = [
         await scene.line.once(one);
       }
     },
-  },
-  {
-    id: 'throttle-retry-after',
-    clause: 'A-RATE-5',
-    kind: 'write',
-    expected: 'Retry-After, where it is there, is whole seconds or a date',
-    run: async (scene) => {
+  ),
+  writes(
+    'throttle-retry-after',
+    'A-RATE-5',
+    'Retry-After, where it is there, is whole seconds or a date',
+    async (scene) => {
       const throttled = await burst(scene, await harmless(scene));
       skipUnless(throttled.length > 0, 'nothing was throttled');
       const waits = throttled
@@ -112,13 +109,12 @@ export const LIMIT_CHECKS: readonly Check[] = [
         `Retry-After: ${waits}`,
       );
     },
-  },
-  {
-    id: 'paced-is-not-throttled',
-    clause: 'A-RATE-3',
-    kind: 'write',
-    expected: 'requests at the permitted rate are not refused',
-    run: async (scene) => {
+  ),
+  writes(
+    'paced-is-not-throttled',
+    'A-RATE-3',
+    'requests at the permitted rate are not refused',
+    async (scene) => {
       const [request] = await harmless(scene);
       skipUnless(request !== undefined, 'nothing to ask');
       await scene.line.ask(request);
@@ -129,13 +125,12 @@ export const LIMIT_CHECKS: readonly Check[] = [
         must(status !== 429, `${count + 1} of ${BURST}: ${text}`);
       }
     },
-  },
-  {
-    id: 'written-is-harvested',
-    clause: 'S-SERVICE-5',
-    kind: 'write',
-    expected: 'a find that was made can be harvested',
-    run: async (scene) => {
+  ),
+  writes(
+    'written-is-harvested',
+    'S-SERVICE-5',
+    'a find that was made can be harvested',
+    async (scene) => {
       const { ident } = await madeFind(scene);
       let { error, record } = await fetchRecord(scene, ident);
       for (let looks = 1; record === undefined && looks < LOOKS; looks += 1) {
@@ -148,13 +143,12 @@ export const LIMIT_CHECKS: readonly Check[] = [
         `${textAt(record, 'header', 'identifier')}`,
       );
     },
-  },
-  {
-    id: 'change-moves-the-datestamp',
-    clause: 'B-DATE-2',
-    kind: 'write',
-    expected: 'a change moves the datestamp of its record',
-    run: async (scene) => {
+  ),
+  writes(
+    'change-moves-the-datestamp',
+    'B-DATE-2',
+    'a change moves the datestamp of its record',
+    async (scene) => {
       await needArchaeologist(scene);
       const { ident } = await madeFind(scene);
       const moment = async (): Promise<number> =>
@@ -172,16 +166,14 @@ export const LIMIT_CHECKS: readonly Check[] = [
         await scene.line.rest(LOOK_AGAIN_MS);
       }
     },
-  },
-  {
-    id: 'refusals-are-told',
-    clause: 'A-ERROR-1',
-    kind: 'ask',
-    expected:
-      'each refusal of this run was JSON with a detail or a list of errors: line, column, message, error_type',
-    run: async ({ refusals }) => {
+  ),
+  asks(
+    'refusals-are-told',
+    'A-ERROR-1',
+    'each refusal of this run was JSON with a detail or a list of errors: line, column, message, error_type',
+    async ({ refusals }) => {
       skipUnless(refusals.length > 0, 'nothing was refused');
       for (const answer of refusals) mustBeTold(answer);
     },
-  },
+  ),
 ];

@@ -1,4 +1,4 @@
-import { type Check, must } from '../check.ts';
+import { type Check, must, writes } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
 import { mustRefuse } from '../refusal.ts';
 import type { Scene } from '../scene.ts';
@@ -37,18 +37,9 @@ function refused(
   status: number,
   options: SendOptions & { readonly bytes?: Buffer },
 ): Check {
-  return {
-    id: `photograph-${id}`,
-    clause,
-    kind: 'write',
-    expected: `${status}: ${expected}`,
-    run: async (scene) =>
-      mustRefuse(
-        scene,
-        await sendPhotograph(scene, (await madeFind(scene)).ident, options),
-        status,
-      ),
-  };
+  return writes(`photograph-${id}`, clause, `${status}: ${expected}`, async (scene) =>
+    mustRefuse(scene, await sendPhotograph(scene, (await madeFind(scene)).ident, options), status),
+  );
 }
 
 function attached(scene: Scene): Promise<Element> {
@@ -58,48 +49,44 @@ function attached(scene: Scene): Promise<Element> {
 }
 
 export const PHOTOGRAPH_CHECKS: readonly Check[] = [
-  {
-    id: 'photograph-is-attached',
-    clause: 'A-PHOTO-8',
-    kind: 'write',
-    expected: '201, application/xml of the find with the file, X-Record-ID and Location',
-    run: async (scene) => {
+  writes(
+    'photograph-is-attached',
+    'A-PHOTO-8',
+    '201, application/xml of the find with the file, X-Record-ID and Location',
+    async (scene) => {
       const { ident } = await madeFind(scene);
       const answer = await sendPhotograph(scene, ident);
       const { find } = await foundIn(answer, 201);
       must(listFiles(find).length > 0, 'no soubor in the answer');
       mustName(scene, answer, ident);
     },
-  },
-  {
-    id: 'photograph-answer-is-valid',
-    clause: 'A-ANSWER-1',
-    kind: 'write',
-    expected: 'the answer is valid by the schema',
-    run: async (scene) => {
+  ),
+  writes(
+    'photograph-answer-is-valid',
+    'A-ANSWER-1',
+    'the answer is valid by the schema',
+    async (scene) => {
       const answer = await sendPhotograph(scene, (await madeFind(scene)).ident);
       await mustBeValidAnswer(scene, answer);
     },
-  },
-  {
-    id: 'photograph-twice',
-    clause: 'A-PHOTO-16',
-    kind: 'write',
-    expected: 'the same photograph sent again is a further file, under another name',
-    run: async (scene) => {
+  ),
+  writes(
+    'photograph-twice',
+    'A-PHOTO-16',
+    'the same photograph sent again is a further file, under another name',
+    async (scene) => {
       const before = listFiles(await attached(scene)).length;
       const files = listFiles(await attached(scene));
       must(files.length > before, `${before} files, then ${files.length}`);
       const names = files.map((file) => textAt(file, 'nazev'));
       must(new Set(names).size === names.length, `names ${names}`);
     },
-  },
-  {
-    id: 'photograph-keeps-the-state',
-    clause: 'A-PHOTO-3',
-    kind: 'write',
-    expected: 'a find in state 1 stays in it, without an event of archiving',
-    run: async (scene) => {
+  ),
+  writes(
+    'photograph-keeps-the-state',
+    'A-PHOTO-3',
+    'a find in state 1 stays in it, without an event of archiving',
+    async (scene) => {
       const find = await attached(scene);
       const events = find.children
         .filter(({ name }) => name === 'historie')
@@ -109,31 +96,29 @@ export const PHOTOGRAPH_CHECKS: readonly Check[] = [
         `stav ${textAt(find, 'stav')}, ${events}`,
       );
     },
-  },
-  {
-    id: 'photograph-by-a-researcher',
-    clause: 'A-PHOTO-3',
-    kind: 'write',
-    expected: '201: a Researcher may, for an own registered find',
-    run: async (scene) => {
+  ),
+  writes(
+    'photograph-by-a-researcher',
+    'A-PHOTO-3',
+    '201: a Researcher may, for an own registered find',
+    async (scene) => {
       const as = getResearcher(scene);
       const ownFind = await scene.given('a find of the Researcher', async () =>
         foundIn(await importFind(scene, { as }), 201),
       );
       await foundIn(await sendPhotograph(scene, ownFind.ident, { as }), 201);
     },
-  },
-  {
-    id: 'photograph-by-a-researcher-to-another',
-    clause: 'A-PHOTO-3',
-    kind: 'write',
-    expected: '403: not for a find of another',
-    run: async (scene) => {
+  ),
+  writes(
+    'photograph-by-a-researcher-to-another',
+    'A-PHOTO-3',
+    '403: not for a find of another',
+    async (scene) => {
       await needArchaeologist(scene);
       const { ident } = await madeFind(scene);
       mustRefuse(scene, await sendPhotograph(scene, ident, { as: getResearcher(scene) }), 403);
     },
-  },
+  ),
   refused('missing', 'A-PHOTO-9', 'there is no file', 400, { parts: [] }),
   refused('two', 'A-WIRE-1', 'more than one file', 400, {
     parts: ['a.png', 'b.png'].map((fileName) => ({ name: 'file', fileName, bytes: PHOTOGRAPH })),

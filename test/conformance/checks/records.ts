@@ -1,4 +1,4 @@
-import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
+import { type Check, harvests, must, mustBeSame, skipUnless } from '../check.ts';
 import {
   askOai,
   fetchPage,
@@ -78,12 +78,11 @@ async function someTerm(scene: Scene): Promise<HarvestedRecord> {
 }
 
 export const RECORD_CHECKS: readonly Check[] = [
-  {
-    id: 'headers',
-    clause: 'B-RECORD-1',
-    kind: 'harvest',
-    expected: 'each header has its identifier under /id/, a UTC datestamp and a set',
-    run: async (scene) => {
+  harvests(
+    'headers',
+    'B-RECORD-1',
+    'each header has its identifier under /id/, a UTC datestamp and a set',
+    async (scene) => {
       for (const set of ENTITY_SETS) {
         for (const { identifier, datestamp, sets, isDeleted } of (await firstPage(scene, set))
           .records) {
@@ -93,13 +92,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         }
       }
     },
-  },
-  {
-    id: 'set-is-kept-to',
-    clause: 'B-VERB-11',
-    kind: 'harvest',
-    expected: 'a list of a set holds records of that set or its subsets alone',
-    run: async (scene) => {
+  ),
+  harvests(
+    'set-is-kept-to',
+    'B-VERB-11',
+    'a list of a set holds records of that set or its subsets alone',
+    async (scene) => {
       for (const set of [...ENTITY_SETS, 'heslo:obdobi', 'archeologicky_zaznam:akce']) {
         const astray = (await firstPage(scene, set)).records.filter(
           ({ sets }) =>
@@ -108,14 +106,13 @@ export const RECORD_CHECKS: readonly Check[] = [
         must(astray.length === 0, `${set}: ${astray[0]?.identifier} is of ${astray[0]?.sets}`);
       }
     },
-  },
-  ...VERSIONS.map(
-    (version): Check => ({
-      id: `native-root-${version}`,
-      clause: 'B-RECORD-3',
-      kind: 'harvest',
-      expected: `one entity under the root, in the namespace of ${version}`,
-      run: async (scene) => {
+  ),
+  ...VERSIONS.map((version) =>
+    harvests(
+      `native-root-${version}`,
+      'B-RECORD-3',
+      `one entity under the root, in the namespace of ${version}`,
+      async (scene) => {
         const namespace = `${await harvestSchemaBase(scene)}/${version}/`;
         for (const set of ENTITY_SETS) {
           for (const { identifier, metadata } of (await firstPage(scene, set, version)).records) {
@@ -136,15 +133,14 @@ export const RECORD_CHECKS: readonly Check[] = [
           }
         }
       },
-    }),
+    ),
   ),
-  ...VERSIONS.map(
-    (version): Check => ({
-      id: `valid-${version}`,
-      clause: 'S-VERSION-6',
-      kind: 'harvest',
-      expected: `records are valid by the schema of ${version}`,
-      run: async (scene) => {
+  ...VERSIONS.map((version) =>
+    harvests(
+      `valid-${version}`,
+      'S-VERSION-6',
+      `records are valid by the schema of ${version}`,
+      async (scene) => {
         const schema = await fetchSchema(
           scene.line,
           `${await harvestSchemaBase(scene)}/${version}/${scene.options.prefix}.xsd`,
@@ -156,14 +152,13 @@ export const RECORD_CHECKS: readonly Check[] = [
         skipUnless(documents.size > 0, 'no record can be read');
         await mustBeValid(schema, documents);
       },
-    }),
+    ),
   ),
-  {
-    id: 'newest-schema-behind-the-generic-endpoint',
-    clause: 'S-VERSION-5',
-    kind: 'harvest',
-    expected: 'what the generic endpoint leads to are records of the newest schema',
-    run: async (scene) => {
+  harvests(
+    'newest-schema-behind-the-generic-endpoint',
+    'S-VERSION-5',
+    'what the generic endpoint leads to are records of the newest schema',
+    async (scene) => {
       const term = await someTerm(scene);
       const query = `verb=GetRecord&metadataPrefix=${nativeFormat(scene)}&identifier=${encodeURIComponent(term.identifier)}`;
       const answer = await scene.line.ask({ url: `${oaiBase(scene)}/oai?${query}` });
@@ -173,13 +168,12 @@ export const RECORD_CHECKS: readonly Check[] = [
       const namespace = at(root, 'GetRecord', 'record', 'metadata')?.children[0]?.namespace;
       must(namespace === `${await harvestSchemaBase(scene)}/2.2/`, `namespace ${namespace}`);
     },
-  },
-  {
-    id: 'dublin-core',
-    clause: 'B-RECORD-3',
-    kind: 'harvest',
-    expected: 'unqualified Dublin Core with title and identifier',
-    run: async (scene) => {
+  ),
+  harvests(
+    'dublin-core',
+    'B-RECORD-3',
+    'unqualified Dublin Core with title and identifier',
+    async (scene) => {
       for (const set of ['heslo', 'samostatny_nalez', 'osoba']) {
         const readable = new Set(
           (await fetchReadable(scene, set)).map(({ identifier }) => identifier),
@@ -200,13 +194,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         }
       }
     },
-  },
-  {
-    id: 'vocabulary-identifiers',
-    clause: 'S-SERVICE-4',
-    kind: 'harvest',
-    expected: 'each vocabulary entry is HES- and digits',
-    run: async (scene) => {
+  ),
+  harvests(
+    'vocabulary-identifiers',
+    'S-SERVICE-4',
+    'each vocabulary entry is HES- and digits',
+    async (scene) => {
       const odd = (await fetchReadable(scene, 'heslo')).filter(
         (record) =>
           !/^HES-\d+$/.test(textAt(getEntity(record), 'ident_cely') ?? '') ||
@@ -217,13 +210,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         `${odd[0]?.identifier} holds ${textAt(odd[0] && getEntity(odd[0]), 'ident_cely')}`,
       );
     },
-  },
-  {
-    id: 'identifiers-as-records',
-    clause: 'B-VERB-6',
-    kind: 'harvest',
-    expected: 'ListIdentifiers lists the headers of ListRecords',
-    run: async (scene) => {
+  ),
+  harvests(
+    'identifiers-as-records',
+    'B-VERB-6',
+    'ListIdentifiers lists the headers of ListRecords',
+    async (scene) => {
       const getKey = ({ identifier, datestamp }: HarvestedRecord): string =>
         `${identifier} ${datestamp}`;
       for (const set of ['samostatny_nalez', 'organizace']) {
@@ -242,13 +234,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         );
       }
     },
-  },
-  {
-    id: 'get-record',
-    clause: 'B-VERB-8',
-    kind: 'harvest',
-    expected: 'the record that was asked for, in either format, as it is listed',
-    run: async (scene) => {
+  ),
+  harvests(
+    'get-record',
+    'B-VERB-8',
+    'the record that was asked for, in either format, as it is listed',
+    async (scene) => {
       const term = await someTerm(scene);
       for (const format of ['oai_dc', nativeFormat(scene)]) {
         const { records } = await fetchPage(
@@ -269,13 +260,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         );
       }
     },
-  },
-  {
-    id: 'record-address',
-    clause: 'B-VERB-9',
-    kind: 'harvest',
-    expected: 'the address of a record leads to it in the native format',
-    run: async (scene) => {
+  ),
+  harvests(
+    'record-address',
+    'B-VERB-9',
+    'the address of a record leads to it in the native format',
+    async (scene) => {
       const term = await someTerm(scene);
       let answer = await scene.line.ask({ url: term.identifier });
       for (let steps = 0; isRedirect(answer.status) && steps < 3; steps += 1)
@@ -292,31 +282,23 @@ export const RECORD_CHECKS: readonly Check[] = [
         'not in the native format',
       );
     },
-  },
-  {
-    id: 'formats-of-a-record',
-    clause: 'B-VERB-3',
-    kind: 'harvest',
-    expected: 'a record has both formats',
-    run: async (scene) => {
-      const root = await oai(
-        scene,
-        `verb=ListMetadataFormats&identifier=${encodeURIComponent((await someTerm(scene)).identifier)}`,
-      );
-      mustBeSame(
-        listAll(root, 'metadataPrefix').map(({ text }) => text),
-        ['oai_dc', nativeFormat(scene)],
-        'formats',
-      );
-    },
-  },
-  {
-    id: 'token-attributes',
-    clause: 'B-TOKEN-2',
-    kind: 'harvest',
-    expected:
-      'a token has completeListSize, an expirationDate to come, and cursor 0 on the first page',
-    run: async (scene) => {
+  ),
+  harvests('formats-of-a-record', 'B-VERB-3', 'a record has both formats', async (scene) => {
+    const root = await oai(
+      scene,
+      `verb=ListMetadataFormats&identifier=${encodeURIComponent((await someTerm(scene)).identifier)}`,
+    );
+    mustBeSame(
+      listAll(root, 'metadataPrefix').map(({ text }) => text),
+      ['oai_dc', nativeFormat(scene)],
+      'formats',
+    );
+  }),
+  harvests(
+    'token-attributes',
+    'B-TOKEN-2',
+    'a token has completeListSize, an expirationDate to come, and cursor 0 on the first page',
+    async (scene) => {
       const token = (await longList(scene))[0]?.token;
       skipUnless(token !== undefined, 'no token');
       must(
@@ -331,13 +313,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         `expired since ${token.expirationDate}`,
       );
     },
-  },
-  {
-    id: 'cursor',
-    clause: 'B-TOKEN-3',
-    kind: 'harvest',
-    expected: 'cursor is the position of the page in the whole list',
-    run: async (scene) => {
+  ),
+  harvests(
+    'cursor',
+    'B-TOKEN-3',
+    'cursor is the position of the page in the whole list',
+    async (scene) => {
       let position = 0;
       for (const { records, token } of await longList(scene)) {
         must(
@@ -347,13 +328,12 @@ export const RECORD_CHECKS: readonly Check[] = [
         position += records.length;
       }
     },
-  },
-  {
-    id: 'pages-make-the-list',
-    clause: 'B-TOKEN-1',
-    kind: 'harvest',
-    expected: 'the pages together hold completeListSize records, each once',
-    run: async (scene) => {
+  ),
+  harvests(
+    'pages-make-the-list',
+    'B-TOKEN-1',
+    'the pages together hold completeListSize records, each once',
+    async (scene) => {
       const pages = await longList(scene);
       const identifiers = pages.flatMap(({ records }) =>
         records.map(({ identifier }) => identifier),
@@ -366,25 +346,23 @@ export const RECORD_CHECKS: readonly Check[] = [
         `error ${pages.find(({ error }) => error !== undefined)?.error}`,
       );
     },
-  },
-  {
-    id: 'list-size-stays',
-    clause: 'B-TOKEN-4',
-    kind: 'harvest',
-    expected: 'completeListSize is the total on each page',
-    run: async (scene) => {
+  ),
+  harvests(
+    'list-size-stays',
+    'B-TOKEN-4',
+    'completeListSize is the total on each page',
+    async (scene) => {
       const sizes = (await longList(scene)).flatMap(({ token }) =>
         token === undefined ? [] : [String(token.completeListSize)],
       );
       must(new Set(sizes).size === 1, `sizes ${[...new Set(sizes)]}`);
     },
-  },
-  {
-    id: 'from-and-until',
-    clause: 'B-DATE-1',
-    kind: 'harvest',
-    expected: 'from and until let through what was changed between them, the bounds included',
-    run: async (scene) => {
+  ),
+  harvests(
+    'from-and-until',
+    'B-DATE-1',
+    'from and until let through what was changed between them, the bounds included',
+    async (scene) => {
       const all = (await firstPage(scene, 'samostatny_nalez')).records.toSorted((a, b) =>
         a.datestamp.localeCompare(b.datestamp),
       );
@@ -417,37 +395,30 @@ export const RECORD_CHECKS: readonly Check[] = [
         `until a second later leaves out ${middle.identifier}`,
       );
     },
-  },
-  {
-    id: 'plain-dates',
-    clause: 'B-DATE-1',
-    kind: 'harvest',
-    expected: 'a plain date is a whole day',
-    run: async (scene) => {
-      const [term] = (await firstPage(scene, 'organizace')).records;
-      skipUnless(term !== undefined, 'no organisation is listed');
-      const day = ofDay(term.datestamp);
-      const page = await fetchPage(
-        scene,
-        `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`,
-      );
-      must(
-        page.records.every(({ datestamp }) => ofDay(datestamp) === day),
-        `${day}: ${page.records.map(({ datestamp }) => datestamp)}`,
-      );
-      must(
-        page.token !== undefined ||
-          page.records.some(({ identifier }) => identifier === term.identifier),
-        `${day} leaves out ${term.identifier}`,
-      );
-    },
-  },
-  {
-    id: 'nothing-before-the-earliest',
-    clause: 'B-VERB-2',
-    kind: 'harvest',
-    expected: 'no record is older than earliestDatestamp',
-    run: async (scene) => {
+  ),
+  harvests('plain-dates', 'B-DATE-1', 'a plain date is a whole day', async (scene) => {
+    const [term] = (await firstPage(scene, 'organizace')).records;
+    skipUnless(term !== undefined, 'no organisation is listed');
+    const day = ofDay(term.datestamp);
+    const page = await fetchPage(
+      scene,
+      `verb=ListIdentifiers&metadataPrefix=oai_dc&set=organizace&from=${day}&until=${day}`,
+    );
+    must(
+      page.records.every(({ datestamp }) => ofDay(datestamp) === day),
+      `${day}: ${page.records.map(({ datestamp }) => datestamp)}`,
+    );
+    must(
+      page.token !== undefined ||
+        page.records.some(({ identifier }) => identifier === term.identifier),
+      `${day} leaves out ${term.identifier}`,
+    );
+  }),
+  harvests(
+    'nothing-before-the-earliest',
+    'B-VERB-2',
+    'no record is older than earliestDatestamp',
+    async (scene) => {
       const earliest =
         textAt(await oai(scene, 'verb=Identify'), 'Identify', 'earliestDatestamp') ?? '';
       const until = toSecond(new Date(Date.parse(earliest) - 1000).toISOString());
@@ -461,13 +432,12 @@ export const RECORD_CHECKS: readonly Check[] = [
       );
       must(page.error === 'noRecordsMatch', `error ${page.error}`);
     },
-  },
-  {
-    id: 'deleted-records',
-    clause: 'B-DATE-3',
-    kind: 'harvest',
-    expected: 'a deleted record stays listed with status deleted, a datestamp and no metadata',
-    run: async (scene) => {
+  ),
+  harvests(
+    'deleted-records',
+    'B-DATE-3',
+    'a deleted record stays listed with status deleted, a datestamp and no metadata',
+    async (scene) => {
       const pages = [
         ...(await Promise.all(ENTITY_SETS.map((set) => firstPage(scene, set)))),
         await fetchPage(scene, `verb=ListRecords&metadataPrefix=${nativeFormat(scene)}`),
@@ -495,5 +465,5 @@ export const RECORD_CHECKS: readonly Check[] = [
         `GetRecord: ${textAt(header, 'datestamp')}, listed under ${first?.datestamp}`,
       );
     },
-  },
+  ),
 ];

@@ -1,4 +1,4 @@
-import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
+import { type Check, harvests, must, mustBeSame, skipUnless } from '../check.ts';
 import {
   askOai,
   getError,
@@ -44,12 +44,11 @@ function identify(scene: Scene): Promise<Element> {
 }
 
 function identifySays(name: string, expected: string | RegExp): Check {
-  return {
-    id: `identify-${name}`,
-    clause: 'B-VERB-2',
-    kind: 'harvest',
-    expected: `Identify has ${name}${typeof expected === 'string' ? ` ${expected}` : ''}`,
-    run: async (scene) => {
+  return harvests(
+    `identify-${name}`,
+    'B-VERB-2',
+    `Identify has ${name}${typeof expected === 'string' ? ` ${expected}` : ''}`,
+    async (scene) => {
       const seen = textAt(await identify(scene), name);
       must(
         seen !== undefined &&
@@ -57,7 +56,7 @@ function identifySays(name: string, expected: string | RegExp): Check {
         `${name}: ${seen ?? 'none'}`,
       );
     },
-  };
+  );
 }
 
 /** All sets, however many pages they fill. */
@@ -80,22 +79,20 @@ async function fetchSpecs(scene: Scene, version: Version): Promise<string[]> {
 }
 
 export const REPOSITORY_CHECKS: readonly Check[] = [
-  {
-    id: 'identify-answers',
-    clause: 'B-VERB-1',
-    kind: 'harvest',
-    expected: 'Identify answers with an Identify element',
-    run: async (scene) => {
+  harvests(
+    'identify-answers',
+    'B-VERB-1',
+    'Identify answers with an Identify element',
+    async (scene) => {
       const root = await oai(scene, 'verb=Identify');
       must(at(root, 'Identify') !== undefined, `error ${getError(root) ?? 'none'}`);
     },
-  },
-  {
-    id: 'answers-are-xml',
-    clause: 'S-SERVICE-6',
-    kind: 'harvest',
-    expected: 'every verb answers with an XML media type',
-    run: async (scene) => {
+  ),
+  harvests(
+    'answers-are-xml',
+    'S-SERVICE-6',
+    'every verb answers with an XML media type',
+    async (scene) => {
       for (const query of [
         'verb=Identify',
         'verb=ListSets',
@@ -106,7 +103,7 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         must(type === 'text/xml' || type === 'application/xml', `${query}: ${type}`);
       }
     },
-  },
+  ),
   identifySays('repositoryName', /\S/),
   identifySays('baseURL', /^https?:\/\/\S+\/oai$/),
   identifySays('protocolVersion', '2.0'),
@@ -114,12 +111,11 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
   identifySays('earliestDatestamp', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/),
   identifySays('deletedRecord', 'persistent'),
   identifySays('granularity', 'YYYY-MM-DDThh:mm:ssZ'),
-  {
-    id: 'identify-rights',
-    clause: 'B-VERB-2',
-    kind: 'harvest',
-    expected: 'a rights manifest that points to a non-commercial attribution licence',
-    run: async (scene) => {
+  harvests(
+    'identify-rights',
+    'B-VERB-2',
+    'a rights manifest that points to a non-commercial attribution licence',
+    async (scene) => {
       const [manifest] = listAll(await identify(scene), 'rightsManifest');
       const references =
         manifest === undefined
@@ -130,13 +126,12 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         `rights: ${references.join(' ') || 'none'}`,
       );
     },
-  },
-  {
-    id: 'identify-languages',
-    clause: 'B-VERB-2',
-    kind: 'harvest',
-    expected: 'Dublin Core title and identifier in cs and en',
-    run: async (scene) => {
+  ),
+  harvests(
+    'identify-languages',
+    'B-VERB-2',
+    'Dublin Core title and identifier in cs and en',
+    async (scene) => {
       const described = listAll(await identify(scene), 'description');
       for (const name of ['title', 'identifier']) {
         const languages = described
@@ -148,14 +143,13 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         );
       }
     },
-  },
-  ...VERSIONS.map(
-    (version): Check => ({
-      id: `formats-${version}`,
-      clause: 'B-VERB-3',
-      kind: 'harvest',
-      expected: `oai_dc and the native format, with the schema of ${version}`,
-      run: async (scene) => {
+  ),
+  ...VERSIONS.map((version) =>
+    harvests(
+      `formats-${version}`,
+      'B-VERB-3',
+      `oai_dc and the native format, with the schema of ${version}`,
+      async (scene) => {
         const formats = listAll(
           await oai(scene, 'verb=ListMetadataFormats', version),
           'metadataFormat',
@@ -173,30 +167,27 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
           'formats',
         );
       },
-    }),
+    ),
   ),
-  ...(['2.2', '2.1'] as const).map(
-    (version): Check => ({
-      id: `sets-${version}`,
-      clause: 'B-SET-1',
-      kind: 'harvest',
-      expected: 'every set of the contract, and no other',
-      run: async (scene) => mustBeSame(await fetchSpecs(scene, version), ALL_SETS, 'sets'),
-    }),
+  ...(['2.2', '2.1'] as const).map((version) =>
+    harvests(
+      `sets-${version}`,
+      'B-SET-1',
+      'every set of the contract, and no other',
+      async (scene) => mustBeSame(await fetchSpecs(scene, version), ALL_SETS, 'sets'),
+    ),
   ),
-  {
-    id: 'sets-2.0',
-    clause: 'B-SET-4',
-    kind: 'harvest',
-    expected: 'one set for all vocabularies, and no dokument:3d',
-    run: async (scene) => mustBeSame(await fetchSpecs(scene, '2.0'), SETS_OF_2_0, 'sets'),
-  },
-  {
-    id: 'set-names',
-    clause: 'B-SET-2',
-    kind: 'harvest',
-    expected: 'each set has one setSpec and a name "cs / en"',
-    run: async (scene) => {
+  harvests(
+    'sets-2.0',
+    'B-SET-4',
+    'one set for all vocabularies, and no dokument:3d',
+    async (scene) => mustBeSame(await fetchSpecs(scene, '2.0'), SETS_OF_2_0, 'sets'),
+  ),
+  harvests(
+    'set-names',
+    'B-SET-2',
+    'each set has one setSpec and a name "cs / en"',
+    async (scene) => {
       const specs = await fetchSpecs(scene, '2.2');
       must(new Set(specs).size === specs.length, 'a setSpec appears twice');
       const bare = (await fetchSets(scene, '2.2'))
@@ -204,13 +195,12 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         .filter((name) => !/^\S.* \/ .*\S$/.test(name));
       must(bare.length === 0, `names: ${bare.slice(0, 3).join('; ')}`);
     },
-  },
-  {
-    id: 'set-descriptions',
-    clause: 'B-SET-2',
-    kind: 'harvest',
-    expected: 'a description of a set stands in cs and en',
-    run: async (scene) => {
+  ),
+  harvests(
+    'set-descriptions',
+    'B-SET-2',
+    'a description of a set stands in cs and en',
+    async (scene) => {
       const described = (await fetchSets(scene, '2.2')).filter(
         (set) => at(set, 'setDescription') !== undefined,
       );
@@ -222,14 +212,13 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         mustBeSame(languages, ['cs', 'en'], `languages of ${textAt(set, 'setSpec')}`);
       }
     },
-  },
-  ...VERSIONS.map(
-    (version): Check => ({
-      id: `endpoint-${version}`,
-      clause: 'S-VERSION-4',
-      kind: 'harvest',
-      expected: `the endpoint and the schema file of ${version} are there`,
-      run: async (scene) => {
+  ),
+  ...VERSIONS.map((version) =>
+    harvests(
+      `endpoint-${version}`,
+      'S-VERSION-4',
+      `the endpoint and the schema file of ${version} are there`,
+      async (scene) => {
         const base =
           textAt(await oai(scene, 'verb=Identify', version), 'Identify', 'baseURL') ?? '';
         must(base.endsWith(`/${version}/oai`) || base.endsWith('/oai'), `baseURL ${base}`);
@@ -241,21 +230,20 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         const target = (await readXml(text)).attributes.get('targetNamespace');
         must(target === `${root}/${version}/`, `targetNamespace ${target}`);
       },
-    }),
+    ),
   ),
-  {
-    id: 'generic-endpoint',
-    clause: 'S-VERSION-5',
-    kind: 'harvest',
-    expected: 'the generic endpoint redirects to the newest version, with its query',
-    run: async (scene) => {
+  harvests(
+    'generic-endpoint',
+    'S-VERSION-5',
+    'the generic endpoint redirects to the newest version, with its query',
+    async (scene) => {
       const url = `${oaiBase(scene)}/oai?verb=ListMetadataFormats`;
       const answer = await scene.line.ask({ url });
       must(isRedirect(answer.status), `${answer.status}: ${answer.text}`);
       const target = new URL(answer.headers.get('location') ?? '', url).href;
       must(target === `${oaiBase(scene)}/2.2/oai?verb=ListMetadataFormats`, `leads to ${target}`);
     },
-  },
+  ),
   ...(
     [
       ['verb-absent', '', 'badVerb'],
@@ -276,13 +264,12 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
       ['argument-unknown', 'verb=ListRecords&metadataPrefix=oai_dc&colour=red', 'badArgument'],
       ['month-alone', 'verb=ListIdentifiers&metadataPrefix=oai_dc&from=2024-05', 'badArgument'],
     ] as const
-  ).map(
-    ([id, query, code]): Check => ({
-      id: `protocol-${id}`,
-      clause: 'B-ERROR-1',
-      kind: 'harvest',
-      expected: `200 with the protocol's error ${code}`,
-      run: async (scene) => {
+  ).map(([id, query, code]) =>
+    harvests(
+      `protocol-${id}`,
+      'B-ERROR-1',
+      `200 with the protocol's error ${code}`,
+      async (scene) => {
         const answer = await askOai(
           scene,
           query.replace('{oai_base}', encodeURIComponent(oaiBase(scene))),
@@ -290,16 +277,10 @@ export const REPOSITORY_CHECKS: readonly Check[] = [
         const seen = getError(await readOai(answer));
         must(seen === code, `error ${seen ?? 'none'}`);
       },
-    }),
+    ),
   ),
-  {
-    id: 'response-date',
-    clause: 'B-ADDRESS-4',
-    kind: 'harvest',
-    expected: 'responseDate is UTC to the second',
-    run: async (scene) => {
-      const seen = textAt(await oai(scene, 'verb=Identify'), 'responseDate') ?? '';
-      must(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(seen), seen);
-    },
-  },
+  harvests('response-date', 'B-ADDRESS-4', 'responseDate is UTC to the second', async (scene) => {
+    const seen = textAt(await oai(scene, 'verb=Identify'), 'responseDate') ?? '';
+    must(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(seen), seen);
+  }),
 ];

@@ -1,4 +1,4 @@
-import { type Check, must, mustBeSame, skipUnless } from '../check.ts';
+import { type Check, harvests, must, mustBeSame, skipUnless } from '../check.ts';
 import type { ClauseId } from '../clauses.ts';
 import {
   fetchPage,
@@ -82,13 +82,12 @@ function openToAll(scene: Scene): Promise<ReadonlySet<string>> {
 }
 
 export const VISIBILITY_CHECKS: readonly Check[] = [
-  ...SHOWN_IN_STATE.map(
-    ([set, clause, element, stav]): Check => ({
-      id: `anonymous-${set}`,
+  ...SHOWN_IN_STATE.map(([set, clause, element, stav]) =>
+    harvests(
+      `anonymous-${set}`,
       clause,
-      kind: 'harvest',
-      expected: `an anonymous reader sees ${set} in state ${stav} alone`,
-      run: async (scene) => {
+      `an anonymous reader sees ${set} in state ${stav} alone`,
+      async (scene) => {
         const entities = await fetchEntities(scene, set);
         skipUnless(
           entities.size > 0,
@@ -100,41 +99,33 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
             `${ident} in ${element} ${textAt(entity, element)}`,
           );
       },
+    ),
+  ),
+  ...ALWAYS_SHOWN.map(([set, clause]) =>
+    harvests(`anonymous-${set}`, clause, `anybody sees ${set}`, async (scene) => {
+      const { records } = await firstPage(scene, set);
+      skipUnless(records.length > 0, `no record of ${set} is listed`);
+      const shut = records.find((record) => !record.isDeleted && getEntity(record) === undefined);
+      must(shut === undefined, `${shut?.identifier}: ${shut?.metadata?.text ?? 'no metadata'}`);
     }),
   ),
-  ...ALWAYS_SHOWN.map(
-    ([set, clause]): Check => ({
-      id: `anonymous-${set}`,
-      clause,
-      kind: 'harvest',
-      expected: `anybody sees ${set}`,
-      run: async (scene) => {
-        const { records } = await firstPage(scene, set);
-        skipUnless(records.length > 0, `no record of ${set} is listed`);
-        const shut = records.find((record) => !record.isDeleted && getEntity(record) === undefined);
-        must(shut === undefined, `${shut?.identifier}: ${shut?.metadata?.text ?? 'no metadata'}`);
-      },
-    }),
-  ),
-  {
-    id: 'anonymous-uzivatel',
-    clause: 'B-SEE-12',
-    kind: 'harvest',
-    expected: 'users are left out for anonymous readers',
-    run: async (scene) => {
+  harvests(
+    'anonymous-uzivatel',
+    'B-SEE-12',
+    'users are left out for anonymous readers',
+    async (scene) => {
       for (const format of [nativeFormat(scene), 'oai_dc']) {
         const { records, error } = await firstPage(scene, 'uzivatel', '2.2', format);
         must(records.length === 0, `${format}: ${records.length} users are listed`);
         must(error === 'noRecordsMatch', `${format}: error ${error}`);
       }
     },
-  },
-  {
-    id: 'anonymous-oznamovatel',
-    clause: 'B-SEE-4',
-    kind: 'harvest',
-    expected: 'who announced a project is left out for anonymous readers',
-    run: async (scene) => {
+  ),
+  harvests(
+    'anonymous-oznamovatel',
+    'B-SEE-4',
+    'who announced a project is left out for anonymous readers',
+    async (scene) => {
       const entities = await fetchEntities(scene, 'projekt');
       skipUnless(entities.size > 0, 'none of the first projects is open to anonymous readers');
       for (const [ident, entity] of entities)
@@ -143,13 +134,12 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
           `${ident}: ${at(entity, 'oznamovatel')?.text}`,
         );
     },
-  },
-  {
-    id: 'refusal-in-place',
-    clause: 'B-SEE-2',
-    kind: 'harvest',
-    expected: `what may not be seen is listed, with "${REFUSAL}" in place of its content`,
-    run: async (scene) => {
+  ),
+  harvests(
+    'refusal-in-place',
+    'B-SEE-2',
+    `what may not be seen is listed, with "${REFUSAL}" in place of its content`,
+    async (scene) => {
       let refused = 0;
       for (const [set] of SHOWN_IN_STATE) {
         for (const record of (await firstPage(scene, set)).records) {
@@ -163,13 +153,12 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
       }
       skipUnless(refused > 0, 'all of the first records are open to anonymous readers');
     },
-  },
-  {
-    id: 'refusal-in-dublin-core',
-    clause: 'B-SEE-2',
-    kind: 'harvest',
-    expected: 'a record that is refused in the native format is refused as Dublin Core',
-    run: async (scene) => {
+  ),
+  harvests(
+    'refusal-in-dublin-core',
+    'B-SEE-2',
+    'a record that is refused in the native format is refused as Dublin Core',
+    async (scene) => {
       const refused = (await firstPage(scene, 'samostatny_nalez')).records.filter((record) =>
         isRefused(record.metadata),
       );
@@ -184,14 +173,13 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
           `${identifier}: ${textByPath.get(identifier)}`,
         );
     },
-  },
-  ...PROTECTED.map(
-    ([set, clause, governing, paths]): Check => ({
-      id: `protected-${set}`,
+  ),
+  ...PROTECTED.map(([set, clause, governing, paths]) =>
+    harvests(
+      `protected-${set}`,
       clause,
-      kind: 'harvest',
-      expected: `${governing} says whether chranene_udaje are shown, all or none`,
-      run: async (scene) => {
+      `${governing} says whether chranene_udaje are shown, all or none`,
+      async (scene) => {
         const open = await openToAll(scene);
         const entities = await fetchEntities(scene, set);
         const parts = [...entities].flatMap(([ident, entity]) =>
@@ -212,14 +200,13 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
             `${ident}: ${isOpen ? 'refused, though open to all' : `shown, though protected: ${part.text}`}`,
           );
       },
-    }),
+    ),
   ),
-  {
-    id: 'protected-in-dublin-core',
-    clause: 'B-MASK-6',
-    kind: 'harvest',
-    expected: 'Dublin Core does not tell where a protected find was made',
-    run: async (scene) => {
+  harvests(
+    'protected-in-dublin-core',
+    'B-MASK-6',
+    'Dublin Core does not tell where a protected find was made',
+    async (scene) => {
       const open = await openToAll(scene);
       const shut = [...(await fetchEntities(scene, 'samostatny_nalez'))].filter(
         ([, entity]) => !open.has(idAt(entity, 'pristupnost') ?? ''),
@@ -241,5 +228,5 @@ export const VISIBILITY_CHECKS: readonly Check[] = [
         );
       }
     },
-  },
+  ),
 ];
