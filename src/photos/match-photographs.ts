@@ -17,6 +17,8 @@ export type PhotoInfo = PhotoExif & {
 export type MatchableFind = {
   readonly localId: string;
   readonly identCely?: string;
+  /** Its number in its table now, where another find of the table has it as local id. */
+  readonly number?: string;
   /** YYYY-MM-DD */
   readonly foundOn?: string;
   /** Time of manual entry, milliseconds since 1970 UTC; absent for finds of a table. */
@@ -90,7 +92,7 @@ export function matchPhotographs(
   const index = indexNames(
     finds.map((find) => ({
       find,
-      ids: find.identCely === undefined ? [find.localId] : [find.localId, find.identCely],
+      ids: [find.localId, find.identCely, find.number].filter((id) => id !== undefined),
     })),
   );
   const matches = shots.map(

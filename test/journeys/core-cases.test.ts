@@ -226,12 +226,14 @@ describe('a table whose rows got other numbers', () => {
     expect((await home.do('import', shifted)).stdout).toContain('3 unchanged');
   });
 
-  test('gives no number of such a table to the find that had its number before', async () => {
+  test('gives no number or photograph by such a number to the find that had its number before', async () => {
     await home.do('import', writeDays([0, 'K-1']));
     await expectEnded(home.pas('import', writeDays([1, 'K-1'])), 3);
     await home.do('resolve', 'K-1', '--answer', 'new');
     const numbers = home.file('numbers.csv', 'local_id;evidencni_cislo\nK-1;N 1\n');
     await expectEnded(home.pas('number', 'import', numbers), 3);
+    home.file(join('camera', 'K-1.png'), tinyPng(1));
+    await home.pas('photo', 'match', join(home.folder, 'camera'));
     expect(await changesOf('K-1')).toStrictEqual([]);
   });
 

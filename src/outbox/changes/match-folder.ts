@@ -18,7 +18,7 @@ import { type PhotoExif, readPhotoExif } from '../../photos/photo-exif.ts';
 import type { PhotoEntry } from '../entry.ts';
 import { findIdentOfSubject, isDropped, listPhotoEntries } from '../entry-queries.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { iterateFinds } from '../stored-finds.ts';
+import { findByLocalId, iterateFinds } from '../stored-finds.ts';
 import { isGoneAtService } from '../views/records-at-service.ts';
 import { enqueuePhoto, isUnsent } from './enqueue-change.ts';
 import { listDigests, type PhotographKeeping, type Sendable } from './kept-photographs.ts';
@@ -299,9 +299,12 @@ function listMatchableFinds({ outbox }: MatchSources): MatchableFind[] {
       const { datum_nalezu: foundOn } = elements as FindElements;
       const identCely = findIdentOfSubject(outbox, uuid) ?? undefined;
       const place = findPointInBothSystems(elements as FindElements)?.wgs84;
+      const { key } = wish;
+      const former = key === undefined ? undefined : findByLocalId(outbox, key);
       return {
         localId,
         identCely,
+        number: former?.wish.path === wish.path ? key : undefined,
         foundOn,
         enteredMs: wish.file === null ? wish.createdAt : undefined,
         place,
