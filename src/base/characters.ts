@@ -73,12 +73,6 @@ export function makeIdKey(text: string): string {
 const VISIBLE_NAMES: Readonly<Record<string, Message>> = {
   ' ': msg`a space`,
   '-': msg`a hyphen`,
-  '\u00a0': msg`a no-break space`,
-  '\u202f': msg`a narrow no-break space`,
-  '\u2011': msg`a no-break hyphen`,
-  '\u2013': msg`an en dash`,
-  '\u2014': msg`an em dash`,
-  '\u2212': msg`a minus sign`,
 };
 
 /** Characters that cannot be seen, whatever stands beside them. */

@@ -272,15 +272,12 @@ export function assertSameFile(path: string, { dev, ino }: BigIntStats): void {
   if (process.platform === 'win32') return;
   const there = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (there?.dev === dev && there.ino === ino) return;
-  throw makeModifiedFileError(
-    path,
-    t`${path} has been removed or replaced since pas began to write.`,
-  );
+  throw makeModifiedFileError(path);
 }
 
 /** Makes the error for an output that another program changed; the user must decide. */
-export function makeModifiedFileError(path: string, message: string): FileError {
-  return new FileError(path, message, {
+export function makeModifiedFileError(path: string): FileError {
+  return new FileError(path, t`${path} was changed, removed or replaced by another program.`, {
     hint: t`Add --verify to repair it from the service, or give another --out.`,
   });
 }

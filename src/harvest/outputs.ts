@@ -278,7 +278,7 @@ export async function openAppendFile(
         throw new FileError(path, t`${path} is not a file.`, { hint: t`Use another --out.` });
       assertSize(path, stat, committed.lengthBytes, closedBytes);
       const content = await hashContent(file, committed);
-      if (content === undefined) throw makeModifiedError(path);
+      if (content === undefined) throw makeModifiedFileError(path);
       await file.truncate(committed.lengthBytes);
       flushFolder(dirname(path));
       return new AppendFile(path, file, content, committed.lengthBytes);
@@ -365,7 +365,7 @@ export class AppendFile {
       try {
         this.#assertUnmodified();
         if (this.#isDoubtful && (await hashContent(file, extent)) === undefined)
-          throw makeModifiedError(path);
+          throw makeModifiedFileError(path);
         await file.truncate(extent.lengthBytes);
         writeAll(file, Buffer.from(tail), extent.lengthBytes);
         await file.datasync();
@@ -430,20 +430,10 @@ function assertSize(
   exactly: number | undefined,
 ): void {
   if (size < atLeast || (exactly !== undefined && size < exactly)) {
-    throw makeModifiedFileError(
-      path,
-      t`${path} is shorter than the data harvested into it: the file was changed.`,
-    );
+    throw makeModifiedFileError(path);
   }
   if (exactly === undefined || size === BigInt(exactly)) return;
-  throw makeModifiedFileError(
-    path,
-    t`${path} was modified: something was added after the harvested data.`,
-  );
-}
-
-function makeModifiedError(path: string): FileError {
-  return makeModifiedFileError(path, t`${path} was modified: the harvested data was changed.`);
+  throw makeModifiedFileError(path);
 }
 
 async function asDiskError<T>(path: string, work: () => Promise<T>): Promise<T> {

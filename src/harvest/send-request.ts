@@ -437,7 +437,8 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
       }
       url = resolveRedirect(url, response, query);
     }
-    throw makeRedirectError(t`${endpoint} redirects in a loop.`);
+    const loop = t`the service redirects in a loop`;
+    throw makeRedirectError(`${endpoint}: ${loop}.`);
   };
 }
 

@@ -155,7 +155,7 @@ async function get(options: UpdateSchemaOptions, url: string): Promise<HttpRespo
     if (thrown.reason === 'too-large') throw makeUnusableError(url, thrown.message, thrown);
     throw new UnavailableError(t`${url} did not answer: ${thrown.message}.`, {
       cause: thrown,
-      hint: t`${KEPT} Try again when you are online.`,
+      hint: t`${KEPT} Try again later.`,
     });
   }
 }
@@ -165,7 +165,7 @@ function assertStatus(url: string, status: number): void {
   if (status === 401 || status === 403)
     throw new AuthError(t`${url} is not accessible (status ${status}).`, { hint: KEPT });
   if (status === 429 || status >= 500) {
-    throw new UnavailableError(t`${url} is currently not available (status ${status}).`, {
+    throw new UnavailableError(t`${url} is closed or overloaded (status ${status}).`, {
       hint: t`${KEPT} Try again later.`,
     });
   }

@@ -325,9 +325,7 @@ function parseSuccess(
   if (identCely === undefined || !IDENT_CELY.test(identCely))
     return makeOddOutcome(msg`status ${response.status}, but without a record`);
   if (inBody !== undefined && inBody !== identCely) {
-    return makeOddOutcome(
-      msg`the answer names two different records: ${identCely} in its header, ${inBody} in its document`,
-    );
+    return makeOddOutcome(msg`the answer is about ${inBody}, not about ${identCely}`);
   }
   if (addressed !== undefined && addressed !== identCely)
     return makeOddOutcome(msg`the answer is about ${identCely}, not about ${addressed}`);
@@ -358,8 +356,6 @@ function getDetail(response: HttpResponse, body: ErrorBody): Message {
     case 'other':
       if (status === 413)
         return msg`a proxy in front of the service does not take a request of this size (status 413)`;
-      if (isWebPage(response))
-        return msg`status ${status} with a web page, as a firewall sends: "${body.excerpt}"`;
       return body.excerpt === ''
         ? msg`status ${status}`
         : msg`status ${status} with "${body.excerpt}"`;

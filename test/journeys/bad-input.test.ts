@@ -34,7 +34,7 @@ describe('a path that cannot be used', () => {
     ['validate, a folder', /is a folder/, ['validate', PROJECT]],
     ['validate, a table', /pas import \S+ --dry-run/, ['validate', table]],
     ['export to a folder', /is a folder/, ['export', '--out', PROJECT, '--yes']],
-    ['export to a device', /is not a regular file/, ['export', '--out', '/dev/null', '--yes']],
+    ['export to a device', /is not a file/, ['export', '--out', '/dev/null', '--yes']],
     [
       'export to a folder that is missing',
       /The folder nowhere/,

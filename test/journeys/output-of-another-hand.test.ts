@@ -105,17 +105,17 @@ describe('a JSON lines file', () => {
   test.each<readonly [string, RegExp, (path: string) => void]>([
     [
       'lost its last byte',
-      /shorter than the data harvested/,
+      /changed, removed or replaced by another program/,
       (path) => truncateSync(path, statSync(path).size - 1),
     ],
     [
       'got a line of a person’s own',
-      /was modified: something was added/,
+      /changed, removed or replaced by another program/,
       (path) => appendFileSync(path, '{"mine":1}\n'),
     ],
     [
       'was changed in the middle and given its old time',
-      /the harvested data was changed/,
+      /changed, removed or replaced by another program/,
       (path) => {
         const { atime, mtime } = statSync(path);
         changeInTheMiddle(path);
@@ -124,7 +124,7 @@ describe('a JSON lines file', () => {
     ],
     [
       'has become a link to another file',
-      /was modified/,
+      /changed, removed or replaced by another program/,
       (path) => {
         copyFileSync(path, `${path}.copy`);
         changeInTheMiddle(`${path}.copy`);
@@ -181,15 +181,19 @@ describe('a JSON lines file', () => {
     expected = await served(mock, SET, 'oai_svc');
     const newer = readFileSync(at('out.jsonl'));
     copyFileSync(at('old-notes'), at('out.jsonl.harvest'));
-    expectRefusal(await harvest('out.jsonl'), /was modified: something was added/);
+    expectRefusal(await harvest('out.jsonl'), /changed, removed or replaced by another program/);
     expect(readFileSync(at('out.jsonl'))).toEqual(newer);
   });
 });
 
 describe('while a JSON lines file is written,', () => {
   test.each<readonly [string, RegExp, (path: string) => void]>([
-    ['its deletion', /removed or replaced/, (path) => rmSync(path)],
-    ['a change in its middle', /the harvested data was changed/, changeInTheMiddle],
+    ['its deletion', /changed, removed or replaced by another program/, (path) => rmSync(path)],
+    [
+      'a change in its middle',
+      /changed, removed or replaced by another program/,
+      changeInTheMiddle,
+    ],
   ])('%s is noticed by that run, and by the next one', async (_, words, change) => {
     await mock.control('PUT', '/faults', BUSY_AFTER_SOME_PAGES);
     const running = home.start('harvest', SET, '--out', 'out.jsonl');
@@ -211,5 +215,5 @@ describe('while a JSON lines file is written,', () => {
 test('a document without its end is refused', async () => {
   expect((await harvest('out.xml')).code).toBe(0);
   truncateSync(at('out.xml'), statSync(at('out.xml')).size - 11);
-  expectRefusal(await harvest('out.xml'), /shorter/);
+  expectRefusal(await harvest('out.xml'), /changed, removed or replaced by another program/);
 });

@@ -79,11 +79,11 @@ describe('a registration number of two finds', () => {
 
 describe('a character of a number that a person may not see', () => {
   test.each([
-    ['A\u00a01/2024', 'a no-break space after A'],
+    ['A\u00a01/2024', 'an unusual space (U+00A0) after A'],
     ['A \uff17', 'a full-width \uff17 after A'],
     ['\u0410 8', 'a Cyrillic \u0410 at the beginning'],
     ['C\u030c 5', 'a combining mark (U+030C) after C'],
-    ['A 7\u201324', 'an en dash after 7'],
+    ['A 7\u201324', 'an unusual dash (U+2013) after 7'],
   ])('is named: %j', async (number, name) => {
     await home.pas('import', home.file('a.csv', 'local_id\nK-1'), ...SET);
     const numbers = home.file('n.csv', `local_id;evidencni_cislo\nK-1;${number}`);

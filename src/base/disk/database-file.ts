@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseError, getErrorCode } from '../errors.ts';
 import { t } from '../language.ts';
+import { msg } from '../message.ts';
 import { runChildScript } from '../own-files.ts';
 import {
   convertDatabaseErrors,
@@ -150,6 +151,7 @@ export function hasJournal(path: string): boolean {
   );
 }
 
+const CLOSE_ELSEWHERE = msg`Open it in its program, for example the project in QGIS, close it there, and run the command again.`;
 /** Attempts at a copy while the source changes. */
 const MAX_COPIES = 5;
 
@@ -178,7 +180,7 @@ export function readImageWithJournal(path: string): Buffer {
     }
   }
   throw new DatabaseError(t`${path} is being written to by another program.`, {
-    hint: t`Close it there, for example the project in QGIS, and run the command again.`,
+    hint: CLOSE_ELSEWHERE,
   });
 }
 
@@ -203,9 +205,7 @@ function assertNoAttachments(path: string, journal: string): void {
     return;
   throw new DatabaseError(
     t`${path}: its journal belongs to other databases as well, so pas does not read it.`,
-    {
-      hint: t`Open the project in QGIS once, close it, and run the command again.`,
-    },
+    { hint: CLOSE_ELSEWHERE },
   );
 }
 

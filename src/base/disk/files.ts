@@ -162,9 +162,7 @@ export function readKeptFile(folder: string): KeptFile | undefined {
   const path = join(folder, card.file);
   const bytes = readOrUndefined(path);
   if (bytes === undefined || hashSha512(bytes) !== card.sha512) {
-    throw makeDamagedError(
-      bytes === undefined ? t`${path} is missing` : t`${path} was changed since it was fetched`,
-    );
+    throw makeDamagedError(path);
   }
   return {
     path,
@@ -229,7 +227,7 @@ function readCard(folder: string): Card | undefined {
   } catch {
     // Reported below, together with JSON that is no card.
   }
-  throw makeDamagedError(t`${path} is damaged`);
+  throw makeDamagedError(path);
 }
 
 /** For a replacement, a damaged card counts as missing. */
@@ -264,8 +262,8 @@ function readOrUndefined(path: string): Buffer | undefined {
   }
 }
 
-function makeDamagedError(what: string): ConfigError {
-  return new ConfigError(`${what}.`, {
+function makeDamagedError(path: string): ConfigError {
+  return new ConfigError(t`${path} is damaged.`, {
     hint: t`Fetch it again with \`${cmd`pas schema --update`}\`.`,
   });
 }

@@ -102,7 +102,7 @@ export function assertMayWrite(
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
   if (stats.isDirectory()) throw new FileError(path, t`${path} is a folder, not a file.`);
-  if (!stats.isFile()) throw new FileError(path, t`${path} is not a regular file.`);
+  if (!stats.isFile()) throw new FileError(path, t`${path} is not a file.`);
   if (overwrite) return;
   throw new UsageError(t`There is already a file ${path}.`, { hint });
 }
@@ -249,7 +249,7 @@ function assertReplaceable(
   if (stats === undefined) return false;
   if (!stats.isDirectory())
     throw new FileError(path, t`${path} is a file, not a folder.`, {
-      hint: t`Choose another name.`,
+      hint: t`Choose another place.`,
     });
   if (refuse === undefined)
     throw new UsageError(t`There is already a folder ${path}.`, {

@@ -7,7 +7,7 @@ import {
   LocalizedError,
   UnavailableError,
 } from '../../base/errors.ts';
-import { formatMoment, t } from '../../base/language.ts';
+import { formatMoment } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import type { Pause } from './pace-store.ts';
 
@@ -200,7 +200,7 @@ const FAILURES: Readonly<Record<string, NetworkFailure>> = {
   EHOSTUNREACH: NO_ROUTE,
   ENETUNREACH: NO_ROUTE,
   EADDRNOTAVAIL: NO_ROUTE,
-  ENETDOWN: { words: msg`the network is down` },
+  ENETDOWN: NO_ROUTE,
   ECONNRESET: LOST,
   ECONNABORTED: LOST,
   EPIPE: LOST,
@@ -416,11 +416,9 @@ export function isRedirect({ status }: AnswerHead): boolean {
 
 /** Returns the target of a redirect, or why there is none to follow. */
 export function parseRedirect(from: string, { headers }: AnswerHead): URL | Message {
-  const location = headers['location'];
-  if (location === undefined || !URL.canParse(location, from))
-    return t`it redirects without an address`;
-  const target = new URL(location, from);
-  const { protocol } = target;
-  if (/^https?:$/.test(protocol)) return target;
-  return t`it redirects to an address with ${protocol}, which pas does not follow`;
+  const { location = '' } = headers;
+  const target =
+    location !== '' && URL.canParse(location, from) ? new URL(location, from) : undefined;
+  if (target !== undefined && /^https?:$/.test(target.protocol)) return target;
+  return msg`it redirects to "${location}", which pas does not follow`;
 }

@@ -160,7 +160,7 @@ function describeFailure(
   const seconds = connectTimeoutMs / 1000;
   if (late.aborted) return msg`it did not answer within ${seconds} seconds`;
   const isClosed = thrown instanceof Error && /^Proxy connection ended/.test(thrown.message);
-  return isClosed ? msg`it closed the connection` : describeNetworkError(thrown);
+  return isClosed ? msg`the connection was lost` : describeNetworkError(thrown);
 }
 
 /** Describes an answer of a proxy that refuses a connection (RFC 9110, section 9.3.6). */

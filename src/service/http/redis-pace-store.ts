@@ -406,17 +406,12 @@ function toStoreError(thrown: unknown, redact: (text: string) => string): PaceSt
   ) {
     return new PaceStoreError('rejected', message);
   }
-  if (message.startsWith('READONLY'))
-    return new PaceStoreError('unavailable', msg`it is a read-only replica`);
   if (/timed? ?out|ETIMEDOUT/i.test(message))
     return new PaceStoreError('unavailable', msg`it does not answer`);
   if (/^Connection is closed|ECONNRESET|EPIPE/.test(message))
     return new PaceStoreError('unavailable', msg`the connection was lost`);
   const words = describeNetworkError(thrown);
-  return new PaceStoreError(
-    'unavailable',
-    typeof words === 'string' ? redact(words) || msg`no reason is given` : words,
-  );
+  return new PaceStoreError('unavailable', typeof words === 'string' ? redact(words) : words);
 }
 
 function makeProtocolError(): PaceStoreError {

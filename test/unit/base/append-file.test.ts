@@ -140,13 +140,13 @@ test('a change by another program right after a write is detected, whatever the 
   file.append(Buffer.from('beta\n'));
   file.markEnd();
   await expect(file.close(await file.flush(), '')).rejects.toThrow(
-    'the harvested data was changed',
+    'changed, removed or replaced by another program',
   );
 });
 
 test.each<readonly [string, RegExp, (path: string) => void]>([
-  ['is cut', /shorter/, (path) => truncateSync(path, 3)],
-  ['gets more', /added/, (path) => appendFileSync(path, 'more')],
+  ['is cut', /was changed/, (path) => truncateSync(path, 3)],
+  ['gets more', /was changed/, (path) => appendFileSync(path, 'more')],
   ['is changed', /was changed/, (path) => writeFileSync(path, 'ONE\n')],
   ['is deleted', /removed or replaced/, (path) => rmSync(path)],
 ])(

@@ -198,23 +198,23 @@ describe('redirects', () => {
   const CHECK = 'Check oai_base in the profile.';
   const HERE = `${OAI_BASE}/2.2/oai`;
   test.each([
-    ['a circle', to('/2.2/oai?verb=Identify'), `${HERE} redirects in a loop.`, CHECK],
+    ['a circle', to('/2.2/oai?verb=Identify'), `${HERE}: the service redirects in a loop.`, CHECK],
     [
       'no address',
       answer('', { status: 302 }),
-      `${HERE}?verb=Identify: it redirects without an address.`,
+      `${HERE}?verb=Identify: it redirects to "", which pas does not follow.`,
       CHECK,
     ],
     [
       'what is no address',
       to('https://'),
-      `${HERE}?verb=Identify: it redirects without an address.`,
+      `${HERE}?verb=Identify: it redirects to "https://", which pas does not follow.`,
       CHECK,
     ],
     [
       'a file',
       to('file:///etc/passwd'),
-      `${HERE}?verb=Identify: it redirects to an address with file:, which pas does not follow.`,
+      `${HERE}?verb=Identify: it redirects to "file:///etc/passwd", which pas does not follow.`,
       CHECK,
     ],
     [

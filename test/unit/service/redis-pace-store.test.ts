@@ -367,6 +367,9 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     const changed = { result: undefined, next: SCOPES.map(() => ({ ...UNSEEN, jitterMs: 1 })) };
     const failed = await store.update(SCOPES, () => changed).catch((thrown: unknown) => thrown);
     redis.command('replicaof', 'no', 'one');
-    expect(failed).toMatchObject({ kind: 'unavailable', message: 'it is a read-only replica' });
+    expect(failed).toMatchObject({
+      kind: 'unavailable',
+      message: expect.stringContaining('READONLY'),
+    });
   });
 });
