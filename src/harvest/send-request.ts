@@ -417,16 +417,9 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
           t`${endpoint} redirects to ${next}, to which your sign-in is not sent.`,
           t`If the service has moved there, set oai_base in the profile to that address; otherwise ask its operator.`,
         );
-      const response = await send({
-        method: 'GET',
-        url,
-        headers: {
-          accept: '*/*',
-          'accept-encoding': 'gzip',
-          ...(authorization === undefined ? {} : { authorization }),
-        },
-        ...limits,
-      });
+      const headers: Record<string, string> = { accept: '*/*', 'accept-encoding': 'gzip' };
+      if (authorization !== undefined) headers['authorization'] = authorization;
+      const response = await send({ method: 'GET', url, headers, ...limits });
       if (!isRedirect(response)) {
         const [base = '', targetQuery] = url.split('?', 2);
         // A page that announces an outage is no target to remember.

@@ -9,7 +9,7 @@ import {
   makeComparable,
   matchFinds,
 } from '../finds/match-finds.ts';
-import type { FindLookup, HarvestedFinds, ListedFind } from '../harvest/look-up-records.ts';
+import type { FindLookup, HarvestedFinds, ListedFind } from '../harvest/pull-finds.ts';
 import { isRejectedForAnyFind, listAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {

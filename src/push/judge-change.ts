@@ -1,7 +1,7 @@
 import { type Message, msg } from '../base/message.ts';
 import type { HarvestedFile, HarvestedFind, HistoryEntry } from '../finds/harvested-find.ts';
-import type { FindLookup } from '../harvest/look-up-records.ts';
 import { DAY_MS } from '../harvest/protocol.ts';
+import type { FindLookup } from '../harvest/pull-finds.ts';
 import type { Entry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import { listEntriesOfRecord } from '../outbox/entry-queries.ts';
 import { getOriginalDigest } from '../outbox/facts.ts';

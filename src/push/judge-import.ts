@@ -10,7 +10,7 @@ import {
   listDifferingElements,
   parseHarvestedFind,
 } from '../finds/harvested-find.ts';
-import type { HarvestedFinds } from '../harvest/look-up-records.ts';
+import type { HarvestedFinds } from '../harvest/pull-finds.ts';
 import { listAttempts } from '../outbox/attempts.ts';
 import type { Attempt, AttemptBounds, Entry, ImportEntry } from '../outbox/entry.ts';
 import { listOfKind, unpackAttempt } from '../outbox/facts.ts';

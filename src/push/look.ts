@@ -1,6 +1,6 @@
 import { groupBy } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
-import { type HarvestedFinds, harvestFinds, lookUpRecord } from '../harvest/look-up-records.ts';
+import { type HarvestedFinds, harvestFinds, lookUpRecord } from '../harvest/pull-finds.ts';
 import { computeOverlapMs } from '../harvest/service-lists.ts';
 import type { Entry, HeldQuestion, NumberEntry } from '../outbox/entry.ts';
 import {

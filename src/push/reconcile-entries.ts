@@ -7,7 +7,7 @@ import {
   type HarvestedFinds,
   harvestFinds,
   lookUpRecord,
-} from '../harvest/look-up-records.ts';
+} from '../harvest/pull-finds.ts';
 import { listAttempts, listOpenAttempts } from '../outbox/attempts.ts';
 import type { Entry, ImportEntry, NumberEntry, PhotoEntry } from '../outbox/entry.ts';
 import {

@@ -3,7 +3,7 @@ import { UsageError } from '../base/errors.ts';
 import { cmd, type Message, msg } from '../base/message.ts';
 import { type ElementName, FIELDS } from '../finds/fields.ts';
 import { formatValue, type HarvestedFind, listDifferingElements } from '../finds/harvested-find.ts';
-import { lookUpRecord, type RecordSource } from '../harvest/look-up-records.ts';
+import { lookUpRecord, type RecordSource } from '../harvest/pull-finds.ts';
 import { decide, listEvidence, recordOrphanedAttempts } from '../outbox/attempts.ts';
 import { findSubject } from '../outbox/changes/resolve-finds.ts';
 import {

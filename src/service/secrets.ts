@@ -166,8 +166,8 @@ function toSecrets(value: unknown): Secrets {
   if (!isObject(value)) return {};
   const { password, token } = value;
   return {
-    ...(typeof password === 'string' ? { password } : {}),
-    ...(typeof token === 'string' ? { token } : {}),
+    password: typeof password === 'string' ? password : undefined,
+    token: typeof token === 'string' ? token : undefined,
   };
 }
 

@@ -18,7 +18,7 @@ import {
 } from '../context/chosen-profile.ts';
 import { mergeProfileSettings } from '../context/config.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
-import { openService, probeHarvestAuth, redactPassword } from '../context/open-service.ts';
+import { openService, probeHarvestAuth, withRedactedPassword } from '../context/open-service.ts';
 import { adoptUsername, joinOutboxesOfAccount } from '../context/profile-outbox.ts';
 
 type LoginOptions = GlobalOptions & {
@@ -70,7 +70,7 @@ export async function login(context: Context, options: LoginOptions): Promise<Ex
     {
       ...signer,
       password,
-      send: redactPassword(send, password),
+      send: withRedactedPassword(send, password),
       clock: context.clock,
     },
     ({ identCely }) =>

@@ -40,7 +40,7 @@ export async function openService(context: Context): Promise<OpenService> {
   const password = getPassword(context, profile);
   const send = withTimeout(
     answerTimeoutMs,
-    redactPassword((await context.openConnections()).send, password),
+    withRedactedPassword((await context.openConnections()).send, password),
   );
   const lent = context.environment['PAS_TOKEN'];
   const owner = getCredentialKey(profile);
@@ -69,7 +69,7 @@ export async function openService(context: Context): Promise<OpenService> {
  * password.
  * @param password undefined where there is none to redact
  */
-export function redactPassword(send: Exchange, password: string | undefined): Exchange {
+export function withRedactedPassword(send: Exchange, password: string | undefined): Exchange {
   return withRedactedAnswers([], send, password === undefined ? [] : [password]);
 }
 
@@ -147,7 +147,7 @@ export async function openHarvestClient(context: Context, waitedMs = 0): Promise
     version: profile.schemaVersion,
     credentials: await getCredentials(context, profile),
     exchange: withRetry(
-      profile.oaiAuth === 'none' ? send : redactPassword(send, getPassword(context, profile)),
+      profile.oaiAuth === 'none' ? send : withRedactedPassword(send, getPassword(context, profile)),
       {
         clock: context.clock,
         random: context.random,
@@ -280,7 +280,7 @@ export async function probeHarvestAuth(
     version: profile.schemaVersion,
     answerTimeoutMs: profile.answerTimeoutMs,
     credentials: { kind: 'basic', username, password },
-    exchange: redactPassword(send, password),
+    exchange: withRedactedPassword(send, password),
   });
   try {
     const { record } = await client.getRecord(identCely, `oai_${profile.prefix}`);

@@ -2,7 +2,13 @@ import { existsSync } from 'node:fs';
 import { ConfigError, DatabaseError } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import { formatPause } from '../../service/http/exchange.ts';
-import { openPaceStore, type PaceStore, type Pause } from '../../service/http/pace-store.ts';
+import {
+  openPaceStore,
+  openWithFallback,
+  type PaceStore,
+  PaceStoreError,
+  type Pause,
+} from '../../service/http/pace-store.ts';
 import { makePace, type Pace } from '../../service/http/pacer.ts';
 import {
   formatRedisEndpoint,
@@ -101,8 +107,6 @@ async function openSharedStore(
   local: PaceStore,
   tolerant: boolean,
 ): Promise<PaceStore> {
-  const { openWithFallback } = await import('../../service/http/pace-fallback.ts');
-  const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
   const { terminal, clock } = context;
   const place = formatRedisEndpoint(getRedisAddress(profile));
   const seconds = profile.pacingFallbackIntervalMs / 1000;
@@ -137,9 +141,7 @@ async function connect(
   profile: Profile,
   signal?: AbortSignal,
 ): Promise<RedisPaceStore> {
-  const { openRedisPaceStore, PaceStoreError } = await import(
-    '../../service/http/redis-pace-store.ts'
-  );
+  const { openRedisPaceStore } = await import('../../service/http/redis-pace-store.ts');
   const address = getRedisAddress(profile);
   try {
     const service = new URL(profile.baseUrl).origin;
@@ -170,7 +172,6 @@ function getRedisAddress({ pacing }: Profile): RedisAddress {
  */
 export async function checkPacing(context: Context, profile: Profile): Promise<Check> {
   if (profile.pacing === 'local') return makePassedCheck('pacing', context.places.paceFile);
-  const { PaceStoreError } = await import('../../service/http/redis-pace-store.ts');
   const address = getRedisAddress(profile);
   const place = formatRedisEndpoint(address);
   const seconds = profile.pacingFallbackIntervalMs / 1000;

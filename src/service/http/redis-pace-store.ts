@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import type { Clock } from '../../base/clock.ts';
-import { getErrorMessage, LocalizedError } from '../../base/errors.ts';
+import { getErrorMessage } from '../../base/errors.ts';
 import { type Message, msg } from '../../base/message.ts';
 import { describeNetworkError } from './exchange.ts';
 import {
@@ -11,6 +11,7 @@ import {
   MAX_SHOWN_PAUSE_MS,
   type PaceState,
   type PaceStore,
+  PaceStoreError,
   UNSEEN,
 } from './pace-store.ts';
 import { createTextRedactor } from './redaction.ts';
@@ -95,18 +96,6 @@ export function maskRedisPasswords(text: string): string {
   return text.replace(/(rediss?:\/\/)([^\s"']*)/g, (whole, scheme: string, rest: string) =>
     rest.includes('@') ? `${scheme}***${rest.slice(rest.lastIndexOf('@'))}` : whole,
   );
-}
-
-/**
- * Thrown where the store cannot be used: `unavailable` may pass, `rejected` (access, database) does
- * not.
- */
-export class PaceStoreError extends LocalizedError {
-  readonly kind: 'unavailable' | 'rejected';
-  constructor(kind: 'unavailable' | 'rejected', message: Message) {
-    super(message);
-    this.kind = kind;
-  }
 }
 
 type RedisPaceOptions = {
@@ -209,14 +198,10 @@ async function connect(
   });
   const giveUp = (): void => redis.disconnect();
   signal?.addEventListener('abort', giveUp, { once: true });
+  const account = address.username === undefined ? [] : [address.username];
   const signIn = async (): Promise<void> => {
     await redis.connect();
-    if (password !== undefined)
-      await redis.call(
-        'AUTH',
-        ...(address.username === undefined ? [] : [address.username]),
-        password,
-      );
+    if (password !== undefined) await redis.call('AUTH', ...account, password);
     if (address.database !== 0) await redis.select(address.database);
   };
   try {

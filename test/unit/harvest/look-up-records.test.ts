@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lookUpChanges, lookUpEach } from '../../../src/harvest/look-up-records.ts';
+import { lookUpChanges, lookUpEach } from '../../../src/harvest/pull-finds.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { makeClient } from '../../support/scripted-client.ts';

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
-import { openWithFallback } from '../../../src/service/http/pace-fallback.ts';
-import type { PaceState, PaceStore } from '../../../src/service/http/pace-store.ts';
+import {
+  openWithFallback,
+  type PaceState,
+  type PaceStore,
+  PaceStoreError,
+} from '../../../src/service/http/pace-store.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
-import { PaceStoreError } from '../../../src/service/http/redis-pace-store.ts';
 import { eventually } from '../../support/eventually.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { memoryPaceStore } from '../../support/memory-pace-store.ts';
