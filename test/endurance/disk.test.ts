@@ -49,7 +49,7 @@ describe('a full disk', () => {
     'stops an import with a clear error, keeps what was stored, and the import works once there is space',
     async () => {
       await importSeason(home, 5);
-      const { full, again, list } = pasOnFullDisk(home, 'import', writeSeason(home, 200));
+      const { full, again, list } = await pasOnFullDisk(home, 'import', writeSeason(home, 200));
       expectClear(full, 5, /the disk is full.*\n.*Free some space/);
       await expectEnded(again, 0);
       expect(JSON.parse(list.stdout)).toHaveLength(200);
@@ -60,11 +60,10 @@ describe('a full disk', () => {
     'still shows the finds, and they can be backed up elsewhere',
     async () => {
       await importSeason(home, 5);
-      const { full } = pasOnFullDisk(home, 'list', '--json');
+      const { full } = await pasOnFullDisk(home, 'list', '--json');
       expect([full.code, (JSON.parse(full.stdout) as unknown[]).length]).toEqual([0, 5]);
-      expect(pasOnFullDisk(home.copy(), 'backup', join(home.folder, 'copy.sqlite')).full.code).toBe(
-        0,
-      );
+      const copy = join(home.folder, 'copy.sqlite');
+      expect((await pasOnFullDisk(home.copy(), 'backup', copy)).full.code).toBe(0);
     },
   );
 

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
-import { canMountDisks } from '../support/hostile-disk.ts';
+import { canMountDisks, pasOnSmallDisk } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
-import { pasOnSmallDisk } from '../support/small-disk.ts';
 
 const SET = 'heslo';
 const PAGE_SIZE = 20;
@@ -91,7 +90,7 @@ describe.each([
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'onto a disk that becomes full ends with 5, and resumes when there is space',
     async () => {
-      const { full, again } = pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
+      const { full, again } = await pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
       await expectEnded(full, 5, /the disk is full.*\n.*Free some space/);
       expect(full.stderr).not.toMatch(/\n\s+at /);
       expect([again.code, again.stderr]).toEqual([0, '']);

@@ -1,14 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../src/base/disk/database.ts';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
-import { numberedRuns } from '../support/numbered-runs.ts';
+import { canMountDisks, withMounts } from '../support/hostile-disk.ts';
 import { configFile, outboxFile } from '../support/outbox-files.ts';
-import { type Home, PROJECT, type Run } from '../support/run-pas.ts';
+import type { Home, Run } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
 import { useHome, useMock } from '../support/use-mock.ts';
 
@@ -89,29 +87,14 @@ describe('Data of a newer pas are left as they are:', () => {
   });
 });
 
-const NAMESPACE = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
-const canMount =
-  spawnSync('unshare', [...NAMESPACE, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
-
-/**
- * Runs commands to their ends in a name space in which `mounting` was done first. The mock server
- * of this process goes on meanwhile.
- */
+/** Runs commands to their ends where `mounting` was done first. */
 async function mounted(of: Home, mounting: string, ...commands: readonly string[]): Promise<Run[]> {
-  const typed = commands.map((command, index) => {
-    const number = index + 1;
-    return `"$NODE" "$PAS" ${command} >${number}.out 2>${number}.err; echo $? >${number}.code`;
-  });
-  const child = spawn('unshare', [...NAMESPACE, 'bash', '-c', [mounting, ...typed].join('\n')], {
-    env: { ...of.env, NODE: process.execPath, PAS: join(PROJECT, 'bin', 'pas.js') },
-    cwd: of.folder,
-    stdio: 'inherit',
-  });
-  await once(child, 'exit');
-  return commands.map((_, index) => numberedRuns(of.folder)(index + 1));
+  const typed = commands.map((command, index) => `pas ${index} ${command}`);
+  const run = await withMounts(of, [mounting, ...typed].join('\n'));
+  return commands.map((_, index) => run(index));
 }
 
-describe.skipIf(!canMount)('If the journal', () => {
+describe.skipIf(!canMountDisks)('If the journal', () => {
   const state = (): string => join(home.folder, 'state');
 
   beforeEach(async () => {

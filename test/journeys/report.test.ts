@@ -2,11 +2,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
-import { canMountDisks } from '../support/hostile-disk.ts';
+import { canMountDisks, pasOnSmallDisk } from '../support/hostile-disk.ts';
 import { findPhotographCopies, outboxFile } from '../support/outbox-files.ts';
 import { PROJECT } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
-import { pasOnSmallDisk } from '../support/small-disk.ts';
 import { shareMock, useVocabularies } from '../support/use-mock.ts';
 
 /** Places of the examples, each as the report would write it. */
@@ -133,8 +132,8 @@ describe('an existing file', () => {
 
   test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
     'a full disk is reported, and leaves no partial page',
-    () => {
-      const { full, again } = pasOnSmallDisk(home, 32, 'report', 'page.html');
+    async () => {
+      const { full, again } = await pasOnSmallDisk(home, 32, 'report', 'page.html');
       expect(full.stderr).toContain('the disk is full');
       expect(full.code).toBe(5);
       expect(again).toMatchObject({ code: 0 });

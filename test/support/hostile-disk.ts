@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chownSync,
   closeSync,
@@ -11,7 +12,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { numberedRuns } from './numbered-runs.ts';
 import { type Home, PROJECT, type Run } from './run-pas.ts';
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -53,39 +53,76 @@ export function pasWithFilesUpTo(home: Home, kilobytes: number, ...args: string[
   return { code: status, signal, stdout, stderr };
 }
 
-const namespace = process.getuid?.() === 0 ? ['-m'] : ['-rm'];
+const NAMESPACE = isSuperuser ? ['-m'] : ['-rm'];
 
 /** Tells if a small disk can be mounted: not in every container, and on Linux only. */
 export const canMountDisks =
-  spawnSync('unshare', [...namespace, 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt'], {
+  spawnSync('unshare', [...NAMESPACE, 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt'], {
     stdio: 'ignore',
   }).status === 0;
 
 /**
- * Moves the home to a disk of two megabytes that only its own processes see, fills that up, and
- * runs `pas` three times: on the full disk, again when there is room, and `pas list`. The disk is
- * gone afterwards.
+ * Runs a script of bash, whose mounts only its own processes see; its `pas N …` runs `pas`.
+ * @returns the N-th run
  */
-export function pasOnFullDisk(
+export async function withMounts(
+  home: Home,
+  script: string,
+  ...args: readonly string[]
+): Promise<(number: number) => Run> {
+  const pas = `pas() { number=$1; shift; "$NODE" "$PAS" "$@" >"$HOME/$number.out" 2>"$HOME/$number.err"; echo $? >"$HOME/$number.code"; }`;
+  const command = [...NAMESPACE, 'bash', '-c', `${pas}\n${script}`, 'bash', ...args];
+  const env = { ...home.env, NODE: process.execPath, PAS: BIN };
+  await once(spawn('unshare', command, { env, cwd: home.folder, stdio: 'ignore' }), 'exit');
+  const read = (name: string): string => readFileSync(join(home.folder, name), 'utf8');
+  return (number) => ({
+    code: Number(read(`${number}.code`)),
+    signal: null,
+    stdout: read(`${number}.out`),
+    stderr: read(`${number}.err`),
+  });
+}
+
+/**
+ * Moves the home to a disk of two megabytes, fills that up, and runs `pas` three times: on the full
+ * disk, again when there is room, and `pas list`. The disk is gone afterwards.
+ */
+export async function pasOnFullDisk(
   home: Home,
   ...args: string[]
-): { readonly full: Run; readonly again: Run; readonly list: Run } {
+): Promise<{ readonly full: Run; readonly again: Run; readonly list: Run }> {
   const script = `
-    cp -a "$PAS_HOME" "$HOME/template"
+    cp -a "$PAS_HOME" template
     mount -t tmpfs -o size=4m,mode=700 none "$PAS_HOME"
-    cp -a "$HOME/template/." "$PAS_HOME"
+    cp -a template/. "$PAS_HOME"
     dd if=/dev/zero of="$PAS_HOME/filler" bs=4k 2>/dev/null
-    pas() { number=$1; shift; "$NODE" "$PAS" "$@" >"$HOME/$number.out" 2>"$HOME/$number.err"; echo $? >"$HOME/$number.code"; }
     pas 1 "$@"
     rm "$PAS_HOME/filler"
     pas 2 "$@"
     pas 3 list --json`;
-  spawnSync('unshare', [...namespace, 'bash', '-c', script, 'bash', ...args], {
-    env: { ...home.env, NODE: process.execPath, PAS: BIN },
-    cwd: home.folder,
-  });
-  const run = numberedRuns(home.folder);
+  const run = await withMounts(home, script, ...args);
   return { full: run(1), again: run(2), list: run(3) };
+}
+
+/**
+ * Runs `pas` in a folder `disk` of the home on a disk of so many kilobytes, then again when the
+ * disk has grown. What is on it afterwards stands in the home's folder `copy`.
+ */
+export async function pasOnSmallDisk(
+  home: Home,
+  kilobytes: number,
+  ...args: string[]
+): Promise<{ readonly full: Run; readonly again: Run }> {
+  const script = `
+    mkdir disk
+    mount -t tmpfs -o size=${kilobytes}k none disk
+    cd disk
+    pas 1 "$@"
+    mount -o remount,size=64m none "$HOME/disk"
+    pas 2 "$@"
+    cp -a . ../copy`;
+  const run = await withMounts(home, script, ...args);
+  return { full: run(1), again: run(2) };
 }
 
 export function everythingIn(folder: string): string[] {

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { asMonotonicMs, type Clock, systemClock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { decodeState, encodeState, UNSEEN } from '../../../src/service/http/pace-store.ts';
 import { makePace } from '../../../src/service/http/pacer.ts';
 import {
@@ -288,23 +288,6 @@ describe.skipIf(!HAS_REDIS)('with a redis-server', () => {
     await settle(await open());
     redis.command('hset', 'pas:pace:1:{http://service}', 'address', 'nonsense');
     expect(await marks()).toBeGreaterThan(2000);
-  });
-
-  test.each([-60_000, 60_000])('a clock that is set by %d ms delays all processes', async (ms) => {
-    // Seen from here it is the same whether the store's clock was set or this machine's stood
-    // still.
-    let aheadMs = 0;
-    const clock = {
-      ...systemClock,
-      monotonicMs: () => asMonotonicMs(systemClock.monotonicMs() + 1e6 + aheadMs),
-    };
-    const store = await open({ clock });
-    await settle(store);
-    expect(await getReservedMs(store)).toBeLessThan(0);
-    aheadMs = ms;
-    expect(await getReservedMs(store)).toBeGreaterThan(2000);
-    await settle(store);
-    expect(await getReservedMs(store)).toBeLessThan(0);
   });
 
   test('its keys belong to the service, name no account, and expire after a day', async () => {
