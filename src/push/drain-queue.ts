@@ -187,7 +187,7 @@ async function launch(session: PushSession, entry: Entry): Promise<void> {
     return;
   }
   const request = makeEntryRequest(push, claimed.entry);
-  const slot = await sendOrRelease(session, claimed);
+  const slot = await acquireSlotOrRequeue(session, claimed);
   if (slot === undefined) return;
   const pacedMs = approachMs + slot.waitedMs;
   session.requests += 1;
@@ -242,10 +242,10 @@ function estimateDeparture({ answerTimeoutMs, serverClock }: SignedInPush, entry
 }
 
 /**
- * Takes the slot and sends. Releases an entry that cannot leave, since the push stops or the
- * service asks for a pause.
+ * Waits for the slot of a claimed entry. One that cannot leave is queued again, since the push stops
+ * or the service asks for a pause.
  */
-async function sendOrRelease(
+async function acquireSlotOrRequeue(
   session: PushSession,
   claimed: Claim,
 ): Promise<DepartureSlot | undefined> {
@@ -309,7 +309,7 @@ async function settleAttempt(
     status: sent.status,
     serverDateAt: sent.serverDateAt,
   });
-  const lost = settlement.state === 'accepted' ? releaseLost(session, entry, settlement) : [];
+  const lost = settlement.state === 'accepted' ? detachLostRecord(session, entry, settlement) : [];
   if (settlement.state === 'accepted' && lost.length === 0) session.accepted.add(entry.id);
   if (settlement.state === 'refused') session.refused += 1;
   for (const { id } of lost.length === 0 ? [entry] : lost) reportSettledNow(session, id);
@@ -371,7 +371,7 @@ function identifierProblem(
  * older answer.
  * @returns those finds
  */
-function releaseLost(
+function detachLostRecord(
   session: PushSession,
   entry: Entry,
   { identCely }: { readonly identCely: string },

@@ -46,7 +46,7 @@ import type { ReconciledEntry } from './judge-import.ts';
 import { type Gate, holdBeforeDeparture, holdEntriesWithQuestions } from './look.ts';
 import { addResults, countToSend, NOTHING_SENT, type PushResult } from './push-session.ts';
 import { reconcileEntries, type SearchContext } from './reconcile-entries.ts';
-import { releaseHeldEntries } from './resolve-entries.ts';
+import { answerHeldEntries } from './resolve-entries.ts';
 
 /**
  * Pushes: unites with the ledger, checks place and gate, drains the queue, searches the service for
@@ -63,7 +63,7 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
   await prepareOutbox(push);
   const runRound = openRounds(push);
   let result = await runRound();
-  const released = new Set<number>();
+  const freed = new Set<number>();
   for (;;) {
     const settled = await reconcileUncertain(push, result.stopCause);
     result = { ...result, accepted: result.accepted + countFound(settled) };
@@ -71,7 +71,7 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
       verdict.kind === 'absent'
         ? !result.nonConforming.includes(id)
         : verdict.kind === 'found' && kind !== 'photo';
-    const again = settled.filter((one) => !released.has(one.entry.id) && isFreed(one));
+    const again = settled.filter((one) => !freed.has(one.entry.id) && isFreed(one));
     if (push.stop.aborted && listEntriesInState(push.outbox, 'uncertain').length > 0)
       return { ...result, stopCause: result.stopCause ?? { kind: 'interrupted' } };
     const mayGoOn =
@@ -79,9 +79,9 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
     if (!mayGoOn) return result;
     if (again.length === 0) return withStopCauseForRemaining(push, result);
     // Entries proven absent are sent once more, so that the push ends even if the service loses
-    // them each time. A found import has released its photographs and numbers, and a number the
+    // them each time. A found import has freed its photographs and numbers, and a number the
     // later ones of its record.
-    for (const { entry } of again) released.add(entry.id);
+    for (const { entry } of again) freed.add(entry.id);
     result = addResults(result, await runRound());
   }
 }
@@ -184,7 +184,7 @@ function openRounds(push: PushContext): () => Promise<PushResult> {
     const drained = await drainQueue(signed, async (entry) => {
       if (await holdBeforeDeparture(gate, entry)) {
         // The question is asked in the next push, but the answer may be given before.
-        if (push.onQuestion === 'send') releaseHeldEntries(outbox, listMeantHeld(push));
+        if (push.onQuestion === 'send') answerHeldEntries(outbox, listMeantHeld(push));
         return true;
       }
       return (await admission.isAdmitted(entry)) ? false : NEW_PEOPLE;
@@ -248,7 +248,7 @@ async function passGate(push: PushContext, gate: Gate): Promise<boolean> {
       : thrown;
   }
   const held = listMeantHeld(push);
-  if (held.length > 0 && push.onQuestion === 'send') releaseHeldEntries(push.outbox, held);
+  if (held.length > 0 && push.onQuestion === 'send') answerHeldEntries(push.outbox, held);
   else if (held.length > 0) await push.askHeld?.(held);
   return push.stop.aborted;
 }

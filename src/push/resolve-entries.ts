@@ -137,7 +137,7 @@ function decideEntry(outbox: Outbox, entry: Entry, decision: PersonDecision): vo
       const now = findEntryById(outbox, entry.id);
       if (now?.held != null && isAnswerable(now) && !isAboutRow(now.held))
         storeQuestion(outbox, entry.id, null);
-      if (project !== null) releaseProject(outbox, project);
+      if (project !== null) endQuestionsOfProject(outbox, project);
       return;
     }
     case 'drop':
@@ -153,14 +153,14 @@ function isWanted(outbox: Outbox, entry: Entry): boolean {
 }
 
 /** The answer about a project's hidden records applies to all of its finds. */
-function releaseProject(outbox: Outbox, project: string): void {
+function endQuestionsOfProject(outbox: Outbox, project: string): void {
   for (const entry of listHeldEntries(outbox))
     if (entry.held?.basis === 'hidden-records' && getProject(entry) === project)
       storeQuestion(outbox, entry.id, null);
 }
 
-/** Releases the entries of these that are still held for the same question, as the user said. */
-export function releaseHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
+/** Answers the questions that are still the same with "send", as the user said for all. */
+export function answerHeldEntries(outbox: Outbox, held: readonly Entry[]): void {
   outbox.change(() => {
     for (const { id, held: asked } of held) {
       const entry = findEntryById(outbox, id);

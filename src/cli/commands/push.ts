@@ -14,7 +14,7 @@ import {
   type PushResult,
   planPush,
 } from '../../push/push-session.ts';
-import { releaseHeldEntries } from '../../push/resolve-entries.ts';
+import { answerHeldEntries } from '../../push/resolve-entries.ts';
 import { defineCommand, parseWholeNumber, type Runner } from '../command.ts';
 import { makeInitCommand } from '../context/chosen-profile.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
@@ -220,7 +220,7 @@ async function askHeld(context: Context, outbox: Outbox, held: readonly Entry[])
   for (const entry of held) {
     const what = formatEntry(entry.kind, entry.localId ?? entry.identCely);
     terminal.note(`${what}: ${entry.held?.question ?? ''}`);
-    if (await prompt.confirm(t`Send it anyway?`)) releaseHeldEntries(outbox, [entry]);
+    if (await prompt.confirm(t`Send it anyway?`)) answerHeldEntries(outbox, [entry]);
     else for (const answer of listAnswerCommands(entry)) terminal.note(`  ${answer}`);
   }
 }

@@ -14,8 +14,8 @@ import { wantFind } from '../../../src/outbox/wishes.ts';
 import type { NoSearchReason } from '../../../src/push/departure.ts';
 import { type Gate, holdEntriesWithQuestions } from '../../../src/push/look.ts';
 import {
+  answerHeldEntries,
   getOpenDecision,
-  releaseHeldEntries,
   resolveEntries,
 } from '../../../src/push/resolve-entries.ts';
 import type { Exchange } from '../../../src/service/http/exchange.ts';
@@ -153,7 +153,7 @@ describe('a find that matches a record created from another outbox of the accoun
       const { service, outbox } = given;
       const askHeld = async (held: readonly Entry[]) => {
         meanwhile(outbox);
-        releaseHeldEntries(outbox, held);
+        answerHeldEntries(outbox, held);
       };
       expect(await service.push(outbox, { askHeld })).toMatchObject({ requests: 0 });
       expect(states(outbox)).toEqual(after);
