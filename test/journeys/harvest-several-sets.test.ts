@@ -96,8 +96,8 @@ test('several sets are not mixed with one of them, nor with all', async () => {
 });
 
 test.each<readonly [RegExp, readonly string[]]>([
-  [/No set is specified/, []],
-  [/--all cannot be combined with a set/, ['--all', 'let']],
+  [/Specify either sets/, []],
+  [/Specify either sets/, ['--all', 'let']],
   [/no set nonsense/, ['let', 'nonsense', '--out', 'x.jsonl']],
 ])('wrong combinations end with 2: %s', async (words, args) => {
   await expectEnded(home.pas('harvest', ...args), 2, words);

@@ -96,7 +96,7 @@ export async function harvest(
  */
 function parseSets(sets: readonly string[], all: boolean): string[] {
   if (all === sets.length > 0)
-    throw new UsageError(t`Specify either sets or --all.`, { hint: cmd`pas oai sets` });
+    throw new UsageError(t`Specify either sets, which ${cmd`pas oai sets`} lists, or --all.`);
   return [...new Set(sets)].sort();
 }
 
