@@ -17,12 +17,6 @@ beforeAll(async () => {
   await importSeason(home, 2);
 });
 
-test('pas alone prints the help on stdout and is done', async () => {
-  const run = await home.pas();
-  await expectEnded(run, 0);
-  expect(run.stdout).toContain('Steps to the first push:');
-});
-
 test('pas version is pas --version', async () => {
   expect(await home.pas('version')).toEqual(await home.pas('--version'));
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
@@ -181,16 +181,4 @@ describe('A draft with a photograph and a number', () => {
       expect(await findStates(home)).toEqual({ 'K-1': 'draft' });
     },
   );
-});
-
-test('Photographs are matched to finds even if the folder contains links to them.', async () => {
-  const home = await homeOfOne();
-  await importSeason(home, 1);
-  const real = home.file('camera/DSC_1.png', tinyPng(1));
-  const links = join(home.folder, 'links');
-  mkdirSync(links);
-  symlinkSync(real, join(links, 'K-1.png'));
-  symlinkSync(join(home.folder, 'nowhere.png'), join(links, 'K-2.png'));
-  await home.pas('photo', 'match', links, '--yes');
-  expect(await home.json('status')).toMatchObject({ entries: { photo: { queued: 1 } } });
 });

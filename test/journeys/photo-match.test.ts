@@ -226,18 +226,23 @@ describe('one photograph with and without its place', () => {
   });
 });
 
-test('all subfolders are searched, also through a link, each once', async () => {
+test('all subfolders are searched, also through links, each file once', async () => {
   await importSeason(home, 3);
   home.file('real/K-1.jpg', await placedPhotograph('jpeg', { shade: 1, taken: TAKEN }));
   home.file(
     'card/DCIM/100CANON/K-2.jpg',
     await placedPhotograph('jpeg', { shade: 2, taken: TAKEN }),
   );
-  home.file('card/old/K-3.jpg', await placedPhotograph('jpeg', { shade: 3, taken: TAKEN }));
+  const apart = home.file(
+    'apart/DSC_1.jpg',
+    await placedPhotograph('jpeg', { shade: 3, taken: TAKEN }),
+  );
+  symlinkSync(apart, join(home.folder, 'card', 'K-3.jpg'));
+  symlinkSync(join(home.folder, 'nowhere.jpg'), join(home.folder, 'card', 'K-4.jpg'));
   symlinkSync(join(home.folder, 'real'), join(home.folder, 'card', 'DCIM', '101_0624'));
   symlinkSync(join(home.folder, 'card'), join(home.folder, 'card', 'DCIM', '102_0624'));
   const { stdout } = await home.pas('photo', 'match', 'card');
-  expect(stdout).toContain('Queued 3 of 3 files, for 3 finds.');
+  expect(stdout).toContain('Queued 3 of 4 files, for 3 finds.');
 });
 
 test('a photograph with another extension or letter case is found if one file alone fits, with a message', async () => {

@@ -1,5 +1,3 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { accountFlags, type Service, WITHOUT_PAUSES } from '../support/run-pas.ts';
 import { importSeason, writeSeason } from '../support/season.ts';
@@ -24,13 +22,4 @@ describe('a service', () => {
       (await mock.service.journal()).filter(({ path }) => path.endsWith('/import-xml')),
     ).toHaveLength(1);
   });
-});
-
-test('a profile of another account has its own outbox', async () => {
-  await pointAt(mock.service, 'other', 'archivist');
-  await importSeason(home, 1);
-  expect(await home.json('list', '--profile', 'other')).toEqual([]);
-  const run = await home.with({ PAS_USERNAME: 'archivist', PAS_PASSWORD: 'archivist' }).pas('push');
-  expect(readdirSync(join(home.folder, 'pas', 'outboxes'))).toHaveLength(2);
-  expect(run.code).not.toBe(1);
 });

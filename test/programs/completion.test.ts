@@ -263,15 +263,6 @@ test('the script of each shell is printed; an unknown shell is refused with the 
 });
 
 test.each([
-  [['statsu'], /status/],
-  [['vocab', 'serch', 'x'], /search/],
-  [['vocab', 'map', 'sugest'], /suggest/],
-  [['push', '--dryrun'], /--dry-run/],
-])('%j is refused with the probable intention', async (args, meant) => {
-  await expectEnded(home.pas(...args), 2, meant);
-});
-
-test.each([
   ['pas show ', ['show', '']],
   ['pas show K-0', ['show', 'K-0']],
   ['pas show K\\ 0', ['show', 'K 0']],
