@@ -70,7 +70,7 @@ export type TermLookupResult =
   | { readonly kind: 'not-harvested' };
 
 /** Why a text names no usable entry of a set. */
-export type TermFailure =
+type TermFailure =
   | { readonly kind: 'ambiguous'; readonly candidates: readonly TermCandidate[] }
   | {
       readonly kind: 'unknown';

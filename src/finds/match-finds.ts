@@ -24,7 +24,7 @@ import {
 type Value = Elements[keyof Elements];
 
 /** Canonical value of an element; null where it is absent, or has the value that means absence. */
-export type CanonicalValue = string | number | true | readonly number[] | null;
+type CanonicalValue = string | number | true | readonly number[] | null;
 
 /**
  * Returns all elements in the order of the schema, equal for a find and for a record of it: a
@@ -44,7 +44,7 @@ export function canonicalizeElements(elements: Elements): (readonly [string, Can
  * Returns the value in the form in which a find and a record of it are equal. Null where the
  * element is absent, false, blank, or the point that `geom_system` does not select.
  */
-export function canonicalizeValue(field: Field, elements: Elements): CanonicalValue {
+function canonicalizeValue(field: Field, elements: Elements): CanonicalValue {
   const value = elements[field.name];
   switch (field.kind) {
     case 'reference':
@@ -96,7 +96,7 @@ function canonicalizeText(value: Value): string | null {
  * Normalises a name as the service does: it splits at the first comma and collapses the blanks of
  * the given name.
  */
-export function makeNameKey(name: string): string {
+function makeNameKey(name: string): string {
   const [surname = '', ...givenNames] = name.split(',');
   return `${trimText(surname)}, ${collapseText(givenNames.join(','))}`;
 }
@@ -315,7 +315,7 @@ export type FindIndex<T> = {
   list(find: ComparableFind): readonly IndexedFind<T>[];
 };
 
-export type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
+type IndexedFind<T> = { readonly find: ComparableFind; readonly item: T };
 
 export function createFindIndex<T>(): FindIndex<T> {
   const groups = new Map<number, IndexedFind<T>[]>();

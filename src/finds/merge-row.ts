@@ -133,7 +133,7 @@ function findDifference(
   const getName = (...candidates: readonly FindElements[]): ElementName =>
     part.length === 1 ? first : findPointName(...candidates);
   const formatPart = (elements: FindElements): string | undefined =>
-    formatMergeValue(elements[getName(elements)]);
+    formatElement(elements[getName(elements)]);
   return {
     element: getName(row, find),
     base: formatPart(base),
@@ -152,7 +152,7 @@ function findPointName(...candidates: readonly FindElements[]): (typeof POINT_EL
 }
 
 /** Formats a value for people; a term without a text by its identifier. */
-export function formatMergeValue(value: Value): string | undefined {
+export function formatElement(value: Value): string | undefined {
   if (value === undefined) return undefined;
   return typeof value === 'object' ? value.text || value.id : value.toString();
 }

@@ -18,14 +18,14 @@ const FIRST_SHORT_YEAR = 40;
 const PART = /yyyy|yy|mm|m|dd|d/g;
 
 /** Day 0 of spreadsheets, chosen so that days since March 1900 are right. */
-export const DAY_ZERO = '1899-12-30';
+const DAY_ZERO = '1899-12-30';
 const DAY_MS = 86_400_000;
 
 /**
  * Returns the day so many days after a day; both are YYYY-MM-DD, `days` may be negative.
  * @throws RangeError where the text is no day
  */
-export function addDays(day: string, days: number): string {
+function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
@@ -33,7 +33,7 @@ export function addDays(day: string, days: number): string {
  * Returns the whole days from one YYYY-MM-DD to another; negative where `to` is earlier, NaN
  * where a text is no day.
  */
-export function countDays(from: string, to: string): number {
+function countDays(from: string, to: string): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS;
 }
 
@@ -69,7 +69,7 @@ export function parseDateForm(text: string, form: string): string | undefined {
  * calendar. A year of two digits is one of 1940 to 2039. Undefined where the text has another
  * form.
  */
-export function readDateOfForm(text: string, form: string): string | undefined {
+function readDateOfForm(text: string, form: string): string | undefined {
   const match = getDatePattern(form).exec(text);
   if (match?.groups === undefined) return undefined;
   const { y = '', m = '', d = '' } = match.groups;

@@ -142,7 +142,7 @@ type AnswerContext = PhotographKeeping & {
 };
 
 /** A find with its import, about which something is asked. */
-export type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
+type AskedFind = { readonly stored: StoredFind; readonly entry: Entry };
 
 /**
  * Returns the finds whose import is held with a question for a person; numbers and photographs

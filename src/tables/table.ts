@@ -79,7 +79,7 @@ export type ShownCell = {
   /** The spreadsheet stores a date, whatever was typed. */
   readonly isDate?: true;
 };
-export type ShownCells = ReadonlyMap<number, ShownCell>;
+type ShownCells = ReadonlyMap<number, ShownCell>;
 
 /** Returns a cell as the spreadsheet displays it, else as stored; '' where the row is shorter. */
 export function getDisplayedText({ cells, shown }: RowCells, column: number): string {

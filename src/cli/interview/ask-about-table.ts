@@ -11,7 +11,7 @@ import {
   isElementName,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import { formatMergeValue } from '../../finds/merge-row.ts';
+import { formatElement } from '../../finds/merge-row.ts';
 import { isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
@@ -374,7 +374,7 @@ export function formatPreview({
 function findLines({ localId, elements }: Find): string[] {
   const parts = (
     Object.entries(elements) as [keyof FindElements, FindElements[keyof FindElements]][]
-  ).map(([name, value]) => `${name} ${cut(formatMergeValue(value) ?? '', 40)}`);
+  ).map(([name, value]) => `${name} ${cut(formatElement(value) ?? '', 40)}`);
   return [` ${localId}`, `     ${parts.join(' · ')}`];
 }
 

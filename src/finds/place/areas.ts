@@ -42,7 +42,7 @@ const POLYGON = new RegExp(
  * @throws RangeError where the text is something else, a ring is not closed, or a ring has fewer
  * than four points
  */
-export function parseSurfaces(wkt: string): Ring[][] {
+function parseSurfaces(wkt: string): Ring[][] {
   const text = wkt.trim();
   if (!POLYGON.test(text))
     throw new RangeError(`not a POLYGON or MULTIPOLYGON: ${text.slice(0, 40)}`);
@@ -90,7 +90,7 @@ export function computeDistanceToPolygonM({ rings }: Polygon, lon: number, lat: 
 }
 
 /** Returns the squared distance of a point from a segment. */
-export function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
+function getSquaredDistance([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): number {
   const dx = x2 - x1;
   const dy = y2 - y1;
   const lengthSquared = dx * dx + dy * dy;
@@ -111,10 +111,7 @@ export function computeMetresPerDegree(lat: number): Point {
 }
 
 /** Calls `take` for each pair of consecutive points of each ring, in their order. */
-export function forEachSegment(
-  rings: readonly Ring[],
-  take: (from: Point, to: Point) => void,
-): void {
+function forEachSegment(rings: readonly Ring[], take: (from: Point, to: Point) => void): void {
   for (const ring of rings) {
     let from: Point | undefined;
     for (const to of ring) {

@@ -5,7 +5,7 @@ import { listTermsOfSet } from './terms.ts';
 
 /** Parsing of a museum's own term: its words, and the readings of each. */
 
-export type Word = {
+type Word = {
   readonly text: string;
   readonly folded: string;
   readonly stem: string;
@@ -15,9 +15,9 @@ export type Word = {
 };
 
 /** A word of a term itself, or one of those that it stands for; `meaning` has all of these. */
-export type WordReading = { readonly word: Word; readonly meaning?: string };
+type WordReading = { readonly word: Word; readonly meaning?: string };
 
-export type TermToken = { readonly word: Word; readonly readings: readonly WordReading[] };
+type TermToken = { readonly word: Word; readonly readings: readonly WordReading[] };
 
 /** Czech and English words that link others. */
 const LINKS = new Set([
@@ -50,7 +50,7 @@ const LINKS = new Set([
 const MAX_LETTERS = 120;
 
 /** Returns the meaningful words of a text, each with its readings. */
-export function splitOwnTerm(text: string): TermToken[] {
+function splitOwnTerm(text: string): TermToken[] {
   return splitIntoWords(text.slice(0, MAX_LETTERS)).map((word) => {
     const readings = listMeanings(word).flatMap((meaning) =>
       splitIntoWords(meaning).map((other): WordReading => ({ word: other, meaning })),
@@ -60,7 +60,7 @@ export function splitOwnTerm(text: string): TermToken[] {
 }
 
 /** Splits a text into words and drops linking words, unless it has no others. */
-export function splitIntoWords(text: string): Word[] {
+function splitIntoWords(text: string): Word[] {
   const words = (text.match(/[\p{L}\p{N}\p{M}]+\.?/gu) ?? []).map(makeWord);
   const meaningful = words.filter(({ cut, folded }) => cut || !LINKS.has(folded));
   return meaningful.length === 0 ? words : meaningful;

@@ -26,7 +26,7 @@ export const TERM_KINDS = [
   'ruian_katastr',
   'projekt',
 ] as const;
-export type TermKind = (typeof TERM_KINDS)[number];
+type TermKind = (typeof TERM_KINDS)[number];
 
 /** Years, negative before our era. */
 export type Dating = {
@@ -37,7 +37,7 @@ export type Dating = {
   readonly note: string | null;
 };
 
-export type TermLink = {
+type TermLink = {
   readonly source: string;
   readonly codeName: string;
   readonly code: string;

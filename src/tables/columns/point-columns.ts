@@ -54,7 +54,7 @@ type ReadPoint = {
   readonly remark?: Unreadable;
   readonly change?: PositionChange;
 };
-export type PointReading = { readonly value: ReadPoint } | PointProblem;
+type PointReading = { readonly value: ReadPoint } | PointProblem;
 type PointProblem = Unreadable & { readonly element: ElementName; readonly column: ColumnName };
 
 /**

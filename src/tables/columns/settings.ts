@@ -73,7 +73,7 @@ export function makeSetting(givenName: string, value: string): Setting | Issue {
 }
 
 /** Explains that there is no element of this name, with the nearest names. */
-export function explainUnknownElement(givenName: string): Message {
+function explainUnknownElement(givenName: string): Message {
   const folded = foldName(givenName);
   const begun = folded.length > 1 ? COLUMN_NAMES.filter((name) => name.startsWith(folded)) : [];
   const nearest = (begun.length > 0 ? begun : findNearestNames(folded, COLUMN_NAMES)).join(', ');
@@ -116,7 +116,7 @@ export function isPointOrSystemColumn(name: string): boolean {
 }
 
 /** Returns the settings whose column is named before them; empty where each is named once. */
-export function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
+function listRepeatedSettings(settings: readonly Setting[]): Setting[] {
   const names = settings.map(({ name }) => name);
   return settings.filter(({ name }, index) => names.indexOf(name) < index);
 }
@@ -163,7 +163,7 @@ function makeOfOneFindMessage(name: string): Message {
 /** Defaults of config.toml for new finds of a profile or a project. */
 export type FindDefaults = readonly Setting[];
 
-export type DefaultsFile = {
+type DefaultsFile = {
   /** Under `[profiles.NAME.defaults]`. */
   readonly profiles: ReadonlyMap<string, FindDefaults>;
   /** Under `[projects."C-…"]`. */

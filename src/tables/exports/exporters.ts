@@ -12,7 +12,7 @@ import { type FindFilter, getFindAtService } from '../../outbox/views/records-at
 import type { ExportedFind, FormatReference, LabelLookup } from './exported-find.ts';
 import type { RowCell } from './write-rows.ts';
 
-export type ExportSettings = {
+type ExportSettings = {
   readonly format: ExportFormat;
   /** Option of XML. */
   readonly documents: DocumentProfile;

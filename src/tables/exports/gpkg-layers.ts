@@ -42,7 +42,7 @@ type NewLayer = {
   readonly nowIso: string;
 };
 
-export type GpkgFeature = {
+type GpkgFeature = {
   /** Geometry as little-endian well-known binary. */
   readonly wkb?: Buffer | undefined;
   /** In the order of the columns. */
@@ -109,7 +109,7 @@ function makeGeometryBlob(wkb: Buffer): Buffer {
 type LayerStyle = { readonly table: string; readonly geometry: string; readonly qml: string };
 
 /** Adds QGIS's table of styles, which assigns a default style to each layer. */
-export function addStyles(database: Database, nowIso: string, styles: readonly LayerStyle[]): void {
+function addStyles(database: Database, nowIso: string, styles: readonly LayerStyle[]): void {
   database.exec(`
     create table layer_styles (
       id integer primary key autoincrement not null, f_table_catalog text(256), f_table_schema text(256), f_table_name text(256),
@@ -160,7 +160,7 @@ const GPKG_TABLES = `
     ('WGS 84 geodetic', 4326, 'EPSG', 4326, '${WGS84}', 'longitude/latitude coordinates in decimal degrees on the WGS 84 spheroid');
 `;
 
-export const LAYER = 'finds';
+const LAYER = 'finds';
 
 /**
  * Fills an empty database with a GeoPackage (1.3) of one point layer in WGS 84. A point that was
@@ -253,7 +253,7 @@ function listItems(value: Value): readonly View[] {
 }
 
 /** A value of QGIS settings. */
-export type OptionValue =
+type OptionValue =
   | string
   | number
   | boolean
@@ -263,7 +263,7 @@ export type OptionValue =
 /**
  * Writes a value as QGIS 3 does: `<Option type="Map">` with an `<Option name="…">` for each member.
  */
-export function renderQgisOption(value: OptionValue, name?: string): string {
+function renderQgisOption(value: OptionValue, name?: string): string {
   const named = name === undefined ? '' : ` name="${renderAttribute('Option', name)}"`;
   if (typeof value !== 'object') {
     const text = renderAttribute('Option', String(value));

@@ -22,7 +22,7 @@ export type RowCell =
  * Formats a boolean as `ano` or `ne`, since a spreadsheet would replace true and false by its own
  * words.
  */
-export function formatTruth(value: boolean): string {
+function formatTruth(value: boolean): string {
   return value ? 'ano' : 'ne';
 }
 

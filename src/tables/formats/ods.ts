@@ -35,17 +35,13 @@ const TEXT = 'urn:oasis:names:tc:opendocument:xmlns:text:1.0';
 const CALC_EXTENSION = 'urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0';
 
 /** Looks of texts by the name of their style. */
-export type TextStyles = ReadonlyMap<string, TextLook>;
+type TextStyles = ReadonlyMap<string, TextLook>;
 
 /**
  * Returns the value of a cell of an OpenDocument sheet: its stored value, else its text without
  * what is struck through. A cell that a merged one covers is empty, whatever it stores.
  */
-export function parseOdsValue(
-  document: XmlDocument,
-  cell: XmlElement,
-  styles: TextStyles,
-): CellValue {
+function parseOdsValue(document: XmlDocument, cell: XmlElement, styles: TextStyles): CellValue {
   if (cell.name === 'covered-table-cell') return { text: '' };
   const isStruck = styles.get(getAttribute(cell, 'style-name', TABLE) ?? '')?.isStruck === true;
   const value = parseStoredValue(document, cell);
@@ -168,7 +164,7 @@ function normalizeNumberText(value: string): string {
 /** Limit of a text: repeated blanks are counted, and may expand without limit. */
 const MAX_CHARACTERS = 40_000;
 
-export const NO_STYLES: TextStyles = new Map();
+const NO_STYLES: TextStyles = new Map();
 
 /** Lists the texts of a cell, without its comment. */
 function listTextPieces(document: XmlDocument, cell: XmlElement, styles: TextStyles): TextPiece[] {

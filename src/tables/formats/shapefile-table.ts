@@ -51,7 +51,7 @@ type Dbf = {
 /** A number has the decimals of its column in `shown`, where the value differs. */
 type DbfValue = { readonly text: string; readonly shown?: string };
 
-export type DbfField = {
+type DbfField = {
   readonly name: Buffer;
   readonly type: string;
   readonly width: number;
@@ -89,7 +89,7 @@ const SAMPLE_ROWS = 5000;
  * undefined where the file names none.
  * @throws FileError where the bytes end early, the header is impossible, or it is too large
  */
-export function parseDbf(file: string, bytes: Buffer): Dbf {
+function parseDbf(file: string, bytes: Buffer): Dbf {
   if (bytes.length <= FIELD_BYTES) throw makeCutShortError(file);
   const count = bytes.readUInt32LE(4);
   const headerBytes = bytes.readUInt16LE(8);
@@ -127,7 +127,7 @@ const LINE_BREAK = Buffer.from('\n');
  * Returns the names of the columns and the texts of the first {@link SAMPLE_ROWS} rows as raw
  * bytes, from which the encoding is detected.
  */
-export function collectDbfTexts({ fields, rows }: Dbf): Buffer {
+function collectDbfTexts({ fields, rows }: Dbf): Buffer {
   const textFields = fields.filter(({ type }) => type === 'C');
   const texts = rows
     .slice(0, SAMPLE_ROWS)
@@ -137,12 +137,12 @@ export function collectDbfTexts({ fields, rows }: Dbf): Buffer {
 }
 
 /** Tells if a row is marked as deleted; the file keeps it until it is packed. */
-export function isDeletedDbfRow(row: Buffer): boolean {
+function isDeletedDbfRow(row: Buffer): boolean {
   return row[0] === DELETED;
 }
 
 /** Tells if a text fills the widest possible column, and so may have been cut off. */
-export function hasFullText(row: Buffer, field: DbfField): boolean {
+function hasFullText(row: Buffer, field: DbfField): boolean {
   const last = getCell(row, field).at(-1);
   return field.type === 'C' && field.width >= WIDEST_BYTES && last !== 0x20 && last !== 0;
 }
@@ -155,7 +155,7 @@ function getCell(row: Buffer, { start, width }: DbfField): Buffer {
  * Tells if values of this type are read; others are pictures, memos in a file of their own, or
  * types without an agreed form.
  */
-export function isSupportedDbfType({ type }: DbfField): boolean {
+function isSupportedDbfType({ type }: DbfField): boolean {
   return READ_TYPES.includes(type);
 }
 
@@ -164,7 +164,7 @@ export function isSupportedDbfType({ type }: DbfField): boolean {
  * days as YYYY-MM-DD, truth values as `true` or `false`; empty where the cell is blank. Types
  * that are not read are empty, too. Unreadable is a number that is damaged or lost digits.
  */
-export function parseDbfValue(
+function parseDbfValue(
   row: Buffer,
   field: DbfField,
   decode: (bytes: Buffer) => string,

@@ -50,7 +50,7 @@ const PARTS = new Set(['col', 'row', 'mergeCell']);
  * Adds the cells, merged ranges and hidden columns of a sheet's XML to `sheet`.
  * @throws FileError where the sheet is too large or malformed; XmlSyntaxError
  */
-export function readSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
+function readSheetPart(bytes: Buffer, values: BookValues, sheet: SheetContents): void {
   const { place } = sheet;
   let row = 0;
   for (const { element } of walkXml(bytes, MAX_NODES).readParts(PARTS)) {
@@ -119,7 +119,7 @@ function parseColumnLetters(letters: string): number {
 }
 
 /** Shared data to which the cells of a workbook refer. */
-export type BookValues = {
+type BookValues = {
   readonly sharedTexts: readonly (readonly TextPiece[])[];
   readonly styles: readonly CellStyle[];
   /** The serial numbers count from 1904 instead of 1900. */
@@ -226,7 +226,7 @@ const DAYS_BEFORE_1904 = 1462;
  * Parses `<si>` or `<is>`: one piece, or a sequence of formatted pieces, without phonetic hints. A
  * piece without properties looks like its cell.
  */
-export function parseRichText(element: XmlElement | undefined): readonly TextPiece[] {
+function parseRichText(element: XmlElement | undefined): readonly TextPiece[] {
   return (element?.children ?? []).flatMap((child) => {
     if (child.name === 't') return [{ text: unescapeText(child.text) }];
     const text = child.name === 'r' ? findNamedChild(child, 't') : undefined;
@@ -293,7 +293,7 @@ const KNOWN_FORMATS: Readonly<Record<number, string>> = {
  * struck through.
  * @param root of the part that lists the styles
  */
-export function parseCellStyles(root: XmlElement): readonly CellStyle[] {
+function parseCellStyles(root: XmlElement): readonly CellStyle[] {
   const codes = { ...KNOWN_FORMATS };
   for (const format of findNamedChild(root, 'numFmts')?.children ?? [])
     codes[Number(getAttribute(format, 'numFmtId'))] = getAttribute(format, 'formatCode') ?? '';

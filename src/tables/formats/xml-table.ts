@@ -38,7 +38,7 @@ export type XmlPart = { readonly document: XmlWalk; readonly folder?: string };
 type RecordElement = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
 
 /** How a kind of XML holds records. */
-export type XmlDialect = {
+type XmlDialect = {
   readonly unit: 'feature' | 'waypoint' | 'find';
   /** Elements that are parsed; those that are no records are skipped, one at a time. */
   readonly names: ReadonlySet<string>;
@@ -57,7 +57,7 @@ export type XmlDialect = {
  * @param none error of documents without records
  * @throws XmlSyntaxError where a document is not well-formed; `none` where there are no records
  */
-export function readXmlRecords(
+function readXmlRecords(
   file: string,
   parts: readonly XmlPart[],
   dialect: XmlDialect,
@@ -97,7 +97,7 @@ export function readXmlRecords(
 const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
 
 /** Tells if the root of a document is that of KML, of any version. */
-export function isKml({ name, namespace }: XmlElement): boolean {
+function isKml({ name, namespace }: XmlElement): boolean {
   return name === 'kml' && KML_NAMESPACE.test(namespace);
 }
 
@@ -136,7 +136,7 @@ const KNOWN = new Set([
  * the time stamp is the day of the find. Heights are not read.
  * @throws FileError where there are no placemarks; XmlSyntaxError
  */
-export function parseKml(file: string, parts: readonly XmlPart[]): Table {
+function parseKml(file: string, parts: readonly XmlPart[]): Table {
   const unread: UnreadNames = new Set();
   const dialect: XmlDialect = {
     unit: 'feature',

@@ -215,7 +215,7 @@ export function expandSetName(name: string): string {
  * Checks that a set has entries: one that does not would look empty.
  * @throws UsageError where nothing of the set was harvested, with the nearest set
  */
-export function assertHarvested(vocabulary: Vocabulary, set: string): void {
+function assertHarvested(vocabulary: Vocabulary, set: string): void {
   const problem = findSetProblem(vocabulary, set);
   if (problem !== undefined) throw problem;
 }
@@ -224,7 +224,7 @@ export function assertHarvested(vocabulary: Vocabulary, set: string): void {
  * Explains why a set has no entries here, with the nearest set where the name may be mistyped.
  * Undefined where it has some. The error is returned, not thrown.
  */
-export function findSetProblem(vocabulary: Vocabulary, set: string): UsageError | undefined {
+function findSetProblem(vocabulary: Vocabulary, set: string): UsageError | undefined {
   const counts = countTermsBySet(vocabulary);
   if (isHarvested(vocabulary, set) && counts.some(({ setSpec }) => isInSet(setSpec, set)))
     return undefined;
