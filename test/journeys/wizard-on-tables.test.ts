@@ -71,7 +71,7 @@ test('depths in two units cause a question, and the map is refused until it is a
   await expectEnded(
     homeCopy.pas('import', 'deep.csv', '--map', 'deep.map.toml'),
     2,
-    'unit is "?". Write "mm"',
+    'Write it as in unit = "mm" or "cm"',
   );
   writeFileSync(map, readFileSync(map, 'utf8').replace('unit = "?"', 'unit = "m"'));
   expect(await homeCopy.json('import', 'deep.csv', '--map', 'deep.map.toml')).toMatchObject({

@@ -347,8 +347,8 @@ function parseOptions(
       report('map-option', makeUnknownKeyMessage(name, ['element', 'values', ...known]));
     else if (isOptionValue(name, value)) read[name === 'year_only' ? 'yearOnly' : name] = value;
     else {
-      const forms = (OPTIONS[name]?.forms ?? []).map((form) => `${name} = "${form}"`);
-      const example = joinWithOr(forms.length === 0 ? [`${name} = "…"`] : forms);
+      const forms = (OPTIONS[name]?.forms ?? []).map((form) => `"${form}"`);
+      const example = joinMessages([`${name} =`, joinWithOr(forms) || '"…"'], ' ');
       report(name === 'date' ? 'map-date' : 'map-option', makeFormMessage(example));
     }
   }
