@@ -248,9 +248,10 @@ function makeUnexpectedPeerError(baseUrl: string, response: HttpResponse): Contr
 export function assertAvailable(address: string, response: HttpResponse): void {
   const { status } = response;
   const hint = msg`The queue is kept. Try again later.`;
-  if (status === 503) throw new UnavailableError(msg`${address} is currently closed.`, { hint });
   if (status === 429 || status >= 500)
-    throw new UnavailableError(msg`${address} is currently failing (status ${status}).`, { hint });
+    throw new UnavailableError(msg`${address} is closed or overloaded (status ${status}).`, {
+      hint,
+    });
   assertNoWebPage(address, response);
 }
 

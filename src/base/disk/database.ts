@@ -360,23 +360,20 @@ const PASSING: readonly string[] = [
 ];
 
 const CHECK_FOLDER = msg`Check the permissions of the data folder, or set PAS_HOME to another folder.`;
-const FREE_SPACE = msg`Free some space and run the command again; what was committed before is safe.`;
 
 /** The first that holds. */
 const REASONS: readonly (readonly [codes: readonly string[], words: Message, hint: Message])[] = [
   [
     // SHMSIZE: the shared memory file could not be enlarged.
-    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE'],
+    ['SQLITE_FULL', 'ENOSPC', 'SQLITE_IOERR_SHMSIZE', 'EDQUOT'],
     msg`the disk is full`,
-    FREE_SPACE,
+    msg`Free some space and run the command again; what was committed before is safe.`,
   ],
-  [['EDQUOT'], msg`your disk quota is used up`, FREE_SPACE],
   [
     ['EFBIG'],
     msg`the file has reached the limit of its size`,
     msg`Choose another place, or raise the limit of file sizes.`,
   ],
-  [['SQLITE_READONLY'], msg`the database cannot be written`, CHECK_FOLDER],
   [['EROFS'], msg`the disk is read-only`, CHECK_FOLDER],
   [['EACCES', 'EPERM'], msg`permission denied`, CHECK_FOLDER],
   [['ENOTDIR', 'EEXIST'], msg`a part of the path is not a folder`, msg`Set PAS_HOME to a folder.`],
@@ -391,7 +388,11 @@ const REASONS: readonly (readonly [codes: readonly string[], words: Message, hin
     msg`the file is not a database`,
     msg`Move the file away if it does not belong to pas.`,
   ],
-  [['SQLITE_CANTOPEN'], msg`the database cannot be opened`, CHECK_FOLDER],
+  [
+    ['SQLITE_READONLY', 'SQLITE_CANTOPEN'],
+    msg`the database cannot be opened or written`,
+    CHECK_FOLDER,
+  ],
   [
     ['SQLITE_IOERR', 'EIO', 'ENODEV', 'ENXIO', 'ESTALE'],
     msg`the disk reported an error`,

@@ -45,7 +45,6 @@ export function parseProxy(where: string, text: string): URL {
     return parsed;
   throw new ConfigError(
     t`${where}: the address of a proxy must be like http://proxy.example.org:3128.`,
-    { hint: t`Other kinds of proxies, such as SOCKS, are not supported.` },
   );
 }
 
