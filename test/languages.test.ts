@@ -162,7 +162,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
   [
     'SQL',
     /^src\/outbox\//,
-    /^(coalesce\(|exists \(|finds join |finds\.uuid, |from entries |seq, id,|id, kind,|held is |entry is |\+?(entries\.)?(kind|state|project|later\.state) (=|<>|in) )/,
+    /^(coalesce\(|document = coalesce|exists \(|finds join |finds\.uuid, |from entries |seq, id,|id, kind,|held is |entry is |\+?(entries\.)?(kind|state|project|later\.state) (=|<>|in) )/,
   ],
   ['XML', /^src\//, /^\uFEFF?<\?xml /],
   ['the first bytes of a file', /^src\/(tables|base\/disk)\//, /^SQLite format 3/],
