@@ -1,4 +1,4 @@
-// Writes what every command takes into a file for each language: see src/cli/outline.ts.
+// Writes what every command takes into a file for each language: see src/cli/command.ts.
 // Some texts are made while modules load, so each language has a process of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,8 +16,8 @@ if (language === undefined) {
   );
   for (const [code] of await Promise.all(ends)) process.exitCode ||= code;
 } else {
-  await setLanguage(language);
-  const { getOutlinePath, buildOutline } = await import('../dist/src/cli/outline.js');
+  setLanguage(language);
+  const { getOutlinePath, buildOutline } = await import('../dist/src/cli/command.js');
   const { buildWholeProgram } = await import('../dist/src/cli/program.js');
   writeFileSync(
     getOutlinePath(language),

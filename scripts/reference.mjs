@@ -2,7 +2,7 @@
 // only says what is stale.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { EXIT_CODES } from '../dist/src/base/errors.js';
-import { buildOutline, formatArgument } from '../dist/src/cli/outline.js';
+import { buildOutline, formatArgument } from '../dist/src/cli/command.js';
 import { buildWholeProgram } from '../dist/src/cli/program.js';
 
 const root = new URL('../', import.meta.url);

@@ -13,14 +13,13 @@ import {
 import { findLanguageFlag, getLanguage, LANGUAGES, parseLanguage, t } from './base/language.ts';
 import { setProfileFlagSource } from './base/message.ts';
 import { getPackageVersion } from './base/own-files.ts';
-import type { Runner } from './cli/command.ts';
-import { makeUsageError } from './cli/commander-texts.ts';
+import { type Runner, readOutline } from './cli/command.ts';
 import type { GlobalOptions, Runtime } from './cli/context/context.ts';
-import { readOutline } from './cli/outline.ts';
 import {
   buildProgram,
   convertHelpWord,
   indentText,
+  makeUsageError,
   moveGlobalFlags,
   resolveAlias,
 } from './cli/program.ts';

@@ -12,9 +12,7 @@ export { t } from './base/language.ts';
  * most of them are.
  */
 export async function start(args: readonly string[], world: Runtime): Promise<number> {
-  await setLanguage(
-    chooseLanguage(args, world.environment, () => readStoredLanguage(world.environment)),
-  );
+  setLanguage(chooseLanguage(args, world.environment, () => readStoredLanguage(world.environment)));
   cacheCompiledCode(world.environment);
   const { runMain } = await import('./main.ts');
   return runMain(args, world);

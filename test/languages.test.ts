@@ -191,7 +191,7 @@ const NOT_FOR_PEOPLE: readonly (readonly [why: string, path: RegExp, text: RegEx
     /^(selected-at|select_one|string-length|minimal|… =)/,
   ],
   ['what KoboToolbox says of a form', /^src\/tables\/columns\/form-return\.ts$/, /^not approved$/],
-  ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/synonyms\.ts$/, /./],
+  ['Czech words of the trade, to be recognised', /^src\/finds\/vocabulary\/suggest\.ts$/, /./],
   [
     'names of columns, to be recognised',
     /^src\/(finds\/fields|tables\/columns\/column-rule)\.ts$/,

@@ -1,8 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatLocalDate } from './clock.ts';
 import { packageRoot } from './own-files.ts';
-import type { Forms } from './po-files.ts';
 
 /**
  * Language of messages. The source has the English text, as t`…` (or `ngettext` where a number
@@ -10,6 +9,12 @@ import type { Forms } from './po-files.ts';
  * is a value: see message.ts. Text for programs (JSON keys, codes, rules, element names, the
  * journal) is never translated.
  */
+
+/**
+ * Translated forms by English text with numbered placeholders; several forms where a number
+ * decides.
+ */
+type Forms = Readonly<Record<string, readonly string[]>>;
 
 /** Language of the process. Undefined is English, which needs no catalog. */
 let activeCatalog: { readonly language: Language; readonly forms: Forms } | undefined;
@@ -161,8 +166,8 @@ export function parseLanguage(word: string | undefined): Language | undefined {
 }
 
 /** Calls `say` once per language, for output in both. Restores the language afterwards. */
-export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<Language, T>>> {
-  const forms = await readCatalog('cs');
+export function forEachLanguage<T>(say: () => T): Readonly<Record<Language, T>> {
+  const forms = readCatalog('cs');
   const callIn = (language: typeof activeCatalog): T => {
     const before = activeCatalog;
     activeCatalog = language;
@@ -176,8 +181,8 @@ export async function forEachLanguage<T>(say: () => T): Promise<Readonly<Record<
 }
 
 /** Reads the catalog of a language from disk and activates it for the whole process. */
-export async function setLanguage(language: Language): Promise<void> {
-  activeCatalog = language === 'en' ? undefined : { language, forms: await readCatalog(language) };
+export function setLanguage(language: Language): void {
+  activeCatalog = language === 'en' ? undefined : { language, forms: readCatalog(language) };
 }
 
 export const LANGUAGES = ['en', 'cs'] as const;
@@ -227,35 +232,11 @@ export function withPrepositions(text: string, values: readonly string[]): strin
   );
 }
 
-/**
- * Reading .po files takes longer than most commands, so the build leaves their texts beside the
- * code.
- */
-async function readCatalog(language: Language): Promise<Forms> {
-  const folder = getPoFolder(language);
-  return readBuilt(language, folder) ?? (await import('./po-files.ts')).readPoFiles(folder);
-}
-
-export function getPoFolder(language: Language): string {
-  return join(packageRoot, 'src', 'language', language);
+export function readCatalog(language: Language): Forms {
+  return JSON.parse(readFileSync(getCatalogPath(language), 'utf8')) as Forms;
 }
 
 /** Path of the file into which the build writes the texts of a language. */
-export function getBuiltCatalogPath(language: Language): string {
+export function getCatalogPath(language: Language): string {
   return join(packageRoot, 'dist', `language-${language}.json`);
-}
-
-/** Undefined where nothing was built, or a .po file was edited since. */
-function readBuilt(language: Language, folder: string): Forms | undefined {
-  try {
-    const builtMs = statSync(getBuiltCatalogPath(language)).mtimeMs;
-    const edited = [folder, ...readdirSync(folder).map((name) => join(folder, name))].some(
-      (path) => statSync(path).mtimeMs > builtMs,
-    );
-    return edited
-      ? undefined
-      : (JSON.parse(readFileSync(getBuiltCatalogPath(language), 'utf8')) as Forms);
-  } catch {
-    return undefined;
-  }
 }

@@ -8,6 +8,7 @@ import { makeFolder } from '../base/disk/folder.ts';
 import { getErrorCode, getErrorMessage, InterruptedError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { cmd, quoteShellWord } from '../base/message.ts';
+import type { HarvestRequest, SetResult } from '../harvest/harvest-records.ts';
 import { formatSetName } from '../harvest/harvest-state.ts';
 import { isNeededByImports } from '../harvest/harvest-vocabulary.ts';
 import {
@@ -23,7 +24,6 @@ import {
   type RecordOutput,
 } from '../harvest/outputs.ts';
 import { MAX_KEPT_BYTES, MalformedAnswerError } from '../harvest/protocol.ts';
-import type { HarvestRequest, SetResult } from '../harvest/service-lists.ts';
 import { createRedactor } from '../service/http/redaction.ts';
 import { getPassword } from './context/chosen-profile.ts';
 import { type Context, installSignalHandlers, makeDeadlineSignal } from './context/context.ts';

@@ -29,7 +29,6 @@ import {
   recountPass,
   type UnconfirmedLosses,
 } from './harvest-state.ts';
-import { type LossOptions, type LossSettlement, settleLosses } from './losses.ts';
 import {
   type BrokenRecord,
   formatDatestamp,
@@ -42,8 +41,11 @@ import {
 import {
   type Advance,
   isUnidentified,
+  type LossOptions,
+  type LossSettlement,
   type PageContent,
   type RecordSink,
+  settleLosses,
   storePage,
 } from './store-page.ts';
 

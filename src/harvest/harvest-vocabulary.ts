@@ -16,8 +16,6 @@ import {
   storeVanishedTerms,
 } from '../finds/vocabulary/terms.ts';
 import { harvestList } from './harvest-list.ts';
-import { formatSetName, type HarvestState, openStoredState } from './harvest-state.ts';
-import { findEntity, type OaiRecord, toIdent } from './protocol.ts';
 import {
   assertKnownSets,
   fetchServiceTraits,
@@ -25,7 +23,9 @@ import {
   makeSetResult,
   type ServiceTraits,
   type SetResult,
-} from './service-lists.ts';
+} from './harvest-records.ts';
+import { formatSetName, type HarvestState, openStoredState } from './harvest-state.ts';
+import { findEntity, type OaiRecord, toIdent } from './protocol.ts';
 
 /**
  * Tells if imports need the set: one that is harvested by default, or that contains the set of an

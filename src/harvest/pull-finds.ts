@@ -3,7 +3,7 @@ import { OaiError, UsageError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
 import { type HarvestedFind, parseHarvestedFind } from '../finds/harvested-find.ts';
 import { listAttempts } from '../outbox/attempts.ts';
-import { deleteUnneededContents } from '../outbox/command-log.ts';
+import { deleteUnneededContents } from '../outbox/changes/undo-command.ts';
 import { type Outbox, readHeader } from '../outbox/open-outbox.ts';
 import {
   findPulledRecord,
@@ -19,9 +19,9 @@ import {
 } from '../outbox/views/records-at-service.ts';
 import { isRefusedToken, type ListPage, LoopError, listPages, type OaiClient } from './client.ts';
 import { type HarvestOptions, harvestList } from './harvest-list.ts';
+import { computeOverlapMs, fetchServiceTraits } from './harvest-records.ts';
 import { formatClockWentBack, openMemoryState } from './harvest-state.ts';
 import { DAY_MS, findEntity, formatDatestamp, type OaiRecord, toIdent } from './protocol.ts';
-import { computeOverlapMs, fetchServiceTraits } from './service-lists.ts';
 
 type PullContext = FindHarvest & {
   readonly outbox: Outbox;

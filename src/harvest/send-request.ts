@@ -96,7 +96,7 @@ const DEFAULT_MAX_ANSWER_BYTES = 64 * 1024 * 1024;
  * Maximum number of elements, attributes and other nodes of an answer: thousands of records have
  * fewer.
  */
-const MAX_NODES = 250_000;
+const MAX_NODES = 150_000;
 /**
  * Maximum ratio of unpacked to packed size of a large answer: pages have 10 to 30, so a higher one
  * is an attack.

@@ -21,7 +21,7 @@ import {
 import { t } from '../base/language.ts';
 import { cmd, msg } from '../base/message.ts';
 import { copyContent, openContentStore } from './changes/kept-photographs.ts';
-import { listSubjectsWithUnknownChanges } from './command-log.ts';
+import { listSubjectsWithUnknownChanges } from './changes/undo-command.ts';
 import type { PhotoEntry } from './entry.ts';
 import { listEntriesInState, listUnsentPhotoEntries } from './entry-queries.ts';
 import type { Photograph } from './facts.ts';

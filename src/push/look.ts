@@ -1,7 +1,7 @@
 import { groupBy } from '../base/collections.ts';
 import { AuthError } from '../base/errors.ts';
+import { computeOverlapMs } from '../harvest/harvest-records.ts';
 import { type HarvestedFinds, harvestFinds, lookUpRecord } from '../harvest/pull-finds.ts';
-import { computeOverlapMs } from '../harvest/service-lists.ts';
 import type { Entry, HeldQuestion, NumberEntry } from '../outbox/entry.ts';
 import {
   getProject,

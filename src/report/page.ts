@@ -1,6 +1,6 @@
 import { formatSize, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import { compareCzech } from '../base/names.ts';
-import type { Thumbnail } from '../photos/thumbnail.ts';
+import type { Thumbnail } from '../photos/photograph.ts';
 import { type Assets, type Html, html, parseWebAddress, renderPart, trustMarkup } from './html.ts';
 import { renderMaps } from './map.ts';
 import {

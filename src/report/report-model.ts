@@ -2,7 +2,7 @@ import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language
 import { type Command, type Message, msg } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
 import type { PointInBothSystems } from '../finds/place/geometry.ts';
-import type { Thumbnail } from '../photos/thumbnail.ts';
+import type { Thumbnail } from '../photos/photograph.ts';
 import { type Html, html } from './html.ts';
 
 /**

@@ -11,7 +11,7 @@ import { openContentStore } from '../outbox/changes/kept-photographs.ts';
 import type { Photograph } from '../outbox/facts.ts';
 import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
-import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/thumbnail.ts';
+import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/photograph.ts';
 import { readAssets } from './html.ts';
 import { makeFrameAround, type PlannedMapSheet, planMapSheets } from './map-frame.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from './page.ts';

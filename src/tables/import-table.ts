@@ -94,10 +94,7 @@ export async function importTable(
   const findTable =
     read.repeats === undefined
       ? read
-      : await (await import('./columns/form-return.ts')).convertFormRows(
-          read,
-          context.map !== undefined,
-        );
+      : (await import('./columns/form-return.ts')).convertFormRows(read, context.map !== undefined);
   const enclosed =
     read.attachments?.archive === undefined
       ? undefined

@@ -276,7 +276,7 @@ export async function previewTable(
   read: Table,
   { outbox, mapFile, set, photoFolder, knowledge }: LookOptions,
 ) {
-  const rows = await convertFormRows(read, true);
+  const rows = convertFormRows(read, true);
   const { lookupTerm } = knowledge;
   const check = (find: Find) => checkRules(find, knowledge);
   const context = {

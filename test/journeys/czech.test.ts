@@ -10,7 +10,7 @@ import { type Home, makeHome, serviceAt } from '../support/run-pas.ts';
  */
 async function helpIn(language: Language): Promise<Map<string, string[]>> {
   vi.resetModules();
-  await (await import('../../src/base/language.ts')).setLanguage(language);
+  (await import('../../src/base/language.ts')).setLanguage(language);
   const { buildWholeProgram } = await import('../../src/cli/program.ts');
   let written = '';
   const stdout = {

@@ -1,5 +1,4 @@
-import { getPoFolder } from '../../src/base/language.ts';
-import { readPoFiles } from '../../src/base/po-files.ts';
+import { readCatalog } from '../../src/base/language.ts';
 
 /** The value as programs are given it, with its messages in words. */
 export function inWords<T>(value: T): T {
@@ -11,7 +10,7 @@ export function piecesOfTexts(): {
   readonly en: readonly string[];
   readonly cs: readonly string[];
 } {
-  const czech = readPoFiles(getPoFolder('cs'));
+  const czech = readCatalog('cs');
   return { en: listPieces(Object.keys(czech)), cs: listPieces(Object.values(czech).flat()) };
 }
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // is as good as a process each.
 
 const language = await import('../../dist/src/base/language.js');
-await language.setLanguage(language.chooseLanguage([], process.env));
+language.setLanguage(language.chooseLanguage([], process.env));
 const { runMain } = await import('../../dist/src/main.js');
 
 process.on('message', async ({ args, env, cwd }) => {

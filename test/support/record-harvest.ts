@@ -1,7 +1,11 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../src/base/clock.ts';
-import { harvestRecords, type RecordHarvest } from '../../src/harvest/harvest-records.ts';
+import {
+  type HarvestRequest,
+  harvestRecords,
+  type RecordHarvest,
+} from '../../src/harvest/harvest-records.ts';
 import {
   deleteClosedBytes,
   openHarvestStore,
@@ -14,7 +18,6 @@ import {
   openFileOutput,
   type RecordOutput,
 } from '../../src/harvest/outputs.ts';
-import type { HarvestRequest } from '../../src/harvest/service-lists.ts';
 import type { Exchange } from '../../src/service/http/exchange.ts';
 import { manualClock, playOut } from './manual-clock.ts';
 import { makeClient } from './scripted-client.ts';

@@ -4,10 +4,16 @@ import { Argument, type Command } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { getLanguage, type Language, t } from '../../base/language.ts';
 import { packageRoot } from '../../base/own-files.ts';
-import { defineCommand, type Runner } from '../command.ts';
+import {
+  defineCommand,
+  type OptionOutline,
+  type Outline,
+  type Runner,
+  readOutline,
+  walkOutline,
+} from '../command.ts';
 import type { Context } from '../context/context.ts';
 import { type DataPaths, type Environment, makeDataPaths } from '../context/places.ts';
-import { type OptionOutline, type Outline, readOutline, walkOutline } from '../outline.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];

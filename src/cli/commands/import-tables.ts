@@ -12,9 +12,9 @@ import {
   quoteShellWord,
 } from '../../base/message.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import type { MergeSide } from '../../finds/merge-row.ts';
 import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
+import type { MergeSide } from '../../outbox/changes/plan-rows.ts';
 import { findNearestPeople } from '../../outbox/views/outbox-status.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import {

@@ -20,7 +20,6 @@ import {
 } from '../context/config.ts';
 import type { Context } from '../context/context.ts';
 import { saveProfile, withStoredOutbox } from '../context/profile-outbox.ts';
-
 import { INSTANCE_WORDS } from '../result-texts.ts';
 import { requireConfirmation } from '../terminal.ts';
 

@@ -420,7 +420,7 @@ export async function collectFinders({
   map,
 }: FinderSource): Promise<Set<string>> {
   const constants = set.map(parseSettingText).filter((setting) => 'value' in setting);
-  const findTable = await convertFormRows(table, map !== undefined);
+  const findTable = convertFormRows(table, map !== undefined);
   const { columns } = parseColumns(findTable, map, constants);
   const finders = Array.from(findTable.rows, (row) => columns.getCell(row, 'nalezce'));
   return new Set(finders.filter((finder) => finder !== ''));

@@ -11,9 +11,9 @@ import {
   isElementName,
 } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import { formatElement } from '../../finds/merge-row.ts';
 import { isDateForm } from '../../finds/parse-cell.ts';
 import { NAME_ORDERS } from '../../finds/person-name.ts';
+import { formatElement } from '../../outbox/changes/plan-rows.ts';
 import type { AskedRow } from '../../outbox/facts.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import {

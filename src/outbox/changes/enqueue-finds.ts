@@ -3,7 +3,6 @@ import { hasErrors, Issue } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import type { MergeSide, RowDifference } from '../../finds/merge-row.ts';
 import type { ValidatedFind } from '../../finds/rules.ts';
 import { NOT_HARVESTED, NUMBER_USED } from '../../finds/value-rules.ts';
 import { decide } from '../attempts.ts';
@@ -41,7 +40,13 @@ import {
   makeSentIssue,
   mergeFind,
 } from './merge-find.ts';
-import { getLocalIdOfPlan, type PlannedRows, type RowPlan } from './plan-rows.ts';
+import {
+  getLocalIdOfPlan,
+  type MergeSide,
+  type PlannedRows,
+  type RowDifference,
+  type RowPlan,
+} from './plan-rows.ts';
 
 export type EnqueueOptions = PhotographKeeping & {
   readonly outbox: Outbox;

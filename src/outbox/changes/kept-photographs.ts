@@ -17,9 +17,9 @@ import {
   type PhotographFile,
 } from '../../photos/photograph.ts';
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
-import { getUsedDigests } from '../command-log.ts';
 import type { Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
+import { getUsedDigests } from './undo-command.ts';
 
 /**
  * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is

@@ -3,20 +3,20 @@ import { Issue, makeErrorIssue, makeWarningIssue } from '../../base/issue.ts';
 import { cmd, joinMessages, type Message, msg } from '../../base/message.ts';
 import type { FindElements } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
-import {
-  isSameFind,
-  type MergedRow,
-  type MergeSide,
-  mergeRow,
-  type RowDifference,
-} from '../../finds/merge-row.ts';
 import type { ImportEntry } from '../entry.ts';
 import { getEffectiveNumber, listEntriesOfSubject } from '../entry-queries.ts';
 import { type AskedRow, makeStoredMessage, parseStoredMessage } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
 import { getImportedRow, type ImportedRow, type StoredFind } from '../stored-finds.ts';
 import { STATE_WORDS } from '../views/entry-words.ts';
-import type { RowPlan } from './plan-rows.ts';
+import {
+  isSameFind,
+  type MergedRow,
+  type MergeSide,
+  mergeRow,
+  type RowDifference,
+  type RowPlan,
+} from './plan-rows.ts';
 
 /**
  * `taken`: the find becomes `merged`. The others leave it unchanged: `sent`: the service has it or

@@ -1,7 +1,6 @@
 import { UsageError } from '../../base/errors.ts';
 import { msg } from '../../base/message.ts';
 import { decide } from '../attempts.ts';
-import { deleteUnneededContents } from '../command-log.ts';
 import type { Entry } from '../entry.ts';
 import { listEntriesOfSubject } from '../entry-queries.ts';
 import type { Outbox } from '../open-outbox.ts';
@@ -9,6 +8,7 @@ import { isRemoved } from '../stored-finds.ts';
 import { withdrawWish } from '../wishes.ts';
 import { deleteUnusedPhotographs } from './kept-photographs.ts';
 import { findSubjectWithEntries } from './resolve-finds.ts';
+import { deleteUnneededContents } from './undo-command.ts';
 
 /** A find or record to remove, as a person named it. */
 export type PlannedRemoval = Removal & { readonly name: string; readonly subject: string };

@@ -52,14 +52,14 @@ const ADDED: readonly string[] = ['local_id', 'photos', LATITUDE, LONGITUDE, 'po
  * @param isMapped a column map gives the columns a meaning, so unknown ones stay columns and do
  * not go into the note
  */
-export async function convertFormRows(table: Table, isMapped = false): Promise<Table> {
+export function convertFormRows(table: Table, isMapped = false): Table {
   const { header, repeats, attachments = { paths: [] } } = table;
   if (repeats === undefined) return table;
   const issues: Issue[] = [
     ...table.issues,
     ...repeats.flatMap((repeat) => repeat.issues.filter(({ rule }) => rule !== NO_ROWS)),
   ];
-  const questions = await loadQuestions();
+  const questions = listKnownQuestions();
   const columns = findFormColumns(table, questions);
   const parts = groupPartsByForm(table, repeats, questions, issues);
   const findAttachment = makeAttachmentFinder(attachments);
@@ -302,7 +302,7 @@ const PART_OF_POINT = /^(.+?)[-_](latitude|longitude|altitude|accuracy|precision
 type KnownQuestions = ReadonlyMap<string, string>;
 
 /** Returns the questions of pas's form by their names and by their labels in both languages. */
-async function loadQuestions(): Promise<KnownQuestions> {
+function listKnownQuestions(): KnownQuestions {
   const questionNames = QUESTIONS.map(({ name }) => name).filter(
     (name) => name !== 'photos' && name !== 'point',
   );
@@ -313,7 +313,7 @@ async function loadQuestions(): Promise<KnownQuestions> {
     FORM_POINT,
     ...Object.values(FORM_WRITTEN),
   ];
-  const labels = await forEachLanguage(() =>
+  const labels = forEachLanguage(() =>
     labelled.map((name) => [String(getFormLabel(name)), name] as const),
   );
   return new Map([...labels.en, ...labels.cs, ...labelled.map((name) => [name, name] as const)]);

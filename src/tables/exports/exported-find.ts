@@ -240,14 +240,9 @@ const isCoded = ({ name, kind }: Field): boolean =>
  * headings whatever the language of pas: the headings, then a row per find, with the Czech label
  * and the code of each term, and with the point in both systems.
  */
-export async function makeMuseumRows(
-  finds: Iterable<ExportedFind>,
-): Promise<Iterable<readonly RowCell[]>> {
-  const { cs } = await forEachLanguage(makeHeadings);
-  return (function* () {
-    yield cs;
-    for (const find of finds) yield makeRow(find);
-  })();
+export function* makeMuseumRows(finds: Iterable<ExportedFind>): Generator<readonly RowCell[]> {
+  yield forEachLanguage(makeHeadings).cs;
+  for (const find of finds) yield makeRow(find);
 }
 
 function makeHeadings(): readonly string[] {

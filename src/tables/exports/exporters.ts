@@ -102,7 +102,7 @@ const ROWS = {
     formats: ['csv', 'xlsx'],
     isAtService: true,
     render: async (finds, source) =>
-      renderRows(await (await import('./exported-find.ts')).makeMuseumRows(finds), source),
+      renderRows((await import('./exported-find.ts')).makeMuseumRows(finds), source),
   },
   qgis: {
     summary: msg`a GeoPackage with its style`,

@@ -66,7 +66,7 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFi
   for (const [name, { choices, groups }] of lists) {
     files.set(
       getListFile(name),
-      formatChoices(isTypableElement(name) ? [await makeNotListed(), ...choices] : choices),
+      formatChoices(isTypableElement(name) ? [makeNotListed(), ...choices] : choices),
     );
     if (groups.length > 0)
       files.set(getListFile(makeFilterQuestionName(name)), formatChoices(groups));
@@ -82,8 +82,8 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFi
 
 const NOT_LISTED = msg`not in the list: write it below`;
 
-async function makeNotListed(): Promise<FormChoice> {
-  const { cs, en } = await forEachLanguage(() => String(NOT_LISTED));
+function makeNotListed(): FormChoice {
+  const { cs, en } = forEachLanguage(() => String(NOT_LISTED));
   return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
 }
 
@@ -113,7 +113,7 @@ const TEXT_COLUMNS = {
 };
 
 async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buffer> {
-  const textsByLanguage = await forEachLanguage(() =>
+  const textsByLanguage = forEachLanguage(() =>
     rows.map((row) => TEXTS.map((text) => String(row[text] ?? ''))),
   );
   const texts = TEXTS.flatMap((text, index) =>
@@ -138,7 +138,7 @@ async function makeXlsForm(rows: readonly FormRow[], nowMs: number): Promise<Buf
   return makeWorkbook(
     new Map([
       ['survey', survey],
-      ['choices', await makeChoiceRows()],
+      ['choices', makeChoiceRows()],
       ['settings', settings],
     ]),
   );
@@ -156,8 +156,8 @@ const CHOICES: readonly (readonly [list: string, name: string, label: () => Mess
   ['ano_ne', 'false', () => msg`no`],
 ];
 
-async function makeChoiceRows(): Promise<string[][]> {
-  const labels = await forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
+function makeChoiceRows(): string[][] {
+  const labels = forEachLanguage(() => CHOICES.map(([, , label]) => String(label())));
   return [
     ['list_name', 'name', ...LANGUAGES.map((language) => toLanguageColumn('label', language))],
     ...CHOICES.map(([list, name], at) => [

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { makeTermSuggester } from '../../../src/finds/vocabulary/suggest.ts';
-import { getWordRoot, getWordStem } from '../../../src/finds/vocabulary/synonyms.ts';
+import {
+  getWordRoot,
+  getWordStem,
+  makeTermSuggester,
+} from '../../../src/finds/vocabulary/suggest.ts';
 import type { TermDraft } from '../../../src/finds/vocabulary/term.ts';
 import { aTerm, fill, tempVocabulary } from '../../support/temp-vocabulary.ts';
 

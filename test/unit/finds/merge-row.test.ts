@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ElementName, FindElements } from '../../../src/finds/fields.ts';
-import { isSameFind, listDifferingTraits, mergeRow } from '../../../src/finds/merge-row.ts';
+import {
+  isSameFind,
+  listDifferingTraits,
+  mergeRow,
+} from '../../../src/outbox/changes/plan-rows.ts';
 
 const TERM = fc.constantFrom('HES-000605', 'HES-000691').map((id) => ({ id, text: '' }));
 const POINT = fc.constantFrom(

@@ -43,11 +43,11 @@ test('stored messages are shown in the language of the reader, and to programs i
   const english = `the request did not reach the service (status 503 with "\${0} $& closed")`;
   expect(read()).toEqual([english, english, english, english]);
   try {
-    await setLanguage('cs');
+    setLanguage('cs');
     const czech = `požadavek se do služby nedostal (stavový kód 503 s textem „\${0} $& closed“)`;
     expect(read()).toEqual([czech, czech, czech, czech]);
   } finally {
-    await setLanguage('en');
+    setLanguage('en');
   }
   expect(outbox.sql('select reason from outbox_overview where entry = 1').pluck().get()).toContain(
     'the request did not reach the service',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
-import { getUsedDigests } from '../../../src/outbox/command-log.ts';
+import { getUsedDigests } from '../../../src/outbox/changes/undo-command.ts';
 
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';

@@ -4,12 +4,12 @@ import reader from 'exifreader';
 import fc from 'fast-check';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { reduceJpeg } from '../../../src/photos/remove-gps.ts';
 import {
   loadImageLibrary,
   makeThumbnailMaker,
   type Thumbnail,
-} from '../../../src/photos/thumbnail.ts';
+} from '../../../src/photos/photograph.ts';
+import { reduceJpeg } from '../../../src/photos/remove-gps.ts';
 import { tempFolder } from '../../support/temp-outbox.ts';
 
 /**

@@ -71,7 +71,7 @@ test.each([
   const english = await readBytes(request);
   expect(english).toContain(`\r\nuser-agent: pas/${version}\r\n`);
   expect(english).toContain('\r\naccept-language: en\r\n');
-  await setLanguage('cs');
+  setLanguage('cs');
   expect(await readBytes(request)).toContain('\r\naccept-language: cs\r\n');
 });
 

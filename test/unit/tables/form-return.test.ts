@@ -29,7 +29,7 @@ function csv(
 }
 
 async function findsIn(path: string) {
-  const table = await convertFormRows(await readTable(path));
+  const table = convertFormRows(await readTable(path));
   const names = table.names ?? [];
   return {
     finds: [...table.rows].map(({ cells }) =>
@@ -175,7 +175,7 @@ describe('an export of ODK Central', () => {
       'walk.csv': csv(header, one),
       'walk-photos.csv': csv(['pic', 'PARENT_KEY', 'KEY']),
     });
-    const table = await convertFormRows(await readTable(folder), true);
+    const table = convertFormRows(await readTable(folder), true);
     expect(table.issues).toEqual([]);
     const at = table.header.indexOf('grp-soil');
     expect([table.names?.[at], [...table.rows][0]?.cells[at]]).toEqual(['grp-soil', 'clay, "fat"']);
