@@ -89,6 +89,7 @@ describe('a photograph', () => {
     const run = await home.pas('push', '--json');
     await expectEnded(run, 3);
     expect(run.stdout).toMatch(/removed or changed/);
+    expect((await home.pas('status')).stdout).not.toContain('the service refused');
     expect((await mock.service.state()).photos).toBe(before);
   });
 });

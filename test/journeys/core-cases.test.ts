@@ -134,6 +134,18 @@ test('undo takes back a number that was tried once and did not arrive', async ()
   ]);
 });
 
+test('undo takes back a photograph that was tried once and did not arrive', async () => {
+  await importSeason(home, 1);
+  await home.do('push');
+  await home.do('photo', 'add', 'K-1', home.file('wrong.png', tinyPng(7)));
+  await fail('photo', '503');
+  await expectEnded(home.pas('push'), 5);
+  await mock.service.faults();
+  await home.do('undo');
+  await home.do('push');
+  expect(await mock.made()).toMatchObject({ photos: 0 });
+});
+
 describe('a number that was given to the record by its identifier, without the find', () => {
   /** Sets the number in a data home that does not know the find yet. */
   async function setByRecord(of: Home, value: string): Promise<void> {
@@ -258,6 +270,26 @@ test('a restored backup shows the number that was sent, not the one that was que
   await home.do('push');
   await home.do('restore', copy, '--replace');
   expect(await changesOf('K-1')).toStrictEqual([['number', 'Y', 'accepted']]);
+});
+
+test('a restored backup tells the photograph that was sent from the one that waits, and sends none twice', async () => {
+  await importSeason(home, 1);
+  await home.do('push');
+  const photo = home.file('a.png', tinyPng(1));
+  await home.do('photo', 'add', 'K-1', photo);
+  const copy = join(home.folder, 'evening.sqlite');
+  await home.do('backup', copy, '--photos');
+  home.file('a.png', tinyPng(2));
+  await home.do('photo', 'add', 'K-1', photo);
+  await home.do('push');
+  await home.do('restore', copy, '--replace');
+  expect(await changesOf('K-1')).toStrictEqual([
+    ['photo', 'a.png', 'queued'],
+    ['photo', 'a.png', 'accepted'],
+  ]);
+  await home.do('photo', 'add', 'K-1', photo);
+  await home.do('push');
+  expect(await mock.made()).toMatchObject({ photos: 2 });
 });
 
 describe('an older copy of before the first sign-in', () => {
@@ -491,6 +523,7 @@ test('a find that was being sent at a kill is advised on, settled in JSON, and c
   await killed.ended;
   await mock.service.faults();
   expect((await home.pas('status')).stdout).toContain('A push was interrupted');
+  expect(await home.json('push', '--dry-run')).toMatchObject({ queued: { import: 1 } });
   await setTimeout(400);
   const lines = (await home.pas('push', '--json')).stdout.trim().split('\n');
   const said = lines.map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -206,8 +206,8 @@ describe('what the write interface answers', () => {
     expect(read.kind === 'findings' && typeof read.findings[0]?.message).toBe('string');
   });
 
-  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words'])(
-    'to a sign-in, the token %j is invalid',
+  test.each([null, { toString: 1 }, 7, '', ['a'], 'two words', 'x'.repeat(1_000_000)])(
+    'to a sign-in, a token that cannot be one is invalid (%#)',
     async (token) => {
       const { session, kept: keptNames } = signingIn(200, { token });
       await expect(session.token()).rejects.toBeInstanceOf(ContractError);

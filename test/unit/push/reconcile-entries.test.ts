@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { findImportOfFind } from '../../../src/outbox/entry-queries.ts';
 import { uniteWithLedger } from '../../../src/outbox/unite.ts';
 import { wantNewFind } from '../../../src/outbox/wishes.ts';
+import { type PersonDecision, resolveEntries } from '../../../src/push/resolve-entries.ts';
 import {
   ACCOUNT_ID,
   acceptEntry,
@@ -41,6 +42,22 @@ describe('a lookup of uncertain entries', () => {
       ['same-and-new'],
       ['not-among-those-shown'],
     ]);
+  });
+
+  test.each<[PersonDecision, string]>([
+    [{ kind: 'drop' }, 'dropped'],
+    [{ kind: 'created', identCely: 'C-202400101-N00077' }, 'accepted'],
+  ])('leaves what a person decides meanwhile: %j', async (decision, state) => {
+    using scene = lookScene();
+    await scene.find('K-0', 'accepted');
+    const { entryId } = await scene.find('K-1', 'uncertain');
+    let isDecided = false;
+    scene.service.habits.beforeHarvest = async () => {
+      if (!isDecided) resolveEntries(scene.outbox, 'K-1', decision, undefined, false);
+      isDecided = true;
+    };
+    await scene.look();
+    expect([isDecided, scene.entry(entryId).state]).toEqual([true, state]);
   });
 
   test('makes no request if none of the requested entries is uncertain', async () => {

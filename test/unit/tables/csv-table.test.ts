@@ -72,6 +72,12 @@ describe('an unreadable row is reported and left out', () => {
       'closes in the middle of a cell',
     ],
     ['a quote never closed', 'a;b\n1;"12 x\nok;ok\n', 'table-quote', 'never closes'],
+    [
+      'a million characters, without a quote',
+      `a;b\n1;${'x'.repeat(1_100_000)}\nok;ok\n`,
+      'table-quote',
+      'too much for one find',
+    ],
   ])('%s', (_, content, rule, message) => {
     const table = text(content);
     expect(table.rows.map((row) => row.cells)).toEqual([['ok', 'ok']]);
