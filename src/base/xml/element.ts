@@ -107,8 +107,9 @@ export class ParsedElement implements XmlElement {
   }
 
   addChild(child: XmlElement): void {
-    this.#children ??= [];
-    this.#children.push(child);
+    // An empty list would take room for 17 at its first child, and many elements have one.
+    if (this.#children === undefined) this.#children = [child];
+    else this.#children.push(child);
   }
 
   dropLastChild(): void {
