@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { asServerMs, systemClock } from '../dist/src/base/clock.js';
-import { hashSha512 } from '../dist/src/base/digest.js';
+import { hashSha512 } from '../dist/src/base/disk/files.js';
 import { claimQueuedEntry, recordAnswer } from '../dist/src/outbox/attempts.js';
 import {
   findEntryById,

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashSha512 } from '../dist/src/base/digest.js';
+import { hashSha512 } from '../dist/src/base/disk/files.js';
 import { openKeptPhotograph } from '../dist/src/push/departure.js';
 import { expectDone, measured, median, onPath, PAS, ROOT } from './measure.mjs';
 

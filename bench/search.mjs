@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { systemClock } from '../dist/src/base/clock.js';
 import { openSqlite } from '../dist/src/base/disk/database.js';
 import { searchTerms } from '../dist/src/finds/vocabulary/search.js';
+import { openVocabulary } from '../dist/src/finds/vocabulary/term-lookup.js';
 import { storeTerm } from '../dist/src/finds/vocabulary/terms.js';
-import { openVocabulary } from '../dist/src/finds/vocabulary/vocabulary-store.js';
 import { median } from './measure.mjs';
 
 export const title = 'search among 100,000 terms';

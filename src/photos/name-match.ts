@@ -214,14 +214,11 @@ function withoutAccents(name: string): string {
 
 /** @param plain text without accents */
 function splitNameTokens(plain: string): NameToken[] {
-  return [...plain.matchAll(/([^\p{L}\p{Nd}]*)(\p{L}+|\p{Nd}+)/gu)].map((match) => {
-    const [whole, gap = '', run = ''] = match;
-    return {
-      text: run.toLowerCase().replace(/^0+(?=\d)/, ''),
-      gap,
-      start: match.index + gap.length,
-      end: match.index + whole.length,
-    };
+  let before = 0;
+  return [...plain.matchAll(/\p{L}+|\p{Nd}+/gu)].map(({ 0: run, index }) => {
+    const gap = plain.slice(before, index);
+    before = index + run.length;
+    return { text: run.toLowerCase().replace(/^0+(?=\d)/, ''), gap, start: index, end: before };
   });
 }
 
@@ -258,7 +255,7 @@ const PATTERNS = {
   copy: [
     /\(\d{1,3}\)/g,
     // The service's own number of a file: `C202400101N00012F01`.
-    /(?<=\d-?n\d+)-?f\d+(?![\p{L}\p{Nd}])/giu,
+    /(?<=\d-?n\d{1,9})-?f\d+(?![\p{L}\p{Nd}])/giu,
   ],
   camera: [
     new RegExp(PICTURE_NAME, 'giu'),
