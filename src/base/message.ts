@@ -147,17 +147,17 @@ export type StoredMessage =
     }
   | { readonly command: string; readonly values: readonly string[] };
 
-/** Makes the stored form of a message or a number, which {@link deserializeValue} restores. */
+/** Makes the stored form of a message or a number, which {@link deserializeMessageValue} restores. */
 export function serializeValue(value: Value): StoredMessage {
   if (value instanceof Phrase) return { ...value, values: value.values.map(serializeValue) };
   return value instanceof Command ? { ...value } : value;
 }
 
 /** Restores a message that {@link serializeValue} serialised. */
-export function deserializeValue(stored: StoredMessage): Value {
+export function deserializeMessageValue(stored: StoredMessage): Value {
   if (typeof stored !== 'object') return stored;
   if ('command' in stored) return new Command(stored.command, stored.values);
-  return new Phrase(stored.text, stored.values.map(deserializeValue), stored.counted);
+  return new Phrase(stored.text, stored.values.map(deserializeMessageValue), stored.counted);
 }
 
 /** Quotes a word for the shell of the platform, so that a copied command works. */

@@ -127,7 +127,7 @@ export function formatRequestCount(count: number): string {
   return ngettext(msgid`${count} request`, `${count} requests`, count);
 }
 
-export function formatStrippedCount(count: number): string {
+export function formatPlaceRemovedCount(count: number): string {
   return ngettext(
     msgid`The place was removed from ${count} photograph.`,
     `The place was removed from ${count} photographs.`,

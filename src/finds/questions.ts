@@ -167,8 +167,8 @@ export const FORM_WRITTEN = { nalezce: 'nalezce_jmeno', projekt: 'projekt_cislo'
 export type TypableElement = keyof typeof FORM_WRITTEN;
 
 /** Tells if a form also has a text question for this element, for values that its list lacks. */
-export function isTypableElement(name: string): name is TypableElement {
-  return name in FORM_WRITTEN;
+export function hasWrittenQuestion(name: string): name is TypableElement {
+  return Object.hasOwn(FORM_WRITTEN, name);
 }
 
 /**

@@ -107,7 +107,7 @@ function makeUnknownTermMessage(lookup: UnknownTerm, set: string, cell: string):
   const other = lookup.elsewhere?.find(({ setSpec }) =>
     FIELDS.some((field) => field.set === setSpec),
   );
-  if (other === undefined) return msg`${where} has no entry "${cell}". ${advice}`;
+  if (other === undefined) return msg`"${cell}" is no entry of ${where}. ${advice}`;
   const elsewhere = formatSet(other.setSpec);
   return msg`"${cell}" is an entry of ${elsewhere}, not of ${where}. ${advice}`;
 }

@@ -40,12 +40,12 @@ import {
 } from './protocol.ts';
 import {
   type Advance,
+  confirmLosses,
   isUnidentified,
   type LossOptions,
   type LossSettlement,
   type PageContent,
   type RecordSink,
-  settleLosses,
   storePage,
 } from './store-page.ts';
 
@@ -131,7 +131,7 @@ export async function harvestList(options: HarvestOptions): Promise<HarvestResul
     run.pass = beginPass(run, 'full', window);
     await readCompletely(run);
   }
-  const settled = await settleLosses(run, run.pass);
+  const settled = await confirmLosses(run, run.pass);
   state.change(() => {
     if (settled.unconfirmed === undefined) state.complete(run.pass);
     else state.endUnconfirmed(settled.unconfirmed);

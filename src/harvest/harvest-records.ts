@@ -18,7 +18,7 @@ import {
   updateRights,
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
-import { assertArguments, parseBoundMs } from './protocol.ts';
+import { assertOaiArguments, parseBoundMs } from './protocol.ts';
 
 const MAX_SETS = 10_000;
 
@@ -177,7 +177,7 @@ export async function harvestRecords(options: HarvestRecordsOptions): Promise<Re
   const { clock, metadataPrefix, from, until, verify = false, onNote = () => {} } = options;
   const sets = options.sets.length === 0 ? [ALL_SETS] : options.sets;
   for (const set of sets)
-    assertArguments('ListRecords', {
+    assertOaiArguments('ListRecords', {
       metadataPrefix,
       set: set === ALL_SETS ? undefined : set,
       from,

@@ -67,7 +67,7 @@ export const ERROR_HINTS: Readonly<Record<string, Message>> = {
  * Asserts that a request has the arguments of its verb, with valid bounds.
  * @throws UsageError for arguments that every service refuses
  */
-export function assertArguments(verb: Verb, args: OaiArguments): void {
+export function assertOaiArguments(verb: Verb, args: OaiArguments): void {
   const names = (Object.keys(args) as ArgumentName[]).filter((name) => args[name] !== undefined);
   const { required, optional }: Rule = VERBS[verb];
   const stray = names.find((name) => !required.includes(name) && !optional.includes(name));

@@ -33,7 +33,7 @@ import {
 } from '../service/http/exchange.ts';
 import { createRedactor, withRedactedAnswers } from '../service/http/redaction.ts';
 import {
-  assertArguments,
+  assertOaiArguments,
   buildQuery,
   CHECK_ADDRESS,
   ERROR_HINTS,
@@ -114,7 +114,7 @@ export function makeRequestSender(endpoint: string, options: RequestOptions): Se
   const { exchange, credentials, maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   const get = makeRedirectFollower(endpoint, exchange);
   return async (verb, args, signal, onToken) => {
-    assertArguments(verb, args);
+    assertOaiArguments(verb, args);
     const send = async (authorization: string | undefined): Promise<HttpResponse> => {
       const response = await get(buildQuery(verb, args), authorization, {
         maxAnswerBytes,

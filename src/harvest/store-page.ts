@@ -219,11 +219,12 @@ const MAX_LOST_SHARE = 0.1;
 const CONFIRM_AFTER_MS = 3_600_000;
 
 /**
- * Deletes held records that a complete full pass did not see. While an index is rebuilt, a list may
- * be empty or short, so many losses count only if a second scan, at least an hour later, lacks the
- * same records, or the caller accepts them.
+ * Writes tombstones for held records that a complete full pass did not see. While an index is
+ * rebuilt, a list may be empty or short: many losses, one that finds or own terms use, or an empty
+ * list count only if a second scan, at least an hour later, lacks the same records, or the caller
+ * accepts them.
  */
-export async function settleLosses(
+export async function confirmLosses(
   options: LossOptions,
   pass: HarvestPass,
 ): Promise<LossSettlement> {

@@ -316,7 +316,7 @@ export type EntryScope = { readonly kind: EntryKind; readonly project: string };
 const PROJECT = `coalesce(project, substr(ident_cely, 1, length(rtrim(ident_cely, '0123456789')) - 2), '')`;
 
 /** An earlier number of the record may still be under way: it would overwrite this one. */
-const AWAITS_EARLIER = `exists (
+const AWAITS_OTHER_NUMBER = `exists (
     select 1 from entries as earlier where earlier.ident_cely = entries.ident_cely and +earlier.kind = 'number'
       and earlier.id <> entries.id and earlier.state in ('sending', 'uncertain'))`;
 
@@ -327,7 +327,7 @@ const CLAIMABLE = `state = 'queued' and held is null and (entries.kind = 'import
   and (ident_cely is null or ident_cely not in (select value from json_each(:busyRecords)))
   and not exists (select 1 from json_each(:closed) as scope
     where scope.value ->> 'kind' = entries.kind and scope.value ->> 'project' = ${PROJECT})
-  and (entries.kind <> 'number' or not ${AWAITS_EARLIER})`;
+  and (entries.kind <> 'number' or not ${AWAITS_OTHER_NUMBER})`;
 
 /** Returns the project of an entry; empty where it is unknown. */
 export function getProject(entry: Entry): string {

@@ -5,7 +5,7 @@ import { DAMAGE_HINT, describeColumns, isText, orNull } from '../base/disk/datab
 import { DatabaseError, PasError } from '../base/errors.ts';
 import { Issue } from '../base/issue.ts';
 import {
-  deserializeValue,
+  deserializeMessageValue,
   type Message,
   msg,
   type StoredMessage,
@@ -23,7 +23,7 @@ export function makeStoredMessage(message: Message): StoredMessage {
  * Restores a message from its stored form, a value that was parsed from JSON and is not checked.
  */
 export function parseStoredMessage(stored: StoredMessage): Message {
-  return deserializeValue(stored) as Message;
+  return deserializeMessageValue(stored) as Message;
 }
 
 /** Fields that each stored issue has; the others are copied. */

@@ -69,6 +69,7 @@ export function makeFindSlot(find: string): Slot {
   return { subject: find, slot: makeImportSlot(find) };
 }
 
+/** Tells if a slot is that of a find's import, not of a number or photograph. */
 export function isImportSlot(slot: string): boolean {
   return slot.startsWith('import ');
 }

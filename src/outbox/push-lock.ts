@@ -29,9 +29,8 @@ export type PushLock = {
 };
 
 /**
- * Takes the locks of an outbox, which push and restore hold while they work; no other command takes
- * them. It ends with its process, also in a container. Tries {@link
- * MAX_TRIES} times.
+ * Takes both locks of an outbox, which whatever sends, reconciles, restores, repairs or moves it
+ * holds. They end with their process, also in a container. Tries {@link MAX_TRIES} times.
  * @throws OutboxLeasedError with the holder's process, computer and start, as far as its text file
  * has them
  * @throws DatabaseError where the lock file cannot be created or opened: with exit code 5 where the

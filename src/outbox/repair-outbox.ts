@@ -50,7 +50,7 @@ import {
 } from './stored-finds.ts';
 import {
   askAboutAlikeFinds,
-  getPushPlace,
+  comparePushPlace,
   type PushPlace,
   requestFullUnion,
   restoreIntentContents,
@@ -376,7 +376,7 @@ export function describeOutbox(outbox: Outbox, machine: string): OutboxDescripti
   return {
     header: readHeader(outbox),
     user: findKnownUsername(outbox) ?? findKnownAccount(outbox)?.email,
-    place: outbox.ledger === undefined ? undefined : getPushPlace(outbox, machine).kind,
+    place: outbox.ledger === undefined ? undefined : comparePushPlace(outbox, machine).kind,
     finds: countFinds(outbox),
     entries: sum(() => true),
     accepted: sum((state) => state === 'accepted'),

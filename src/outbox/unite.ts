@@ -346,8 +346,11 @@ export type PushPlace =
   | { readonly kind: 'own' | 'new' | 'lost-ledger' }
   | { readonly kind: 'foreign'; readonly machine: string };
 
-/** @param machine its identifier; empty without one */
-export function getPushPlace(outbox: Outbox, machine: string): PushPlace {
+/**
+ * Tells if the outbox was last pushed from this machine and with this ledger.
+ * @param machine its identifier; empty without one
+ */
+export function comparePushPlace(outbox: Outbox, machine: string): PushPlace {
   const { id } = requireLedger(outbox);
   const { ledger, machine: other } = readHeader(outbox);
   if (ledger === '') return { kind: 'new' };

@@ -28,7 +28,7 @@ import {
 } from '../outbox/open-outbox.ts';
 import { withPushLock } from '../outbox/push-lock.ts';
 import { assertSoundEntries } from '../outbox/repair-outbox.ts';
-import { getPushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
+import { comparePushPlace, storePushPlace, uniteWithLedger } from '../outbox/unite.ts';
 import { openPeopleAdmission } from '../outbox/views/outbox-status.ts';
 import { resolveAccount } from './account.ts';
 import {
@@ -90,7 +90,7 @@ async function pushUnderLock(push: PushContext): Promise<PushResult> {
 async function prepareOutbox(push: PushContext): Promise<void> {
   const { outbox, machine } = push;
   assertSameOutbox(push);
-  const place = getPushPlace(outbox, machine);
+  const place = comparePushPlace(outbox, machine);
   if (place.kind === 'foreign' && (await push.confirmTakeOver?.()) !== true)
     throw makeForeignError(outbox);
   assertSoundEntries(outbox);

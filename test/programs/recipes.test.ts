@@ -76,7 +76,7 @@ export async function makeTinyForm({ destination, overwrite, vocabulary, rules }
   return { files: [destination] };
 }
 `,
-    list: 'src/cli/commands/field-make.ts',
+    list: 'src/tables/forms/field-tools.ts',
     before: /^ {2}qfield: /m,
     row: "  tiny: async (request) => (await import('./make-tiny-form.ts')).makeTinyForm(request),\n",
   },

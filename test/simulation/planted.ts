@@ -201,7 +201,7 @@ export const PLANTED: readonly Planted[] = [
     themes: ['two people give a find a number'],
     file: 'src/outbox/entry-queries.ts',
     from: `
-  and (entries.kind <> 'number' or not \${AWAITS_EARLIER})`,
+  and (entries.kind <> 'number' or not \${AWAITS_OTHER_NUMBER})`,
     to: '',
   },
   {

@@ -25,7 +25,7 @@ import {
   openOutbox,
   storeKnownAccount,
 } from '../../src/outbox/open-outbox.ts';
-import { getPushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
+import { comparePushPlace, storePushPlace, uniteWithLedger } from '../../src/outbox/unite.ts';
 import { wantNewFind, wantNumber, wantPhoto } from '../../src/outbox/wishes.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -98,7 +98,7 @@ export function openAt(
   if (ledger === undefined) throw outbox.ledgerProblem ?? new Error('there is no ledger');
   uniteWithLedger(outbox, ACCOUNT_ID);
   // As the first push does it.
-  const place = getPushPlace(outbox, MACHINE);
+  const place = comparePushPlace(outbox, MACHINE);
   if (place.kind === 'new') storePushPlace(outbox, MACHINE, place);
   return { ...outbox, ledger, [Symbol.dispose]: () => outbox.close() };
 }

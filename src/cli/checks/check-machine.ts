@@ -28,7 +28,7 @@ import { listUnsentPhotoEntries } from '../../outbox/entry-queries.ts';
 import { assertSoundLedger } from '../../outbox/ledger.ts';
 import type { Outbox } from '../../outbox/open-outbox.ts';
 import { assertSoundOutbox, describeOutbox } from '../../outbox/repair-outbox.ts';
-import { getPushPlace } from '../../outbox/unite.ts';
+import { comparePushPlace } from '../../outbox/unite.ts';
 import { formatFindCount, LOST_LEDGER } from '../result-texts.ts';
 
 /**
@@ -307,7 +307,7 @@ export function checkMachineOfOutbox(outbox: Outbox, machine: string): Check {
     const todo = ledgerProblem.hint ?? t`Correct it and run \`${cmd`pas doctor`}\` again.`;
     return makeProblemCheck('belongs-to', ledgerProblem.message, todo, ledgerProblem.exitReason);
   }
-  const place = ledger === undefined ? 'new' : getPushPlace(outbox, machine).kind;
+  const place = ledger === undefined ? 'new' : comparePushPlace(outbox, machine).kind;
   if (place === 'lost-ledger') return makePassedCheck('belongs-to', String(LOST_LEDGER));
   if (place !== 'foreign') return makePassedCheck('belongs-to');
   return makeProblemCheck(

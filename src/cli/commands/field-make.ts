@@ -1,14 +1,7 @@
 import { type Command, Option } from 'commander';
-import { type ExitReason, UsageError } from '../../base/errors.ts';
+import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
-import { makeReferenceResolver } from '../../finds/resolve-references.ts';
-import { findRoleRank } from '../../finds/value-rules.ts';
-import { type FindDefaults, parseSettings } from '../../tables/columns/settings.ts';
-import type {
-  FieldFormOrder,
-  FieldFormWriter,
-  WrittenFieldForm,
-} from '../../tables/forms/form-lists.ts';
+import { FIELD_TOOLS, type FieldApp, writeFieldForm } from '../../tables/forms/field-tools.ts';
 import { appendValue, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { openHarvestedVocabulary } from '../context/open-service.ts';
@@ -18,46 +11,6 @@ import {
   readAccountName,
 } from '../context/validation.ts';
 import { mayReplace } from '../terminal.ts';
-
-/** Programs that record finds on a phone. The code of a form is loaded only for its program. */
-const MAKERS = {
-  odk: async (request) =>
-    (await import('../../tables/forms/make-odk-form.ts')).writeOdkForm(request),
-  qfield: async (request) =>
-    (await import('../../tables/forms/make-qfield-project.ts')).writeQfieldProject(request),
-} as const satisfies Readonly<Record<string, FieldFormWriter>>;
-
-type FieldApp = keyof typeof MAKERS;
-
-const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldApp[];
-
-type FormRequest = FieldFormOrder & {
-  /** Values of config.toml and flags for every find. */
-  readonly defaults: FindDefaults;
-};
-
-/**
- * Writes the form of a find for a phone app, with the given defaults. Without a default, the
- * state is 1 for a researcher and an unknown role, else 2.
- * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
- * exists that may not be replaced; errors of the disk
- */
-async function writeFieldForm(
-  tool: FieldApp,
-  { defaults, ...wanted }: FormRequest,
-): Promise<WrittenFieldForm> {
-  const resolveReference = makeReferenceResolver(wanted.rules.lookupTerm);
-  const { elements, issues } = parseSettings(defaults, '', {
-    resolveReference,
-    resolvePhoto: () => ({ value: '' }),
-  });
-  const issue = issues.find(({ severity }) => severity === 'error');
-  if (issue !== undefined) throw new UsageError(issue.message);
-  const rank = findRoleRank(wanted.rules);
-  // A researcher, and so perhaps an unknown account, may import into state 1 only.
-  const stav = rank === undefined || rank === 'researcher' ? 1 : 2;
-  return MAKERS[tool]({ ...wanted, starting: { stav, ...elements } });
-}
 
 type MakeOptions = GlobalOptions & {
   readonly for: FieldApp;

@@ -60,11 +60,11 @@ export function register(program: Command, run: Runner): void {
     .option('--accept-losses', t`accept at once that records no longer listed are gone`)
     .option('--skip-broken', t`skip records that cannot be read, and list them`)
     .option('--deadline <time>', t`stop after this time, such as 30m or 2h; the next run continues`)
-    .action(run(harvest));
+    .action(run(harvestCommand));
 }
 
-/** Harvests sets into an output, as {@link runHarvest}. */
-export async function harvest(
+/** Runs `pas harvest`: `dataRefused` where records were skipped or losses are unconfirmed. */
+export async function harvestCommand(
   context: Context,
   setArguments: readonly string[],
   options: HarvestOptions,

@@ -21,7 +21,7 @@ import { addSheetOption, defineCommand, type Runner } from '../command.ts';
 import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance, openLookups } from '../context/open-service.ts';
 import { readTableOrInput } from '../context/user-files.ts';
-import { chooseNumberColumns } from '../interview/ask-about-table.ts';
+import { askForNumberColumns } from '../interview/ask-about-table.ts';
 import { formatNumberCount } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
@@ -156,7 +156,7 @@ export async function importNumbers(
   const planned = planTableNumbers(
     outbox,
     numberTable,
-    asks ? await chooseNumberColumns(numberTable, context.prompt, say) : undefined,
+    asks ? await askForNumberColumns(numberTable, context.prompt, say) : undefined,
   );
   const replacements = planned.numbers.flatMap(({ replaces, ...number }) =>
     replaces === null ? [] : [{ ...number, replaces }],

@@ -2,7 +2,7 @@ import { Argument, type Command, Option } from 'commander';
 import type { ExitReason } from '../../base/errors.ts';
 import { t } from '../../base/language.ts';
 import {
-  assertArguments,
+  assertOaiArguments,
   type OaiArguments,
   requiresFormat,
   type Verb,
@@ -81,7 +81,7 @@ async function ask(
 ): Promise<ExitReason> {
   const { verb, show }: VerbDefinition = VERBS[word];
   const args = makeArguments(context, verb, options);
-  assertArguments(verb, args);
+  assertOaiArguments(verb, args);
   const signal = installSignalHandlers(context).stop;
   const version = context.getProfile().schemaVersion;
   const client = await openHarvestClient(context);

@@ -29,7 +29,7 @@ import type { Context, GlobalOptions } from '../context/context.ts';
 import { announceInstance } from '../context/open-service.ts';
 import { makeContextKeeping } from '../context/validation.ts';
 import type { Prompt, PromptOffer } from '../prompt.ts';
-import { formatStrippedCount, printNextStep } from '../result-texts.ts';
+import { formatPlaceRemovedCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
 
 /**
@@ -222,7 +222,7 @@ function printEnd(
   const isDry = options.dryRun === true;
   const doneCount = queued.size;
   terminal.printLine(formatEnd(fates, queued, isDry));
-  if (stripped > 0) terminal.printLine(formatStrippedCount(stripped));
+  if (stripped > 0) terminal.printLine(formatPlaceRemovedCount(stripped));
   printLeft(context, fates, queued);
   if (doneCount > 0 && !isDry) printNextStep(context);
   terminal.printValue({
@@ -405,7 +405,7 @@ async function add(context: Context, find: string, files: readonly string[]): Pr
       all,
     ),
   );
-  if (stripped > 0) terminal.printLine(formatStrippedCount(stripped));
+  if (stripped > 0) terminal.printLine(formatPlaceRemovedCount(stripped));
   terminal.printValue({ find, queued, gps_stripped: stripped, issues: toIssuesJson(issues) });
   return hasErrors(issues) ? 'dataRefused' : 'done';
 }

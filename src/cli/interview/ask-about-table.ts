@@ -268,7 +268,7 @@ async function askFixed(
  * the answers; without questions, the first one.
  * @param openPrompt called only if there is something to ask
  */
-export async function chooseNumberColumns(
+export async function askForNumberColumns(
   { propose, proposed }: NumberTable,
   openPrompt: () => Promise<Prompt>,
   say: AskingWorld['say'],

@@ -128,9 +128,9 @@ function describeMistake(x: number, y: number): Message {
   if (x === 0 && y === 0)
     return msg`${point} is what a device records while it has no position. Leave it empty, or find the place.`;
   if (isLikeUtm(x, y) || isLikeUtm(y, x)) return makeUtmMessage(point);
-  const grouped = fitPoint({ x: `${Math.round(x * 1000)}`, y: `${Math.round(y * 1000)}` });
+  const grouped = findFittingSystem({ x: `${Math.round(x * 1000)}`, y: `${Math.round(y * 1000)}` });
   const isGrouped = grouped?.system === '5514';
-  const meant = isGrouped ? grouped : fitPoint({ x: `${x}`, y: `${y}` });
+  const meant = isGrouped ? grouped : findFittingSystem({ x: `${x}`, y: `${y}` });
   if (meant === undefined) return msg`${point} lies far outside the country.`;
   const change = meant.change === undefined ? undefined : CHANGE_WORDS[meant.change];
   const why = isGrouped
@@ -176,7 +176,7 @@ type FittedPoint = PointInSystem & { readonly change: PositionChange | undefined
  * Finds the system in which a pair makes sense, with the smallest change; undefined where it lies
  * far outside the country. The ranges of the systems do not overlap, whatever the change.
  */
-export function fitPoint(written: PointText): FittedPoint | undefined {
+export function findFittingSystem(written: PointText): FittedPoint | undefined {
   for (const change of CHANGES) {
     for (const system of ['4326', '5514'] as const) {
       const { x, y } = changePoint(written, system, change);

@@ -3,8 +3,8 @@ import { formatDecimal } from '../../base/language.ts';
 import { type Message, msg } from '../../base/message.ts';
 import {
   CHANGE_WORDS,
+  findFittingSystem,
   findRangeProblem,
-  fitPoint,
   formatDegrees,
   type GeomSystem,
   makeUtmMessage,
@@ -149,7 +149,7 @@ function toDegrees(degrees: string, minutes: string, seconds: string): string {
  * @param isNamed the text names its axes, so their order is no mistake
  */
 function resolveAxes(text: string, x: string, y: string, isNamed = false): Reading<Position> {
-  const fitting = fitPoint({ x, y });
+  const fitting = findFittingSystem({ x, y });
   if (fitting === undefined) {
     const system = Math.max(Math.abs(Number(x)), Math.abs(Number(y))) > 360 ? '5514' : '4326';
     return makeUnreadable(

@@ -19,7 +19,7 @@ import {
 import { type PhotoGps, removeGps } from '../../photos/remove-gps.ts';
 import type { Photograph } from '../facts.ts';
 import type { Outbox } from '../open-outbox.ts';
-import { getUsedDigests } from './undo-command.ts';
+import { listUsedPhotographDigests } from './undo-command.ts';
 
 /**
  * Content-addressed copies of files, named by SHA-512: equal files are stored once, and damage is
@@ -277,7 +277,7 @@ const BATCH = 50;
  * @throws DatabaseError where the disk fails
  */
 export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): number {
-  const used = getUsedDigests(outbox);
+  const used = listUsedPhotographDigests(outbox);
   const unused = listCopies(photosFolder).filter(
     ({ digest, path }) => !used.has(digest) && isOld(outbox, path),
   );
@@ -286,7 +286,7 @@ export function deleteUnusedPhotographs(outbox: Outbox, photosFolder: string): n
     // The transaction prevents additions, and the second check keeps copies that were added since
     // the first.
     removed += outbox.change(() => {
-      const usedNow = getUsedDigests(outbox);
+      const usedNow = listUsedPhotographDigests(outbox);
       const rest = unused
         .slice(at, at + BATCH)
         .filter(({ digest, path }) => !usedNow.has(digest) && isOld(outbox, path));

@@ -179,10 +179,10 @@ export function deleteUnneededContents(outbox: Outbox): number {
 const parseUsed = createRowParser({ digest: isText });
 
 /**
- * Returns digests of copied photographs that are wanted, or would be after an undo. Other copies are
- * unused.
+ * Returns the SHA-512, in hexadecimal, of copied photographs that are wanted, or would be after an
+ * undo. Other copies are unused. The slots lie between the prefix and its upper bound, `photo!`.
  */
-export function getUsedDigests(outbox: Outbox): Set<string> {
+export function listUsedPhotographDigests(outbox: Outbox): Set<string> {
   const rows = outbox
     .sql(
       `select distinct body ->> '$.photograph.sha512' as digest

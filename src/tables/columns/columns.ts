@@ -384,12 +384,12 @@ function makeDateCellDoubt(row: RowCells, index: number): Doubt {
   const stored = row.cells[index] ?? '';
   const shown = getDisplayedText(row, index);
   const value = stored === shown ? msg`"${shown}"` : msg`"${shown}" (the day ${stored})`;
-  const problem = makeDateMessage(value);
+  const problem = makeChangedToDateMessage(value);
   return { severity: 'error', rule: 'cell-date', problem };
 }
 
 /** Explains that a typed text became a date, which `value` shows. */
-export function makeDateMessage(value: Message): Message {
+export function makeChangedToDateMessage(value: Message): Message {
   return msg`The cell contains a date, ${value}: the spreadsheet changed what was typed. Format the column as text, and write it again.`;
 }
 

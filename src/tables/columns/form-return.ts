@@ -12,7 +12,7 @@ import {
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
-  isTypableElement,
+  hasWrittenQuestion,
   makeFilterQuestionName,
   QUESTIONS,
 } from '../../finds/questions.ts';
@@ -121,7 +121,7 @@ export function convertFormRows(table: Table, isMapped = false): Table {
 
 /** Returns the chosen answer, or the one that was written in place of a choice. */
 function getChosen({ named }: FormAnswers, name: string): string {
-  const written = isTypableElement(name) ? named.get(FORM_WRITTEN[name]) : undefined;
+  const written = hasWrittenQuestion(name) ? named.get(FORM_WRITTEN[name]) : undefined;
   return written ?? getChoice(name, named.get(name) ?? '');
 }
 

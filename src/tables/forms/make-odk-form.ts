@@ -22,7 +22,7 @@ import {
   FORM_WORST_ACCURACY_M,
   FORM_WRITTEN,
   getFormLabel,
-  isTypableElement,
+  hasWrittenQuestion,
   makeFilterQuestionName,
   QUESTIONS,
   type Question,
@@ -66,7 +66,7 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFi
   for (const [name, { choices, groups }] of lists) {
     files.set(
       getListFile(name),
-      formatChoices(isTypableElement(name) ? [makeNotListed(), ...choices] : choices),
+      formatChoices(hasWrittenQuestion(name) ? [makeNotListed(), ...choices] : choices),
     );
     if (groups.length > 0)
       files.set(getListFile(makeFilterQuestionName(name)), formatChoices(groups));
@@ -268,7 +268,7 @@ function makeFormRows(
     ...makeRequired(name),
     ...getDefaultAnswer(question, start),
   };
-  if (list !== undefined && isTypableElement(name))
+  if (list !== undefined && hasWrittenQuestion(name))
     return [row, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
   const constrained = { ...row, ...makeConstraint(name) };
   return list === undefined || list.groups.length === 0
@@ -393,7 +393,7 @@ function getStartAnswer(
   const text = typeof value === 'object' ? value.id : String(value);
   const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
   if (isListed) return text;
-  return isTypableElement(name) ? FORM_NOT_LISTED : undefined;
+  return hasWrittenQuestion(name) ? FORM_NOT_LISTED : undefined;
 }
 
 function getDefaultAnswer(

@@ -9,7 +9,7 @@ import {
   type FormColumn,
   type FormMeaning,
   getFormLabel,
-  isTypableElement,
+  hasWrittenQuestion,
   makeFilterQuestionName,
   type TypableElement,
 } from '../../finds/questions.ts';
@@ -108,7 +108,7 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
 
 /** Tells if a value outside the list may be typed. */
 function isWritten(name: string, { lists }: FormContent): name is TypableElement {
-  return isTypableElement(name) && lists.has(name);
+  return hasWrittenQuestion(name) && lists.has(name);
 }
 
 const TEXT: Widget = { kind: 'TextEdit', settings: { IsMultiline: false, UseHtml: false } };
@@ -232,7 +232,7 @@ function makeConstraint(
   const lower = requiredFrom - 1;
   const ownConstraint = OWN_CONSTRAINTS[name];
   const present =
-    written && isTypableElement(name)
+    written && hasWrittenQuestion(name)
       ? `(${makeFilledTest(name)} or ${makeFilledTest(FORM_WRITTEN[name])})`
       : makeFilledTest(name);
   const requested: string[] = [];
@@ -334,7 +334,7 @@ export function makeFormTabs(columns: readonly FormField[]): readonly FormTab[] 
       .flatMap(({ name }) => [
         makeFilterQuestionName(name),
         name,
-        ...(isTypableElement(name) ? [FORM_WRITTEN[name]] : []),
+        ...(hasWrittenQuestion(name) ? [FORM_WRITTEN[name]] : []),
       ])
       .filter((name) => columns.some((column) => column.name === name));
   return [

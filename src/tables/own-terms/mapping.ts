@@ -6,7 +6,7 @@ import { foldName, makePersonKey } from '../../base/names.ts';
 import { FIELDS, findColumnByName } from '../../finds/fields.ts';
 import type { LookupTerm, TermCandidate, TermLookupResult } from '../../finds/find.ts';
 import { explainFailedLookup, type MappingConflict } from '../../finds/resolve-references.ts';
-import { makeDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
+import { makeChangedToDateMessage, makeMissingColumnIssue } from '../columns/columns.ts';
 import { getDisplayedText, type Table, type TableRow } from '../table.ts';
 
 /** A museum's own term for a vocabulary entry. */
@@ -95,7 +95,7 @@ function parseRow(
   const getCell = (name: MappingColumn): string => getMappingCell(tableRow, columns, name);
   const term = getCell('term');
   if (tableRow.shown?.get(columns.get('term') ?? -1)?.isDate === true) {
-    return makeDateMessage(msg`"${term}"`);
+    return makeChangedToDateMessage(msg`"${term}"`);
   }
   const named = getCell('set');
   const answer = getCell('confirmed').toLowerCase();

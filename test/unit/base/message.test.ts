@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { afterEach, expect, test } from 'vitest';
 import {
   cmd,
-  deserializeValue,
+  deserializeMessageValue,
   msg,
   serializeValue,
   setProfileFlagSource,
@@ -22,7 +22,9 @@ test('a command in a text can be typed as it is: with quoted values, and with th
   const advised =
     "Run `pas login --profile 'my museum'`, or pas vocab map set heslar --profile 'my museum' a HES-1; pas show --profile 'my museum' 'K 1'\\''s'.";
   expect(String(text)).toBe(advised);
-  expect(String(deserializeValue(JSON.parse(JSON.stringify(serializeValue(text)))))).toBe(advised);
+  expect(String(deserializeMessageValue(JSON.parse(JSON.stringify(serializeValue(text)))))).toBe(
+    advised,
+  );
   expect([cmd`pas push --profile ${own}`, cmd`pas init --name ${own}`].map(String)).toEqual([
     'pas push --profile a',
     'pas init --name a',

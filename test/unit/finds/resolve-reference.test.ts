@@ -28,7 +28,7 @@ describe('a vocabulary cell', () => {
 
   test('an unknown label names the nearest', () => {
     expect(getProblem(period('palelit'))).toBe(
-      'Period (heslo:obdobi) has no entry "palelit". Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
+      '"palelit" is no entry of Period (heslo:obdobi). Nearest: paleolit (HES-000253), doba bronzová (HES-000300).',
     );
   });
 

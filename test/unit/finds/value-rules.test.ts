@@ -133,7 +133,7 @@ describe('a lookup in the vocabulary reports', () => {
   test('no entry, with similar labels, or else the command that lists all', () => {
     const nearest = [term('HES-000300', 'doba bronzová')];
     const text =
-      'vocabulary: Period (heslo:obdobi) has no entry "HES-000253". Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
+      'vocabulary: "HES-000253" is no entry of Period (heslo:obdobi). Nearest: doba bronzová (HES-000300). If it is new, run pas harvest-vocab.';
     expect(found({ kind: 'unknown', nearest })).toEqual([text]);
     const none = found({ kind: 'unknown', nearest: [] }, 'paleolit').join();
     expect(none).toContain(' To list them all: pas vocab list heslo:obdobi.');

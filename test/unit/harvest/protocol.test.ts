@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/base/errors.ts';
 import {
-  assertArguments,
+  assertOaiArguments,
   buildQuery,
   type OaiArguments,
   type Verb,
@@ -65,8 +65,8 @@ describe('arguments are checked before anything is sent', () => {
     ],
   ];
   test.each(refused)('%s is refused', (_, verb, args, message) => {
-    expect(() => assertArguments(verb, args)).toThrow(UsageError);
-    expect(() => assertArguments(verb, args)).toThrow(message);
+    expect(() => assertOaiArguments(verb, args)).toThrow(UsageError);
+    expect(() => assertOaiArguments(verb, args)).toThrow(message);
   });
 
   const accepted: readonly [string, Verb, OaiArguments][] = [
@@ -86,7 +86,7 @@ describe('arguments are checked before anything is sent', () => {
     ['formats of one record', 'ListMetadataFormats', { identifier: 'https://x/id/A' }],
   ];
   test.each(accepted)('%s is accepted', (_, verb, args) => {
-    expect(() => assertArguments(verb, args)).not.toThrow();
+    expect(() => assertOaiArguments(verb, args)).not.toThrow();
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import { removeSubject } from '../../../src/outbox/changes/remove-finds.ts';
-import { getUsedDigests } from '../../../src/outbox/changes/undo-command.ts';
+import { listUsedPhotographDigests } from '../../../src/outbox/changes/undo-command.ts';
 
 import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import type { Outbox } from '../../../src/outbox/open-outbox.ts';
@@ -95,5 +95,5 @@ test('the used photographs are the copied ones, including those of dropped entri
     sha512: Buffer.alloc(64, 2).toString('hex'),
     link: '/p/b.jpg',
   });
-  expect([...getUsedDigests(outbox)]).toEqual([PHOTOGRAPH.sha512]);
+  expect([...listUsedPhotographDigests(outbox)]).toEqual([PHOTOGRAPH.sha512]);
 });

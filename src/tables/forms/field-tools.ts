@@ -1,0 +1,43 @@
+import { UsageError } from '../../base/errors.ts';
+import { makeReferenceResolver } from '../../finds/resolve-references.ts';
+import { findRoleRank } from '../../finds/value-rules.ts';
+import { type FindDefaults, parseSettings } from '../columns/settings.ts';
+import type { FieldFormOrder, FieldFormWriter, WrittenFieldForm } from './form-lists.ts';
+
+/** Programs that record finds on a phone. The code of a form is loaded only for its program. */
+const MAKERS = {
+  odk: async (request) => (await import('./make-odk-form.ts')).writeOdkForm(request),
+  qfield: async (request) => (await import('./make-qfield-project.ts')).writeQfieldProject(request),
+} as const satisfies Readonly<Record<string, FieldFormWriter>>;
+
+export type FieldApp = keyof typeof MAKERS;
+
+export const FIELD_TOOLS = Object.keys(MAKERS) as readonly FieldApp[];
+
+type FormRequest = FieldFormOrder & {
+  /** Values of config.toml and flags for every find. */
+  readonly defaults: FindDefaults;
+};
+
+/**
+ * Writes the form of a find for a phone app, with the given defaults. Without a default, the
+ * state is 1 for a researcher and an unknown role, else 2.
+ * @throws UsageError where a default cannot be read, a vocabulary was not harvested, or a file
+ * exists that may not be replaced; errors of the disk
+ */
+export async function writeFieldForm(
+  tool: FieldApp,
+  { defaults, ...wanted }: FormRequest,
+): Promise<WrittenFieldForm> {
+  const resolveReference = makeReferenceResolver(wanted.rules.lookupTerm);
+  const { elements, issues } = parseSettings(defaults, '', {
+    resolveReference,
+    resolvePhoto: () => ({ value: '' }),
+  });
+  const issue = issues.find(({ severity }) => severity === 'error');
+  if (issue !== undefined) throw new UsageError(issue.message);
+  const rank = findRoleRank(wanted.rules);
+  // A researcher, and so perhaps an unknown account, may import into state 1 only.
+  const stav = rank === undefined || rank === 'researcher' ? 1 : 2;
+  return MAKERS[tool]({ ...wanted, starting: { stav, ...elements } });
+}
