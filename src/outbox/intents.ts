@@ -302,14 +302,12 @@ export function storeIntent(
 /** @param changes to one that is known */
 function storeRow({ sql }: IntentStore, row: StoredIntent, changes: string): void {
   // SQLite keeps a journal of its own for an upsert, which takes longer.
-  const added = sql(
-    `insert or ignore into intents (${COLUMNS.columns}) values (${COLUMNS.values})`,
-  ).run(row);
-  if (added.changes > 0) return;
-  sql(
+  const known = sql(
     `update intents set content = coalesce(content, :content), ${changes}
      where subject = :subject and id = :id`,
   ).run(row);
+  if (known.changes > 0) return;
+  sql(`insert into intents (${COLUMNS.columns}) values (${COLUMNS.values})`).run(row);
 }
 
 /**

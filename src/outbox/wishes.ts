@@ -148,15 +148,19 @@ export function insertMissingFacts(
         .sql('update facts set in_ledger = 0 where subject = ? and slot = ? and in_ledger = 2')
         .run(subject, slot);
   const insert = outbox.sql(
-    // An upsert takes longer, since SQLite keeps a journal of its own for it.
-    `insert or ignore into facts (${FACT_COLUMNS.columns}, in_ledger)
+    `insert into facts (${FACT_COLUMNS.columns}, in_ledger)
      values (${FACT_COLUMNS.values}, :inLedger)`,
   );
-  const added = facts.filter((fact) => {
+  const known = new Set(before.map(({ id }) => id));
+  const added: Fact[] = [];
+  for (const fact of facts) {
+    if (known.has(fact.id)) continue;
+    known.add(fact.id);
     const unlessThere = shared.has(fact.slot) ? IN_LEDGER.pending : IN_LEDGER.unneeded;
     const inLedger = isInLedger(fact) ? IN_LEDGER.copied : unlessThere;
-    return insert.run({ ...serializeFact(fact), inLedger }).changes === 1;
-  });
+    insert.run({ ...serializeFact(fact), inLedger });
+    added.push(fact);
+  }
   if (added.length > 0) storeFoldedEntries(outbox, subject, [...before, ...added]);
   return added;
 }
