@@ -232,6 +232,7 @@ export function withPrepositions(text: string, values: readonly string[]): strin
   );
 }
 
+/** Reads the texts that the build wrote; an error is thrown where nothing was built. */
 export function readCatalog(language: Language): Forms {
   return JSON.parse(readFileSync(getCatalogPath(language), 'utf8')) as Forms;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { OaiError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import { msg } from '../base/message.ts';
 import {
   getAttribute,
   getChild,
@@ -106,7 +107,7 @@ export type OaiClient = PageSource & {
   listSets(args?: OaiArguments, signal?: AbortSignal): Promise<ListPage<OaiSet>>;
 };
 
-export type OaiClientOptions = RequestOptions & {
+type OaiClientOptions = RequestOptions & {
   /** `{oai_base}`, without a slash at the end. */
   readonly oaiBase: string;
   /** Such as `2.2`; undefined for the generic endpoint, which serves the newest. */
@@ -345,12 +346,19 @@ function copyText(text: string): string {
   return Buffer.from(text).toString();
 }
 
-/** The pages of a list form a loop. */
+/** Makes the error of a list that is longer than it can be; it never stands for the end of one. */
+export function makeEndlessError(): OaiError {
+  return new OaiError('loop', ENDLESS, { hint: RUN_AGAIN });
+}
+
+/** The pages of a list form a loop, which may stand for its end. */
 export class LoopError extends OaiError {
   constructor() {
-    super('loop', t`The list of the service repeats itself or does not end.`, { hint: RUN_AGAIN });
+    super('loop', ENDLESS, { hint: RUN_AGAIN });
   }
 }
+
+const ENDLESS = msg`The list of the service repeats itself or does not end.`;
 
 /**
  * Fetches the first page of a list, and again where it is malformed or refused as a bad argument.

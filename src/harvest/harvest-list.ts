@@ -6,6 +6,7 @@ import {
   isRefusedToken,
   LoopError,
   listPages,
+  makeEndlessError,
   type PageSource,
   type PagesOptions,
 } from './client.ts';
@@ -282,12 +283,6 @@ async function readPages(run: Run, start: OaiArguments, isWindow: boolean): Prom
     if (records > MAX_GROWTH * (size ?? seenCount) + MAX_NEW_RECORDS) throw makeEndlessError();
   }
   return news;
-}
-
-/** Unlike that of a loop, it never stands for the end of a list. */
-function makeEndlessError(): OaiError {
-  const { oaiCode, says, hintSays } = new LoopError();
-  return new OaiError(oaiCode, says, { hint: hintSays });
 }
 
 /**

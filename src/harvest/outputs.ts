@@ -290,7 +290,7 @@ export async function openAppendFile(
 }
 
 /** An append-only file; the caller stores the committed extent. */
-export class AppendFile {
+class AppendFile {
   readonly #path: string;
   readonly #file: FileHandle;
   /** Checksums of all appended bytes, and of those up to the mark. */

@@ -280,7 +280,7 @@ export type FindHarvest = RecordSource & {
   readonly indexAllowanceMs: number;
 } & Pick<HarvestOptions, 'onProgress' | 'onNote'>;
 
-export const FIND_SET = 'samostatny_nalez';
+const FIND_SET = 'samostatny_nalez';
 
 /** A find as the harvest lists it now. */
 export type ListedFind =
@@ -336,7 +336,7 @@ export async function harvestFinds(
 }
 
 /** Converts a record; undefined where it is no readable find. */
-export function toListedFind(record: OaiRecord): ListedFind | undefined {
+function toListedFind(record: OaiRecord): ListedFind | undefined {
   const { datestampMs, deleted } = record.header;
   if (deleted) return { kind: 'deleted', datestampMs };
   if (record.refused) return { kind: 'withheld', datestampMs };
@@ -409,7 +409,7 @@ function countPagesAfter({ items, next, cursor, completeListSize }: ListPage<Oai
  * with their known datestamp.
  * @param knownMs datestamps by identifier
  */
-export async function lookUpUnlisted(
+async function lookUpUnlisted(
   options: FindHarvest,
   knownMs: ReadonlyMap<string, number | null>,
   fromMs: number,

@@ -181,8 +181,7 @@ function listDeclarations(type: XmlElement): Declaration[] {
   }));
 }
 
-/** One verb of OAI-PMH: one request, and its answer as JSON. */
-
+/** One request of a verb of OAI-PMH, whose answer becomes JSON. */
 export type Asking = {
   readonly client: OaiClient;
   /** Schema version of the records. */

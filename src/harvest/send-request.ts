@@ -436,7 +436,7 @@ export function makeRedirectFollower(endpoint: string, exchange: Exchange): Get 
 }
 
 /** Returns the part of an `Authorization` header after its scheme. */
-export function extractCredentials(authorization: string): string {
+function extractCredentials(authorization: string): string {
   return authorization.replace(/^\w+ /, '');
 }
 

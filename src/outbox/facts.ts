@@ -172,7 +172,7 @@ export type AttemptedBody = {
   readonly nonce: string;
 };
 
-export type AttemptContent = {
+type AttemptContent = {
   /** Content of the intent. */
   readonly intent: string;
   /** Body of the fact by which it was wanted, as it is stored. */
@@ -201,7 +201,7 @@ export type AnsweredBody = {
 };
 
 /** Conclusion from a harvest about the attempts that it names. */
-export type EvidenceBody = {
+type EvidenceBody = {
   readonly attempts: readonly string[];
   readonly identCely: string | null;
   readonly at: number;
@@ -375,7 +375,7 @@ export function makeCommandId(words: string, now: number): string {
   return `${words.replaceAll(' ', '-')} ${makeUuid(now)}`;
 }
 
-export type ParsedCommand = {
+type ParsedCommand = {
   readonly words: string;
   readonly at: number;
   readonly undoes?: string;

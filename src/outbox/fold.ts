@@ -15,7 +15,7 @@ export type SlotWish =
 type AcceptedBy = 'answer' | 'evidence' | 'person';
 
 /** Verdict of one attempt. */
-export type AttemptVerdict =
+type AttemptVerdict =
   | {
       readonly kind: 'accepted';
       readonly identCely: string;
@@ -25,7 +25,7 @@ export type AttemptVerdict =
   | { readonly kind: 'refused'; readonly answer: FactOf<'answered'>; readonly isOverruled: boolean }
   | { readonly kind: 'back' | 'given-up' | 'unknown' | 'open' };
 
-export type IntentState = {
+type IntentState = {
   readonly attempts: readonly Attempted[];
   readonly verdicts: ReadonlyMap<string, AttemptVerdict>;
   readonly state: 'untried' | 'accepted' | 'open' | 'unknown' | 'refused' | 'back';

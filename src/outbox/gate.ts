@@ -2,7 +2,7 @@ import { type Message, msg } from '../base/message.ts';
 import type { Entry, GateBasis, HeldBasis, HeldQuestion } from './entry.ts';
 import type { Candidate, RejectedMatch } from './facts.ts';
 
-/** What an entry may be already, by the question that asks about it; without it for nothing. */
+/** Candidates for what an entry is already, by the question about them; absent without any. */
 export type Knowledge = { readonly [Basis in GateBasis]?: readonly Candidate[] };
 
 /**

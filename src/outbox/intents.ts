@@ -16,7 +16,7 @@ import { ENTRY_KINDS, type EntryKind } from './entry.ts';
 import { makeDamagedError, type Slot, serializeIssues } from './facts.ts';
 
 /** A version of a find. The document follows from it and from the profile. */
-export type ImportIntent = {
+type ImportIntent = {
   readonly kind: 'import';
   /** UUID of the find. */
   readonly subject: string;
@@ -111,7 +111,7 @@ function listContent(intent: Intent): unknown[] {
 }
 
 /** Content of an intent as it is stored, without kind and subject. */
-export function serializeIntent(intent: Intent): string {
+function serializeIntent(intent: Intent): string {
   switch (intent.kind) {
     case 'import':
       return JSON.stringify(intent.elements);

@@ -94,7 +94,7 @@ export function assertSoundOutbox(outbox: Outbox): void {
   readHeader(outbox);
 }
 
-export type RemovedRows = {
+type RemovedRows = {
   /** Finds or records of which a fact or the content of an intent was removed. */
   readonly subjects: readonly string[];
   /** Ids of intents without content now. */
@@ -108,7 +108,7 @@ export type RemovedRows = {
  * questions and lookups. Where a fact is removed, all entries are, so that the caller must make
  * them again.
  */
-export function removeDamagedRows(outbox: Outbox): RemovedRows {
+function removeDamagedRows(outbox: Outbox): RemovedRows {
   return outbox.change(() => {
     const facts = outbox
       .sql('select seq as row, * from facts not indexed')
@@ -280,7 +280,7 @@ export function isEmptyOutbox(outbox: Outbox): boolean {
 const TRUTH = ['header', 'account', 'accepted_people', 'intents', 'facts'] as const;
 
 /** Tells if SQLite finds no damage in the file, and its tables are those of an outbox. */
-export function isSoundOutboxFile(path: string): boolean {
+function isSoundOutboxFile(path: string): boolean {
   return isSound(() => findDamage(path, 1).length === 0 && readSchema(path) === makeSchema());
 }
 
@@ -311,7 +311,7 @@ function withDatabase<T>(database: Database, work: (database: Database) => T): T
  * Copies all rows that can still be read from a damaged file to a new outbox.
  * @returns the entries of its finds
  */
-export function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
+function salvageRows(path: string, outbox: Outbox): NamedEntry[] {
   return withDatabase(openSqlite(path, { readonly: true }), (from) => {
     // Whatever of the schema is damaged, the other tables stay readable.
     from.unsafeMode();
@@ -352,7 +352,7 @@ function listReadableRows(from: Database, query: string): unknown[] {
   return rows;
 }
 
-export type OutboxDescription = {
+type OutboxDescription = {
   readonly header: Header;
   /** User name or e-mail address of its account; undefined where none has signed in. */
   readonly user: string | undefined;
@@ -384,7 +384,7 @@ export function describeOutbox(outbox: Outbox, machine: string): OutboxDescripti
   };
 }
 
-export type RepairResult = {
+type RepairResult = {
   /** New path of a damaged ledger; undefined where it was sound. */
   readonly ledgerAside: string | undefined;
   /** New path of the outbox, where its file is damaged. */

@@ -223,7 +223,7 @@ export function copyFactsToLedger(outbox: Outbox): void {
 
 /** Wishes: each function appends the facts of one change by the running command. */
 
-export type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
+type FindToWant = Omit<FindWish, 'createdAt' | 'namesake'> & {
   readonly elements: FindElements;
   readonly createdAt?: number;
 };

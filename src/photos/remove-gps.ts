@@ -38,7 +38,7 @@ export function isPngCutOff(bytes: Buffer): boolean {
 }
 
 /** `parts`, concatenated, are the photograph without GPS data. */
-export type StrippedPhotograph = {
+type StrippedPhotograph = {
   readonly finding: GpsFinding;
   readonly parts: readonly Buffer[];
 };
@@ -48,7 +48,7 @@ export type StrippedPhotograph = {
  * dropped as a whole chunk, so the result may be shorter.
  * @param bytes may be changed
  */
-export function removePngGps(bytes: Buffer): StrippedPhotograph {
+function removePngGps(bytes: Buffer): StrippedPhotograph {
   let finding: GpsFinding = 'none';
   const parts: Buffer[] = [bytes.subarray(0, SIGNATURE_BYTES)];
   let rest = SIGNATURE_BYTES;

@@ -49,7 +49,7 @@ import type { ReconciledEntry } from './judge-import.ts';
 /**
  * Server time, from the last answer and the time elapsed since. Undefined before the first answer.
  */
-export type ServerClock = {
+type ServerClock = {
   /**
    * Lower bound: a `Date` header has whole seconds, and the monotonic clock stops while the machine
    * sleeps.
@@ -91,7 +91,7 @@ export function createServerClock(clock: Clock): ServerClock {
 }
 
 /** Parses a `Date` header (RFC 9110, 6.6.1); undefined for an invalid one. */
-export function parseDateHeader(header: string | undefined): ServerMs | undefined {
+function parseDateHeader(header: string | undefined): ServerMs | undefined {
   const at = header === undefined ? Number.NaN : Date.parse(header);
   return Number.isNaN(at) ? undefined : asServerMs(at);
 }

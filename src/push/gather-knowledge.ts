@@ -75,7 +75,7 @@ export async function runInSlices<T>(
 }
 
 /** Result of a search, indexed for the comparison with entries. */
-export type SearchResult = {
+type SearchResult = {
   readonly lookups: HarvestedFinds['lookups'];
   /** Shown records, and those of earlier searches with files that no fact explains. */
   readonly withFiles: ReadonlyMap<string, HarvestedFind>;

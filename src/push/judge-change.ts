@@ -115,7 +115,7 @@ export function listNumbersFromHere(
   ]);
 }
 
-export type ShownFind = Extract<FindLookup, { kind: 'shown' }>;
+type ShownFind = Extract<FindLookup, { kind: 'shown' }>;
 
 /**
  * Returns the number of a record; undefined where the index shows the record as it was before the
@@ -239,7 +239,7 @@ function makeFoundVerdict(
  * reuse names, and clocks agree only roughly, so a photograph may also fit the file of the next
  * one.
  */
-export function assignFiles(
+function assignFiles(
   files: readonly HarvestedFile[],
   settled: readonly SentPhoto[],
 ): ReadonlyMap<HarvestedFile, SentPhoto> {

@@ -207,12 +207,12 @@ export function makeVisibilityClass(elements: HarvestedElements, stav: number): 
 }
 
 /** Returns the identifier of a reference; '' for a text, a number or an absent element. */
-export function getReferenceId(value: HarvestedElements[keyof HarvestedElements]): string {
+function getReferenceId(value: HarvestedElements[keyof HarvestedElements]): string {
   return typeof value === 'object' ? value.id : '';
 }
 
 /** Judges an import that the harvest does not show. */
-export function judgeAbsence(window: AttemptWindow, kind: string, view: HarvestView): Verdict {
+function judgeAbsence(window: AttemptWindow, kind: string, view: HarvestView): Verdict {
   if (!isExpectedToShow(window, view.shown.get(kind), view.harvester)) {
     const reason = msg`the harvest shows no other record that this account created in this project and state, so that this one is missing proves nothing`;
     return makeUndecidedVerdict('no-like-record-shown', reason);

@@ -108,7 +108,7 @@ export type SlowDown = {
   readonly stopReason?: Message | undefined;
 };
 
-/** What an attempt means for its entry and for the push. */
+/** Effect of an attempt on its entry and on the push. */
 type Effect = {
   readonly settlement: AttemptSettlement;
   /** Starts no more requests; those in flight are awaited. */

@@ -8,7 +8,7 @@ import { type Html, html } from './html.ts';
 /**
  * State of a find: that of its import, after sending that of the service. In the order of the page.
  */
-export const REPORT_STATES = [
+const REPORT_STATES = [
   'draft',
   'refused',
   'uncertain',
@@ -117,7 +117,7 @@ export type LabelledCount = {
   readonly label: string;
   readonly count: number;
 };
-export type StateCount = LabelledCount & { readonly key: ReportState };
+type StateCount = LabelledCount & { readonly key: ReportState };
 
 /** Choices for the report; `madeMs` is milliseconds since 1970 UTC. */
 export type ReportSettings = {

@@ -21,7 +21,7 @@ export type ServerFinding = {
   readonly errorType: number | undefined;
 };
 
-export type ErrorBody =
+type ErrorBody =
   | { readonly kind: 'detail'; readonly detail: string }
   | { readonly kind: 'findings'; readonly findings: readonly ServerFinding[] }
   /** HTML of a proxy, an empty body, or another form that the contract does not have. */
@@ -145,7 +145,7 @@ type OutcomeFacts = {
 /**
  * Parses the identifier of a success document; passed in, so that this module does not load XML.
  */
-export type ReadIdentCely = (body: Buffer) => string | undefined;
+type ReadIdentCely = (body: Buffer) => string | undefined;
 
 /** Meaning of a status; a refused operation was not executed. */
 type Meaning =

@@ -19,7 +19,7 @@ const LITTLE = 16 * MEBI;
 const MAX_WRITTEN = 4 * MEBI - 4096;
 const MAX_TIMES = 4;
 /** Limit for elements: the heap holds them, their text as JSON, and garbage of V8. */
-const NOT_YET_FREED = 256 * MEBI;
+const NOT_YET_FREED = 224 * MEBI;
 
 async function homeAt(service: Service, more: NodeJS.ProcessEnv = {}): Promise<Home> {
   const home = makeHome(more);

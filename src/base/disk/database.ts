@@ -11,7 +11,7 @@ import { makeFolder } from './folder.ts';
  * Chooses what to do where SQLite cannot be loaded.
  * @param isReadyMade for a Node that needs nothing compiled
  */
-export function chooseSqliteRemedy(isReadyMade: boolean): Message {
+function chooseSqliteRemedy(isReadyMade: boolean): Message {
   if (isReadyMade)
     return msg`Reinstall pas with this Node, and with optional dependencies (without --omit=optional); or use the archive, which contains all that pas needs.`;
   return isBuildSkipped()
@@ -35,7 +35,7 @@ function isBuildSkipped(): boolean {
 type ColumnGuard<T> = (value: unknown) => value is T;
 type Columns = Readonly<Record<string, ColumnGuard<unknown>>>;
 export type GuardedType<G> = G extends ColumnGuard<infer T> ? T : never;
-export type RowOf<C extends Columns> = { readonly [Name in keyof C]: GuardedType<C[Name]> };
+type RowOf<C extends Columns> = { readonly [Name in keyof C]: GuardedType<C[Name]> };
 
 export const isText: ColumnGuard<string> = (value) => typeof value === 'string';
 export const isNumber: ColumnGuard<number> = (value) => typeof value === 'number';

@@ -18,7 +18,7 @@ export function isLocalName(text: string): boolean {
 }
 
 /** A name with its namespace; one object per distinct name. */
-export type ResolvedName = {
+type ResolvedName = {
   readonly namespace: string;
   readonly name: string;
   /** Start of the last tag with an attribute of this name. */

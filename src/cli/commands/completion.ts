@@ -42,7 +42,7 @@ async function printScript({ terminal, streams }: Context, shell: Shell): Promis
   return 'done';
 }
 
-export type NameKind = 'finds' | 'sets' | 'profiles';
+type NameKind = 'finds' | 'sets' | 'profiles';
 
 type KnownName = { readonly text: string; readonly summary: string };
 
@@ -54,7 +54,7 @@ const MAX_NAMES = 500;
  * loads little code, since the user is waiting after Tab, and returns none where a file cannot be
  * read.
  */
-export async function listKnownNames(
+async function listKnownNames(
   places: DataPaths,
   kind: NameKind,
   partial: string,

@@ -64,7 +64,7 @@ export function register(program: Command, run: Runner): void {
 }
 
 /** Runs `pas harvest`: `dataRefused` where records were skipped or losses are unconfirmed. */
-export async function harvestCommand(
+async function harvestCommand(
   context: Context,
   setArguments: readonly string[],
   options: HarvestOptions,

@@ -56,7 +56,7 @@ type RepeatedOptions = TableOptions & {
  * Checks that a table is not one of registration numbers alone.
  * @throws FileError where it is, with the command that queues them
  */
-export function assertHasFinds(table: Table, file: string, { sheet }: TableOptions): void {
+function assertHasFinds(table: Table, file: string, { sheet }: TableOptions): void {
   if (!isNumberTable(table)) return;
   const command = composeCommand('pas number import', [
     ['', file],
@@ -80,7 +80,7 @@ export function makeColumnMapPath(file: string): string {
  * else with the wizard, and with the same options of reading. For standard input it is a general
  * one.
  */
-export function collapseColumnIssues(
+function collapseColumnIssues(
   issues: readonly Issue[],
   files: readonly string[],
   options: RepeatedOptions,

@@ -139,7 +139,7 @@ async function readNumberMap(context: Context, file: string) {
  * Queues the numbers of a table; those of records are replaced only with `--replace`, or after a
  * question on a terminal.
  */
-export async function importNumbers(
+async function importNumbers(
   context: Context,
   file: string,
   options: NumberOptions,

@@ -36,7 +36,7 @@ import { printIssues, toIssuesJson } from '../terminal.ts';
  * Makes the questions about uncertain matches of photographs. All finds are loaded once, to be
  * searched by id, object and day.
  */
-export function makeMatchQuestions(outbox: Outbox, prompt: Prompt): MatchQuestions {
+function makeMatchQuestions(outbox: Outbox, prompt: Prompt): MatchQuestions {
   const offers = new Map<string, PromptOffer<MatchAnswer>>();
   for (const { localId, elements } of iterateFinds(outbox)) {
     const { druh_nalezu: object, datum_nalezu: foundOn } = elements as FindElements;
@@ -139,7 +139,7 @@ function formatSigned(number: number): string {
 }
 
 /** Formats what became of a file as a row of the table: file, find, confidence and reasons. */
-export function formatMatchRow(fate: FileStatus): readonly string[] {
+function formatMatchRow(fate: FileStatus): readonly string[] {
   switch (fate.kind) {
     case 'matched': {
       const { find, confidence } = fate.match;

@@ -88,7 +88,7 @@ function parseKinds(text: string): EntryKind[] {
  * @throws UsageError for `--watch` with `--limit` or `--dry-run`, or where production is not
  * confirmed
  */
-export async function pushCommand(
+async function pushCommand(
   context: Context,
   names: readonly string[],
   options: PushOptions,

@@ -217,7 +217,7 @@ function registerHarvest(program: Command, run: Runner): void {
  * Harvests sets into the vocabulary, all of them where none is named, and prints the results.
  * @returns `dataRefused` where records were skipped, or lost ones are not confirmed
  */
-export async function harvestVocab(
+async function harvestVocab(
   context: Context,
   sets: readonly string[],
   options: GlobalOptions & RequestOptions,

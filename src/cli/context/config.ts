@@ -17,7 +17,7 @@ import {
 import { type DataPaths, makeOutboxName } from './places.ts';
 
 /** Keys of config.toml, for all profiles or for one. */
-export type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
+type NetworkKeys = { readonly proxy?: string; readonly ca_file?: string };
 
 /** Codes of projects → codes at a training instance. */
 type ProjectMap = Readonly<Record<string, string>>;

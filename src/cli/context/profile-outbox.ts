@@ -107,7 +107,7 @@ function assertBinding(outbox: Outbox, profile: Profile): void {
  * Makes the error that the outbox of the profile is for another service, with the command that
  * sets the profile back.
  */
-export function makeBindingError(outbox: Outbox, { name, kind, baseUrl }: Profile): ConfigError {
+function makeBindingError(outbox: Outbox, { name, kind, baseUrl }: Profile): ConfigError {
   const header = readHeader(outbox);
   const back = cmd`pas profile set --profile ${name} base_url=${header.address} kind=${header.kind}`;
   return new ConfigError(

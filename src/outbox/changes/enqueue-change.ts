@@ -143,7 +143,7 @@ function assertNotRemoved(outbox: Outbox, subject: string): void {
   });
 }
 
-export type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
+type PhotoChange = 'queued' | 'requeued' | 'replaced' | 'kept';
 
 export type QueuedPhoto = {
   readonly change: PhotoChange;
@@ -304,7 +304,7 @@ export function findKnownNumber(outbox: Outbox, subject: string): string | null 
 }
 
 /** Returns the registration number among the elements of a find; undefined where it has none. */
-export function getNumberOfFind({ elements }: StoredFind): string | undefined {
+function getNumberOfFind({ elements }: StoredFind): string | undefined {
   const number = elements['evidencni_cislo'];
   return typeof number === 'string' ? number : undefined;
 }

@@ -13,7 +13,7 @@ import { deleteUnneededContents } from './undo-command.ts';
 /** A find or record to remove, as a person named it. */
 export type PlannedRemoval = Removal & { readonly name: string; readonly subject: string };
 
-export type Removal = {
+type Removal = {
   /** With an attempt among them, the find is hidden, and its local id stays taken. */
   readonly entries: readonly Entry[];
   /** Entry that the service has, or may have: it prevents the removal. */

@@ -44,7 +44,7 @@ export function countQueued(
 }
 
 /** Returns local ids of finds whose version here is not the one that the service has. */
-export function listChangedFinds(outbox: Outbox): string[] {
+function listChangedFinds(outbox: Outbox): string[] {
   const localIds = outbox
     .sql('select local_id from finds where changed = 1 and hidden = 0 order by id')
     .pluck()
@@ -123,7 +123,7 @@ export function listDelays(outbox: Outbox): Delay[] {
   }));
 }
 
-export type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
+type EntryCounts = Readonly<Record<EntryKind, Readonly<Record<EntryState, number>>>>;
 
 /**
  * Counts accepted imports, nearly all entries in time, as the difference to the table: SQLite

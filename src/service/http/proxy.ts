@@ -107,7 +107,7 @@ type ProxyAgent = Agent & {
 };
 
 /** Makes an agent whose requests go through `proxy`: by CONNECT for https, else in its own name. */
-export async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<Agent> {
+async function makeProxyAgent(proxy: URL, options: ProxyAgentOptions): Promise<Agent> {
   // The libraries write the address that they are given into debug output.
   const plain = new URL(formatProxy(proxy));
   const settings = { ...options.agent, headers: makeProxyHeaders(proxy) };
