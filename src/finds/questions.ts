@@ -171,14 +171,6 @@ export function hasWrittenQuestion(name: string): name is TypableElement {
   return Object.hasOwn(FORM_WRITTEN, name);
 }
 
-/**
- * Returns the name of the question that filters a long list; the choice in that list already
- * implies its answer.
- */
-export function makeFilterQuestionName(name: string): string {
-  return `${name}_skupina`;
-}
-
 /** Separator of the Czech and the English name of a choice: lists have one text for both. */
 export const FORM_LABEL_GAP = ' · ';
 
@@ -195,11 +187,8 @@ const LABELS: Readonly<Record<string, Message>> = {
  */
 export function getFormLabel(name: string): Message {
   const label = LABELS[name] ?? QUESTIONS.find((question) => question.name === name)?.title;
-  if (label !== undefined) return label;
-  const narrowed = QUESTIONS.find((question) => makeFilterQuestionName(question.name) === name);
-  if (narrowed === undefined) throw new Error(`the form asks for no ${name}`);
-  const { title } = narrowed;
-  return msg`${title}: group`;
+  if (label === undefined) throw new Error(`the form asks for no ${name}`);
+  return label;
 }
 
 /** Layers and tables of a form for phones; FORM_TABLE describes the meaning of its columns. */
@@ -208,15 +197,9 @@ export const PHOTOS_LAYER = 'photos';
 export const FORM_TABLE = 'pas_form';
 
 /**
- * Meaning of a form column: a table column, a typed value, a filter of a list, or the find and file
- * of a photograph.
+ * Meaning of a form column: a table column, a typed value, or the find and file of a photograph.
  */
-export type FormMeaning =
-  | ColumnName
-  | `written_${TypableElement}`
-  | 'narrows_list'
-  | 'photo_of'
-  | 'photo_file';
+export type FormMeaning = ColumnName | `written_${TypableElement}` | 'photo_of' | 'photo_file';
 
 /** A row of the table that describes the columns of a form. */
 export type FormColumn = {

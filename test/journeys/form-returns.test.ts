@@ -73,7 +73,6 @@ function makeAnswers(index: number): Row {
     nalezce_jmeno: index % 2 === 0 ? 'Čermáková, Žofie' : '',
     datum_nalezu: `2024-06-0${index + 1}`,
     pristupnost: 'HES-000867',
-    druh_nalezu_skupina: 'HES-000590',
     druh_nalezu: 'HES-000605',
     specifikace: 'HES-000988',
     obdobi: 'HES-000253',
@@ -90,7 +89,7 @@ function makeAnswers(index: number): Row {
 function getExpected(index: number): Row {
   const answers = makeAnswers(index);
   const [lat = '', lon = ''] = (answers['point'] ?? '').split(' ');
-  const { projekt_cislo, nalezce, nalezce_jmeno, druh_nalezu_skupina, point, ...rest } = answers;
+  const { projekt_cislo, nalezce, nalezce_jmeno, point, ...rest } = answers;
   return {
     ...rest,
     projekt: projekt_cislo ?? '',
@@ -291,5 +290,4 @@ test('a form starts with the day and state 2, and asks for what the state needs'
   expect(get('handing_over')['relevant']).toBe(`\${stav} = 3`);
   expect(get('evidencni_cislo')['required']).toBe('yes');
   expect(get('projekt_cislo')['relevant']).toBe(`\${projekt} = ':tba'`);
-  expect(get('druh_nalezu')['choice_filter']).toContain(`selected(above, \${druh_nalezu_skupina})`);
 });

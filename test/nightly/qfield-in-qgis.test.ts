@@ -44,10 +44,7 @@ type Checked = {
   readonly systems: readonly string[];
   readonly relations: readonly boolean[];
   readonly values: Readonly<
-    Record<
-      string,
-      { readonly resolves: boolean; readonly filter: boolean; readonly choices: number }
-    >
+    Record<string, { readonly resolves: boolean; readonly choices: number }>
   >;
   readonly broken: readonly string[];
   readonly beginning: Readonly<Record<string, unknown>>;
@@ -130,18 +127,16 @@ describe.skipIf(!hasQgis)(
       );
       expect(Object.keys(values).sort()).toEqual([
         'druh_nalezu',
-        'druh_nalezu_skupina',
         'nalezce',
         'obdobi',
-        'obdobi_skupina',
         'okolnosti',
         'predano_organizace',
         'pristupnost',
         'projekt',
         'specifikace',
       ]);
-      for (const { resolves, filter, choices } of Object.values(values)) {
-        expect({ resolves, filter }).toEqual({ resolves: true, filter: true });
+      for (const { resolves, choices } of Object.values(values)) {
+        expect(resolves).toBe(true);
         expect(choices).toBeGreaterThan(2);
       }
       expect(beginning).toMatchObject({

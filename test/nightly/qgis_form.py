@@ -76,7 +76,6 @@ def relations_of_values(project, layer):
         columns = [] if values is None else [each.name() for each in values.fields()]
         found[field.name()] = {
             "resolves": values is not None and values.isValid() and config["Key"] in columns and config["Value"] in columns,
-            "filter": QgsExpression(config["FilterExpression"]).hasParserError() is False or config["FilterExpression"] == "",
             "choices": len(QgsValueRelationFieldFormatter.createCache(config)),
         }
     return found
@@ -133,13 +132,9 @@ def plain(value):
 
 
 def chosen(dice, layer, feature, name, answers):
-    """An entry of a list as the widget offers it for this feature, narrowed down by its group where it has one."""
-    fields = layer.fields()
-    group = f"{name}_skupina"
-    if fields.indexOf(group) >= 0:
-        groups = QgsValueRelationFieldFormatter.createCache(layer.editorWidgetSetup(fields.indexOf(group)).config())
-        feature[group] = dice.choice(groups).key
-    offered = QgsValueRelationFieldFormatter.createCache(layer.editorWidgetSetup(fields.indexOf(name)).config(), feature)
+    """An entry of a list as the widget offers it for this feature."""
+    config = layer.editorWidgetSetup(layer.fields().indexOf(name)).config()
+    offered = QgsValueRelationFieldFormatter.createCache(config, feature)
     assert len(offered) > 0, f"{name} offers nothing"
     feature[name] = answers[name] = dice.choice(offered).key
 

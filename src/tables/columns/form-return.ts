@@ -13,7 +13,6 @@ import {
   FORM_WRITTEN,
   getFormLabel,
   hasWrittenQuestion,
-  makeFilterQuestionName,
   QUESTIONS,
 } from '../../finds/questions.ts';
 import {
@@ -143,12 +142,7 @@ function getChoice(name: string, text: string): string {
  */
 function composeNote([answers, ...parts]: readonly FormAnswers[], isMapped: boolean): string {
   const { named = new Map<string, string>(), otherAnswers = [] } = answers ?? {};
-  const groups = QUESTIONS.flatMap(({ name }) => {
-    const text = named.has(name) ? undefined : named.get(makeFilterQuestionName(name));
-    return text === undefined ? [] : [[makeFilterQuestionName(name), text] as const];
-  });
   const unknown = [
-    ...groups,
     ...(isMapped ? [] : otherAnswers),
     ...parts.flatMap((part) => [...part.named, ...part.otherAnswers]),
   ];
@@ -306,13 +300,7 @@ function listKnownQuestions(): KnownQuestions {
   const questionNames = QUESTIONS.map(({ name }) => name).filter(
     (name) => name !== 'photos' && name !== 'point',
   );
-  const labelled = [
-    ...questionNames,
-    ...questionNames.map(makeFilterQuestionName),
-    FORM_PHOTO,
-    FORM_POINT,
-    ...Object.values(FORM_WRITTEN),
-  ];
+  const labelled = [...questionNames, FORM_PHOTO, FORM_POINT, ...Object.values(FORM_WRITTEN)];
   const labels = forEachLanguage(() =>
     labelled.map((name) => [String(getFormLabel(name)), name] as const),
   );

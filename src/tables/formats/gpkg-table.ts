@@ -201,7 +201,6 @@ function applyMeanings(
   const written: (readonly [element: string, text: string])[] = [];
   for (const [name, text] of record.values) {
     const meaning = meanings.get(name);
-    if (meaning === 'narrows_list') continue;
     if (meaning?.startsWith(WRITTEN) === true)
       written.push([meaning.slice(WRITTEN.length), text.trim()]);
     else if (meaning !== undefined) values.set(meaning, text);

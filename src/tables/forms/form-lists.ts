@@ -7,29 +7,13 @@ import { MAX_NAME_LENGTH } from '../../finds/resolve-references.ts';
 import { HANDOVER_REQUIRED, judgeProject } from '../../finds/rules.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM, type RuleContext } from '../../finds/value-rules.ts';
 import type { Term, Vocabulary } from '../../finds/vocabulary/term.ts';
-import {
-  findTermByIdent,
-  isHarvested,
-  listSuperiors,
-  listTermsOfSet,
-  type Neighbour,
-} from '../../finds/vocabulary/terms.ts';
+import { isHarvested, listTermsOfSet } from '../../finds/vocabulary/terms.ts';
 
-/** A choice of a list: identifier and label of an entry, and the identifiers directly above it. */
-export type FormChoice = {
-  readonly name: string;
-  readonly label: string;
-  readonly above: readonly string[];
-};
+/** A choice of a list: identifier and label of an entry. */
+export type FormChoice = { readonly name: string; readonly label: string };
 
-/** A list and its filters; no filters where the vocabulary has no hierarchy. */
-export type FormList = {
-  readonly choices: readonly FormChoice[];
-  readonly groups: readonly FormChoice[];
-};
-
-/** A filter with one group is useless. */
-const MIN_GROUPS = 2;
+/** The choices of each element that has a list. */
+export type FormLists = ReadonlyMap<string, readonly FormChoice[]>;
 
 const PROJECT_SET = 'projekt';
 
@@ -40,10 +24,7 @@ const PROJECT_SET = 'projekt';
  * @param rules data of the account: projects into which it may not import are left out
  * @throws UsageError with all vocabularies that were not harvested
  */
-export function makeFormLists(
-  vocabulary: Vocabulary,
-  rules: RuleContext,
-): ReadonlyMap<string, FormList> {
+export function makeFormLists(vocabulary: Vocabulary, rules: RuleContext): FormLists {
   const listed = FIELDS.flatMap(({ name, set }) => (set === undefined ? [] : [{ name, set }]));
   const lacking = listed.filter(({ set }) => !isHarvested(vocabulary, set)).map(({ set }) => set);
   if (lacking.length > 0) {
@@ -53,30 +34,16 @@ export function makeFormLists(
     });
   }
   const lists = new Map(
-    listed.map(({ name, set }) => [name as string, makeFormList(vocabulary, set)]),
+    listed.map(({ name, set }) => [
+      name as string,
+      listTermsOfSet(vocabulary, set).map(makeFormChoice),
+    ]),
   );
   const projects = listTermsOfSet(vocabulary, PROJECT_SET)
     .filter(({ ident, details }) => details.survey === true && judgeProject(ident, rules) !== 'no')
     .map(makeFormChoice);
-  if (projects.length > 0) lists.set(PROJECT_SET, { choices: projects, groups: [] });
+  if (projects.length > 0) lists.set(PROJECT_SET, projects);
   return lists;
-}
-
-function makeFormList(vocabulary: Vocabulary, set: string): FormList {
-  const groups = new Map<string, Neighbour>();
-  const choices = listTermsOfSet(vocabulary, set).map((term): FormChoice => {
-    const above = set.startsWith('heslo:') ? listSuperiors(vocabulary, term.ident) : [];
-    for (const superior of above) if (superior.label !== '') groups.set(superior.ident, superior);
-    return { ...makeFormChoice(term), above: above.map(({ ident }) => ident) };
-  });
-  const offered = [...groups.keys()]
-    .flatMap((ident) => findTermByIdent(vocabulary, ident) ?? [])
-    .sort(compareTerms);
-  return { choices, groups: offered.length < MIN_GROUPS ? [] : offered.map(makeFormChoice) };
-}
-
-function compareTerms(one: Term, other: Term): number {
-  return (one.sortOrder ?? 0) - (other.sortOrder ?? 0) || (one.ident < other.ident ? -1 : 1);
 }
 
 /**
@@ -87,7 +54,6 @@ function makeFormChoice({ ident, label, labelEn, details }: Term): FormChoice {
   return {
     name: ident,
     label: more == null || more === label ? label : `${label}${FORM_LABEL_GAP}${more}`,
-    above: [],
   };
 }
 

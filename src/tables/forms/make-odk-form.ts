@@ -23,7 +23,6 @@ import {
   FORM_WRITTEN,
   getFormLabel,
   hasWrittenQuestion,
-  makeFilterQuestionName,
   QUESTIONS,
   type Question,
 } from '../../finds/questions.ts';
@@ -35,7 +34,7 @@ import {
   CONSTRAINT_TEXTS,
   type FieldFormRequest,
   type FormChoice,
-  type FormList,
+  type FormLists,
   makeFormLists,
   NAME_PATTERN,
   type WrittenFieldForm,
@@ -63,14 +62,11 @@ export async function writeOdkForm(request: FieldFormRequest): Promise<WrittenFi
     );
   const lists = makeFormLists(vocabulary, rules);
   const files = new Map<string, string>();
-  for (const [name, { choices, groups }] of lists) {
+  for (const [name, choices] of lists)
     files.set(
       getListFile(name),
       formatChoices(hasWrittenQuestion(name) ? [makeNotListed(), ...choices] : choices),
     );
-    if (groups.length > 0)
-      files.set(getListFile(makeFilterQuestionName(name)), formatChoices(groups));
-  }
   const form = await makeXlsForm(makeQuestionRows(lists, starting), request.nowMs);
   const beside = [...files.keys()].map((name) => join(dirname(destination), name));
   for (const path of [destination, ...beside]) assertMayWrite(path, overwrite);
@@ -84,14 +80,14 @@ const NOT_LISTED = msg`not in the list: write it below`;
 
 function makeNotListed(): FormChoice {
   const { cs, en } = forEachLanguage(() => String(NOT_LISTED));
-  return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}`, above: [] };
+  return { name: FORM_NOT_LISTED, label: `${cs}${FORM_LABEL_GAP}${en}` };
 }
 
 function formatChoices(choices: readonly FormChoice[]): string {
-  const lines = choices.map(({ name, label, above }) =>
-    [name, label, above.join(' ')].map((cell) => formatPlainCsvCell(cell)).join(','),
+  const lines = choices.map(({ name, label }) =>
+    [name, label].map((cell) => formatPlainCsvCell(cell)).join(','),
   );
-  return `${['name,label,above', ...lines].join('\n')}\n`;
+  return `${['name,label', ...lines].join('\n')}\n`;
 }
 
 const TEXTS = ['label', 'hint', 'requiredMessage', 'constraintMessage'] as const;
@@ -102,7 +98,6 @@ const EXPRESSIONS = {
   default: 'default',
   calculation: 'calculation',
   appearance: 'appearance',
-  choice_filter: 'choiceFilter',
   parameters: 'parameters',
 } as const satisfies Readonly<Record<string, keyof FormRow>>;
 const TEXT_COLUMNS = {
@@ -198,7 +193,6 @@ type FormRow = {
   readonly default?: string;
   readonly calculation?: string;
   readonly appearance?: string;
-  readonly choiceFilter?: string;
   readonly parameters?: string;
 };
 
@@ -229,7 +223,7 @@ const GROUPS: readonly (readonly [
  * @param starting defaults of a new find; values that are constant for a day come from the previous
  * find
  */
-function makeQuestionRows(lists: ReadonlyMap<string, FormList>, starting: FindElements): FormRow[] {
+function makeQuestionRows(lists: FormLists, starting: FindElements): FormRow[] {
   // The id stays the same when a find is corrected, and at any server.
   const rows: FormRow[] = [{ type: 'calculate', name: 'local_id', calculation: 'once(uuid())' }];
   for (const [when, name, label, more] of GROUPS) {
@@ -243,11 +237,7 @@ function makeQuestionRows(lists: ReadonlyMap<string, FormList>, starting: FindEl
   return rows;
 }
 
-function makeFormRows(
-  question: Question,
-  lists: ReadonlyMap<string, FormList>,
-  starting: FindElements,
-): FormRow[] {
+function makeFormRows(question: Question, lists: FormLists, starting: FindElements): FormRow[] {
   const { name } = question;
   if (name === 'photos') {
     return [
@@ -270,10 +260,7 @@ function makeFormRows(
   };
   if (list !== undefined && hasWrittenQuestion(name))
     return [row, makeWrittenRow(name, row, start === FORM_NOT_LISTED ? starting[name] : undefined)];
-  const constrained = { ...row, ...makeConstraint(name) };
-  return list === undefined || list.groups.length === 0
-    ? [constrained]
-    : [makeGroupRow(name), { ...constrained, choiceFilter: getGroupFilter(name) }];
+  return [{ ...row, ...makeConstraint(name) }];
 }
 
 const POINT: FormRow = {
@@ -295,7 +282,7 @@ function getListFile(name: string): string {
 
 function getAnswerType(
   name: ElementName,
-  list: FormList | undefined,
+  list: readonly FormChoice[] | undefined,
 ): { readonly type: string; readonly appearance?: string } {
   const { kind } = getField(name);
   if (list !== undefined)
@@ -363,23 +350,6 @@ function makeWrittenRow(
   };
 }
 
-function makeGroupRow(name: string): FormRow {
-  const group = makeFilterQuestionName(name);
-  const hint = msg`This shortens the list below. You may leave it empty.`;
-  return {
-    type: `select_one_from_file ${getListFile(group)}`,
-    name: group,
-    label: getFormLabel(group),
-    hint,
-    appearance: 'minimal',
-  };
-}
-
-function getGroupFilter(name: string): string {
-  const group = referToAnswer(makeFilterQuestionName(name));
-  return `${group} = '' or name = ${group} or selected(above, ${group})`;
-}
-
 /**
  * Returns the default as the form's answer; the placeholder of a typed value where its list lacks
  * it.
@@ -387,11 +357,11 @@ function getGroupFilter(name: string): string {
 function getStartAnswer(
   name: ElementName,
   value: FindElements[ElementName],
-  list: FormList | undefined,
+  list: readonly FormChoice[] | undefined,
 ): string | undefined {
   if (value === undefined) return undefined;
   const text = typeof value === 'object' ? value.id : String(value);
-  const isListed = list === undefined || list.choices.some((choice) => choice.name === text);
+  const isListed = list === undefined || list.some((choice) => choice.name === text);
   if (isListed) return text;
   return hasWrittenQuestion(name) ? FORM_NOT_LISTED : undefined;
 }

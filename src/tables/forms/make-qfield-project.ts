@@ -14,7 +14,6 @@ import {
   FORM_TABLE,
   type FormColumn,
   getFormLabel,
-  makeFilterQuestionName,
   PHOTO_FOLDER,
   PHOTOS_LAYER,
 } from '../../finds/questions.ts';
@@ -39,8 +38,7 @@ import {
 import { countCollectedFeatures } from '../formats/gpkg-table.ts';
 import {
   type FieldFormRequest,
-  type FormChoice,
-  type FormList,
+  type FormLists,
   makeFormLists,
   type WrittenFieldForm,
 } from './form-lists.ts';
@@ -69,7 +67,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
   const content = makeFormContent(request, lists);
   const columns = makeFindLayerFields(content);
   const areas = listAreas(vocabulary, listProjects(content, lists));
-  const layers = makeLayers(columns, content, lists, areas);
+  const layers = makeLayers(columns, content, areas);
   const meanings: FormColumn[] = [
     ...makeFormColumns(columns),
     { layer: PHOTOS_LAYER, column: 'find', meaning: 'photo_of' },
@@ -94,7 +92,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
   const files = new Map([
     [PROJECT_FILE, Buffer.from(project)],
     [FORM_FILE, makeFindsFile(columns, meanings, nowIso)],
-    [LISTS_FILE, makeListsFile(makeListLayers(lists), areas, nowIso)],
+    [LISTS_FILE, makeListsFile(lists, areas, nowIso)],
   ]);
   writeOutputFolder(
     destination,
@@ -110,7 +108,7 @@ export async function writeQfieldProject(request: FieldFormRequest): Promise<Wri
 
 function makeFormContent(
   { starting, rules, finder }: FieldFormRequest,
-  lists: ReadonlyMap<string, FormList>,
+  lists: FormLists,
 ): FormContent {
   const states: readonly TargetState[] = findRoleRank(rules) === 'researcher' ? [1] : [1, 2, 3];
   const initial = new Map<string, string>();
@@ -122,14 +120,14 @@ function makeFormContent(
   const finderLookup = finder === undefined ? undefined : rules.lookupTerm?.('osoba', finder);
   if (starting.nalezce === undefined && finderLookup?.kind === 'found')
     initial.set('nalezce', finderLookup.term.id);
-  const [only, another] = lists.get('projekt')?.choices ?? [];
+  const [only, another] = lists.get('projekt') ?? [];
   if (starting.projekt === undefined && only !== undefined && another === undefined)
     initial.set('projekt', only.name);
   const written = new Map(
     isNewPerson(starting) ? [['nalezce', quoteQgisText(starting.nalezce?.text ?? '')]] : [],
   );
   const project = initial.get('projekt');
-  const listed = lists.get('projekt')?.choices;
+  const listed = lists.get('projekt');
   if (
     project !== undefined &&
     listed !== undefined &&
@@ -139,7 +137,7 @@ function makeFormContent(
     written.set('projekt', quoteQgisText(project));
   }
   return {
-    lists: new Map([...lists].map(([name, list]) => [name, makeListLayer(name, list)])),
+    lists: new Map([...lists.keys()].map((name) => [name, makeListLayer(name)])),
     initial,
     states,
     written,
@@ -154,32 +152,13 @@ function formatDefault(value: NonNullable<FindElements[keyof FindElements]>): st
   return typeof value === 'object' ? formatReferenceCell(value) : String(value);
 }
 
-function makeListLayer(name: string, { groups }: FormList): ListLayer {
-  return {
-    layer: `list_${name}`,
-    file: LISTS_FILE,
-    groups: groups.length === 0 ? undefined : `list_${makeFilterQuestionName(name)}`,
-  };
-}
-
-function makeListLayers(
-  lists: ReadonlyMap<string, FormList>,
-): ReadonlyMap<string, readonly FormChoice[]> {
-  return new Map(
-    [...lists].flatMap(([name, list]) => {
-      const { layer, groups } = makeListLayer(name, list);
-      return [
-        [layer, list.choices] as const,
-        ...(groups === undefined ? [] : [[groups, list.groups] as const]),
-      ];
-    }),
-  );
+function makeListLayer(name: string): ListLayer {
+  return { layer: `list_${name}`, file: LISTS_FILE };
 }
 
 function makeLayers(
   columns: ReturnType<typeof makeFindLayerFields>,
   content: FormContent,
-  lists: ReadonlyMap<string, FormList>,
   areas: readonly BoundedArea[],
 ): QgisLayer[] {
   const called = `coalesce(represent_value("druh_nalezu"), '?') || ' ' || coalesce(format_date("datum_nalezu", 'd. M.'), '')`;
@@ -207,9 +186,9 @@ function makeLayers(
     geometry: 'MultiPolygon',
     style: fillTemplate('outlines.xml', {}) + renderLabelStyle('"label"'),
   };
-  const beside = [...makeListLayers(lists).keys()].map(
-    (layer): QgisLayer => ({
-      ...makeReadOnlyLayer(layer, layer, ['id', 'label', 'above']),
+  const beside = [...content.lists.values()].map(
+    ({ layer }): QgisLayer => ({
+      ...makeReadOnlyLayer(layer, layer, ['id', 'label']),
       isList: true,
     }),
   );
@@ -284,14 +263,9 @@ const IN_S_JTSK = `transform($geometry, 'EPSG:4326', 'EPSG:5514')`;
 const PLACE = `coalesce(to_string(round(x(${IN_S_JTSK}), 2)) || ' / ' || to_string(round(y(${IN_S_JTSK}), 2)), '')`;
 
 /** Returns the project codes of the finds: the default one, else all in the list. */
-function listProjects(
-  { initial }: FormContent,
-  lists: ReadonlyMap<string, FormList>,
-): readonly string[] {
+function listProjects({ initial }: FormContent, lists: FormLists): readonly string[] {
   const begun = initial.get('projekt');
-  return begun === undefined
-    ? (lists.get('projekt')?.choices ?? []).map(({ name }) => name)
-    : [begun];
+  return begun === undefined ? (lists.get('projekt') ?? []).map(({ name }) => name) : [begun];
 }
 
 /** Limit for boundaries: a phone displays more slowly. */
@@ -381,8 +355,7 @@ const AREAS_LAYER = 'cadastral_areas';
 
 const FORM_COLUMNS = makeTextColumns('layer', 'column', 'meaning');
 const PHOTO_COLUMNS = makeTextColumns('find', 'photo');
-const LIST_COLUMNS = makeTextColumns('id', 'label', 'above');
-const AREA_COLUMNS = makeTextColumns('id', 'label');
+const LIST_COLUMNS = makeTextColumns('id', 'label');
 
 function makeTextColumns(...names: readonly string[]): readonly GpkgColumn[] {
   return names.map((name) => ({ name, type: 'text' }));
@@ -409,20 +382,15 @@ function makeFindsFile(
 }
 
 /**
- * Makes the GeoPackage of read-only data: lists by layer, and cadastral areas where there are any.
+ * Makes the GeoPackage of read-only data: a layer for each list, and cadastral areas where there are any.
  */
-function makeListsFile(
-  lists: ReadonlyMap<string, readonly FormChoice[]>,
-  areas: readonly BoundedArea[],
-  nowIso: string,
-): Buffer {
+function makeListsFile(lists: FormLists, areas: readonly BoundedArea[], nowIso: string): Buffer {
   return makeDatabaseImage((database) => {
     beginGeoPackage(database);
-    for (const [table, choices] of lists) {
-      const rows = choices.map(({ name, label, above }) => ({
-        values: [name, label, above.join(' ')],
-      }));
-      addLayer(database, { table, columns: LIST_COLUMNS, nowIso }, rows);
+    for (const [element, choices] of lists) {
+      const rows = choices.map(({ name, label }) => ({ values: [name, label] }));
+      const { layer } = makeListLayer(element);
+      addLayer(database, { table: layer, columns: LIST_COLUMNS, nowIso }, rows);
     }
     if (areas.length === 0) return;
     const shapes = areas.map(({ ident, label, boundary }) => ({
@@ -431,7 +399,7 @@ function makeListsFile(
     }));
     addLayer(
       database,
-      { table: AREAS_LAYER, columns: AREA_COLUMNS, geometry: 'MULTIPOLYGON', nowIso },
+      { table: AREAS_LAYER, columns: LIST_COLUMNS, geometry: 'MULTIPOLYGON', nowIso },
       shapes,
     );
   });

@@ -10,7 +10,6 @@ import {
   type FormMeaning,
   getFormLabel,
   hasWrittenQuestion,
-  makeFilterQuestionName,
   type TypableElement,
 } from '../../finds/questions.ts';
 import { MAX_CHARACTERS, MAX_DEPTH_CM } from '../../finds/value-rules.ts';
@@ -24,8 +23,8 @@ import {
 } from '../exports/gpkg-layers.ts';
 import { CONSTRAINT_TEXTS, NAME_PATTERN } from './form-lists.ts';
 
-/** The layer of an element's choices, and the layer that filters it. */
-export type ListLayer = { readonly layer: string; readonly file: string; readonly groups?: string };
+/** The layer of an element's choices, in a file beside the project. */
+export type ListLayer = { readonly layer: string; readonly file: string };
 
 export type FormContent = {
   readonly lists: ReadonlyMap<string, ListLayer>;
@@ -78,7 +77,6 @@ export function makeFormColumns(columns: readonly FormField[]): readonly FormCol
 
 function makeFormFields(field: Field, content: FormContent): FormField[] {
   const { name } = field;
-  const list = content.lists.get(name);
   const label = getElementLabel(field);
   const isAlsoWritten = isWritten(name, content);
   const ownField: FormField = {
@@ -95,15 +93,7 @@ function makeFormFields(field: Field, content: FormContent): FormField[] {
   if (name === 'geom_system') return [ownField, ...makeMeasuredColumns()];
   if (isAlsoWritten)
     return [ownField, { ...makeWrittenColumn(name), initially: content.written.get(name) }];
-  if (list?.groups === undefined) return [ownField];
-  const group: FormField = {
-    name: makeFilterQuestionName(name),
-    meaning: 'narrows_list',
-    type: 'text',
-    label: String(getFormLabel(makeFilterQuestionName(name))),
-    widget: makeChoice({ layer: list.groups, file: list.file }),
-  };
-  return [group, ownField];
+  return [ownField];
 }
 
 /** Tells if a value outside the list may be typed. */
@@ -118,12 +108,7 @@ function makeWidget(field: Field, { lists, states }: FormContent): Widget {
   switch (field.kind) {
     case 'term':
     case 'reference':
-      return list === undefined
-        ? TEXT
-        : makeChoice(
-            list,
-            list.groups === undefined ? undefined : makeFilterQuestionName(field.name),
-          );
+      return list === undefined ? TEXT : makeChoice(list);
     case 'integer':
       return {
         kind: 'Range',
@@ -174,12 +159,7 @@ function makeValueMap(choices: readonly (readonly [label: string, value: string]
   };
 }
 
-/** @param group column that filters the list, where it is filled */
-function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
-  const filter =
-    group === undefined
-      ? ''
-      : `coalesce(current_value('${group}'), '') = '' or strpos("above", current_value('${group}')) > 0`;
+function makeChoice({ layer, file }: ListLayer): Widget {
   return {
     kind: 'ValueRelation',
     settings: {
@@ -189,7 +169,7 @@ function makeChoice({ layer, file }: ListLayer, group?: string): Widget {
       LayerSource: `./${file}|layername=${layer}`,
       Key: 'id',
       Value: 'label',
-      FilterExpression: filter,
+      FilterExpression: '',
       Description: '',
       AllowNull: true,
       AllowMulti: false,
@@ -331,11 +311,7 @@ export function makeFormTabs(columns: readonly FormField[]): readonly FormTab[] 
         kind !== 'point' && kind !== 'geom-system' && (ask?.when ?? 'more') === when,
     )
       .toSorted((a, b) => (a.ask?.at ?? 1000) - (b.ask?.at ?? 1000))
-      .flatMap(({ name }) => [
-        makeFilterQuestionName(name),
-        name,
-        ...(hasWrittenQuestion(name) ? [FORM_WRITTEN[name]] : []),
-      ])
+      .flatMap(({ name }) => [name, ...(hasWrittenQuestion(name) ? [FORM_WRITTEN[name]] : [])])
       .filter((name) => columns.some((column) => column.name === name));
   return [
     { tab: t`Find`, columns: listColumns('find') },
