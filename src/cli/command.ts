@@ -189,7 +189,7 @@ export function addWhereOption(command: Command): Command {
 export function addSheetOption(command: Command): Command {
   return command.option(
     '--sheet <name>',
-    t`sheet of a workbook, layer of a GeoPackage or shapefile of an archive to read, by name or number (default: the first with content)`,
+    t`sheet of a workbook or layer of a GeoPackage to read, by name or number (default: the first with content)`,
   );
 }
 
@@ -199,7 +199,7 @@ export function addSheetOption(command: Command): Command {
  */
 export function addReadingOptions(command: Command): Command {
   return addSheetOption(command)
-    .option('--encoding <name>', t`encoding of a CSV table or a shapefile (default: detected)`)
+    .option('--encoding <name>', t`encoding of a CSV table (default: detected)`)
     .option(
       '--header-row <n>',
       t`row with the column names, or two rows such as 2-3 (default: detected)`,

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeIdKey } from '../base/characters.ts';
 import { FileError, getErrorCode, getErrorMessage } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { type Message, msg } from '../base/message.ts';
@@ -146,18 +147,6 @@ const ENCODINGS: readonly Encoding[] = [
   { name: 'CP852', codec: 'cp852' },
   UTF_8,
 ];
-/** Aliases that the library does not know, also those of map programs. */
-const ALSO_CALLED: Readonly<Record<string, string>> = {
-  65001: 'utf8',
-  88592: 'iso88592',
-  ansi1250: 'cp1250',
-  ansi1252: 'cp1252',
-  oem852: 'cp852',
-  macce: 'maccenteuro',
-  xmacce: 'maccenteuro',
-  maccentraleurope: 'maccenteuro',
-};
-
 /** Letters of Czech words, the frequent ones first, and of foreign names. */
 const FREQUENT = 'íáěéřčžýšů';
 const OCCASIONAL = 'úóťďňäöüôľßàèêñøåìòùûæõ';
@@ -173,62 +162,44 @@ const SAMPLE_BYTES = 256 * 1024;
 const WORDS_SHOWN = 2;
 
 /**
- * Converts a text to UTF-8, with the warning of {@link chooseTextDecoder}. UTF-8 stays as it is,
- * and so do bytes that are no text of any encoding.
+ * Converts a text to UTF-8: from the stated encoding, else from Unicode where the bytes are valid,
+ * else from the encoding that gives the most plausible Czech. A warning shows two of its words,
+ * since only a person can notice wrong letters. UTF-8 stays as it is, and so do bytes that are no
+ * text of any encoding.
  * @param stated encoding that the user names
- * @throws FileError as {@link chooseTextDecoder}
+ * @throws FileError where the stated encoding is unknown, or does not fit
  */
 export async function toUtf8(
   file: string,
   bytes: Buffer,
   stated?: string,
 ): Promise<{ readonly text: Buffer; readonly issues: readonly Issue[] }> {
-  if (stated === undefined && detectUtf16(bytes) === undefined && isUtf8(bytes))
-    return { text: bytes, issues: [] };
-  const { encoding, decode, issues } = await chooseTextDecoder(file, bytes, stated);
-  return { text: encoding === UTF_8 ? bytes : Buffer.from(decode(bytes)), issues };
-}
-
-/**
- * Chooses a decoder: the stated encoding, else Unicode where the bytes are valid, else the encoding
- * that gives the most plausible Czech. A warning shows two of its words, since only a person can
- * notice wrong letters.
- * @param bytes all or many of the texts
- * @param stated by the user or by the file
- * @throws FileError where the stated encoding is unknown, or does not fit
- */
-export async function chooseTextDecoder(
-  file: string,
-  bytes: Buffer,
-  stated: string | undefined,
-): Promise<{
-  readonly encoding: Encoding;
-  readonly decode: (bytes: Buffer) => string;
-  readonly issues: readonly Issue[];
-}> {
-  const { default: iconv } = await import('iconv-lite');
-  const decodeAs = (codec: string) => (encoded: Buffer) =>
-    iconv.decode(encoded, codec, { stripBOM: false });
   const unicode = detectUtf16(bytes) ?? (isUtf8(bytes) ? UTF_8 : undefined);
+  if (stated === undefined && unicode === UTF_8) return { text: bytes, issues: [] };
+  const { default: iconv } = await import('iconv-lite');
+  const decode = (encoded: Buffer, codec: string): string =>
+    iconv.decode(encoded, codec, { stripBOM: false });
   if (stated === undefined) {
     const sample = bytes.subarray(0, SAMPLE_BYTES);
-    const encoding = unicode ?? findMostCzech((codec) => decodeAs(codec)(sample));
-    const decode = decodeAs(encoding.codec);
-    const issues =
-      encoding === UTF_8 ? [] : [makeEncodingIssue(file, encoding.name, decode(sample))];
-    return { encoding, decode, issues };
+    const encoding = unicode ?? findMostCzech((codec) => decode(sample, codec));
+    if (encoding === UTF_8) return { text: bytes, issues: [] };
+    const { name, codec } = encoding;
+    const issue = makeEncodingIssue(file, name, decode(sample, codec));
+    return { text: Buffer.from(decode(bytes, codec)), issues: [issue] };
   }
-  const codec = ALSO_CALLED[stated.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? stated;
-  const decode = decodeAs(codec);
-  // A text that fills its column may be cut within a letter; a wrong encoding breaks far more.
-  if (iconv.encodingExists(codec) && !/\uFFFD(?![\s\uFFFD])/.test(decode(bytes)))
-    return { encoding: { name: stated, codec }, decode, issues: [] };
+  const codec =
+    ENCODINGS.find(({ name }) => makeIdKey(name) === makeIdKey(stated))?.codec ?? stated;
+  const text = iconv.encodingExists(codec) ? decode(bytes, codec) : LOST;
+  if (!text.includes(LOST)) return { text: Buffer.from(text), issues: [] };
   throw new FileError(
     file,
     msg`${file} is not in ${stated}: that is no encoding, or some of the bytes are no letters in it.`,
     { hint: NAME_ENCODING },
   );
 }
+
+/** Replaces bytes that are no character of an encoding. */
+const LOST = '\uFFFD';
 
 function findMostCzech(decode: (codec: string) => string): Encoding {
   const scores = ENCODINGS.map(({ codec }) => scoreAsCzech(decode(codec)));

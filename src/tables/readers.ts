@@ -1,5 +1,5 @@
-import { readdirSync, type Stats, statSync } from 'node:fs';
-import { join, parse } from 'node:path';
+import { type Stats, statSync } from 'node:fs';
+import { parse } from 'node:path';
 import { hasJournal, JOURNALS, readImageWithJournal } from '../base/disk/database-file.ts';
 import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
@@ -19,7 +19,7 @@ import {
 type ReadOptions = {
   /** Part of the file, by name or number; otherwise the first with content. */
   readonly sheet?: string;
-  /** Encoding of a CSV table or a shapefile; otherwise it is detected. */
+  /** Encoding of a CSV table; otherwise it is detected. */
   readonly encoding?: string;
   /** Rows of the header; otherwise they are detected. */
   readonly headerRows?: HeaderRows;
@@ -100,13 +100,6 @@ const READERS = {
       return (await import('./formats/gpkg-table.ts')).readGeoPackage(file, content, sheet);
     },
   },
-  shp: {
-    extensions: ['shp', 'dbf'],
-    called: 'shapefile',
-    signature: '\u0000\u0000\u0027\u000a',
-    options: ['encoding'],
-    read: (source) => readShapefile(source),
-  },
   xml: {
     extensions: ['xml', 'gpx', 'kml'],
     called: 'XML',
@@ -154,18 +147,52 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     options: [],
     read: async (source) => (await import('./formats/xml-table.ts')).readKmz(source),
   },
-  {
-    extensions: [],
-    part: /\.(?:shp|dbf)$/i,
-    options: ['sheet', 'encoding'],
-    read: async ({ file, archive, sheet, encoding }) => {
-      const { parseShapefileArchive } = await import('./formats/shapefile-table.ts');
-      return parseShapefileArchive(file, await archive.readAll(), sheet, encoding);
-    },
-  },
 ];
 
 const FORMATS: readonly Format[] = [...FILE_READERS, ...ARCHIVE_READERS];
+
+/** A format that is not read, recognised by any of its marks. */
+type UnreadFormat = {
+  readonly called: string;
+  readonly extensions?: RegExp;
+  /** First bytes as Latin-1. */
+  readonly head?: RegExp;
+  /** Part of an archive (ZIP). */
+  readonly part?: RegExp;
+  /** It has places; otherwise it is a spreadsheet. */
+  readonly isMap: boolean;
+};
+
+const UNREAD_FORMATS: readonly UnreadFormat[] = [
+  {
+    called: 'shapefile',
+    extensions: /\.(?:shp|dbf)$/i,
+    head: /^\0\0'\n/,
+    part: /\.(?:shp|dbf)$/i,
+    isMap: true,
+  },
+  // Excel wraps an encrypted workbook in the container of its old format.
+  { called: '.xls', head: /^\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1/, isMap: false },
+  {
+    called: 'HTML',
+    head: /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b[\s\S]*<table\b/i,
+    isMap: false,
+  },
+];
+
+/** Styles may precede the table of a page. */
+const UNREAD_HEAD_BYTES = 64 * 1024;
+
+/** @throws FileError where the name or the first bytes are of a format that is not read */
+function assertFormatRead(file: string, bytes: Buffer): void {
+  const start = bytes.toString('latin1', 0, UNREAD_HEAD_BYTES);
+  const unread = UNREAD_FORMATS.find(
+    ({ extensions, head }) => extensions?.test(file) === true || head?.test(start) === true,
+  );
+  if (unread === undefined) return;
+  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) throw makePasswordError(file);
+  throw makeOtherFormatError(file, unread);
+}
 
 /**
  * Detects the format of a file by its first bytes. The extension decides only between several that
@@ -175,7 +202,7 @@ const FORMATS: readonly Format[] = [...FILE_READERS, ...ARCHIVE_READERS];
  */
 function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
   const named = FORMATS.find((format) => isNamedAs(format, file));
-  const reader = detectReaderOfBytes(file, bytes, named);
+  const reader = detectReaderOfBytes(bytes, named);
   if (reader === READERS.csv && named?.called !== undefined && bytes.length > 0)
     throw makeDamagedFileError(
       file,
@@ -188,47 +215,26 @@ function isNamedAs({ extensions }: Format, file: string): boolean {
   return extensions.includes(/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '');
 }
 
-/** First bytes of containers of several formats. */
+/** First bytes of an archive (ZIP), the container of several formats. */
 const ARCHIVE = /^PK(?:\u0003\u0004|\u0005\u0006)/;
-const OLE = '\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1';
 
-function detectReaderOfBytes(
-  file: string,
-  bytes: Buffer,
-  named: Format | undefined,
-): TableReader | 'archive' {
+function detectReaderOfBytes(bytes: Buffer, named: Format | undefined): TableReader | 'archive' {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
-  if (head.startsWith(OLE)) throw makeOldFormatError(file, bytes);
   if (ARCHIVE.test(head)) return 'archive';
   const signed = FILE_READERS.find(
     ({ signature }) => signature !== undefined && head.startsWith(signature),
   );
   if (signed !== undefined) return signed;
-  // The table of a shapefile (dBASE) has no signature.
-  if (/\.dbf$/i.test(file)) return READERS.shp;
   const start = findTextStart(bytes);
   // A text table may begin with either character, so its extension decides.
   if (named === READERS.csv || start === undefined) return READERS.csv;
-  if (start === '<') {
-    if (isTableOfPage(bytes.toString('latin1', 0, PAGE_BYTES)))
-      throw makeOtherFormatError(file, 'HTML');
-    return FILE_READERS.find(({ root }) => root?.test(head)) ?? READERS.xml;
-  }
+  if (start === '<') return FILE_READERS.find(({ root }) => root?.test(head)) ?? READERS.xml;
   const isJson =
     start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === READERS.geojson);
   return isJson ? READERS.geojson : READERS.csv;
 }
 
 const HEAD_BYTES = 4096;
-/** Styles may precede the table of a page. */
-const PAGE_BYTES = 64 * 1024;
-
-function isTableOfPage(head: string): boolean {
-  return (
-    /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b/i.test(head) &&
-    /<table\b/i.test(head)
-  );
-}
 
 /** First character of each text in a sequence (RFC 8142). */
 const RECORD_SEPARATOR = '\u001e';
@@ -244,15 +250,8 @@ function findTextStart(bytes: Buffer): string | undefined {
   return /[^\s]/.exec(text)?.[0];
 }
 
-/** Excel wraps an encrypted workbook in the container of its old format. */
-function makeOldFormatError(file: string, bytes: Buffer): FileError {
-  if (bytes.includes(Buffer.from('EncryptedPackage', 'utf16le'))) return makePasswordError(file);
-  return makeOtherFormatError(file, '.xls');
-}
-
 /**
- * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage, shapefile
- * or the service's XML, detected by content; or from the folder of a form that returned from a
+ * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage or the service's XML, detected by content; or from the folder of a form that returned from a
  * phone. The reader of a format is loaded on demand.
  * @throws FileError where the file cannot be read as a whole
  */
@@ -324,23 +323,6 @@ function withJournal(path: string, bytes: Buffer): Buffer {
   return readImageWithJournal(path);
 }
 
-/** Reads a shapefile of which one part is given; the others have its name, and are beside it. */
-async function readShapefile(source: FileSource): Promise<Table> {
-  const { file, bytes, encoding, isOnDisk } = source;
-  const { dir, name } = parse(file);
-  const ending = /\.dbf$/i.test(file) ? '.dbf' : '.shp';
-  const parts = new Map<string, Buffer>([[ending, bytes]]);
-  for (const each of isOnDisk ? readdirSync(dir === '' ? '.' : dir) : []) {
-    const other = parse(each);
-    const part = other.ext.toLowerCase();
-    if (other.name === name && SHAPEFILE_PARTS.includes(part) && part !== ending)
-      parts.set(part, await readInputFile(join(dir, each)));
-  }
-  return (await import('./formats/shapefile-table.ts')).parseShapefile(file, parts, encoding);
-}
-
-const SHAPEFILE_PARTS: readonly string[] = ['.shp', '.dbf', '.prj', '.cpg'];
-
 /**
  * Reads a table from bytes, for example of stdin. `file` is used in messages, and for the format
  * where the bytes leave it open.
@@ -356,6 +338,7 @@ export async function parseTableBytes(
 
 async function readBytes(source: FileSource): Promise<Table> {
   const { file, bytes } = source;
+  assertFormatRead(file, bytes);
   const reader = detectReader(file, bytes);
   if (reader === 'archive') return readArchive(file, source, bytes);
   assertOptionsApply(file, source, reader);
@@ -383,7 +366,8 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   } finally {
     archive.close();
   }
-  throw makeOtherFormatError(file, 'ZIP');
+  const unread = UNREAD_FORMATS.find(({ part }) => archive.paths.some((path) => part?.test(path)));
+  throw makeOtherFormatError(file, unread ?? { called: 'ZIP', isMap: false });
 }
 
 function assertOptionsApply(file: string, given: ReadOptions, { options }: Format): void {

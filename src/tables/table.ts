@@ -104,7 +104,7 @@ export function getRowPlace(table: TablePlace, { row, line }: RowNumber): RowPla
   };
 }
 
-/** A part of a file that is a table: a sheet, a layer, a shapefile of an archive. */
+/** A part of a file that is a table: a sheet, a layer. */
 type Part = { readonly name: string };
 
 /**
@@ -175,10 +175,18 @@ export function makeSyntaxError(
   return makeDamagedFileError(file, msg`${file} is not valid ${format}: ${problem}.`, cause);
 }
 
-/** Makes the error of a format that pas does not read. */
-export function makeOtherFormatError(file: string, format: string): FileError {
-  return new FileError(file, msg`${file} is in a format that pas does not read: ${format}.`, {
-    hint: msg`Save it as .xlsx, .ods or CSV UTF-8.`,
+/**
+ * Makes the error of a format that pas does not read.
+ * @param format its name for people, and if it has places; otherwise it is a spreadsheet
+ */
+export function makeOtherFormatError(
+  file: string,
+  { called, isMap }: { readonly called: string; readonly isMap: boolean },
+): FileError {
+  return new FileError(file, msg`${file} is in a format that pas does not read: ${called}.`, {
+    hint: isMap
+      ? msg`Save it as GeoPackage or GeoJSON.`
+      : msg`Save it as .xlsx, .ods or CSV UTF-8.`,
   });
 }
 

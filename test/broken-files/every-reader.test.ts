@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeOds } from '../support/make-ods.ts';
-import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
@@ -82,24 +81,6 @@ const READERS: Readonly<Record<string, Reader>> = {
     isText: true,
     isXml: false,
     write: (rows) => lines(...rows.map((row) => JSON.stringify(makeFeature(row)))),
-  },
-  shp: {
-    second: 2,
-    isText: false,
-    isXml: false,
-    write: (rows) =>
-      zipShapefile({
-        '.shp': makeShp(rows.map(({ lon, lat }) => [lon, lat])),
-        '.dbf': makeDbf(
-          [
-            { name: 'local_id', type: 'C', width: 10 },
-            { name: 'poznamka', type: 'C', width: 40 },
-          ],
-          rows.map(({ id, note }) => [id, note]),
-        ),
-        '.prj': WGS_84,
-        '.cpg': 'UTF-8',
-      }),
   },
   kml: {
     second: 2,

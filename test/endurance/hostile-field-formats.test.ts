@@ -1,18 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makeOds } from '../support/make-ods.ts';
-import {
-  makeDbf,
-  makeShp,
-  pointShape,
-  type Shape,
-  WGS_84,
-  zipShapefile,
-} from '../support/make-shapefile.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { homeWithoutNetwork } from '../support/run-pas.ts';
-import { MEASURES_MEMORY, readPeak, readPeakOfRefusal } from './peak-memory.ts';
+import { MEASURES_MEMORY, readPeakOfRefusal } from './peak-memory.ts';
 
 /** Limit of memory of `pas` for any file of at most 64 MiB. */
 const MAX_BYTES = 400 * 1024 * 1024;
@@ -21,21 +10,6 @@ const kml = (geometry: string): string =>
   `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><name>A</name>${geometry}</Placemark><Placemark><name>B</name><Point><coordinates>15,49</coordinates></Point></Placemark></kml>`;
 /** Ten million of them stay below the limit of a file. */
 const line = (point: string): string => point.repeat(10_000_000);
-const longLine = (points: number): Buffer => {
-  const shape = Buffer.alloc(48 + points * 16);
-  shape.writeUInt32LE(3, 0);
-  shape.writeUInt32LE(1, 36);
-  shape.writeUInt32LE(points, 40);
-  return shape;
-};
-const dbf = (rows: number): Buffer =>
-  makeDbf(
-    [{ name: 'local_id', type: 'C', width: 8 }],
-    Array.from({ length: rows }, (_, index) => [`A-${index}`]),
-  );
-const shapefile = (shapes: readonly Shape[]): Buffer =>
-  zipShapefile({ '.shp': makeShp(shapes), '.dbf': dbf(shapes.length), '.prj': WGS_84 });
-
 const TOO_LARGE = /is larger than pas reads/;
 const gpx = (inner: string): string =>
   `<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`;
@@ -78,25 +52,6 @@ describe.skipIf(!MEASURES_MEMORY)(
         /Line 2 of the file has \d+ characters, which is too much for one find/,
       ],
       [
-        'a line of ten million points in an archive of shapes',
-        'walk.zip',
-        () => shapefile([longLine(10_000_000)]),
-        TOO_LARGE,
-      ],
-      [
-        'more shapes than the table has rows',
-        'walk.zip',
-        () =>
-          zipShapefile({
-            '.shp': makeShp(
-              Array.from({ length: 150_000 }, (_, index) => pointShape(index, -index)),
-            ),
-            '.dbf': dbf(2),
-            '.prj': WGS_84,
-          }),
-        /do not belong together/,
-      ],
-      [
         'a sheet of two hundred thousand rows',
         'walk.ods',
         () =>
@@ -137,26 +92,6 @@ describe.skipIf(!MEASURES_MEMORY)(
       ],
     ])('%s', async (_, name, content, message) => {
       const { peakBytes } = await readPeakOfRefusal(name, content(), message);
-      expect(peakBytes).toBeLessThan(MAX_BYTES);
-    });
-
-    test('a line of four million points between single shapes affects its own row only', async () => {
-      const home = await homeWithoutNetwork();
-      const parts = {
-        '.shp': makeShp([longLine(4_000_000), [15, 49]]),
-        '.dbf': dbf(2),
-        '.prj': WGS_84,
-      };
-      for (const [ending, bytes] of Object.entries(parts))
-        writeFileSync(join(home.folder, `walk${ending}`), bytes);
-      const { run, peakBytes } = await readPeak(
-        home,
-        'import',
-        join(home.folder, 'walk.shp'),
-        '--dry-run',
-        '--json',
-      );
-      expect(JSON.parse(run.stdout)).toMatchObject({ added: 1, invalid: 1 });
       expect(peakBytes).toBeLessThan(MAX_BYTES);
     });
   },

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import type { Imported } from '../support/json-output.ts';
-import { makeDbf, makeShp } from '../support/make-shapefile.ts';
 import { workbookParts } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { setFlags } from '../support/run-pas.ts';
@@ -76,17 +75,7 @@ describe('pas import reads', () => {
       'a.geojson',
       `{"type":"FeatureCollection","crs":${crs},"features":[${feature}]}`,
     );
-    const prj =
-      'PROJCS["S-JTSK_Krovak_East_North",GEOGCS["GCS_S_JTSK",DATUM["D_S_JTSK",SPHEROID["Bessel_1841",6377397.155,299.1528128]],PRIMEM["Greenwich",0],UNIT["Degree",0.0174532925199433]],PROJECTION["Krovak"],PARAMETER["False_Easting",0],PARAMETER["False_Northing",0],UNIT["Meter",1]]';
-    const shapefile = makeZip([
-      {
-        name: 'vrstva/a.dbf',
-        content: makeDbf([{ name: 'local_id', type: 'C', width: 3 }], [['S']]),
-      },
-      { name: 'vrstva/a.shp', content: makeShp([[x, y]]) },
-      { name: 'vrstva/a.prj', content: prj },
-    ]);
-    for (const { finds } of [csv, ewkt, geojson, await imported('a.zip', shapefile)])
+    for (const { finds } of [csv, ewkt, geojson])
       expect(finds).toMatchObject([{ elements: { geom_system: '5514', geom_sjtsk_wkt: wkt } }]);
   });
 
@@ -168,11 +157,23 @@ test('a waypoint is named by its name in every later error, and not by a row of 
   expect(validated.stdout + (await own.pas('show', 'W1-002')).stdout).not.toMatch(/row \d/);
 });
 
-test('a table that was saved as a web page is refused by name', async () => {
+describe('a format that is not read is refused by its name, with one to save it in:', () => {
   const page =
     '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
-  const { run } = await imported('season.html', page);
-  await expectEnded(run, 2, /pas does not read: HTML[\s\S]*Save it as \.xlsx/);
+  test.each<readonly [string, string, string | Buffer, RegExp]>([
+    ['a web page', 'a.html', page, /: HTML[\s\S]*Save it as \.xlsx/],
+    ['a shapefile', 'a.shp', '\0\0\x27\n\0', /: shapefile[\s\S]*Save it as GeoPackage/],
+    ['its table', 'a.DBF', '\x03', /: shapefile[\s\S]*Save it as GeoPackage/],
+    [
+      'an archive of one',
+      'a.zip',
+      makeZip([{ name: 'vrstva/a.shp', content: 'x' }]),
+      /: shapefile[\s\S]*Save it as GeoPackage/,
+    ],
+  ])('%s', async (_, name, content, message) => {
+    const { run } = await imported(name, content);
+    await expectEnded(run, 2, message);
+  });
 });
 
 test('every reader removes the formula mark, whatever program the file went through', async () => {

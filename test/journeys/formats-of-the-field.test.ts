@@ -1,9 +1,7 @@
-import { mkdirSync, renameSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { expectEnded } from '../support/expect-ended.ts';
 import { makeOds } from '../support/make-ods.ts';
-import { makeDbf, makeShp, WGS_84, zipShapefile } from '../support/make-shapefile.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
@@ -23,20 +21,10 @@ const feature = JSON.stringify({
   geometry: { type: 'Point', coordinates: [15.17, 49.84] },
   properties: { local_id: 'T-1', poznamka: NOTE },
 });
-const dbf = makeDbf(
-  [
-    { name: 'local_id', type: 'C', width: 10 },
-    { name: 'poznamka', type: 'C', width: 60 },
-  ],
-  [['T-1', NOTE]],
-);
-const shp = makeShp([[15.17, 49.84]]);
-
 const FILES: Readonly<Record<string, Buffer | string>> = {
   'walk.kml': kml(),
   'walk.kmz': makeZip([{ name: 'doc.kml', content: kml() }]),
   'walk.gpx': gpx,
-  'walk.zip': zipShapefile({ '.shp': shp, '.dbf': dbf, '.prj': WGS_84, '.cpg': 'UTF-8' }),
   'walk.ods': makeOds([
     {
       name: 'Nálezy',
@@ -71,24 +59,6 @@ test.each(Object.keys(FILES))(
     expect(again.issues.filter(({ severity }) => severity === 'error')).toEqual([]);
   },
 );
-
-test('the files of a shapefile are read together, whichever is named and whatever the case of their extensions', async () => {
-  const homeCopy = home.copy();
-  for (const [ending, content] of [
-    ['.SHP', shp],
-    ['.DBF', dbf],
-    ['.prj', WGS_84],
-    ['.Cpg', 'UTF-8'],
-  ] as const)
-    homeCopy.file(`Body${ending}`, content);
-  expect(await homeCopy.json('import', 'Body.SHP')).toMatchObject({ added: 1 });
-  expect(await homeCopy.json('import', 'Body.DBF')).toMatchObject({
-    added: 0,
-    unchanged: 1,
-  });
-  renameSync(join(homeCopy.folder, 'Body.prj'), join(homeCopy.folder, 'jiny.prj'));
-  await expectEnded(homeCopy.pas('import', 'Body.SHP'), 2, 'has no .prj beside it');
-});
 
 describe('photographs in a KML archive', () => {
   test('that are not in it are looked for beside it, and reported if they are missing', async () => {

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
@@ -38,8 +38,6 @@ type Form = {
   readonly driver: string;
   readonly ending: string;
   readonly system?: GeomSystem;
-  /** Characters allowed in the text. */
-  readonly letters?: string;
   readonly options?: readonly string[];
   /** Columns that have the point, where the driver writes none. */
   readonly inColumns?: boolean;
@@ -47,50 +45,15 @@ type Form = {
   readonly needsPoint?: boolean;
   /** Options of the reader beside the file. */
   readonly constants?: readonly string[];
-  /** Removed after it was written. */
-  readonly without?: string;
 };
 
 const CZECH = 'aábcčdďeéěfghiíjklmnňoópqrřsštťuúůvwxyýzžAÁČĎÉĚÍŇÓŘŠŤÚŮÝŽ';
-const OF_CP1250 = `${CZECH}„“–…§°€Łłßöü`;
-const OF_CP852 = `${CZECH}ßöüŁł`;
-const OF_UNICODE = `${OF_CP1250}日本✓Ωж🏺`;
+const LETTERS = `${CZECH}„“–…§°€Łłßöü日本✓Ωж🏺`;
 
 const FORMS: Readonly<Record<string, Form>> = {
   KML: { driver: 'KML', ending: 'kml' },
   'KML of LIBKML': { driver: 'LIBKML', ending: 'kml' },
   KMZ: { driver: 'LIBKML', ending: 'kmz' },
-  'a shapefile in UTF-8': {
-    driver: 'ESRI Shapefile',
-    ending: 'shp',
-    options: ['-lco', 'ENCODING=UTF-8'],
-  },
-  'a shapefile in CP1250, with heights, in S-JTSK': {
-    driver: 'ESRI Shapefile',
-    ending: 'shp',
-    system: '5514',
-    letters: OF_CP1250,
-    options: ['-lco', 'ENCODING=CP1250', '-lco', 'SHPT=POINTZ'],
-  },
-  'a shapefile in CP852 by its language driver, with measures': {
-    driver: 'ESRI Shapefile',
-    ending: 'shp',
-    letters: OF_CP852,
-    options: ['-lco', 'ENCODING=LDID/100', '-lco', 'SHPT=POINTM'],
-  },
-  'a shapefile in CP1250 that does not say so, of groups of points': {
-    driver: 'ESRI Shapefile',
-    ending: 'shp',
-    letters: '',
-    options: ['-lco', 'ENCODING=CP1250', '-lco', 'SHPT=MULTIPOINT', '-nlt', 'MULTIPOINT'],
-    without: '.cpg',
-  },
-  'an archive of a shapefile in S-JTSK': {
-    driver: 'ESRI Shapefile',
-    ending: 'shp.zip',
-    system: '5514',
-    options: ['-lco', 'ENCODING=UTF-8'],
-  },
   'GeoPackage in S-JTSK': { driver: 'GPKG', ending: 'gpkg', system: '5514' },
   GeoJSON: { driver: 'GeoJSON', ending: 'geojson', options: ['-lco', 'COORDINATE_PRECISION=9'] },
   'lines of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsonl' },
@@ -115,13 +78,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 };
 
-function arbitraryText(letters: string): fc.Arbitrary<string> {
-  if (letters === '')
-    return fc
-      .constantFrom(...CZECH_WORDS)
-      .chain((word) => fc.nat(99).map((number) => `${word} ${number}`));
+function arbitraryText(): fc.Arbitrary<string> {
   const word = fc
-    .array(fc.constantFrom(...letters), { minLength: 1, maxLength: 12 })
+    .array(fc.constantFrom(...LETTERS), { minLength: 1, maxLength: 12 })
     .map((all) => all.join(''));
   const mark = fc.constantFrom(' ', ' ', ', ', '; ', ' "', '" ', ' & ', ' < ', " '", ' 1,5 ');
   return fc
@@ -133,20 +92,12 @@ function arbitraryText(letters: string): fc.Arbitrary<string> {
     );
 }
 
-const CZECH_WORDS = [
-  'příliš žluťoučký kůň úpěl ďábelské ódy',
-  'střep zdobený hřebenovaným vlnicovým pásem',
-  'železný hřebík, těžce zkorodovaný',
-  'přezka s trnem, část týlní',
-];
-
 const DAY = fc
   .date({ min: new Date('1990-01-01'), max: new Date('2024-12-31'), noInvalidDate: true })
   .map((day) => day.toISOString().slice(0, 10));
 
 function arbitraryFeatures({
   system = '4326',
-  letters = OF_UNICODE,
   needsPoint = false,
 }: Form): fc.Arbitrary<readonly Feature[]> {
   const round = (digits: number) => (value: number) => Number(value.toFixed(digits));
@@ -159,11 +110,11 @@ function arbitraryFeatures({
   const perhaps = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { freq: 4 });
   const feature = fc.record<Feature>({
     point: needsPoint ? point : fc.option(point, { freq: 8 }),
-    poznamka: letters === '' ? arbitraryText(letters) : perhaps(arbitraryText(letters)),
-    lokalizace: perhaps(arbitraryText(letters)),
+    poznamka: perhaps(arbitraryText()),
+    lokalizace: perhaps(arbitraryText()),
     hloubka: perhaps(fc.integer({ min: 0, max: 9999 })),
     datum_nalezu: perhaps(DAY),
-    presna_datace: perhaps(arbitraryText(letters)),
+    presna_datace: perhaps(arbitraryText()),
   });
   return fc.array(feature, { minLength: 1, maxLength: 25 });
 }
@@ -257,7 +208,6 @@ describe.skipIf(!available())('files written by GDAL (Debian gdal-bin) are read 
       const file = join(folder, `season-${index}.${form.ending}`);
       writeFileSync(source, makeSource(features, form));
       await run('ogr2ogr', ['-f', form.driver, file, source, ...(form.options ?? [])]);
-      if (form.without !== undefined) rmSync(file.replace(/\.[a-z]+$/, form.without));
       const { errors, finds } = await readBack(file, form);
       const wanted = getExpected(features);
       expect(errors).toEqual([]);

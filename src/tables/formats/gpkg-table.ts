@@ -17,7 +17,6 @@ import { msg } from '../../base/message.ts';
 import {
   makeUnsupportedCrsError,
   parseGeoPackagePoint,
-  parseSystemOfPrj,
   toGeomSystem,
 } from '../../finds/place/geometry.ts';
 import {
@@ -87,8 +86,7 @@ function chooseLayer(
   const layers = database
     .prepare(
       `select contents.table_name as name, geometry.column_name as geometryColumn, upper(geometry.geometry_type_name) as geometryType,
-         coalesce(systems.organization, '') as organization, cast(coalesce(systems.organization_coordsys_id, geometry.srs_id, 0) as integer) as code,
-         coalesce(systems.definition, '') as definition
+         coalesce(systems.organization, '') as organization, cast(coalesce(systems.organization_coordsys_id, geometry.srs_id, 0) as integer) as code
        from gpkg_contents as contents join gpkg_geometry_columns as geometry on geometry.table_name = contents.table_name
        left join gpkg_spatial_ref_sys as systems on systems.srs_id = geometry.srs_id
        where contents.data_type = 'features' order by contents.rowid`,
@@ -281,7 +279,6 @@ const isLayer = createRowGuard({
   geometryType: isText,
   organization: isText,
   code: isNumber,
-  definition: isText,
 });
 
 const isColumn = createRowGuard({ name: isText, type: isText, pk: isNumber });
@@ -327,8 +324,7 @@ function isComputed(database: Database, name: string): boolean {
 function readLayer(file: string, database: Database, layer: Layer, form?: FieldForm): Table {
   assertNoComputedColumns(file, database, layer.name);
   const isCoded = ['EPSG', 'ESRI'].includes(layer.organization.toUpperCase());
-  const system =
-    (isCoded ? toGeomSystem(layer.code) : undefined) ?? parseSystemOfPrj(layer.definition);
+  const system = isCoded ? toGeomSystem(layer.code) : undefined;
   if (system === undefined)
     throw makeUnsupportedCrsError(
       file,

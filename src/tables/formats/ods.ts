@@ -243,7 +243,7 @@ export function parseOds(
     throw makePasswordError(file);
   const content = entries.get('content.xml');
   if (content === undefined || !type.startsWith(SPREADSHEET))
-    throw makeOtherFormatError(file, 'OpenDocument');
+    throw makeOtherFormatError(file, { called: 'OpenDocument', isMap: false });
   return parseContent(file, content, 'document-content', named, headerRows);
 }
 
@@ -266,7 +266,8 @@ function parseContent(
 ): Table {
   return readWorkbookPart(file, part, (bytes) => {
     const document = walkXml(bytes, MAX_NODES);
-    if (document.root.name !== root) throw makeOtherFormatError(file, 'OpenDocument');
+    if (document.root.name !== root)
+      throw makeOtherFormatError(file, { called: 'OpenDocument', isMap: false });
     return makeTableOfSheet(file, listSheets(file, document), named, headerRows);
   });
 }
