@@ -49,8 +49,6 @@ type Format = {
 type TableReader = Format & {
   /** First bytes as Latin-1. */
   readonly signature?: string;
-  /** Text at the beginning of an XML document of this format. */
-  readonly root?: RegExp;
   /** Loads the reader on demand and reads the table. */
   read(source: FileSource): Promise<Table>;
 };
@@ -74,14 +72,6 @@ const READERS = {
         ? (await import('./formats/form-export.ts')).readRepeatFiles(table, photoFolder)
         : table;
     },
-  },
-  fods: {
-    extensions: ['fods'],
-    called: 'FODS',
-    root: /<office:document\s/,
-    options: ['sheet', 'headerRows'],
-    read: async ({ file, bytes, sheet, headerRows }) =>
-      (await import('./formats/ods.ts')).parseFlatOds(file, bytes, sheet, headerRows),
   },
   geojson: {
     extensions: ['geojson', 'geojsonl', 'geojsons', 'geojsonseq', 'ndjson', 'json'],
@@ -133,14 +123,6 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
     },
   },
   {
-    extensions: ['ods'],
-    called: 'ODS',
-    part: /^content\.xml$/,
-    options: ['sheet', 'headerRows'],
-    read: async ({ file, archive, sheet, headerRows }) =>
-      (await import('./formats/ods.ts')).parseOds(file, await archive.readAll(), sheet, headerRows),
-  },
-  {
     extensions: ['kmz'],
     called: 'KMZ',
     part: /\.kml$/i,
@@ -171,14 +153,26 @@ const UNREAD_FORMATS: readonly UnreadFormat[] = [
     part: /\.(?:shp|dbf)$/i,
     isMap: true,
   },
+  {
+    called: 'OpenDocument',
+    extensions: /\.f?ods$/i,
+    head: makeRootPattern('office:document'),
+    part: /^content\.xml$/,
+    isMap: false,
+  },
   // Excel wraps an encrypted workbook in the container of its old format.
   { called: '.xls', head: /^\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1/, isMap: false },
   {
     called: 'HTML',
-    head: /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype\s+html|html|head|body|table)\b[\s\S]*<table\b/i,
+    head: makeRootPattern('html|head|body|table', '[\\s\\S]*<table\\b'),
     isMap: false,
   },
 ];
+
+/** Matches a text in XML or HTML by its first element. */
+function makeRootPattern(names: string, then = ''): RegExp {
+  return new RegExp(`^[^<]*(?:<[?!][^>]*>[^<]*)*<(?:${names})\\b${then}`, 'i');
+}
 
 /** Styles may precede the table of a page. */
 const UNREAD_HEAD_BYTES = 64 * 1024;
@@ -228,7 +222,7 @@ function detectReaderOfBytes(bytes: Buffer, named: Format | undefined): TableRea
   const start = findTextStart(bytes);
   // A text table may begin with either character, so its extension decides.
   if (named === READERS.csv || start === undefined) return READERS.csv;
-  if (start === '<') return FILE_READERS.find(({ root }) => root?.test(head)) ?? READERS.xml;
+  if (start === '<') return READERS.xml;
   const isJson =
     start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === READERS.geojson);
   return isJson ? READERS.geojson : READERS.csv;
@@ -251,7 +245,7 @@ function findTextStart(bytes: Buffer): string | undefined {
 }
 
 /**
- * Reads a table of finds from a file: CSV, XLSX, ODS, GeoJSON, KML, KMZ, GPX, GeoPackage or the service's XML, detected by content; or from the folder of a form that returned from a
+ * Reads a table of finds from a file: CSV, XLSX, GeoJSON, KML, KMZ, GPX, GeoPackage or the service's XML, detected by content; or from the folder of a form that returned from a
  * phone. The reader of a format is loaded on demand.
  * @throws FileError where the file cannot be read as a whole
  */

@@ -184,9 +184,7 @@ export function makeOtherFormatError(
   { called, isMap }: { readonly called: string; readonly isMap: boolean },
 ): FileError {
   return new FileError(file, msg`${file} is in a format that pas does not read: ${called}.`, {
-    hint: isMap
-      ? msg`Save it as GeoPackage or GeoJSON.`
-      : msg`Save it as .xlsx, .ods or CSV UTF-8.`,
+    hint: isMap ? msg`Save it as GeoPackage or GeoJSON.` : msg`Save it as .xlsx or CSV UTF-8.`,
   });
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
-import { makeOds } from '../support/make-ods.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
@@ -69,12 +68,6 @@ const READERS: Readonly<Record<string, Reader>> = {
           features: rows.map(makeFeature),
         }),
       ),
-  },
-  ods: {
-    second: 3,
-    isText: false,
-    isXml: true,
-    write: (rows) => makeOds([{ name: 'Nálezy', rows: [COLUMNS, ...rows.map(makeCells)] }]),
   },
   geojsonl: {
     second: 2,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { makeOds } from '../support/make-ods.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
 import { MEASURES_MEMORY, readPeakOfRefusal } from './peak-memory.ts';
 
@@ -50,21 +49,6 @@ describe.skipIf(!MEASURES_MEMORY)(
         'walk.csv',
         () => `local_id,WKT\nA,"LINESTRING (${line('1 2,')}1 2)"\n`,
         /Line 2 of the file has \d+ characters, which is too much for one find/,
-      ],
-      [
-        'a sheet of two hundred thousand rows',
-        'walk.ods',
-        () =>
-          makeOds([
-            {
-              name: 'a',
-              rows: [
-                ['local_id'],
-                ...Array.from({ length: 200_000 }, (_, index) => [`A-${index}`]),
-              ],
-            },
-          ]),
-        TOO_LARGE,
       ],
       [
         'a million waypoints',

@@ -100,25 +100,6 @@ describe('pas import reads', () => {
     ]);
   });
 
-  test('a flat workbook (.fods), with its sheets and days', async () => {
-    const spaces = ['office', 'table', 'text']
-      .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
-      .join(' ');
-    const cell = (text: string): string =>
-      `<table:table-cell office:value-type="string"><text:p>${text}</text:p></table:table-cell>`;
-    const day =
-      '<table:table-cell office:value-type="date" office:date-value="2024-06-01"><text:p>1.6.2024</text:p></table:table-cell>';
-    const sheet = (name: string, id: string): string =>
-      `<table:table table:name="${name}"><table:table-row>${cell('local_id')}${cell('datum_nalezu')}</table:table-row><table:table-row>${cell(id)}${day}</table:table-row></table:table>`;
-    const document = `<?xml version="1.0" encoding="UTF-8"?>\n<office:document ${spaces} office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet>${sheet('A', 'F-1')}${sheet('B', 'F-2')}</office:spreadsheet></office:body></office:document>`;
-    expect((await imported('a.fods', document)).finds).toMatchObject([
-      { local_id: 'F-1', elements: { datum_nalezu: '2024-06-01' } },
-    ]);
-    expect((await imported('a.fods', document, '--sheet', 'B')).finds).toMatchObject([
-      { local_id: 'F-2' },
-    ]);
-  });
-
   test('an export of ODK Central that was repacked with its folder, and its photographs', async () => {
     const archive = makeZip([
       {
@@ -162,6 +143,18 @@ describe('a format that is not read is refused by its name, with one to save it 
     '<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.0 Transitional//EN">\n<html><head><style>td {}</style></head><body><table><tr><td>local_id</td></tr></table></body></html>';
   test.each<readonly [string, string, string | Buffer, RegExp]>([
     ['a web page', 'a.html', page, /: HTML[\s\S]*Save it as \.xlsx/],
+    [
+      'a workbook of OpenDocument',
+      'a.zip',
+      makeZip([{ name: 'content.xml', content: '<a/>' }]),
+      /: OpenDocument[\s\S]*Save it as \.xlsx/,
+    ],
+    [
+      'a flat one',
+      'a.xml',
+      '<?xml version="1.0"?>\n<office:document xmlns:office="x"/>',
+      /: OpenDocument[\s\S]*Save it as \.xlsx/,
+    ],
     ['a shapefile', 'a.shp', '\0\0\x27\n\0', /: shapefile[\s\S]*Save it as GeoPackage/],
     ['its table', 'a.DBF', '\x03', /: shapefile[\s\S]*Save it as GeoPackage/],
     [

@@ -1,13 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeOds } from '../support/make-ods.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { setFlags } from '../support/run-pas.ts';
 import { tinyPng } from '../support/season.ts';
 import { useMock, useVocabularies } from '../support/use-mock.ts';
 
-/** Files of phones, GIS programs and LibreOffice, as `pas import` reads them. */
+/** Files of phones and GIS programs, as `pas import` reads them. */
 
 const mock = useMock();
 const home = useVocabularies(mock);
@@ -25,15 +24,6 @@ const FILES: Readonly<Record<string, Buffer | string>> = {
   'walk.kml': kml(),
   'walk.kmz': makeZip([{ name: 'doc.kml', content: kml() }]),
   'walk.gpx': gpx,
-  'walk.ods': makeOds([
-    {
-      name: 'Nálezy',
-      rows: [
-        ['local_id', 'poznamka', 'lon', 'lat'],
-        ['T-1', NOTE, 15.17, 49.84],
-      ],
-    },
-  ]),
   'walk.geojsonl': `${feature}\n`,
   'walk.geojsons': `\u001e${feature}\n`,
   'walk.csv': `WKT,local_id,poznamka,geom_system\n"POINT Z (15.17 49.84 201)",T-1,${NOTE},4326\n`,

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { readFinds } from '../support/read-finds.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 import { COLUMNS, type RandomRow, randomRow, wrongCells } from '../unit/tables/random-cells.ts';
-import { makeOpenDocument, makeWorkbook } from '../unit/tables/random-spreadsheets.ts';
+import { makeWorkbook } from '../unit/tables/random-spreadsheets.ts';
 
 /** Rows of six random cells each, of every way to write them. */
 const ROWS = Number(process.env['CELL_ROWS'] ?? 800);
@@ -70,20 +70,6 @@ describe('a cell that another program wrote is queued as intended, or named in a
     expect(wrongCells(rows, await readFinds('season.xlsx', makeWorkbook(rows)))).toEqual([]);
   });
 
-  test.each(['.', ','] as const)(
-    'as LibreOffice writes it with the decimal separator %s',
-    async (decimal) => {
-      const rows = sample(2);
-      expect(
-        wrongCells(
-          rows,
-          await readFinds('season.ods', makeOpenDocument(rows, decimal)),
-          withPoints,
-        ),
-      ).toEqual([]);
-    },
-  );
-
   test.skipIf(!hasOpenpyxl)('by openpyxl', async () => {
     const rows = sample(3);
     const path = join(tempFolder(), 'season.xlsx');
@@ -91,7 +77,7 @@ describe('a cell that another program wrote is queued as intended, or named in a
     expect(wrongCells(rows, await readFinds(path, readFileSync(path)))).toEqual([]);
   });
 
-  test.skipIf(!hasOffice).each(['ods', 'fods', 'xlsx'])('by LibreOffice as %s', async (ending) => {
+  test.skipIf(!hasOffice)('by LibreOffice', async () => {
     const rows = sample(4, true);
     const folder = tempFolder();
     writeFileSync(join(folder, 'season.xlsx'), makeWorkbook(rows));
@@ -99,18 +85,17 @@ describe('a cell that another program wrote is queued as intended, or named in a
     const profile = `-env:UserInstallation=file://${join(folder, 'profile')}`;
     execFileSync(
       'soffice',
-      [profile, '--headless', '--convert-to', ending, '--outdir', out, join(folder, 'season.xlsx')],
+      [profile, '--headless', '--convert-to', 'xlsx', '--outdir', out, join(folder, 'season.xlsx')],
       {
         stdio: 'ignore',
       },
     );
-    const path = join(out, `season.${ending}`);
+    const path = join(out, 'season.xlsx');
     expect(wrongCells(rows, await readFinds(path, readFileSync(path)), withPoints)).toEqual([]);
   });
 
   test.skipIf(!hasGdal).each([
     ['XLSX', 'xlsx'],
-    ['ODS', 'ods'],
     ['GPKG', 'gpkg'],
     ['CSV', 'csv'],
   ])('by GDAL as %s', async (driver, ending) => {

@@ -68,7 +68,6 @@ const FORMS: Readonly<Record<string, Form>> = {
     options: ['-dsco', 'GPX_USE_EXTENSIONS=YES', '-nln', 'waypoints'],
     needsPoint: true,
   },
-  ODS: { driver: 'ODS', ending: 'ods', inColumns: true },
   'CSV with WKT in S-JTSK': {
     driver: 'CSV',
     ending: 'csv',

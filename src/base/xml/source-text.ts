@@ -1,6 +1,5 @@
 import { type Message, msg } from '../message.ts';
 import { getSourceText, type XmlDocument, type XmlElement } from './element.ts';
-import { parseXml } from './parse.ts';
 
 /**
  * Returns the source of the namespace declarations in scope at the end of `path`, inner ones
@@ -47,12 +46,12 @@ export function* walkStrayTexts(document: XmlDocument, element: XmlElement): Gen
   }
 }
 
-/** Yields the source before, between and behind the children of an element, and the next child. */
+/** Yields the source before, between and behind the children of an element. */
 function* listGaps(document: XmlDocument, element: XmlElement) {
   let start = element.start + Buffer.byteLength(getStartTag(document, element));
   for (const child of [...element.children, undefined]) {
     const end = child?.start ?? document.bytes.lastIndexOf('</', element.end - 1);
-    yield { start, source: getSourceText(document, { start, end }), child };
+    yield { start, source: getSourceText(document, { start, end }) };
     start = child?.end ?? end;
   }
 }
@@ -71,22 +70,4 @@ export function* walkStrayTextsWithin(
 
 export function makeStrayTextMessage({ element: { name }, text }: StrayText): Message {
   return msg`The text "${text}" is between the elements of ${name}. Move it into one of them, or remove it.`;
-}
-
-/** Yields the texts and the children of an element in document order. */
-export function* walkMixedContent(
-  document: XmlDocument,
-  element: XmlElement,
-): Generator<string | XmlElement> {
-  const { children, text } = element;
-  if (children.length === 0) {
-    if (text !== '') yield text;
-    return;
-  }
-  for (const { source, child } of listGaps(document, element)) {
-    // Comments, CDATA sections and references are parsed as elsewhere.
-    if (source !== '')
-      yield /[<&\r]/.test(source) ? parseXml(Buffer.from(`<t>${source}</t>`)).root.text : source;
-    if (child !== undefined) yield child;
-  }
 }

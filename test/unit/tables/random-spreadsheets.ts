@@ -1,4 +1,3 @@
-import { makeOds } from '../../support/make-ods.ts';
 import { workbookParts } from '../../support/make-workbook.ts';
 import { makeZip } from '../../support/make-zip.ts';
 import { COLUMNS, type RandomCell, type RandomRow } from './random-cells.ts';
@@ -58,39 +57,4 @@ export function makeWorkbook(rows: readonly RandomRow[]): Buffer {
       part.name.endsWith('styles.xml') ? { ...part, content: styles } : part,
     ),
   );
-}
-
-/** As LibreOffice writes them where the decimal separator is this one. */
-export function makeOpenDocument(rows: readonly RandomRow[], decimal: '.' | ','): Buffer {
-  const local = (shown: string): string =>
-    decimal === ',' ? shown.replace(/(?<=\d)\.(?=\d+%?$)/, ',') : shown;
-  const cellXml = ({ stored, shown }: RandomCell): string => {
-    const cell = (attributes: string, text: string): string =>
-      `<table:table-cell ${attributes}><text:p>${escaped(text)}</text:p></table:table-cell>`;
-    switch (stored.kind) {
-      case 'text':
-        return cell('office:value-type="string"', stored.text);
-      case 'error':
-        return cell(
-          'table:formula="of:=A1" office:value-type="string" office:string-value="" calcext:value-type="error"',
-          stored.text,
-        );
-      case 'number':
-        return cell(`office:value-type="float" office:value="${stored.value}"`, local(shown));
-      case 'day':
-        return cell(`office:value-type="date" office:date-value="${stored.iso}"`, shown);
-      case 'truth':
-        return cell(`office:value-type="boolean" office:boolean-value="${stored.isTrue}"`, shown);
-      case 'unsaved':
-        return '<table:table-cell table:formula="of:=A1"/>';
-    }
-  };
-  const lines = rows.map((row, index) => {
-    const cells = COLUMNS.map((column) => cellXml(row[column])).join('');
-    const id = `R-${index + 2}`;
-    const lat =
-      '<table:table-cell office:value-type="float" office:value="49.84"><text:p>49,84</text:p></table:table-cell>';
-    return `<table:table-row><table:table-cell office:value-type="string"><text:p>${id}</text:p></table:table-cell>${cells}${lat}</table:table-row>`;
-  });
-  return makeOds([{ name: 'Nálezy', rows: [HEADER, ...lines] }]);
 }
