@@ -91,7 +91,7 @@ const READERS = {
     },
   },
   xml: {
-    extensions: ['xml', 'gpx', 'kml'],
+    extensions: ['xml', 'gpx'],
     called: 'XML',
     options: [],
     read: async ({ file, bytes }) =>
@@ -122,13 +122,6 @@ const ARCHIVE_READERS: readonly ArchiveReader[] = [
         : table;
     },
   },
-  {
-    extensions: ['kmz'],
-    called: 'KMZ',
-    part: /\.kml$/i,
-    options: [],
-    read: async (source) => (await import('./formats/xml-table.ts')).readKmz(source),
-  },
 ];
 
 const FORMATS: readonly Format[] = [...FILE_READERS, ...ARCHIVE_READERS];
@@ -151,6 +144,13 @@ const UNREAD_FORMATS: readonly UnreadFormat[] = [
     extensions: /\.(?:shp|dbf)$/i,
     head: /^\0\0'\n/,
     part: /\.(?:shp|dbf)$/i,
+    isMap: true,
+  },
+  {
+    called: 'KML',
+    extensions: /\.km[lz]$/i,
+    head: makeRootPattern('kml'),
+    part: /\.kml$/i,
     isMap: true,
   },
   {
@@ -245,7 +245,7 @@ function findTextStart(bytes: Buffer): string | undefined {
 }
 
 /**
- * Reads a table of finds from a file: CSV, XLSX, GeoJSON, KML, KMZ, GPX, GeoPackage or the service's XML, detected by content; or from the folder of a form that returned from a
+ * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML, detected by content; or from the folder of a form that returned from a
  * phone. The reader of a format is loaded on demand.
  * @throws FileError where the file cannot be read as a whole
  */
@@ -274,7 +274,7 @@ function listConflictCopies(path: string): Issue[] {
 
 async function readFile(path: string, options: ReadOptions): Promise<Table> {
   const isOnDisk = true;
-  const isArchive = statOrNothing(path)?.isFile() === true && /\.(?:zip|kmz)$/i.test(path);
+  const isArchive = statOrNothing(path)?.isFile() === true && /\.zip$/i.test(path);
   if (isArchive) return readArchive(path, { ...options, isOnDisk });
   return readBytes({ ...options, isOnDisk, file: path, bytes: await readInputFile(path) });
 }

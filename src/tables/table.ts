@@ -142,12 +142,6 @@ export function makeUnreadPartsIssues(place: TablePlace, others: readonly Part[]
   return [makeWarningIssue('table-other-sheets', message, getTablePlace(place))];
 }
 
-/** Makes the warning of parts of records that pas does not read. */
-export function makeNotReadIssue(file: string, names: string): Issue {
-  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
-  return makeWarningIssue('table-not-read', message, { file });
-}
-
 /** Returns the position of the header, for issues of columns. */
 export function getHeaderPlace(table: Table): TablePlace & { readonly row?: number } {
   const row = table.headerRow ?? (table.unit === undefined ? 1 : undefined);

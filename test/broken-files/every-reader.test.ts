@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { FileError } from '../../src/base/errors.ts';
 import { makeGeoPackage, pointBlob } from '../support/make-geopackage.ts';
 import { makeWorkbook } from '../support/make-workbook.ts';
-import { makeZip } from '../support/make-zip.ts';
 import { readFinds } from '../support/read-finds.ts';
 
 /**
@@ -34,16 +33,6 @@ const makeFeature = ({ id, lon, lat, note }: Row) => ({
   geometry: { type: 'Point', coordinates: [lon, lat] },
   properties: { local_id: id, poznamka: note },
 });
-const makeKml = (rows: readonly Row[]): string =>
-  [
-    '<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Folder><name>Sonda 1</name>',
-    ...rows.map(
-      ({ id, lon, lat, note }) =>
-        `<Placemark><name>${id}</name><description>${note}</description><Point><coordinates>${lon},${lat},201.5</coordinates></Point></Placemark>`,
-    ),
-    '</Folder></Document></kml>',
-  ].join('\n');
-
 const READERS: Readonly<Record<string, Reader>> = {
   csv: {
     second: 3,
@@ -74,18 +63,6 @@ const READERS: Readonly<Record<string, Reader>> = {
     isText: true,
     isXml: false,
     write: (rows) => lines(...rows.map((row) => JSON.stringify(makeFeature(row)))),
-  },
-  kml: {
-    second: 2,
-    isText: true,
-    isXml: true,
-    write: (rows) => Buffer.from(makeKml(rows)),
-  },
-  kmz: {
-    second: 2,
-    isText: false,
-    isXml: true,
-    write: (rows) => makeZip([{ name: 'doc.kml', content: makeKml(rows) }]),
   },
   gpkg: {
     second: 2,

@@ -96,7 +96,7 @@ describe('an unreadable file is one error with advice', () => {
     ['gpkg/not-sqlite.gpkg', 'another format (GeoPackage)'],
     ['gpx/cut-short.gpx', 'line 3'],
     ['gpx/entity.gpx', 'a DTD is not allowed'],
-    ['gpx/only-tracks.gpx', 'no placemarks or waypoints'],
+    ['gpx/only-tracks.gpx', 'no waypoints'],
     ['xml/billion-laughs.xml', 'a DTD is not allowed'],
     ['xml/other-namespace.xml', 'http://example.org/other'],
     ['xml/page.html', 'a DTD is not allowed'],

@@ -5,8 +5,6 @@ import { MEASURES_MEMORY, readPeakOfRefusal } from './peak-memory.ts';
 /** Limit of memory of `pas` for any file of at most 64 MiB. */
 const MAX_BYTES = 400 * 1024 * 1024;
 
-const kml = (geometry: string): string =>
-  `<kml xmlns="http://www.opengis.net/kml/2.2" xmlns:gx="http://www.google.com/kml/ext/2.2"><Placemark><name>A</name>${geometry}</Placemark><Placemark><name>B</name><Point><coordinates>15,49</coordinates></Point></Placemark></kml>`;
 /** Ten million of them stay below the limit of a file. */
 const line = (point: string): string => point.repeat(10_000_000);
 const TOO_LARGE = /is larger than pas reads/;
@@ -19,24 +17,6 @@ describe.skipIf(!MEASURES_MEMORY)(
   'a file built to fill the memory is one clear error with little memory:',
   () => {
     test.each<readonly [string, string, () => Buffer | string, RegExp]>([
-      [
-        'a line of ten million points in KML',
-        'walk.kml',
-        () => kml(`<LineString><coordinates>${line('15,49 ')}</coordinates></LineString>`),
-        /a text is longer than/,
-      ],
-      [
-        'a track of two million points in KML',
-        'walk.kml',
-        () => kml(`<gx:Track>${'<gx:coord>15 49</gx:coord>'.repeat(2_000_000)}</gx:Track>`),
-        /there are more than 1000000 elements/,
-      ],
-      [
-        'a million placemarks',
-        'walk.kml',
-        () => kml('').replace('<Placemark>', '<Placemark/>'.repeat(1_000_000) + '<Placemark>'),
-        TOO_LARGE,
-      ],
       [
         'a line of ten million points in a sequence of GeoJSON',
         'walk.geojsonl',

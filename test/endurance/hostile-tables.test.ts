@@ -220,10 +220,9 @@ describe.skipIf(!MEASURES_MEMORY)('a small file takes little time, whatever is i
       /not a GeoJSON feature/,
     ],
     [
-      'KML that goes ever deeper',
-      'season.kml',
-      () =>
-        `<kml xmlns="http://www.opengis.net/kml/2.2">${'<Folder>'.repeat(290_000)}${'</Folder>'.repeat(290_000)}</kml>`,
+      'GPX that goes ever deeper',
+      'season.gpx',
+      () => gpx(`${'<wpt>'.repeat(290_000)}${'</wpt>'.repeat(290_000)}`),
       /is not valid XML/,
     ],
     [

@@ -43,18 +43,6 @@ describe('pas import reads', () => {
     ]);
   });
 
-  test('KML of Google My Maps, whose online pictures stay in the note', async () => {
-    const picture = 'https://mymaps.usercontent.google.com/hostedimage/m/x';
-    const html = `<![CDATA[<img src="${picture}" height="200" width="auto" /><br><br>spona, 5 cm]]>`;
-    const data = `<ExtendedData><Data name="gx_media_links"><value>${picture}</value></Data></ExtendedData>`;
-    const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document><Placemark><name>K9</name><description>${html}</description>${data}<Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark></Document></kml>`;
-    const { finds, report } = await imported('map.kml', kml);
-    expect([report?.added, report?.issues]).toEqual([1, []]);
-    expect(finds).toMatchObject([
-      { local_id: 'K9', elements: { poznamka: `spona, 5 cm\n${picture}` } },
-    ]);
-  });
-
   test('ESRI:102067, which is S-JTSK, in every format that names its system', async () => {
     const x = -693_922.37;
     const y = -1_076_044.69;
@@ -154,6 +142,13 @@ describe('a format that is not read is refused by its name, with one to save it 
       'a.xml',
       '<?xml version="1.0"?>\n<office:document xmlns:office="x"/>',
       /: OpenDocument[\s\S]*Save it as \.xlsx/,
+    ],
+    ['KML', 'a.xml', '<?xml version="1.0"?><!-- a --><kml/>', /: KML[\s\S]*Save it as GeoPackage/],
+    [
+      'KMZ',
+      'a.zip',
+      makeZip([{ name: 'doc.kml', content: '<kml/>' }]),
+      /: KML[\s\S]*Save it as GeoPackage/,
     ],
     ['a shapefile', 'a.shp', '\0\0\x27\n\0', /: shapefile[\s\S]*Save it as GeoPackage/],
     ['its table', 'a.DBF', '\x03', /: shapefile[\s\S]*Save it as GeoPackage/],

@@ -51,9 +51,6 @@ const CZECH = 'aábcčdďeéěfghiíjklmnňoópqrřsštťuúůvwxyýzžAÁČĎÉ
 const LETTERS = `${CZECH}„“–…§°€Łłßöü日本✓Ωж🏺`;
 
 const FORMS: Readonly<Record<string, Form>> = {
-  KML: { driver: 'KML', ending: 'kml' },
-  'KML of LIBKML': { driver: 'LIBKML', ending: 'kml' },
-  KMZ: { driver: 'LIBKML', ending: 'kmz' },
   'GeoPackage in S-JTSK': { driver: 'GPKG', ending: 'gpkg', system: '5514' },
   GeoJSON: { driver: 'GeoJSON', ending: 'geojson', options: ['-lco', 'COORDINATE_PRECISION=9'] },
   'lines of GeoJSON': { driver: 'GeoJSONSeq', ending: 'geojsonl' },

@@ -26,7 +26,7 @@ export function makePointCountFault(count: number): Unreadable {
   return makeShapeFault(`MultiPoint (${count})`);
 }
 
-export function makeDamagedPointFault(): Unreadable {
+function makeDamagedPointFault(): Unreadable {
   return makeUnreadable('geometry-form', msg`The geometry is damaged. Draw the point again.`);
 }
 

@@ -1,8 +1,9 @@
-import { posix } from 'node:path';
 import { parseHtml } from '../../base/characters.ts';
+import { joinFileNames } from '../../base/csv.ts';
 import { FileError } from '../../base/errors.ts';
-import { isReadable, makeUnreadable, type Reading } from '../../base/issue.ts';
+import { isReadable, makeUnreadable, makeWarningIssue, type Reading } from '../../base/issue.ts';
 import { msg } from '../../base/message.ts';
+import { isPictureName } from '../../base/names.ts';
 import {
   getAttribute,
   getChild,
@@ -14,32 +15,19 @@ import {
 import { walkXml, XmlSyntaxError, type XmlWalk } from '../../base/xml/parse.ts';
 import { makeStrayTextMessage, walkStrayTexts } from '../../base/xml/source-text.ts';
 import { NEW_PERSON } from '../../finds/field.ts';
-import { FIELDS, type Field } from '../../finds/fields.ts';
+import { type ColumnName, FIELDS, type Field, findColumnByName } from '../../finds/fields.ts';
 import { FORBIDDEN_TEXT } from '../../finds/harvested-find.ts';
-import {
-  makePointCountFault,
-  makeShapeFault,
-  type PointInSystem,
-} from '../../finds/place/geometry.ts';
-import {
-  addUnreadWarning,
-  collectDeviceValues,
-  collectOtherElement,
-  type UnreadNames,
-} from '../device-values.ts';
+import { parseDayOfMoment } from '../../finds/parse-cell.ts';
+import type { PointInSystem } from '../../finds/place/geometry.ts';
 import { FINDS_NAMESPACE } from '../exports/exported-find.ts';
 import { makeSyntaxError, makeTableOfRecords, type ReadRecord, type Table } from '../table.ts';
-import { type ArchiveSource, assertNotNested, openAttachments } from './zip-entries.ts';
-
-/** A document, and the folder in its archive to which its links are relative. */
-export type XmlPart = { readonly document: XmlWalk; readonly folder?: string };
 
 /** An element that is a record, and its ancestors from the root. */
 type RecordElement = { readonly element: XmlElement; readonly around: readonly XmlElement[] };
 
 /** How a kind of XML holds records. */
 type XmlDialect = {
-  readonly unit: 'feature' | 'waypoint' | 'find';
+  readonly unit: 'waypoint' | 'find';
   /** Elements that are parsed; those that are no records are skipped, one at a time. */
   readonly names: ReadonlySet<string>;
   isRecord(part: RecordElement, root: XmlElement): boolean;
@@ -47,215 +35,63 @@ type XmlDialect = {
   parsePlace(record: XmlElement): Reading<PointInSystem | undefined>;
   /** Elements of a record between whose children no text may stand. */
   listParts(record: XmlElement): readonly XmlElement[];
-  collectValues(part: RecordElement, folder: string): Map<string, string>;
+  collectValues(part: RecordElement): Map<string, string>;
 };
 
 /**
- * Reads the records of documents as a table. A fault names the record, since its number among
+ * Reads the records of a document as a table. A fault names the record, since its number among
  * hundreds is hard to find on a device.
- * @param parts several where an archive has more documents; then lines have no meaning
- * @param none error of documents without records
- * @throws XmlSyntaxError where a document is not well-formed; `none` where there are no records
+ * @param none error of a document without records
+ * @throws XmlSyntaxError where the document is not well-formed; `none` where there are no records
  */
 function readXmlRecords(
   file: string,
-  parts: readonly XmlPart[],
+  document: XmlWalk,
   dialect: XmlDialect,
   none: FileError,
 ): Table {
-  const { unit } = dialect;
   const readRecords = function* (): Generator<ReadRecord> {
+    const countLine = makeLineCounter(document);
     let row = 0;
-    for (const { document, folder = '' } of parts) {
-      const countLine = makeLineCounter(document);
-      const findLine = (at: number) => (parts.length > 1 ? undefined : countLine(at));
-      for (const part of document.readParts(dialect.names)) {
-        if (!dialect.isRecord(part, document.root)) continue;
-        row += 1;
-        const { element } = part;
-        const line = findLine(element.start);
-        const find = getChildText(element, 'name');
-        const point = dialect.parsePlace(element);
-        const [stray] = dialect
-          .listParts(element)
-          .flatMap((each) => [...walkStrayTexts(document, each)]);
-        if (!isReadable(point)) yield { row, line, find, ...point };
-        else if (stray !== undefined)
-          yield {
-            row,
-            line: findLine(stray.start),
-            find,
-            ...makeUnreadable('stray-text', makeStrayTextMessage(stray)),
-          };
-        else yield { row, line, values: dialect.collectValues(part, folder), point: point.value };
-      }
+    for (const part of document.readParts(dialect.names)) {
+      if (!dialect.isRecord(part, document.root)) continue;
+      row += 1;
+      const { element } = part;
+      const line = countLine(element.start);
+      const find = getChildText(element, 'name');
+      const point = dialect.parsePlace(element);
+      const [stray] = dialect
+        .listParts(element)
+        .flatMap((each) => [...walkStrayTexts(document, each)]);
+      if (!isReadable(point)) yield { row, line, find, ...point };
+      else if (stray !== undefined) {
+        const fault = makeUnreadable('stray-text', makeStrayTextMessage(stray));
+        yield { row, line: countLine(stray.start), find, ...fault };
+      } else yield { row, line, values: dialect.collectValues(part), point: point.value };
     }
   };
-  return makeTableOfRecords({ file, unit }, readRecords, [], none);
+  return makeTableOfRecords({ file, unit: dialect.unit }, readRecords, [], none);
 }
 
-const KML_NAMESPACE = /^(?:https?:\/\/(?:www\.opengis\.net|earth\.google\.com)\/kml\/2\.\d)?$/;
-
-/** Tells if the root of a document is that of KML, of any version. */
-function isKml({ name, namespace }: XmlElement): boolean {
-  return name === 'kml' && KML_NAMESPACE.test(namespace);
-}
-
-const PLACEMARKS = new Set(['Placemark']);
-const GEOMETRIES = new Set([
-  'Point',
-  'LineString',
-  'LinearRing',
-  'Polygon',
-  'MultiGeometry',
-  'Model',
-  'Track',
-  'MultiTrack',
-]);
-/** Elements that are read, or only concern the display. */
-const KNOWN = new Set([
-  ...GEOMETRIES,
-  'name',
-  'description',
-  'ExtendedData',
-  'TimeStamp',
-  'styleUrl',
-  'Style',
-  'StyleMap',
-  'visibility',
-  'balloonVisibility',
-  'open',
-  'LookAt',
-  'Camera',
-  'Region',
-]);
-
-/**
- * Reads the placemarks of KML in all folders: the name is the local id, the description the note,
- * fields are columns, pictures in the description and attachments are photographs, and the day of
- * the time stamp is the day of the find. Heights are not read.
- * @throws FileError where there are no placemarks; XmlSyntaxError
- */
-function parseKml(file: string, parts: readonly XmlPart[]): Table {
-  const unread: UnreadNames = new Set();
-  const dialect: XmlDialect = {
-    unit: 'feature',
-    names: PLACEMARKS,
-    isRecord: ({ element }, root) => element.namespace === root.namespace,
-    parsePlace,
-    listParts: (placemark) => [placemark],
-    collectValues: ({ element }, folder) => collectPlacemarkValues(element, folder, unread),
-  };
-  return addUnreadWarning(readXmlRecords(file, parts, dialect, makeNoPointsError(file)), unread);
-}
-
-function makeNoPointsError(file: string): FileError {
-  return new FileError(file, msg`${file} has no placemarks or waypoints. Lines are not finds.`, {
-    hint: msg`Mark each find as a point, and export the points.`,
-  });
-}
-
-function collectPlacemarkValues(
-  placemark: XmlElement,
-  folder: string,
-  unread: UnreadNames,
-): Map<string, string> {
-  const { text, pictures } = parseHtml(getChildText(placemark, 'description') ?? '');
-  const stamp = placemark.children.find(({ name }) => name === 'TimeStamp');
-  for (const { name } of placemark.children) if (!KNOWN.has(name)) unread.add(name);
-  const fields: [string, string][] = [];
-  const attachments: string[] = [];
-  for (const field of getChild(placemark, 'ExtendedData')?.children ?? []) {
-    const named = getAttribute(field, 'name') ?? field.name;
-    const value = getChildText(field, 'value') ?? '';
-    if (field.name === 'SchemaData') {
-      for (const simple of field.children)
-        fields.push([getAttribute(simple, 'name') ?? simple.name, simple.text.trim()]);
-    } else if (field.name !== 'Data') collectOtherElement(field, fields, attachments, unread);
-    else if (named === MAP_PICTURES) attachments.push(...(value.match(/\S+/g) ?? []));
-    else fields.push([named, value]);
-  }
-  const links = [...pictures, ...attachments].map((link) => resolveLink(folder, link));
-  return collectDeviceValues(
-    {
-      name: getChildText(placemark, 'name') ?? '',
-      notes: [text],
-      time: (stamp && getChildText(stamp, 'when', placemark.namespace)) ?? '',
-      links,
-      fields,
-    },
-    unread,
-  );
-}
-
-/** Field in which Google My Maps lists addresses of pictures. */
-const MAP_PICTURES = 'gx_media_links';
-
-/** Makes a link, which is relative to its document, relative to the archive's root. */
-function resolveLink(folder: string, link: string): string {
-  return /^(?:[a-z][a-z\d+.-]*:|\/)/i.test(link) ? link : posix.join(folder, link);
-}
-
-function parsePlace(placemark: XmlElement): Reading<PointInSystem | undefined> {
-  const geometries = listGeometries(placemark);
-  const [geometry, another] = geometries;
-  if (geometry === undefined) return { value: undefined };
-  if (another !== undefined && geometries.every(({ name }) => name === 'Point'))
-    return makePointCountFault(geometries.length);
-  const named = another === undefined ? geometry.name : 'MultiGeometry';
-  if (named !== 'Point') return makeShapeFault(named);
-  const coordinates = getChildText(geometry, 'coordinates') ?? '';
-  if (coordinates === '') return { value: undefined };
-  const [, x, y] =
-    /^(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)(?:\s*,\s*[-+\d.eE]+)?$/.exec(
-      coordinates.slice(0, MAX_CHARACTERS),
-    ) ?? [];
-  if (x === undefined || y === undefined) {
-    return makeUnreadable('geometry-form', msg`The coordinates of the point are not two numbers.`);
-  }
-  return { value: { system: '4326', x, y } };
-}
-
-/** Limit for the coordinates of one point. */
-const MAX_CHARACTERS = 200;
-
-/** Lists the geometries of a placemark, also those in groups. */
-function listGeometries({ children }: XmlElement): readonly XmlElement[] {
-  return children
-    .filter(({ name }) => GEOMETRIES.has(name))
-    .flatMap((each) => (each.name === 'MultiGeometry' ? listGeometries(each) : [each]));
-}
-
-/** Limit for the nodes of a find, waypoint or placemark, and of the document around them. */
+/** Limit for the nodes of a find or waypoint, and of the document around them. */
 const MAX_NODES = 1_000_000;
 
 /**
- * Reads XML: waypoints of GPX, placemarks of KML, or finds in the service's own form. A DTD is
- * refused and nothing is fetched.
+ * Reads XML: waypoints of GPX, or finds in the service's own form. A DTD is refused and nothing is
+ * fetched.
  * @throws FileError where the document is not well-formed, or of another kind
  */
 export function parseXmlTable(file: string, bytes: Buffer): Table {
-  return walkTable(file, (walk) => {
-    const document = walk(bytes);
-    if (isKml(document.root)) return parseKml(file, [{ document }]);
+  try {
+    const document = walkXml(withDeclarationFirst(bytes), MAX_NODES);
     if (isGpx(document.root)) return parseGpx(file, document);
     const { name, namespace } = document.root;
     const root = namespace === '' ? name : `${name} (${namespace})`;
     const none = new FileError(
       file,
-      msg`${file} is XML with the root ${root}, and contains no GPX waypoints, KML placemarks or finds of the service.`,
+      msg`${file} is XML with the root ${root}, and contains no GPX waypoints or finds of the service.`,
     );
-    return readXmlRecords(file, [{ document }], FINDS, none);
-  });
-}
-
-/**
- * Reads a table from documents.
- * @throws FileError where one of them is not well-formed
- */
-function walkTable(file: string, read: (walk: (bytes: Buffer) => XmlWalk) => Table): Table {
-  try {
-    return read((bytes) => walkXml(withDeclarationFirst(bytes), MAX_NODES));
+    return readXmlRecords(file, document, FINDS, none);
   } catch (thrown) {
     if (!(thrown instanceof XmlSyntaxError)) throw thrown;
     throw makeSyntaxError(file, 'XML', thrown.says, thrown);
@@ -292,7 +128,7 @@ const POINTS = new Set(['wpt', 'trkpt', 'rtept']);
  * @throws FileError where there are no waypoints; XmlSyntaxError
  */
 function parseGpx(file: string, document: XmlWalk): Table {
-  const unread: UnreadNames = new Set();
+  const unread = new Set<string>();
   const dialect: XmlDialect = {
     unit: 'waypoint',
     names: POINTS,
@@ -302,11 +138,23 @@ function parseGpx(file: string, document: XmlWalk): Table {
     listParts: (waypoint) => [waypoint],
     collectValues: ({ element }) => collectWaypointValues(element, unread),
   };
-  return addUnreadWarning(
-    readXmlRecords(file, [{ document }], dialect, makeNoPointsError(file)),
-    unread,
+  const none = new FileError(
+    file,
+    msg`${file} has no waypoints. Tracks and routes are not finds.`,
+    { hint: msg`Mark each find as a waypoint, and export the waypoints.` },
   );
+  const table = readXmlRecords(file, document, dialect, none);
+  if (unread.size === 0) return table;
+  const names = [...unread].slice(0, MAX_NAMES).join(', ');
+  const message = msg`Not read: ${names}. What belongs to the finds must be in fields of their own, with texts, numbers or days.`;
+  return {
+    ...table,
+    issues: [...table.issues, makeWarningIssue('table-not-read', message, { file })],
+  };
 }
+
+/** Limit of the names that one warning lists. */
+const MAX_NAMES = 100;
 
 function parsePosition(waypoint: XmlElement): Reading<PointInSystem> {
   const lon = getAttribute(waypoint, 'lon')?.trim() ?? '';
@@ -328,23 +176,100 @@ const READ = new Set([
   'ele',
 ]);
 
-function collectWaypointValues(waypoint: XmlElement, unread: UnreadNames): Map<string, string> {
-  for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
-  const fields: [string, string][] = [];
+/**
+ * Returns the texts of a waypoint by column: its extensions named like columns, then its name, day
+ * and photographs where the column is empty. What finds no column (further names, notes, links,
+ * repeated extensions) is appended to the note. Names of what is not read are added to `unread`,
+ * `time` among them where an extension has another day.
+ */
+function collectWaypointValues(waypoint: XmlElement, unread: Set<string>): Map<string, string> {
+  const values = new Map<string, string>();
+  const columns = new Map<ColumnName, string>();
   const attachments: string[] = [];
+  const again: string[] = [];
+  for (const { name } of waypoint.children) if (!READ.has(name)) unread.add(name);
   const extensions = getChild(waypoint, 'extensions')?.children ?? [];
-  for (const leaf of extensions.flatMap(listLeaves))
-    collectOtherElement(leaf, fields, attachments, unread);
+  for (const { name, text } of extensions.flatMap(listLeaves)) {
+    const value = text.trim();
+    const column = findColumnByName(name);
+    if (value === '') continue;
+    if (name === 'attachment') attachments.push(value);
+    else if (column === undefined) unread.add(name);
+    else if (!values.has(name)) {
+      values.set(name, value);
+      columns.set(column, name);
+    } else if (value !== values.get(name)) again.push(`${name}: ${value}`);
+  }
+  const fill = (column: ColumnName, text: string): boolean => {
+    const name = columns.get(column) ?? column;
+    const existing = values.get(name) ?? '';
+    if (existing === '' && text !== '') values.set(name, text);
+    return text === '' || existing === '' || existing === text;
+  };
   const notes = ['desc', 'cmt'].map((name) => parseHtml(getChildText(waypoint, name) ?? ''));
-  return collectDeviceValues(
-    {
-      name: getChildText(waypoint, 'name') ?? '',
-      notes: notes.map(({ text }) => text),
-      time: getChildText(waypoint, 'time') ?? '',
-      links: [...notes.flatMap(({ pictures }) => pictures), ...listLinks(waypoint), ...attachments],
-      fields,
-    },
-    unread,
+  const links = [
+    ...notes.flatMap(({ pictures }) => pictures),
+    ...listLinks(waypoint),
+    ...attachments,
+  ];
+  const name = getChildText(waypoint, 'name') ?? '';
+  const otherNames = fill('local_id', name) ? [] : [name];
+  if (!fill('datum_nalezu', parseDay(getChildText(waypoint, 'time') ?? ''))) unread.add('time');
+  const isPicture = (link: string): boolean => isPictureName(getLinkedFile(link) ?? '');
+  const otherLinks = links.filter((link) => !isPicture(link) && !link.startsWith('data:'));
+  const added = [...otherNames, ...notes.map(({ text }) => text), ...again, ...otherLinks];
+  append(values, columns.get('poznamka') ?? 'poznamka', added, '\n');
+  const photographs = links
+    .filter(isPicture)
+    .map((link) => joinFileNames([getLinkedFile(link) ?? '']));
+  append(values, columns.get('photos') ?? 'photos', photographs, ';');
+  return values;
+}
+
+function append(
+  values: Map<string, string>,
+  field: string,
+  texts: readonly string[],
+  between: string,
+): void {
+  const existing = values.get(field) ?? '';
+  const already = [...existing.split(between), existing, ''];
+  const more = [...new Set(texts)].filter((text) => !already.includes(text));
+  if (more.length > 0)
+    values.set(field, [existing, ...more].filter((text) => text !== '').join(between));
+}
+
+/**
+ * Returns the file of a link: a path relative to the table, or the name of a file on the device.
+ * Undefined for the web.
+ */
+function getLinkedFile(link: string): string | undefined {
+  const isLocal = /^file:/i.test(link);
+  if (!isLocal && /^[a-z][a-z\d+.-]+:/i.test(link)) return undefined;
+  const path = decodeLink(
+    link.replace(/^file:(?:\/\/[^/]*)?/i, '').replace(/[?#].*$/s, ''),
+  ).replaceAll('\\', '/');
+  return isLocal || /^(?:\/|[a-z]:)/i.test(path)
+    ? path.slice(path.lastIndexOf('/') + 1)
+    : path.replace(/^(?:\.\/)+/, '');
+}
+
+function decodeLink(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * Returns the day; a time without a zone is local at the site. An unreadable time stays, so that
+ * the cell is reported.
+ */
+function parseDay(time: string): string {
+  return (
+    parseDayOfMoment(time) ??
+    time.replace(/^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?$/, '$1')
   );
 }
 
@@ -421,33 +346,4 @@ function getFieldText(field: Field, element: XmlElement): string {
   if (field.kind !== 'reference' && field.kind !== 'term') return element.text.trim();
   const id = getAttribute(element, 'id')?.trim() ?? '';
   return id === NEW_PERSON ? element.text.trim() : id;
-}
-
-/**
- * Reads the placemarks of an archive of KML (KMZ), those of `doc.kml` first. Photographs of the
- * archive are attachments of the table; they are unpacked on demand, so the archive may have any
- * size.
- * @throws FileError where the archive is damaged, a document of it is no KML, or there are no
- * placemarks
- */
-export async function readKmz({ file, archive, bytes }: ArchiveSource): Promise<Table> {
-  assertNotNested(file, archive.paths);
-  const contents: { readonly name: string; readonly bytes: Buffer }[] = [];
-  for (const name of findDocuments(archive.paths))
-    contents.push({ name, bytes: await archive.read(name) });
-  return walkTable(file, (walk) => {
-    const parts = contents.map(({ name, bytes }) => {
-      const document = walk(bytes);
-      if (isKml(document.root)) return { document, folder: posix.dirname(name) };
-      throw makeNoPointsError(`${file}/${name}`);
-    });
-    return { ...parseKml(file, parts), attachments: openAttachments(file, archive.paths, bytes) };
-  });
-}
-
-/** Finds the documents of an archive, `doc.kml` first. */
-function findDocuments(paths: readonly string[]): readonly string[] {
-  return paths
-    .filter((name) => /\.kml$/i.test(name) && !/(?:^|\/)(?:\.|__MACOSX\/)/.test(name))
-    .sort((one, other) => Number(other === 'doc.kml') - Number(one === 'doc.kml'));
 }

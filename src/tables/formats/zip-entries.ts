@@ -46,21 +46,6 @@ function isLink({ externalFileAttributes }: Entry): boolean {
   return ((externalFileAttributes >>> 16) & 0o170000) === 0o120000;
 }
 
-const ARCHIVE = /\.(?:zip|kmz|7z|rar|tar|t?gz|bz2|xz)$/i;
-
-/**
- * Checks that no part of an archive is an archive.
- * @throws FileError where one is
- */
-export function assertNotNested(file: string, paths: Iterable<string>): void {
-  const nested = [...paths].find((name) => ARCHIVE.test(name));
-  if (nested === undefined) return;
-  throw new FileError(
-    file,
-    msg`${file} contains another archive, ${nested}. Unpack it, and import what is in it.`,
-  );
-}
-
 /** An archive whose parts are unpacked on demand. */
 type ZipFile = {
   readonly paths: readonly string[];

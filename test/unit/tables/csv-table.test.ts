@@ -176,7 +176,7 @@ describe('reading from disk', () => {
   });
 
   // Five seconds each.
-  test.concurrent.each(['csv', 'zip', 'kmz'])(
+  test.concurrent.each(['csv', 'zip'])(
     'a pipe named .%s without a writer is given up',
     async (ending) => {
       const pipe = join(folder, `silent.${ending}`);

@@ -42,6 +42,36 @@ describe('a waypoint of a device', () => {
     ).toMatchObject([{ photos: '../../p.jpg' }]);
   });
 
+  test('has extensions that precede its name and notes, and nothing is lost', async () => {
+    const extensions =
+      '<ogr:local_id>K-7</ogr:local_id><ogr:note>z formuláře</ogr:note><ogr:hloubka>25</ogr:hloubka><ogr:hloubka>30</ogr:hloubka>';
+    const { rows } = await listRows(
+      'walk.gpx',
+      gpx(`<name>bod 3</name><desc>z popisu</desc><extensions>${extensions}</extensions>`),
+    );
+    expect(rows).toEqual([
+      { local_id: 'K-7', note: 'z formuláře\nbod 3\nz popisu\nhloubka: 30', hloubka: '25' },
+    ]);
+  });
+
+  test('has the pictures of its description and its attachments as photographs', async () => {
+    const html =
+      '<![CDATA[<table><tr><td>&#345;eka &amp; les</td><td>250&nbsp;m</td></tr></table><a href="files/p1.jpg"><img src="files/p1.jpg"></a><br>druhý řádek]]>';
+    const attached = ['files/p%202.jpg', '/storage/emulated/0/Locus/p3.JPG', 'files/hlas.amr']
+      .map((path) => `<ogr:attachment>${path}</ogr:attachment>`)
+      .join('');
+    const { rows } = await listRows(
+      'walk.gpx',
+      gpx(`<name>A</name><desc>${html}</desc><extensions>${attached}</extensions>`),
+    );
+    expect(rows).toMatchObject([
+      {
+        photos: 'files/p1.jpg;files/p 2.jpg;p3.JPG',
+        poznamka: 'řeka & les 250 m\ndruhý řádek\nfiles/hlas.amr',
+      },
+    ]);
+  });
+
   test('has extensions named like columns as columns; the others are named once', async () => {
     const waypoint =
       '<name>A</name><sym>Flag</sym><extensions><gpxx:WaypointExtension><gpxx:DisplayMode>x</gpxx:DisplayMode></gpxx:WaypointExtension><ogr:hloubka>25</ogr:hloubka></extensions>';

@@ -312,10 +312,33 @@ test('a damaged photograph in an archive is not unpacked', async () => {
     /larger than pas reads/,
   );
   await enclosed?.close();
-  writeFileSync(
-    `${archive}-2.zip`,
-    makeZip([{ name: '../walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) }]),
-  );
-  await expect(readTable(`${archive}-2.zip`)).rejects.toThrow(/points outside the archive/);
   expect(readFileSync(archive)).toEqual(bytes);
+});
+
+test.each([
+  ['a name that climbs', { name: '../../a.jpg', content: 'a' }],
+  ['a name from the root', { name: '/etc/passwd', content: 'a' }],
+  ['a symbolic link', { name: 'media/a.jpg', content: '/etc/passwd', mode: 0o120777 }],
+])('an archive of forms with %s is one error', async (_, part) => {
+  const form = { name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) };
+  const archive = makeZip([form, part]);
+  const file = join(tempFolder(), 'walk.zip');
+  writeFileSync(file, archive);
+  for (const reading of [parseTableBytes('walk.zip', archive), readTable(file)])
+    await expect(reading).rejects.toThrow('points outside the archive');
+});
+
+test('an archive of forms on the disk may be larger than a table, for its photographs', async () => {
+  const form = { name: 'walk.csv', content: csv(CENTRAL, { KEY: 'uuid:1' }) };
+  const photographs = [1, 2].map((nth) => ({
+    name: `media/${nth}.jpg`,
+    content: Buffer.alloc(40 * 1024 * 1024),
+    level: 0,
+  }));
+  const file = join(tempFolder(), 'walk.zip');
+  writeFileSync(file, makeZip([form, ...photographs]));
+  expect(await readTable(file)).toMatchObject({
+    rowCount: 1,
+    attachments: { paths: ['walk.csv', 'media/1.jpg', 'media/2.jpg'] },
+  });
 });

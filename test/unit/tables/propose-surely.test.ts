@@ -166,17 +166,6 @@ test('a table with the names of a GPS device is read as its waypoints', () => {
   ]);
 });
 
-test('a KML field beside the description is kept with it, and a link is no element', async () => {
-  const placemark =
-    '<Placemark><name>K9</name><description>spona, 5 cm</description><ExtendedData><Data name="popis"><value>text</value></Data>' +
-    '<Data name="odkaz"><value>https://example.org/x</value></Data></ExtendedData><Point><coordinates>15.17120,49.84050,0</coordinates></Point></Placemark>';
-  const kml = `<kml xmlns="http://www.opengis.net/kml/2.2"><Document>${placemark}</Document></kml>`;
-  const { finds } = readAsProposed(await parseTableBytes('mapa.kml', Buffer.from(kml)));
-  expect(finds).toHaveLength(1);
-  for (const text of ['text', 'spona, 5 cm', 'odkaz: https://example.org/x'])
-    expect(finds[0]?.elements.poznamka).toContain(text);
-});
-
 test('a column like no element is kept in the note, and an area is left to the service', () => {
   const table = csv('č.;váha (g);regál;k. ú.\nA1;12,5;R1;Všesoky\nA2;;R2;Všesoky\n');
   expect(readAsProposed(table).finds.map(({ elements }) => elements.poznamka)).toEqual([
