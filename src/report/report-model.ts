@@ -1,7 +1,7 @@
 import { formatDecimal, getLanguage, msgid, ngettext, t } from '../base/language.ts';
 import { type Command, type Message, msg } from '../base/message.ts';
 import type { BoundingBox, Polygon } from '../finds/place/areas.ts';
-import type { PointInBothSystems } from '../finds/place/geometry.ts';
+import type { Point, PointInBothSystems } from '../finds/place/geometry.ts';
 import type { Thumbnail } from '../photos/photograph.ts';
 import { type Html, html } from './html.ts';
 
@@ -93,21 +93,28 @@ export function isWaitingForPerson({ state, problems }: ReportFind): boolean {
   );
 }
 
-/** One map: its extent, and the boundaries that may be in it. */
+/** The window of a map: converts degrees to drawing units, x to the right and y down. */
+export type MapFrame = {
+  readonly width: number;
+  readonly height: number;
+  readonly metresPerUnit: number;
+  /** Degrees. */
+  readonly box: BoundingBox;
+  place(lonLat: Point): Point;
+};
+
+/** One map: its finds, and the boundaries that may be in it. */
 export type MapSheet = {
   readonly kind: 'overview' | 'detail';
   readonly title: string;
-  readonly box: BoundingBox;
+  readonly frame: MapFrame;
   readonly finds: readonly MappedFind[];
   readonly districts: readonly LabelledArea[];
   /** Empty where the scale is too small for them. */
   readonly areas: readonly LabelledArea[];
 };
 
-export type MappedFind = {
-  readonly number: number;
-  readonly localId: string;
-  readonly state: ReportState;
+export type MappedFind = Pick<ReportFind, 'number' | 'localId' | 'state' | 'area'> & {
   readonly place: PointInBothSystems;
 };
 export type LabelledArea = { readonly label: string; readonly polygon: Polygon };

@@ -13,7 +13,7 @@ import { findKnownAccount } from '../outbox/open-outbox.ts';
 import { iterateFinds, type StoredFind } from '../outbox/stored-finds.ts';
 import { loadImageLibrary, makeThumbnailMaker, type Thumbnail } from '../photos/photograph.ts';
 import { readAssets } from './html.ts';
-import { makeFrameAround, type PlannedMapSheet, planMapSheets } from './map-frame.ts';
+import { planMapSheets } from './map.ts';
 import { type FindWithPictures, GENERATOR, renderPage } from './page.ts';
 import {
   collectReportFind,
@@ -24,6 +24,7 @@ import {
 import {
   countFindsByState,
   isWaitingForPerson,
+  type Label,
   type LabelledCount,
   type MappedFind,
   type MapSheet,
@@ -148,8 +149,8 @@ function gatherReport(request: ReportRequest): GatheredReport {
     subjects.push(getSubject(stored));
   }
   const reportFinds = finds.map(({ find }) => find);
-  const mapped = reportFinds.flatMap(({ number, localId, state, place }): MappedFind[] =>
-    place === undefined ? [] : [{ number, localId, state, place }],
+  const mapped = reportFinds.filter(
+    (find): find is ReportFind & MappedFind => find.place !== undefined,
   );
   const { madeMs, profile, places, vocabulary } = request;
   const account = findKnownAccount(request.outbox);
@@ -180,7 +181,7 @@ function gatherReport(request: ReportRequest): GatheredReport {
               .join(' '),
           },
     ),
-    maps: drawSheets(vocabulary, planMapSheets(mapped), reportFinds),
+    maps: completeSheets(vocabulary, planMapSheets(mapped)),
   };
   return { report, finds };
 }
@@ -231,9 +232,9 @@ function findSources({
 }
 
 /** Counts by label, most frequent first, finds without one last. */
-function countBy(
-  finds: readonly ReportFind[],
-  getLabel: (find: ReportFind) => { readonly id: string; readonly text: string } | undefined,
+function countBy<Find>(
+  finds: readonly Find[],
+  getLabel: (find: Find) => Label | undefined,
 ): LabelledCount[] {
   const counts = new Map<string, { key: string; label: string; count: number }>();
   for (const find of finds) {
@@ -258,41 +259,29 @@ function countBy(
 const AREAS_BELOW_METRES = 60;
 const TITLE_AREAS = 3;
 
-function drawSheets(
+function completeSheets(
   vocabulary: Vocabulary,
-  planned: readonly PlannedMapSheet[],
-  finds: readonly ReportFind[],
+  planned: ReturnType<typeof planMapSheets>,
 ): MapSheet[] {
-  const areaByNumber = new Map(finds.map(({ number, area }) => [number, area]));
-  return planned.map(({ kind, finds: members, box }, index) => {
-    const { box: framed, metresPerUnit } = makeFrameAround(box, kind);
-    const listAreas = (set: string): MapSheet['areas'] => listAreasInBox(vocabulary, set, framed);
+  return planned.map((sheet, index) => {
+    const { kind, finds, frame } = sheet;
+    const listAreas = (set: string) => listAreasInBox(vocabulary, set, frame.box);
     return {
-      kind,
-      title: kind === 'overview' ? t`Overview` : makeSheetTitle(members, areaByNumber, index),
-      box,
-      finds: members,
+      ...sheet,
+      title: kind === 'overview' ? t`Overview` : makeSheetTitle(finds, index + 1),
       districts: listAreas('ruian_okres'),
-      areas: metresPerUnit <= AREAS_BELOW_METRES ? listAreas('ruian_katastr') : [],
+      areas: frame.metresPerUnit <= AREAS_BELOW_METRES ? listAreas('ruian_katastr') : [],
     };
   });
 }
 
-/** Returns the areas with most of the finds. */
-function makeSheetTitle(
-  members: readonly MappedFind[],
-  areaByNumber: ReadonlyMap<number, string | undefined>,
-  index: number,
-): string {
-  const counts = new Map<string, number>();
-  for (const { number } of members) {
-    const area = areaByNumber.get(number);
-    if (area !== undefined) counts.set(area, (counts.get(area) ?? 0) + 1);
-  }
-  const names = [...counts]
-    .sort((a, b) => b[1] - a[1] || compareCzech(a[0], b[0]))
-    .map(([name]) => name);
-  const sheet = index + 1;
-  if (names.length === 0) return t`Map ${sheet}`;
-  return names.slice(0, TITLE_AREAS).join(', ') + (names.length > TITLE_AREAS ? ' …' : '');
+/** Returns the areas with most of the finds; the number of the map where none is known. */
+function makeSheetTitle(finds: readonly MappedFind[], number: number): string {
+  const areas = countBy(
+    finds.filter(({ area }) => area !== undefined),
+    ({ area = '' }) => ({ id: area, text: area }),
+  );
+  if (areas.length === 0) return t`Map ${number}`;
+  const names = areas.slice(0, TITLE_AREAS).map(({ label }) => label);
+  return names.join(', ') + (areas.length > TITLE_AREAS ? ' …' : '');
 }

@@ -1,10 +1,7 @@
-// Places the names on a zoomed map, and on a narrow screen, where letters are larger: no name covers a mark or another name, or leaves the map.
+// Places the names on the maps; letters are larger on a narrow screen. No name covers a mark or another name, or leaves the map.
 (() => {
   const SVG = 'http://www.w3.org/2000/svg';
-  /**
-   * Sizes of a letter, of the gap beside a mark, and of the labels along the edges, in units;
-   * map-labels.ts has the same.
-   */
+  /** Sizes of a letter, of the gap beside a mark, and of the labels along the edges, in units. */
   const LETTER = { width: 7, height: 13, inAreas: 8.2 };
   const GAP = 4;
   const EDGES = { left: 58, right: 78, top: 20, bottom: 20 };
@@ -34,39 +31,16 @@
         .map(Number) ?? [];
     return { x, y };
   };
-  /** Returns the place on the whole map, which a mark shares with its label. @param {Element} node */
-  const getPlaceKey = (node) => `${node.getAttribute('data-x')} ${node.getAttribute('data-y')}`;
-  /** Returns the name of a mark: its find, or the first of several. @param {Element} mark */
-  const getMarkName = (mark) => {
-    const lines = (mark.querySelector('title')?.textContent ?? '').split('\n');
-    const otherCount = (mark.getAttribute('data-finds') ?? '').split(' ').length - 1;
-    const [name = ''] = /^.*(?=: )/.exec(lines[mark.matches('.stack') ? 1 : 0] ?? '') ?? [];
-    const short = [...name].length > 20 ? `${[...name].slice(0, 19).join('')}…` : name;
-    if (!mark.matches('.stack')) return short;
-    return otherCount < 9 ? `${short} +${otherCount}` : '';
-  };
-
   class NamePlacer {
     /** @param {SVGSVGElement} svg */
     constructor(svg) {
       this.svg = svg;
       this.labels = /** @type {SVGGElement} */ (svg.querySelector('.labels'));
-      this.drawn = [...this.labels.children];
-      this.names = new Map(this.drawn.map((label) => [getPlaceKey(label), label.textContent]));
       this.areas = [...svg.querySelectorAll('.names > *')];
     }
 
-    /** @param {number} zoom */
-    place(zoom) {
+    place() {
       const scale = narrow.matches ? 1.75 : 1;
-      const isWhole = zoom === 1 && this.svg.querySelector('.mark.left-out') === null;
-      if (isWhole && !narrow.matches) {
-        this.labels.replaceChildren(...this.drawn);
-        for (const area of this.areas)
-          area.classList.toggle('left-out', area.matches('.when-closer'));
-        this.#clearEdges();
-        return;
-      }
       const { width, height } = this.svg.viewBox.baseVal;
       const marks = [
         ...this.svg.querySelectorAll(
@@ -95,22 +69,21 @@
         return isFree;
       };
       const named = marks.length > MAX_NAMED ? [] : marks;
-      /** @param {Element} mark */
-      const getName = (mark) =>
-        isWhole ? (this.names.get(getPlaceKey(mark)) ?? '') : getMarkName(mark);
       this.labels.replaceChildren(
-        ...named.flatMap((mark) => labelBeside(mark, getName(mark.mark), scale, take)),
+        ...named.flatMap((each) =>
+          labelBeside(each, each.mark.getAttribute('data-name') ?? '', scale, take),
+        ),
       );
       for (const area of this.areas) {
         const { x, y } = getPosition(area);
         const letters = [...(area.textContent ?? '')].length;
-        const box = makeBox(
-          x,
-          y,
-          (letters * LETTER.inAreas * scale) / 2,
-          (LETTER.height * scale) / 2,
+        const halfWidth = (letters * LETTER.inAreas * scale) / 2;
+        const halfHeight = (LETTER.height * scale) / 2;
+        const lines = [0, -1, 1, -2, 2].find((each) =>
+          take(makeBox(x, y + each * 2 * halfHeight, halfWidth, halfHeight)),
         );
-        area.classList.toggle('left-out', !take(box));
+        area.classList.toggle('left-out', lines === undefined);
+        area.setAttribute('dy', `${0.35 + (lines ?? 0) * 1.15}em`);
       }
     }
 
@@ -196,18 +169,14 @@
     const names = new NamePlacer(
       /** @type {SVGSVGElement} */ (figure.querySelector('.map-window > *')),
     );
-    let zoom = 1;
     /** @type {number | undefined} */
     let waiting;
     // While a map is dragged, one update per frame suffices.
     const updateSoon = () => {
       if (waiting !== undefined) cancelAnimationFrame(waiting);
-      waiting = requestAnimationFrame(() => names.place(zoom));
+      waiting = requestAnimationFrame(() => names.place());
     };
-    figure.addEventListener('map-drawn', (event) => {
-      zoom = /** @type {CustomEvent<number>} */ (event).detail;
-      updateSoon();
-    });
+    figure.addEventListener('map-drawn', updateSoon);
     new ResizeObserver(updateSoon).observe(figure);
   }
 })();

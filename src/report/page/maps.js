@@ -94,8 +94,7 @@
       text.setAttribute('x', String(length / 2));
       const [value, unit] = metres < 1000 ? [metres, 'm'] : [metres / 1000, 'km'];
       text.textContent = `${value.toLocaleString(this.#language)} ${unit}`;
-      const left = scale.dataset['corner'] === 'left' ? 16 : width - 16 - length;
-      scale.setAttribute('transform', `translate(${left} ${height - 34})`);
+      scale.setAttribute('transform', `translate(${width - 16 - length} ${height - 34})`);
     }
 
     #drawPosition() {
@@ -118,7 +117,7 @@
     }
 
     #announceDrawn() {
-      this.figure.dispatchEvent(new CustomEvent('map-drawn', { detail: this.#zoom }));
+      this.figure.dispatchEvent(new Event('map-drawn'));
     }
 
     /**

@@ -3,14 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { makeBoxAround } from '../../../src/finds/place/areas.ts';
 import { toSJtsk } from '../../../src/finds/place/geometry.ts';
 import {
-  groupOverlappingMarks,
+  groupFinds,
   MAP_WIDTH,
   makeFrameAround,
   makeGraticule,
-  placeLabels,
   planMapSheets,
   roundDownToStep,
-} from '../../../src/report/map-frame.ts';
+} from '../../../src/report/map.ts';
 import type { MappedFind } from '../../../src/report/report-model.ts';
 
 const lonLat = fc.tuple(
@@ -23,6 +22,7 @@ function findAt(number: number, wgs84: readonly [number, number]): MappedFind {
     number,
     localId: `K-${number}`,
     state: 'queued',
+    area: undefined,
     place: { wgs84, sJtsk: toSJtsk(wgs84), measuredIn: '4326' },
   };
 }
@@ -87,53 +87,34 @@ test('a step is 1, 2 or 5 with zeros, and no more than requested', () => {
   );
 });
 
-test('clusters contain every item once, and separate distant ones', () => {
-  const place = fc.tuple(
-    fc.double({ min: 0, max: 700, noNaN: true }),
-    fc.double({ min: 0, max: 500, noNaN: true }),
-  );
+test('groups contain every find once, and separate distant ones', () => {
   fc.assert(
-    fc.property(fc.array(place, { maxLength: 80 }), (places) => {
-      const items = places.map((at, index) => ({ at, index }));
-      const stacks = groupOverlappingMarks(items, ({ at }) => at, 15);
+    fc.property(fc.array(lonLat, { minLength: 1, maxLength: 80 }), (places) => {
+      const finds = places.map((place, index) => findAt(index, place));
+      const frame = makeFrameAround(makeBoxAround(places), 'overview');
+      const groups = groupFinds(finds, frame, 'detail');
       expect(
-        stacks.flatMap(({ members }) => members.map(({ index }) => index)).sort((a, b) => a - b),
-      ).toEqual([...items.keys()]);
-      for (const { members, reach } of stacks) {
-        for (const { at } of members)
-          expect(
-            Math.hypot(at[0] - (members[0]?.at[0] ?? 0), at[1] - (members[0]?.at[1] ?? 0)),
-          ).toBeLessThan(15);
+        groups.flatMap(({ members }) => members.map(({ number }) => number)).sort((a, b) => a - b),
+      ).toEqual([...finds.keys()]);
+      for (const { members, reach } of groups) {
+        const [first = [0, 0], ...others] = members.map(({ place }) => frame.place(place.wgs84));
+        for (const [x, y] of others)
+          expect(Math.hypot(x - first[0], y - first[1])).toBeLessThan(15);
         expect(reach).toBeLessThan(30);
       }
     }),
   );
 });
 
-test('ten thousand finds make no more clusters than fit a map', () => {
-  const items = Array.from(
+test('ten thousand finds make no more groups than fit a map', () => {
+  const places = Array.from(
     { length: 10_000 },
-    (_, index) => [(index * 7919) % 700, (index * 104_729) % 500] as const,
+    (_, index) =>
+      [12 + ((index * 7919) % 700) / 100, 48.6 + ((index * 104_729) % 500) / 200] as const,
   );
-  expect(groupOverlappingMarks(items, (at) => at, 15).length).toBeLessThan(4000);
-});
-
-test('place names do not overlap and stay inside the map', () => {
-  const requests = Array.from({ length: 60 }, (_, index) => ({
-    at: [100 + ((index * 97) % 560), 60 + ((index * 61) % 340)] as const,
-    text: `KH24-${index}`,
-    radius: 7,
-  }));
-  const labels = placeLabels(requests, { width: 760, height: 460 });
-  expect(labels.length).toBeGreaterThan(10);
-  const right = labels.filter(({ side }) => side === 'right');
-  for (const one of right) {
-    for (const other of right) {
-      const sameLine = Math.abs(one.at[1] - other.at[1]) < 10;
-      if (one !== other && sameLine)
-        expect(Math.abs(one.at[0] - other.at[0])).toBeGreaterThan(one.text.length * 6);
-    }
-  }
+  const finds = places.map((place, index) => findAt(index, place));
+  const frame = makeFrameAround(makeBoxAround(places), 'overview');
+  expect(groupFinds(finds, frame, 'overview').length).toBeLessThan(1000);
 });
 
 describe('sheets', () => {
