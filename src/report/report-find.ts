@@ -101,8 +101,7 @@ export function collectReportFind(
     accessibility: getAccessibility(sources, elements.pristupnost),
     ...makeFindspot(sources, elements, (pulled?.record ?? undefined) as HarvestedFind | undefined),
     problems: entries.flatMap((entry) => listProblems(entry, sources.places)),
-    next: listNextSteps({
-      localId: stored.localId,
+    next: listNextSteps(stored.localId, {
       state,
       photographsSent: countPhotographsAtService(outbox, pulled, photos),
       changes: {
@@ -110,7 +109,7 @@ export function collectReportFind(
         refused: countInState('refused'),
         uncertain: countInState('uncertain'),
       },
-      pulled: pulled !== undefined,
+      isPulled: pulled !== undefined,
     }),
     otherWords: collectSearchWords(sources, elements),
   };
@@ -267,65 +266,59 @@ function makeFindspot(
 
 function listProblems(entry: Entry, places: FindSources['places']): Problem[] {
   if (!['draft', 'queued', 'refused', 'uncertain'].includes(entry.state)) return [];
-  const problems = entry.issues.map(({ severity, element, message }): Problem => {
-    // An issue without an element may be a text of the service with any content.
-    const isShown = places === 'shown' || (element !== undefined && !canRevealLocation(element));
-    return {
-      severity,
-      element,
-      message: isShown
-        ? message
-        : t`The problem is not shown here because it might reveal the place.`,
-    };
-  });
-  const isReasonNew = entry.reason !== null && problems.length === 0 && entry.state !== 'queued';
-  if (!isReasonNew || entry.reason === null) return problems;
-  return [
-    {
-      severity: 'error',
-      message:
-        places === 'shown'
-          ? String(entry.reason)
-          : t`The problem is not shown here because it might reveal the place.`,
-    },
-  ];
+  // A text without an element may be one of the service with any content.
+  const conceal = (message: string, element?: string): string =>
+    places === 'shown' || (element !== undefined && !canRevealLocation(element))
+      ? message
+      : t`The problem is not shown here because it might reveal the place.`;
+  if (entry.issues.length === 0 && entry.reason !== null && entry.state !== 'queued')
+    return [{ severity: 'error', message: conceal(String(entry.reason)) }];
+  return entry.issues.map(({ severity, element, message }) => ({
+    severity,
+    element,
+    message: conceal(message, element),
+  }));
 }
 
-/** Changes of a find besides its import, by state. */
-type Changes = { readonly queued: number; readonly refused: number; readonly uncertain: number };
-
 type Situation = {
-  readonly localId: string;
   readonly state: ReportState;
   readonly photographsSent: number;
-  /** Photographs and registration numbers. */
-  readonly changes: Changes;
+  /** Photographs and registration numbers of the find, by the state of their entries. */
+  readonly changes: Readonly<Record<'queued' | 'refused' | 'uncertain', number>>;
   /** A pull has found the record. */
-  readonly pulled: boolean;
+  readonly isPulled: boolean;
 };
 
 /** Returns the next actions for a find; empty where it only has to wait, or is done. */
-function listNextSteps({
-  localId: find,
-  state,
-  photographsSent,
-  changes,
-  pulled,
-}: Situation): NextStep[] {
+function listNextSteps(
+  find: string,
+  { state, photographsSent, changes, isPulled }: Situation,
+): NextStep[] {
+  const isAtService = Object.values(AT_SERVICE).includes(state);
   const lacksPhotograph = photographsSent === 0 && changes.queued === 0;
   const steps: (NextStep & { readonly isDue: boolean })[] = [
     {
-      isDue: changes.refused > 0 && state !== 'refused',
-      text: t`See what happened to it:`,
-      command: cmd`pas show ${find}`,
+      isDue: state === 'draft' || state === 'refused',
+      text: t`Correct its row in the table and import the table again, or correct it here:`,
+      command: cmd`pas edit ${find}`,
     },
     {
-      isDue: changes.uncertain > 0 && state !== 'uncertain',
+      isDue: state === 'refused',
+      text: t`If the cause was in the service, send the same again:`,
+      command: cmd`pas resolve ${find} --resend`,
+    },
+    {
+      isDue: state === 'uncertain' || changes.uncertain > 0,
       text: t`pas cannot tell whether it arrived. Look it up:`,
       command: cmd`pas reconcile ${find}`,
     },
     {
-      isDue: changes.queued > 0 && isAtService(state),
+      isDue: state === 'gone' || (changes.refused > 0 && state !== 'refused'),
+      text: t`See what happened to it:`,
+      command: cmd`pas show ${find}`,
+    },
+    {
+      isDue: state === 'queued' || (changes.queued > 0 && isAtService),
       text: t`Send what is queued for it, when you are online.`,
       command: cmd`pas push ${find}`,
     },
@@ -335,54 +328,14 @@ function listNextSteps({
       command: cmd`pas photo add ${find} FILE`,
     },
     {
-      isDue: !pulled && isAtService(state),
+      isDue: !isPulled && isAtService,
       text: t`Ask the service for its current state.`,
       command: cmd`pas pull`,
     },
+    {
+      isDue: state === 'unsent',
+      text: t`Import its table again under this profile to queue it.`,
+    },
   ];
-  return [...listSteps(state, find), ...steps.filter(({ isDue }) => isDue)];
-}
-
-function isAtService(state: ReportState): boolean {
-  return (
-    state === 'registered' || state === 'submitted' || state === 'confirmed' || state === 'archived'
-  );
-}
-
-function listSteps(state: ReportState, find: string): NextStep[] {
-  const steps: Partial<Record<ReportState, NextStep[]>> = {
-    draft: [
-      {
-        text: t`Correct its row in the table and import the table again, or correct it here:`,
-        command: cmd`pas edit ${find}`,
-      },
-    ],
-    refused: [
-      {
-        text: t`Correct its row in the table and import the table again, or correct it here:`,
-        command: cmd`pas edit ${find}`,
-      },
-      {
-        text: t`If the cause was in the service, send the same again:`,
-        command: cmd`pas resolve ${find} --resend`,
-      },
-    ],
-    uncertain: [
-      {
-        text: t`pas cannot tell whether it arrived. Look it up:`,
-        command: cmd`pas reconcile ${find}`,
-      },
-    ],
-    queued: [
-      { text: t`Send what is queued for it, when you are online.`, command: cmd`pas push ${find}` },
-    ],
-    gone: [
-      {
-        text: t`See what happened to it:`,
-        command: cmd`pas show ${find}`,
-      },
-    ],
-    unsent: [{ text: t`Import its table again under this profile to queue it.` }],
-  };
-  return steps[state] ?? [];
+  return steps.filter(({ isDue }) => isDue);
 }
