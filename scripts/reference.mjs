@@ -105,7 +105,6 @@ const ENVIRONMENT = [
   ['PAS_PACING_PASSWORD', 'the password of the Redis that the profile names as pacing'],
   ['PAS_KEYRING', 'off: keep secrets in a file, not in the keyring'],
   ['PAS_LANG', 'the language, en or cs'],
-  ['VISUAL, EDITOR', 'the editor of pas edit'],
   ['NO_COLOR', 'no colours'],
 ];
 const FILES = [

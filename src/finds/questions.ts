@@ -104,7 +104,7 @@ export function getElementNames(name: QuestionName): readonly ElementName[] {
 }
 
 /** Returns the question whose answer fills the element; undefined where none does. */
-export function findQuestion(element: string): Question | undefined {
+export function findQuestionOfElement(element: string): Question | undefined {
   return QUESTIONS.find(({ name }) => getElementNames(name).some((each) => each === element));
 }
 

@@ -22,7 +22,7 @@ const FIND = 'K-1';
 
 async function laptop(flags: readonly string[] = NEVER_SETTLED): Promise<Home> {
   const home = await signedIn(mock.service, flags);
-  return home.with({ PAS_PASSWORD: 'archaeologist', EDITOR: 'true' });
+  return home.with({ PAS_PASSWORD: 'archaeologist' });
 }
 
 const readPhoto = (home: Home): string => home.file('p.png', tinyPng(1));
@@ -67,7 +67,7 @@ async function colleague(home: Home): Promise<Home> {
     ...accountFlags('archivist'),
     ...WITHOUT_PAUSES,
   );
-  const other = home.with({ PAS_PASSWORD: 'archivist', EDITOR: 'true', PAS_PROFILE: 'second' });
+  const other = home.with({ PAS_PASSWORD: 'archivist', PAS_PROFILE: 'second' });
   await other.do('login');
   return other;
 }
@@ -326,7 +326,12 @@ describe('Each advised command works when typed, for', () => {
       const run = await home
         .copy()
         .with(getReads(home))
-        .pas(...args, ...(ASKS.some((asks) => asks.test(command)) ? ['--yes'] : []));
+        .pas(
+          ...args,
+          // What a person answers on a terminal.
+          ...(ASKS.some((asks) => asks.test(command)) ? ['--yes'] : []),
+          ...(/^edit \S+$/.test(command) ? ['--set', 'poznamka=mended'] : []),
+        );
       // Without a terminal it names the answers instead of asking.
       const namesAnswers =
         run.code === 2 &&
@@ -354,7 +359,6 @@ function getReads({ env }: Home): NodeJS.ProcessEnv {
   const { PAS_PASSWORD = 'archaeologist', PAS_PROFILE } = env;
   return {
     PAS_PASSWORD,
-    EDITOR: 'true',
     PAS_PROFILE,
   };
 }

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, utimesSync } from 'node:fs';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { expectEnded } from '../support/expect-ended.ts';
 import { findStates } from '../support/find-states.ts';
@@ -17,16 +16,8 @@ beforeEach(async () => {
 
 const states = (): Promise<Record<string, string>> => findStates(home);
 
-/** An editor that does to the file what a line of sed says. */
-function editor(sed: string): Home {
-  return home.with({ EDITOR: `sed -i -e '${sed}'` });
-}
-
 const DRAFT =
   'local_id;projekt;stav;geom_system;pristupnost;poznamka\nD 1;C-202400101;2;4326;HES-000867;u cesty\n';
-const LEFT = (): string[] =>
-  readdirSync(join(home.folder, 'pas')).filter((name) => name.startsWith('edit-'));
-
 describe('a draft', () => {
   beforeEach(async () => {
     await home.pas('import', home.file('draft.csv', DRAFT));
@@ -83,56 +74,59 @@ describe('a draft', () => {
     expect(await states()).toEqual({ 'D 1': 'accepted' });
   });
 
-  test('is edited in an editor, and untouched values stay', async () => {
-    const shown = join(home.folder, 'shown.txt');
-    await home.with({ VISUAL: `sh -c 'cp "$0" ${shown}'` }).pas('edit', 'D 1');
-    const text = readFileSync(shown, 'utf8');
-    expect(text).toMatch(/# ✗ .*\nhloubka = \n/);
-    expect(text).toMatch(/poznamka = u cesty\n/);
-    expect(LEFT()).toEqual([]);
-    const run = await editor('s/^poznamka = .*/poznamka = dvě\\\\nřádky/').pas(
-      'edit',
-      'D 1',
-      '--json',
-    );
-    expect(JSON.parse(run.stdout)).toMatchObject({
-      state: 'draft',
-      changed: [{ element: 'poznamka', is: 'dvě\nřádky' }],
-    });
-    const [find] = await home.json('list');
-    expect(find?.elements).toMatchObject({ poznamka: 'dvě\nřádky', stav: 2 });
-    expect((await editor('d').pas('edit', 'D 1')).stdout).toMatch(/Nothing was changed/);
-  });
-
   test.each(['local_id=D 2', 'ident_cely=C-202400101-N00001'])(
-    'keeps its identifiers: %s is refused by flag and in an editor',
+    'keeps its identifiers: %s is refused',
     async (setting) => {
       const [name = ''] = setting.split('=');
-      const byFlag = await home.pas('edit', 'D 1', '--set', setting);
-      await expectEnded(byFlag, 3);
-      expect(byFlag.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
-      const inEditor = await editor(`$ a ${setting}`).pas('edit', 'D 1');
-      expect(inEditor.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
+      const run = await home.pas('edit', 'D 1', '--set', setting);
+      await expectEnded(run, 3);
+      expect(run.stdout).toMatch(`✗ ${name} cannot be changed. Leave it out.`);
       expect(await states()).toEqual({ 'D 1': 'draft' });
     },
   );
 
-  test('loses no typed text if a value cannot be read, or the editor fails', async () => {
-    const wrong = await editor(
-      's/^hloubka = .*/hloubka = deep/; s/^poznamka = .*/poznamka = new words/',
-    ).pas('edit', 'D 1');
+  test('is changed as a whole, or not at all', async () => {
+    const wrong = await home.pas(
+      'edit',
+      'D 1',
+      '--set',
+      'hloubka=deep',
+      '--set',
+      'poznamka=new words',
+    );
     await expectEnded(wrong, 3);
     expect(wrong.stdout).toMatch(/Depth \(hloubka\): .*deep/);
-    expect(wrong.stderr).toMatch(/Your text is in/);
-    const killed = await home.with({ EDITOR: 'false' }).pas('edit', 'D 1');
-    await expectEnded(killed, 2, /The unfinished edit in .* is continued/);
-    const mended = await editor('s/^hloubka = .*/hloubka = 30/').pas('edit', 'D 1');
-    expect(mended.stdout).toMatch(/poznamka: u cesty → new words/);
-    expect(LEFT()).toEqual([]);
+    expect((await home.json('list'))[0]?.elements).toMatchObject({ poznamka: 'u cesty', stav: 2 });
+    const right = await home.pas('edit', 'D 1', '--set', 'poznamka=new words', '--json');
+    expect(JSON.parse(right.stdout)).toMatchObject({
+      state: 'draft',
+      changed: [{ element: 'poznamka', was: 'u cesty', is: 'new words' }],
+    });
+    const same = await home.do('edit', 'D 1', '--set', 'poznamka=new words');
+    expect(same.stdout).toMatch(/Nothing was changed/);
     expect((await home.pas('edit', 'D 1', '--set', 'hlubka=3')).stderr).toMatch(
       /Did you mean hloubka/,
     );
     expect((await home.pas('edit', 'D 1')).stderr).toMatch(/--set element=value/);
+  });
+
+  test('has one point: parts of it are read with what it has', async () => {
+    const readPoint = async () => {
+      const [find] = await home.json('list');
+      const {
+        geom_system: system,
+        geom_wkt: degrees,
+        geom_sjtsk_wkt: metres,
+      } = find?.elements ?? {};
+      return [system, degrees, metres];
+    };
+    await home.pas('edit', 'D 1', '--set', 'lon=14.42', '--set', 'lat=50.08');
+    expect(await readPoint()).toEqual(['4326', 'POINT (14.42 50.08)', undefined]);
+    await expectEnded(home.pas('edit', 'D 1', '--set', 'geom_system=5514'), 3);
+    await home.pas('edit', 'D 1', '--point', '-743011.7 -1043265.5');
+    expect(await readPoint()).toEqual(['5514', undefined, 'POINT (-743011.7 -1043265.5)']);
+    await home.pas('edit', 'D 1', '--set', 'wkt=');
+    expect(await readPoint()).toEqual(['5514', undefined, undefined]);
   });
 });
 

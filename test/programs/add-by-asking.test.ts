@@ -108,20 +108,17 @@ test('a power cut loses no answer, and an unfinished find is not sent', async ()
   expect(await found('P-1')).toMatchObject({ state: 'draft' });
 
   await using edited = await startTerminal(['edit', 'P-1'], home);
-  await answer(edited, 'How do you want to edit P-1?', '', '❯ answer the questions');
-  await answer(edited, 'Project', '>');
   await answer(edited, 'Save P-1?', '', '❯ Save, ready to be sent');
   expect((await edited.ended()).code).toBe(0);
   expect(await found('P-1')).toMatchObject({ state: 'queued' });
 });
 
-test('pas edit asks the same questions with the current values; Ctrl-C changes nothing', async () => {
+test('pas edit changes any answer; Ctrl-C changes nothing', async () => {
   const before = await found('K-018');
   await using left = await startTerminal(['edit', 'K-018'], home);
-  await answer(left, 'How do you want to edit K-018?');
-  await answer(left, 'Project', '', '❯ C-202400101');
-  await answer(left, 'Target state', '', '❯ 2 submitted');
-  await left.expect('? Finder');
+  await answer(left, 'Save K-018?', 'depth');
+  await answer(left, 'Depth (cm) (40)', '45');
+  await left.expect('Save K-018?');
   await left.press('C-c');
   const interrupted = await left.ended();
   expect(interrupted.code).toBe(130);
@@ -129,13 +126,8 @@ test('pas edit asks the same questions with the current values; Ctrl-C changes n
   expect(await found('K-018')).toEqual(before);
 
   await using terminal = await startTerminal(['edit', 'K-018'], home);
-  await answer(terminal, 'How do you want to edit K-018?');
-  for (const question of ['Project', 'Target state', 'Finder'])
-    await answer(terminal, question, '', '❯');
-  await answer(terminal, 'Date of the find (2024-03-09)');
-  await answer(terminal, 'Accessibility', '', '❯ researcher');
+  await answer(terminal, 'Save K-018?', 'object', '❯   Object: spona');
   await answer(terminal, 'Object', 'buckl', '❯ buckle (přezka)');
-  await answer(terminal, 'Material', '>');
   await answer(terminal, 'Save K-018?', '', '❯ Save, ready to be sent');
   const { code, screen } = await terminal.ended();
   expect(code).toBe(0);

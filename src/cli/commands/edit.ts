@@ -1,16 +1,13 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import { writePrivateFile } from '../../base/disk/files.ts';
 import { type ExitReason, InterruptedError, UsageError } from '../../base/errors.ts';
 import { hasErrors } from '../../base/issue.ts';
 import { msgid, ngettext, t } from '../../base/language.ts';
-import { cmd, quoteShellWord } from '../../base/message.ts';
+import { cmd } from '../../base/message.ts';
+import { getElementNames, QUESTIONS } from '../../finds/questions.ts';
 import { resolveFindNames } from '../../outbox/changes/resolve-finds.ts';
 import type { StoredFind } from '../../outbox/stored-finds.ts';
 import { askAboutChangedFinds } from '../../outbox/unite.ts';
-import { formatFindLine, STATE_WORDS } from '../../outbox/views/entry-words.ts';
+import { STATE_WORDS } from '../../outbox/views/entry-words.ts';
 import { listFinds } from '../../outbox/views/records-at-service.ts';
 import { collapseRepeatedWarnings } from '../../tables/collapse-issues.ts';
 import { addWhereOption, appendValue, defineCommand, type Runner } from '../command.ts';
@@ -24,21 +21,20 @@ import {
 import { parseFilters } from '../find-filters.ts';
 import { makeInterviewContext, openEntrySession } from '../interview/add-find.ts';
 import {
-  type CellChange,
+  type ElementChange,
   type FindEdit,
   openEdit,
   type PlannedEdit,
   planEdits,
 } from '../interview/edit-find.ts';
-import { askChanges, type InterviewResult } from '../interview/interview.ts';
-import { askChoice } from '../prompt.ts';
+import { type InterviewResult, reviewFind } from '../interview/interview.ts';
 import { formatFindCount } from '../result-texts.ts';
 import { printIssues, requireConfirmation, toIssuesJson } from '../terminal.ts';
 
 export function register(program: Command, run: Runner): void {
   const command = defineCommand(program, {
     name: 'edit [find...]',
-    summary: t`Edit a find that was not sent or was refused: answer questions, in your editor or with flags. If it is complete, it is queued again.`,
+    summary: t`Edit a find that was not sent or was refused: answer questions, or with flags. If it is complete, it is queued again.`,
     examples: [
       'pas edit K-017',
       "pas edit K-017 --set depth_cm=20 --set note='beside the path'",
@@ -87,19 +83,14 @@ async function editOne(
   const { set, point } = options;
   if (set !== undefined || point !== undefined)
     return finish(context, stored, opened.bySettings(set ?? [], point));
-  if (context.terminal.interactive && (await isToBeAsked(context, stored.localId)))
+  if (context.terminal.interactive)
     return finish(context, stored, opened.byAnswers(await askForChanges(context, opened)));
-  return editInEditor(context, opened, stored);
+  throw new UsageError(t`pas cannot ask questions without a terminal.`, {
+    hint: t`Give the values with --set element=value.`,
+  });
 }
 
-async function isToBeAsked(context: Context, find: string): Promise<boolean> {
-  return askChoice(await context.prompt(), t`How do you want to edit ${find}?`, [
-    { value: true, name: t`answer the questions of ${cmd`pas add`}` },
-    { value: false, name: t`in the editor` },
-  ]);
-}
-
-/** Asks the questions of `pas add`, with the find's values as answers. */
+/** Shows the find, and lets the person change any answer of `pas add`. */
 async function askForChanges(context: Context, { find }: FindEdit): Promise<InterviewResult> {
   const { terminal } = context;
   const adding = openEntrySession(await openAddingSources(context), {});
@@ -108,46 +99,17 @@ async function askForChanges(context: Context, { find }: FindEdit): Promise<Inte
     say: terminal.note,
     offers: await openOfferSources(context),
   };
-  terminal.note(t`Enter keeps a value · < back · - empty · > to the end · Ctrl-C changes nothing`);
-  terminal.note(formatFindLine(find));
+  terminal.note(t`Enter keeps a value · - empty · Ctrl-C changes nothing`);
   try {
-    return await askChanges(find, makeInterviewContext(adding, asking));
+    return await reviewFind(find, {
+      ...makeInterviewContext(adding, asking),
+      questions: QUESTIONS.filter(({ name }) => getElementNames(name).length > 0),
+      keep: async () => {},
+    });
   } catch (thrown) {
     throw thrown instanceof InterruptedError
       ? new InterruptedError(t`Interrupted. Nothing was changed.`)
       : thrown;
-  }
-}
-
-/**
- * Edits the text of a find in the editor, until it can be read. The text stays in the data home until
- * its find is changed, so that no input is lost.
- */
-async function editInEditor(
-  context: Context,
-  opened: FindEdit,
-  stored: StoredFind,
-): Promise<ExitReason> {
-  const { places, prompt, terminal } = context;
-  const path = join(places.home, `edit-${stored.uuid}.txt`);
-  if (!existsSync(path)) writePrivateFile(path, opened.text());
-  else if (!terminal.interactive)
-    terminal.warn(t`The unfinished edit in ${path} is continued. Delete it to start again.`);
-  else if (!(await (await prompt()).confirm(t`Continue the unfinished edit?`, true)))
-    writePrivateFile(path, opened.text());
-  for (;;) {
-    runEditor(context, path);
-    const planned = opened.byText(readFileSync(path, 'utf8'));
-    const reason = finish(context, stored, planned);
-    if (planned.issues.length === 0) {
-      rmSync(path, { force: true });
-      return reason;
-    }
-    if (!terminal.interactive || !(await (await prompt()).confirm(t`Open the editor again?`))) {
-      terminal.warn(t`Your text is in ${path}. Run the command again to continue with it.`);
-      return 'dataRefused';
-    }
-    if (planned.again !== undefined) writePrivateFile(path, planned.again);
   }
 }
 
@@ -249,27 +211,10 @@ async function confirm(context: Context, finds: number): Promise<void> {
 
 function printChanges(
   { terminal }: Context,
-  changes: readonly CellChange[],
+  changes: readonly ElementChange[],
   stored: StoredFind,
 ): void {
   terminal.printLine(terminal.color.bold(stored.localId));
   for (const { element, was, is } of changes)
     terminal.printLine(`  ${element}: ${was ?? '–'} → ${is ?? '–'}`);
-}
-
-function runEditor({ environment, terminal }: Context, path: string): void {
-  const chosen = environment['VISUAL'] || environment['EDITOR'];
-  if (chosen === undefined && !terminal.interactive) {
-    throw new UsageError(t`pas cannot ask questions without a terminal.`, {
-      hint: t`Give the values with --set element=value, or name an editor in EDITOR.`,
-    });
-  }
-  const editor = chosen ?? (process.platform === 'win32' ? 'notepad' : 'vi');
-  // As in git, the editor may be a command with flags.
-  const quoted = process.platform === 'win32' ? `"${path}"` : quoteShellWord(path);
-  const { status, error } = spawnSync(`${editor} ${quoted}`, { shell: true, stdio: 'inherit' });
-  if (error === undefined && status === 0 && existsSync(path)) return;
-  throw new UsageError(t`The editor ${editor} failed. Your text is in ${path}.`, {
-    hint: t`Run the command again to continue with it, or set VISUAL or EDITOR to another editor.`,
-  });
 }

@@ -17,7 +17,7 @@ import {
   type Position,
   parsePosition,
 } from '../../finds/place/read-position.ts';
-import { pickCarriedElements, pickCopiedElements } from '../../finds/questions.ts';
+import { pickCarriedElements, pickCopiedElements, QUESTIONS } from '../../finds/questions.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidatedFind, type ValidationContext, validateFind } from '../../finds/rules.ts';
 import { openNumberLookup } from '../../outbox/changes/enqueue-change.ts';
@@ -309,7 +309,8 @@ export function makeInterviewContext(
   const latest = listLatestFinds(outbox, LATEST).map(({ elements }) => elements as FindElements);
   const read: InterviewContext['read'] = (question, text, find) =>
     parseAnswer(question, text, find, context);
-  return { ...asking, read, check, offerTerms: makeTermOfferer({ ...offers, latest }) };
+  const offerTerms = makeTermOfferer({ ...offers, latest });
+  return { ...asking, questions: QUESTIONS, read, check, offerTerms };
 }
 
 /**

@@ -1,17 +1,16 @@
 import { UsageError } from '../../base/errors.ts';
 import { hasErrors, type Issue, makeErrorIssue, makeUnreadable } from '../../base/issue.ts';
 import { t } from '../../base/language.ts';
-import { cmd, type Message, msg } from '../../base/message.ts';
-import { formatReferenceCell, NEW_PERSON } from '../../finds/field.ts';
+import { cmd, msg } from '../../base/message.ts';
 import {
+  type ElementName,
   FIELDS,
-  type Field,
   type FindElements,
-  findColumnByName,
+  getPointElement,
   isPointColumn,
-  POINT_COLUMNS,
 } from '../../finds/fields.ts';
 import type { Find, LookupTerm } from '../../finds/find.ts';
+import { formatValue } from '../../finds/harvested-find.ts';
 import { parsePosition } from '../../finds/place/read-position.ts';
 import { makeReferenceResolver } from '../../finds/resolve-references.ts';
 import { type ValidationContext, validateFind } from '../../finds/rules.ts';
@@ -27,10 +26,9 @@ import {
   serializeImportedRow,
 } from '../../outbox/stored-finds.ts';
 import { wantFind } from '../../outbox/wishes.ts';
-import { OF_ONE_FIND } from '../../tables/columns/column-rule.ts';
+import { OF_ONE_FIND, type Setting } from '../../tables/columns/column-rule.ts';
 import {
   isPointOrSystemColumn,
-  makeSetting,
   parseSettings,
   parseSettingTexts,
 } from '../../tables/columns/settings.ts';
@@ -38,172 +36,23 @@ import { acceptCertainPosition, makeDraftValidation } from './add-find.ts';
 import { replaceElements, replacePosition } from './answer.ts';
 import type { InterviewResult } from './interview.ts';
 
-/** Column name → text, as in a row of a table. */
-export type Cells = ReadonlyMap<string, string>;
-
-/** One line represents both elements of the point; `geom_system` selects the element. */
-const POINT_LINE = 'wkt';
-
-/**
- * Returns the cells of a find, with labels for vocabulary entries where a label resolves to the
- * same entry.
- */
-function getFindCells(elements: FindElements, lookupTerm: LookupTerm): Map<string, string> {
-  const cells = new Map<string, string>();
-  for (const field of FIELDS) {
-    const text = formatCell(field, elements, lookupTerm);
-    if (text !== '') cells.set(getLineName(field), text);
-  }
-  return cells;
-}
-
-function getLineName(field: Field): string {
-  return field.kind === 'point' ? POINT_LINE : field.name;
-}
-
-function formatCell(field: Field, elements: FindElements, lookupTerm: LookupTerm): string {
-  const value = elements[field.name];
-  if (value === undefined || (field.kind === 'point' && field.epsg !== elements.geom_system))
-    return '';
-  if (typeof value !== 'object') return String(value);
-  if (value.id === NEW_PERSON || field.set === undefined || value.text === '')
-    return formatReferenceCell(value);
-  const lookup = lookupTerm(field.set, value.text);
-  return lookup.kind === 'found' && lookup.term.id === value.id ? value.text : value.id;
-}
-
-/**
- * Returns the cells with the changes; an empty text removes a cell. If a changed column belongs
- * to the point, all other columns of the point are removed, so that two points are never mixed.
- */
-function applyCellChanges(cells: Cells, changes: Cells): Map<string, string> {
-  const changed = new Map(cells);
-  if ([...changes.keys()].some(isPointColumn))
-    for (const name of POINT_COLUMNS) changed.delete(name);
-  for (const [name, text] of changes) changed.set(name, text);
-  return new Map([...changed].filter(([, text]) => text !== ''));
-}
-
-/**
- * Returns the names of the columns whose texts differ, those of `before` first. An absent cell
- * equals an empty one.
- */
-function listDifferingCells(before: Cells, after: Cells): string[] {
-  const names = new Set([...before.keys(), ...after.keys()]);
-  return [...names].filter((name) => (before.get(name) ?? '') !== (after.get(name) ?? ''));
-}
-
-/**
- * Formats a find as a text to edit: for each element its meaning as a comment, its issues, and a
- * line `name = value`; issues of no element come first. Cells of unknown columns are at the end.
- * {@link parseEditText} reads it.
- */
-function formatEditText(localId: string, cells: Cells, issues: readonly Issue[]): string {
-  const glosses = new Map<string, Message>(
-    FIELDS.map((field) => [
-      getLineName(field),
-      field.kind === 'point'
-        ? msg`point, such as POINT (14.4208 50.0871), in the order of geom_system`
-        : field.gloss,
-    ]),
-  );
-  const getIssueLine = ({ element = '' }: Issue): string =>
-    isPointColumn(element) ? POINT_LINE : element;
-  const formatLine = (name: string): string => `${name} = ${encodeLine(cells.get(name) ?? '')}`;
-  const lines = [
-    formatComment(
-      msg`Find ${localId}. Write a value after each "="; leave it empty to leave the element out. A line break in a text is \\n.`,
-    ),
-    formatComment(
-      msg`Save the file and close the editor to continue. pas ignores lines that start with #; an empty file changes nothing.`,
-    ),
-    ...issues.filter((issue) => !glosses.has(getIssueLine(issue))).map(formatMark),
-    ...[...glosses].flatMap(([name, gloss]) => [
-      '',
-      formatComment(gloss),
-      ...issues.filter((issue) => getIssueLine(issue) === name).map(formatMark),
-      formatLine(name),
-    ]),
-    ...[...cells.keys()].filter((name) => !glosses.has(name)).map(formatLine),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function formatComment(text: Message): string {
-  return `# ${String(text).replaceAll('\n', ' ')}`;
-}
-
-function formatMark({ severity, message }: Issue): string {
-  return formatComment(`${severity === 'error' ? '✗' : '!'} ${message}`);
-}
-
-function encodeLine(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll(/\r\n?|\n/g, '\\n');
-}
-
-function decodeLine(text: string): string {
-  return text.replaceAll(/\\([n\\])/g, (_, letter: string) => (letter === 'n' ? '\n' : letter));
-}
-
-/**
- * Parses the edited text: empty values are left out of `cells`. A line that is not
- * `name = value`, or whose name appeared before, gives an error with its line. Undefined where no
- * line has a value or a fault, which means no change.
- */
-function parseEditText(
-  text: string,
-): { readonly cells: Map<string, string>; readonly issues: readonly Issue[] } | undefined {
-  const cells = new Map<string, string>();
-  const issues: Issue[] = [];
-  for (const [index, line] of text
-    .replace(/^\uFEFF/, '')
-    .split(/\r\n?|\n/)
-    .entries()) {
-    if (line.trim() === '' || line.startsWith('#')) continue;
-    const [, name = '', value = ''] =
-      /^([\p{L}\p{N}_\s]+)=(.*)$/u.exec(line)?.map((part) => part.trim()) ?? [];
-    const where = { line: index + 1 };
-    if (name === '')
-      issues.push(
-        makeErrorIssue(
-          'edit-line',
-          msg`This line is not "element = value". Correct it, or write # before it.`,
-          where,
-        ),
-      );
-    else if (cells.has(name))
-      issues.push(
-        makeErrorIssue(
-          'edit-line-twice',
-          msg`${name} appears twice. Keep one of the lines.`,
-          where,
-        ),
-      );
-    else cells.set(name, decodeLine(value));
-  }
-  if (cells.size === 0 && issues.length === 0) return undefined;
-  return { cells: new Map([...cells].filter(([, value]) => value !== '')), issues };
-}
-
 type EditContext = {
   readonly outbox: Outbox;
   readonly ruleContext: ValidationContext & { readonly lookupTerm: LookupTerm };
 };
 
-/** A change of a line; undefined where it was empty. */
-export type CellChange = {
-  readonly element: string;
-  readonly was: string | undefined;
-  readonly is: string | undefined;
+/** A change of an element, in words; null where it is absent. */
+export type ElementChange = {
+  readonly element: ElementName;
+  readonly was: string | null;
+  readonly is: string | null;
 };
 
 /** An edit that can be stored, unless nothing would change, or a value cannot be read. */
 export type PlannedEdit = {
-  readonly changed: readonly CellChange[];
+  readonly changed: readonly ElementChange[];
   /** Errors of values that cannot be read. */
   readonly issues: readonly Issue[];
-  /** The edited text with these errors. */
-  readonly again?: string;
   readonly store?: () => { readonly state: EntryState; readonly issues: readonly Issue[] };
 };
 
@@ -212,53 +61,27 @@ const UNCHANGED: PlannedEdit = { changed: [], issues: [] };
 export type FindEdit = ReturnType<typeof openEdit>;
 
 /**
- * Opens the edit of an unsent find: each function plans one from text, settings or answers,
- * without storing it. `store` of the plan writes; a complete find is queued then.
+ * Opens the edit of an unsent find: each function plans one from settings or answers, without
+ * storing it. `store` of the plan writes; a complete find is queued then.
  * @throws UsageError where the find was sent; `store` also where it changed meanwhile
  */
 export function openEdit({ outbox, ...given }: EditContext, stored: StoredFind) {
   const ruleContext = { ...given.ruleContext, lookupNumber: openNumberLookup(outbox) };
-  const context = { outbox, ruleContext };
   assertEditable(outbox, stored);
-  const find = convertStoredFind(stored);
-  const before = getFindCells(find.elements, ruleContext.lookupTerm);
-  const plan = (after: Cells, intent: InterviewResult['intent'] = 'send') =>
-    planEdit(context, stored, before, after, intent);
-  const bySettings = (texts: readonly string[], point?: string): PlannedEdit => {
-    const position =
-      point === undefined ? undefined : acceptCertainPosition(parsePosition(point), find.localId);
-    if (position !== undefined && 'rule' in position) return { ...UNCHANGED, issues: [position] };
-    const placed = position && replacePosition({ ...find, elements: {} }, position).elements;
-    const ofPoint = placed === undefined ? [] : getFindCells(placed, ruleContext.lookupTerm);
-    const settings = parseSettingTexts(texts).map(({ name, value }) => [name, value] as const);
-    return plan(applyCellChanges(before, new Map([...ofPoint, ...settings])));
-  };
+  // Without the table's row, to which the issues no longer refer.
+  const { localId, elements } = convertStoredFind(stored);
+  const find: Find = { localId, elements, photos: [] };
   return {
     find,
-    /** Returns the find as a text to edit, with its issues. */
-    text: () => {
-      const entry = findImportOfFind(outbox, stored.uuid);
-      // A refusal's issues are stored; others are computed again with the current vocabularies.
-      const issues =
-        entry?.state === 'refused' ? entry.issues : validateFind(find, ruleContext).issues;
-      return formatEditText(find.localId, before, issues);
-    },
-    byText: (text: string): PlannedEdit => {
-      const read = parseEditText(text);
-      if (read === undefined) return UNCHANGED;
-      const { cells, issues } = read;
-      if (issues.length > 0) return { ...UNCHANGED, issues };
-      if (listDifferingCells(before, cells).length === 0) return UNCHANGED;
-      // An alias would otherwise be a second line.
-      const edited = plan(
-        new Map([...cells].map(([name, cell]) => [findColumnByName(name) ?? name, cell])),
-      );
-      return { ...edited, again: formatEditText(find.localId, cells, edited.issues) };
-    },
     /** @param texts `element=value`; an empty value removes the element */
-    bySettings,
-    byAnswers: (answered: InterviewResult) =>
-      plan(getFindCells(answered.find.elements, ruleContext.lookupTerm), answered.intent),
+    bySettings: (texts: readonly string[], point?: string): PlannedEdit => {
+      const read = applySettings(find, texts, point, ruleContext.lookupTerm);
+      if (hasErrors(read.issues)) return { ...UNCHANGED, issues: read.issues };
+      const answered = { find: read.find, intent: 'send' } as const;
+      return planEdit({ outbox, ruleContext }, stored, answered, read.issues);
+    },
+    byAnswers: (answered: InterviewResult): PlannedEdit =>
+      planEdit({ outbox, ruleContext }, stored, answered, []),
   };
 }
 
@@ -306,27 +129,14 @@ export function planEdits(
   return { planned, refused, issues };
 }
 
-/** @param before the cells as shown: untouched elements stay exactly as they are */
+/** @param remarks warnings about the values that were read */
 function planEdit(
   { outbox, ruleContext }: EditContext,
   stored: StoredFind,
-  before: Cells,
-  after: Cells,
-  intent: InterviewResult['intent'],
+  { find, intent }: InterviewResult,
+  remarks: readonly Issue[],
 ): PlannedEdit {
-  const changed = listDifferingCells(before, after);
-  const fixed = changed.filter((name) => OF_ONE_FIND.some((each) => each === name));
-  if (fixed.length > 0) {
-    const where = { find: stored.localId };
-    const refuse = (name: string): Issue =>
-      makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, where);
-    return { ...UNCHANGED, issues: fixed.map(refuse) };
-  }
-  // Without the table's row, to which the issues no longer refer.
-  const { localId, elements } = convertStoredFind(stored);
-  const unchanged: Find = { localId, elements, photos: [] };
-  const { find, issues } = replaceCells(unchanged, after, changed, ruleContext.lookupTerm);
-  if (hasErrors(issues)) return { ...UNCHANGED, issues };
+  const changed = listChanges(stored.elements as FindElements, find.elements);
   const validated = makeDraftValidation((each) => validateFind(each, ruleContext), intent)(find);
   // A complete draft may be all that is to be sent.
   const isDraft = findImportOfFind(outbox, stored.uuid)?.state === 'draft';
@@ -340,17 +150,17 @@ function planEdit(
       const wish = { ...stored.wish, elements: find.elements, base };
       wantFind(outbox, stored, wish, makePreparedDocument(validated));
       const state = findImportOfFind(outbox, stored.uuid)?.state ?? 'draft';
-      return { state, issues: [...issues, ...validated.issues] };
+      return { state, issues: [...remarks, ...validated.issues] };
     });
-  return {
-    changed: changed.map((element) => ({
-      element,
-      was: before.get(element),
-      is: after.get(element),
-    })),
-    issues: [],
-    store,
-  };
+  return { changed, issues: [], store };
+}
+
+function listChanges(before: FindElements, after: FindElements): ElementChange[] {
+  return FIELDS.map(({ name }) => ({
+    element: name,
+    was: formatValue(before[name]),
+    is: formatValue(after[name]),
+  })).filter(({ was, is }) => was !== is);
 }
 
 /** @throws UsageError where the import of the find was sent or dropped */
@@ -382,35 +192,63 @@ function assertEditable(outbox: Outbox, { uuid, localId }: StoredFind): void {
   }
 }
 
-/** Returns the elements after a change of cells; those of the point are read together. */
-function replaceCells(
+/**
+ * Reads settings into a find; those of a point together, also with what it has. Nothing else of the
+ * find is read again.
+ */
+function applySettings(
   find: Find,
-  after: Cells,
-  changed: readonly string[],
+  texts: readonly string[],
+  point: string | undefined,
   lookupTerm: LookupTerm,
-) {
+): { readonly find: Find; readonly issues: readonly Issue[] } {
   const { localId } = find;
-  const resolvePhoto = () =>
-    makeUnreadable(
-      'photos',
-      t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
-    );
-  const others = changed.some(isPointOrSystemColumn)
-    ? [...after.keys()].filter(isPointOrSystemColumn)
-    : [];
-  const given = [...new Set([...changed, ...others])].map((name) =>
-    makeSetting(name, after.get(name) ?? ''),
+  const position =
+    point === undefined ? undefined : acceptCertainPosition(parsePosition(point), localId);
+  if (position !== undefined && 'rule' in position) return { find, issues: [position] };
+  const placed = position === undefined ? [] : listPointSettings(replacePosition(find, position));
+  const given = [...placed, ...parseSettingTexts(texts)];
+  const fixed = given.filter(({ name }) => OF_ONE_FIND.includes(name));
+  if (fixed.length > 0) {
+    const refuse = ({ name }: Setting): Issue =>
+      makeErrorIssue('identifier-fixed', msg`${name} cannot be changed. Leave it out.`, {
+        find: localId,
+      });
+    return { find, issues: fixed.map(refuse) };
+  }
+  const hasPoint = given.some(({ name }) => isPointColumn(name));
+  const kept = listPointSettings(find).filter(
+    ({ name }) =>
+      given.some((each) => isPointOrSystemColumn(each.name)) &&
+      given.every((each) => each.name !== name) &&
+      !(hasPoint && isPointColumn(name)),
   );
-  const settings = given.filter((each) => 'value' in each);
-  const parsed = parseSettings(settings, localId, {
+  const parsed = parseSettings([...given, ...kept], localId, {
     resolveReference: makeReferenceResolver(lookupTerm),
-    resolvePhoto,
+    resolvePhoto: () =>
+      makeUnreadable(
+        'photos',
+        t`Photographs are not edited here: ${cmd`pas photo add ${localId}`} FILE`,
+      ),
   });
-  const issues = [...given.filter((each) => 'rule' in each), ...parsed.issues].map((issue) =>
+  const issues = parsed.issues.map((issue) =>
     issue.with({ element: issue.element ?? issue.column, find: localId }).without('column'),
   );
-  const names = settings.map(({ name }) => name);
+  const names = given.map(({ name }) => name);
   return { find: replaceElements(find, names, parsed.elements), issues };
+}
+
+/** Returns the coordinate system and the point of a find as settings. */
+function listPointSettings({ elements }: Find): Setting[] {
+  const { geom_system: system } = elements;
+  const wkt = system === undefined ? undefined : elements[getPointElement(system)];
+  const values = [
+    ['geom_system', system],
+    ['wkt', wkt],
+  ] as const;
+  return values.flatMap(([name, value]) =>
+    value === undefined ? [] : [{ name, givenName: name, value }],
+  );
 }
 
 /** @throws UsageError where another process changed the find since it was read */

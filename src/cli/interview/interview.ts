@@ -5,7 +5,7 @@ import { formatReferenceCell, type TargetState } from '../../finds/field.ts';
 import { type FindElements, getField } from '../../finds/fields.ts';
 import type { Find } from '../../finds/find.ts';
 import {
-  findQuestion,
+  findQuestionOfElement,
   getElementNames,
   getQuestion,
   isAsked,
@@ -23,6 +23,8 @@ import { ABOUT_ABSENCE, type Answer, clearAnswer, type OfferTerms } from './answ
 type AskingContext = {
   readonly prompt: Prompt;
   readonly say: (text: string) => void;
+  /** Those that may be asked: a find that is changed keeps its number and its photographs. */
+  readonly questions: readonly Question[];
   readonly read: (question: Question, text: string, find: Find) => Promise<Answer>;
   readonly offerTerms: OfferTerms;
   readonly check: (find: Find) => readonly Issue[];
@@ -189,8 +191,6 @@ function listFixedOffers({ how }: Question, typed: string): Offers {
 }
 
 export type InterviewContext = AskingContext & {
-  /** Changes a find: asks also for what has an answer, and what is else asked on request. */
-  readonly asksAll?: boolean;
   /** Returns suggestions for empty elements; they may depend on the project. */
   readonly suggest: (find: Find) => SuggestedValues;
   /**
@@ -216,8 +216,7 @@ export function formatKeyHelp(): string {
 export async function runInterview(start: Find, world: InterviewContext): Promise<InterviewResult> {
   let find = start;
   const isAnswered = ({ name }: Question): boolean => formatAnswer(name, start) !== undefined;
-  const isDone = (question: Question): boolean => !world.asksAll && isAnswered(question);
-  const done = new Set<QuestionName>(QUESTIONS.filter(isDone).map(({ name }) => name));
+  const done = new Set<QuestionName>(QUESTIONS.filter(isAnswered).map(({ name }) => name));
   const trail: QuestionName[] = [];
   let isFrameOffered = false;
   const keep = async (next: Find): Promise<void> => {
@@ -250,21 +249,7 @@ export async function runInterview(start: Find, world: InterviewContext): Promis
     done.add(question.name);
     trail.push(question.name);
   }
-  return review(find, world);
-}
-
-/**
- * Asks all questions with the current values as defaults; the key is permanent, and photographs
- * have a command of their own. Nothing is saved.
- * @throws InterruptedError on Ctrl-C; then the changes are lost
- */
-export function askChanges(start: Find, world: AskingContext): Promise<InterviewResult> {
-  return runInterview(start, {
-    ...world,
-    asksAll: true,
-    suggest: () => ({ localId: '', elements: {} }),
-    keep: async () => {},
-  });
+  return reviewFind(find, world);
 }
 
 const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
@@ -272,27 +257,10 @@ const FRAME = QUESTIONS.filter(({ when }) => when === 'frame');
 function findNextQuestion(
   find: Find,
   done: ReadonlySet<QuestionName>,
-  { suggest, asksAll }: InterviewContext,
+  { suggest, questions }: InterviewContext,
 ): Question | undefined {
   const stav: TargetState = find.elements.stav ?? suggest(find).elements.stav ?? 2;
-  const questions = asksAll
-    ? listUsedQuestions(find, asksAll)
-    : QUESTIONS.filter((question) => isAsked(question, stav));
-  return questions.find(({ name }) => !done.has(name));
-}
-
-/**
- * Lists the questions that are asked, that are asked on request, and that have an answer; of a find
- * that is changed without the number, which is permanent, and the photographs.
- */
-function listUsedQuestions(find: Find, isChanged = false): Question[] {
-  return QUESTIONS.filter(
-    (question) =>
-      !(isChanged && getElementNames(question.name).length === 0) &&
-      (question.when === 'more' ||
-        isAsked(question, getTargetState(find)) ||
-        formatAnswer(question.name, find) !== undefined),
-  );
+  return questions.find((question) => !done.has(question.name) && isAsked(question, stav));
 }
 
 function suggestAnswer(
@@ -339,8 +307,12 @@ type Choice =
 /**
  * Shows the find and its issues, and lets the user change any answer, until it is to be sent or
  * saved as a draft.
+ * @throws InterruptedError on Ctrl-C
  */
-async function review(start: Find, world: InterviewContext): Promise<InterviewResult> {
+export async function reviewFind(
+  start: Find,
+  world: Omit<InterviewContext, 'suggest'>,
+): Promise<InterviewResult> {
   // The coordinate system is required, even where the question of the point was skipped.
   for (let find = withSystem(start); ; ) {
     const issues = world.check(find);
@@ -349,7 +321,7 @@ async function review(start: Find, world: InterviewContext): Promise<InterviewRe
     const choice = await askChoice(
       world.prompt,
       hasErrors(issues) ? formatIncomplete(find) : t`Save ${find.localId}?`,
-      listChoices(find, issues, world.asksAll),
+      listChoices(find, issues, world.questions),
     );
     if (choice.kind !== 'question') return { find, intent: choice.kind };
     const step = await askQuestion(choice.question, find, undefined, world);
@@ -368,7 +340,7 @@ function formatProblems(issues: readonly Issue[]): string[] {
   const isAbsence = ({ rule }: Issue): boolean => ABOUT_ABSENCE.includes(rule);
   const missing = issues
     .filter(isAbsence)
-    .flatMap(({ element = '' }) => findQuestion(element)?.title ?? []);
+    .flatMap(({ element = '' }) => findQuestionOfElement(element)?.title ?? []);
   const titles = [...new Set(missing)].join(', ');
   const otherIssues = issues.filter((issue) => !isAbsence(issue) && issue.rule !== NOT_HARVESTED);
   return [
@@ -386,13 +358,13 @@ function formatIncomplete(find: Find): string {
 function listChoices(
   find: Find,
   issues: readonly Issue[],
-  isChanged: boolean | undefined,
+  questions: readonly Question[],
 ): readonly PromptOffer<Choice>[] {
   const state = formatTargetState(getTargetState(find));
   const wrong = new Set(
     issues
       .filter(({ severity }) => severity === 'error')
-      .flatMap(({ element = '' }) => findQuestion(element)?.name ?? []),
+      .flatMap(({ element = '' }) => findQuestionOfElement(element)?.name ?? []),
   );
   const makeChoice = (question: Question, mark: string): PromptOffer<Choice> => {
     const answer = formatAnswer(question.name, find);
@@ -409,14 +381,21 @@ function listChoices(
     name: t`Keep as a draft`,
     short: t`kept as a draft`,
   };
-  const marked = listUsedQuestions(find, isChanged).map((question) => {
-    const onRequest = question.when === 'more' ? '+ ' : '  ';
-    return { question, mark: wrong.has(question.name) ? '✗ ' : onRequest };
-  });
+  const marked = questions
+    .filter(
+      (question) =>
+        question.when === 'more' ||
+        isAsked(question, getTargetState(find)) ||
+        formatAnswer(question.name, find) !== undefined,
+    )
+    .map((question) => {
+      const onRequest = question.when === 'more' ? '+ ' : '  ';
+      return { question, mark: wrong.has(question.name) ? '✗ ' : onRequest };
+    });
   const listMarked = (wanted: string) =>
     marked
       .filter(({ mark }) => mark === wanted)
       .map(({ question, mark }) => makeChoice(question, mark));
-  const questions = ['✗ ', '+ ', '  '].flatMap(listMarked);
-  return hasErrors(issues) ? [...questions, draft] : [send, ...questions, draft];
+  const answers = ['✗ ', '+ ', '  '].flatMap(listMarked);
+  return hasErrors(issues) ? [...answers, draft] : [send, ...answers, draft];
 }

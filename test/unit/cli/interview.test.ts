@@ -6,9 +6,14 @@ import {
   makeTermOfferer,
   parseAnswer,
 } from '../../../src/cli/interview/answer.ts';
-import { runInterview } from '../../../src/cli/interview/interview.ts';
+import {
+  type InterviewContext,
+  reviewFind,
+  runInterview,
+} from '../../../src/cli/interview/interview.ts';
 import type { FindElements } from '../../../src/finds/fields.ts';
 import type { Find } from '../../../src/finds/find.ts';
+import { getElementNames, QUESTIONS } from '../../../src/finds/questions.ts';
 import { makeReferenceResolver } from '../../../src/finds/resolve-references.ts';
 import { checkRules } from '../../../src/finds/rules.ts';
 import { makePhotographKeeping } from '../../../src/outbox/changes/kept-photographs.ts';
@@ -30,6 +35,7 @@ const TERMS = [
     labelEn: 'brooch',
     superiors: [{ ident: 'HES-000600', kind: 'nadrazene' }],
   }),
+  aTerm('HES-000610', 'přezka', { labelEn: 'buckle' }),
   aTerm('HES-000964', 'železo', { labelEn: 'iron', setSpec: 'heslo:predmet_specifikace' }),
   aTerm('HES-000286', 'doba laténská', { labelEn: 'La Tène Period', setSpec: 'heslo:obdobi' }),
   aTerm('HES-000563', 'sběr', { labelEn: 'field walking', setSpec: 'heslo:nalezove_okolnosti' }),
@@ -54,15 +60,32 @@ type Story = {
   readonly said: readonly string[];
 };
 
-async function tell(
+type Circumstances = {
+  readonly start?: Find;
+  readonly suggested?: FindElements;
+  readonly folder?: string;
+  readonly isEmpty?: boolean;
+};
+
+async function tell(prompt: ScriptedPrompt, circumstances: Circumstances = {}): Promise<Story> {
+  const { world, kept, said } = makeWorld(prompt, circumstances);
+  const { find, intent } = await runInterview(circumstances.start ?? EMPTY, world);
+  expect(prompt.left).toEqual([]);
+  return { find, intent, kept, said };
+}
+
+/** Changes a find as `pas edit` does. */
+async function change(start: Find, prompt: ScriptedPrompt) {
+  const questions = QUESTIONS.filter(({ name }) => getElementNames(name).length > 0);
+  const changed = await reviewFind(start, { ...makeWorld(prompt).world, questions });
+  expect(prompt.left).toEqual([]);
+  return changed;
+}
+
+function makeWorld(
   prompt: ScriptedPrompt,
-  {
-    start = EMPTY,
-    suggested = FRAME,
-    folder = tempFolder(),
-    isEmpty = false,
-  }: { start?: Find; suggested?: FindElements; folder?: string; isEmpty?: boolean } = {},
-): Promise<Story> {
+  { suggested = FRAME, folder = tempFolder(), isEmpty = false }: Circumstances = {},
+) {
   const vocabulary = isEmpty ? fill(store) : fill(store, ...TERMS);
   const lookups = store.makeLookups(vocabulary.oaiBase);
   const mapping = {
@@ -93,18 +116,18 @@ async function tell(
     readPhotoPosition,
   };
   const kept: Find[] = [];
-  const texts: string[] = [];
-  const { find, intent } = await runInterview(start, {
+  const said: string[] = [];
+  const world: InterviewContext = {
     prompt,
-    say: (text) => texts.push(text),
+    questions: QUESTIONS,
+    say: (text) => said.push(text),
     read: (question, text, about) => parseAnswer(question, text, about, context),
     offerTerms: makeTermOfferer({ vocabulary, mapping, latest: [suggested], columns: 80 }),
     suggest: () => ({ localId: 'K-002', elements: suggested }),
     check: (about) => checkRules(about, context),
     keep: async (about) => void kept.push(about),
-  });
-  expect(prompt.left).toEqual([]);
-  return { find, intent, kept, said: texts };
+  };
+  return { world, kept, said };
 }
 
 describe('a find is entered by answering questions', () => {
@@ -328,4 +351,51 @@ test('answers of an unfinished find are not asked for again', async () => {
   };
   const { find } = await tell(scriptedPrompt(...REST.slice(1, 6), ''), { start });
   expect(find.elements).toMatchObject({ hloubka: 12, lokalizace: 'field' });
+});
+
+describe('a find is changed', () => {
+  const ELEMENTS: FindElements = {
+    ...FRAME,
+    hloubka: 35,
+    okolnosti: { id: 'HES-000563', text: 'sběr' },
+    obdobi: { id: 'HES-000286', text: 'doba laténská' },
+    druh_nalezu: { id: 'HES-000605', text: 'spona' },
+    specifikace: { id: 'HES-000964', text: 'železo' },
+    nalezce: { id: ':tba', text: 'Horáková, Ludmila' },
+    geom_system: '4326',
+    geom_wkt: 'POINT (14.4208 50.0871)',
+    lokalizace: 'field',
+  };
+  const FIND: Find = { localId: 'K-1', elements: ELEMENTS, photos: [] };
+
+  test('Enter keeps a value, even a person unknown to the vocabulary, and saves', async () => {
+    const { find, intent } = await change(FIND, scriptedPrompt('finder', '', ''));
+    expect([find, intent]).toEqual([FIND, 'send']);
+  });
+
+  test('Enter keeps a no', async () => {
+    const start: Find = { ...FIND, elements: { ...ELEMENTS, stav: 3, predano: false } };
+    const { find } = await change(start, scriptedPrompt('handed over', '', 'draft'));
+    expect(find.elements.predano).toBe(false);
+  });
+
+  test('a term is searched, a point is read in any form, and a wrong depth is reported at once', async () => {
+    const point = `49°50'25,8" s. š. 15°10'16" v. d.`;
+    const prompt = scriptedPrompt('object', 'buckl', 'coordin', point, 'depth', 'deep', '40', '');
+    const { find } = await change(FIND, prompt);
+    expect(find.elements).toMatchObject({ druh_nalezu: { id: 'HES-000610' }, hloubka: 40 });
+    expect(find.elements.geom_wkt).toMatch(/^POINT ?\(15\.17111\d* 49\.8405\d*\)$/);
+    expect(prompt.transcript.join('\n')).toMatch(/deep ✗/);
+  });
+
+  test('a hyphen removes a value, and < leaves it unchanged', async () => {
+    const prompt = scriptedPrompt('place in words', '-', 'depth', '<', 'draft');
+    const { find, intent } = await change(FIND, prompt);
+    const { lokalizace: _gone, ...rest } = ELEMENTS;
+    expect([find.elements, intent]).toEqual([rest, 'draft']);
+  });
+
+  test.each(['number of the find', 'photographs'])('%s is not offered', async (typed) => {
+    await expect(change(FIND, scriptedPrompt(typed))).rejects.toThrow('offers nothing');
+  });
 });
