@@ -5,7 +5,6 @@ import { assertMayWrite, writeOutputFile } from '../base/disk/output-file.ts';
 import { UsageError } from '../base/errors.ts';
 import { hasErrors, type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import { NEW_PERSON } from '../finds/field.ts';
 import type { FindElements } from '../finds/fields.ts';
 import type { Find } from '../finds/find.ts';
 import type { PositionChange } from '../finds/place/geometry.ts';
@@ -66,8 +65,6 @@ type ImportContext = EnqueueOptions & {
 export type ImportReport = EnqueueReport & {
   /** Rows of the table, including those left out. */
   readonly rows: number;
-  /** Finders whom the service would create, by name, with their number of finds. */
-  readonly newPeople: ReadonlyMap<string, number>;
   /** Positions that differ from their spelling, by how. */
   readonly positions: ReadonlyMap<PositionChange, number>;
   /** Finds from an earlier import of this table that it no longer has. */
@@ -153,7 +150,7 @@ async function importRows(
     onIssue(issue);
   const path = context.isPiped === true ? undefined : makeTablePath(findTable);
   const hasKey = (key: string): boolean => keys.has(key);
-  const { finds, newPeople, positions } = readFinds(rows, ruleContext, onIssue);
+  const { finds, positions } = readFinds(rows, onIssue);
   const prefix = context.idPrefix;
   const planned = planRows(finds, listKnownFinds(outbox), { path, prefix, hasKey });
   const missing = hasErrors(ofTable) ? [] : listMissingFinds(outbox, path, planned.names, hasKey);
@@ -172,7 +169,6 @@ async function importRows(
     ...report,
     issues: issues.listAll(),
     rows: rowCount,
-    newPeople,
     positions,
     missing,
     ...copied,
@@ -279,31 +275,20 @@ function checkUnnamedAttachments(
 const MAX_NAMES = 10;
 
 /** Reads the finds of the rows each time anew. The first reading reports the issues, and counts. */
-function readFinds(
-  rows: Iterable<MappedRow>,
-  { lookupTerm }: ValidationContext,
-  onIssue: (issue: Issue) => void,
-) {
-  const newPeople = new Map<string, number>();
+function readFinds(rows: Iterable<MappedRow>, onIssue: (issue: Issue) => void) {
   const positions = new Map<PositionChange, number>();
-  const countFind = ({ elements: { nalezce } }: Find, change: PositionChange | undefined) => {
-    if (change !== undefined) positions.set(change, (positions.get(change) ?? 0) + 1);
-    if (nalezce?.id !== NEW_PERSON) return;
-    const count = newPeople.get(nalezce.text) ?? 0;
-    if (count > 0 || lookupTerm?.('osoba', nalezce.text).kind !== 'found')
-      newPeople.set(nalezce.text, count + 1);
-  };
   let isRead = false;
   const read = function* (): Generator<Find> {
     const isFirst = !isRead;
     isRead = true;
     for (const { find, issues, positionChange } of rows) {
       if (isFirst) for (const issue of issues) onIssue(issue);
-      if (isFirst && find !== undefined) countFind(find, positionChange);
+      if (isFirst && find !== undefined && positionChange !== undefined)
+        positions.set(positionChange, (positions.get(positionChange) ?? 0) + 1);
       if (find !== undefined) yield find;
     }
   };
-  return { finds: { [Symbol.iterator]: read }, newPeople, positions };
+  return { finds: { [Symbol.iterator]: read }, positions };
 }
 
 function countUnreadRows({ issues }: Table): number {

@@ -12,10 +12,8 @@ import {
   quoteShellWord,
 } from '../../base/message.ts';
 import type { LookupTerm } from '../../finds/find.ts';
-import { groupSimilarNames } from '../../finds/person-name.ts';
 import type { EnqueuedFind } from '../../outbox/changes/enqueue-finds.ts';
 import type { MergeSide } from '../../outbox/changes/plan-rows.ts';
-import { findNearestPeople } from '../../outbox/views/outbox-status.ts';
 import { listAskedFinds } from '../../tables/answer-rows.ts';
 import {
   collapseGpsWarnings,
@@ -43,7 +41,7 @@ import {
 import { askAboutRow, importAnsweredRow } from '../interview/ask-about-table.ts';
 import { formatFindCount, formatPhotographCount, printNextStep } from '../result-texts.ts';
 import { printIssues, toIssuesJson } from '../terminal.ts';
-import { formatPerson } from './push-progress.ts';
+import { listNewPeopleOfProfile, printNewPeople, toNewPeopleJson } from './push-progress.ts';
 
 /** Options of an import that its next command repeats. */
 type RepeatedOptions = TableOptions & {
@@ -171,7 +169,7 @@ export async function importTables(
   const isAll = printIssues(context.terminal, collapseGpsWarnings(shown));
   if (!isAll && request.copy === undefined)
     context.terminal.note(t`--issues-to FILE writes every error next to its row.`);
-  printSummary(context, imported, request);
+  await printSummary(context, imported, request);
   if (corrections !== undefined) {
     const { file, count } = await corrections.write(imported.finds);
     context.terminal.note(
@@ -268,17 +266,12 @@ type ImportResult = ReturnType<typeof joinReports>;
 
 function joinReports(reports: readonly ImportReport[], ofMapping: readonly Issue[]) {
   const issues = [...ofMapping, ...reports.flatMap((report) => report.issues)];
-  const newPeople = new Map<string, number>();
-  for (const report of reports)
-    for (const [name, count] of report.newPeople)
-      newPeople.set(name, (newPeople.get(name) ?? 0) + count);
   const sum = (getCount: (report: ImportReport) => number): number =>
     reports.reduce((total, report) => total + getCount(report), 0);
   return {
     finds: reports.flatMap(({ finds }) => finds),
     rows: sum(({ rows }) => rows),
     missing: reports.flatMap(({ missing }) => missing),
-    newPeople,
     positions: countPositions(reports),
     hasErrors: hasErrors(issues),
     issues: collapseRepeatedWarnings(
@@ -369,33 +362,6 @@ function printCopied(
   );
 }
 
-const MAX_PEOPLE = 20;
-
-function printUnknownPeople(
-  { terminal }: Context,
-  people: ImportResult['newPeople'],
-  lookupTerm: LookupTerm,
-): void {
-  if (people.size === 0) return;
-  const shownTexts = [...people].slice(0, MAX_PEOPLE).map(([name, count]) => {
-    const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(formatPerson).join(', ');
-    return `${name} (${nearest === '' ? count : t`${count}; nearest: ${nearest}`})`;
-  });
-  const names = [...shownTexts, ...(people.size > MAX_PEOPLE ? ['…'] : [])].join('; ');
-  const count = people.size;
-  terminal.note(
-    ngettext(
-      msgid`${count} finder is not among the harvested people; the service will create a new person (finds in brackets): ${names}`,
-      `${count} finders are not among the harvested people; the service will create a new person for each (finds in brackets): ${names}`,
-      count,
-    ),
-  );
-  for (const group of groupSimilarNames([...people.keys()])) {
-    const alike = group.join('; ');
-    terminal.note(t`Perhaps one person: ${alike}. If so, write one name in the table.`);
-  }
-}
-
 function countChanges({ finds, rows }: ImportResult) {
   const count = (change: EnqueuedFind['change']): number =>
     finds.filter((find) => find.change === change).length;
@@ -429,13 +395,13 @@ function formatChanges({
   return parts.join(', ');
 }
 
-function printSummary(
+async function printSummary(
   context: Context,
   imported: ImportResult,
-  { dryRun, ruleContext: { lookupTerm } }: Request,
-): void {
+  { dryRun, outbox }: Request,
+): Promise<void> {
   const { terminal } = context;
-  const { finds, newPeople, positions, missing, issues } = imported;
+  const { finds, positions, missing, issues } = imported;
   const counts = countChanges(imported);
   const { photos_removed: photosRemoved, numbers, drafts } = counts;
   const all = formatFindCount(finds.length);
@@ -475,20 +441,15 @@ function printSummary(
     );
   }
   const isQueued = counts.added + counts.updated + counts.photos + numbers > 0;
-  if (isQueued) printUnknownPeople(context, newPeople, lookupTerm);
+  const people = isQueued ? await listNewPeopleOfProfile(context, outbox) : [];
+  printNewPeople(context, people, terminal.note);
   if (!dryRun && isQueued && drafts < finds.length) printNextStep(context);
   terminal.printValue({
     dry_run: dryRun,
     ...counts,
     positions,
     not_in_table: missing,
-    new_people: [...newPeople].map(([name, count]) => {
-      const nearest = (findNearestPeople(name, lookupTerm) ?? []).map(({ id, label }) => ({
-        id,
-        label,
-      }));
-      return { name, finds: count, ...(nearest.length === 0 ? {} : { nearest }) };
-    }),
+    new_people: toNewPeopleJson(people),
     issues: toIssuesJson(issues),
   });
 }

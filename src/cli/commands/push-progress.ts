@@ -262,7 +262,7 @@ export function toNewPeopleJson(people: readonly NewPerson[]): Record<string, un
 }
 
 /** Formats a person with identifier, and more details where they are known. */
-export function formatPerson({ id, label, about }: TermCandidate): string {
+function formatPerson({ id, label, about }: TermCandidate): string {
   return about === undefined ? `${label} (${id})` : `${label} (${id}, ${about})`;
 }
 

@@ -361,7 +361,7 @@ export type NewPerson = {
  * Returns known people who may be meant by a new person's name; undefined where no new person would
  * be created.
  */
-export function findNearestPeople(
+function findNearestPeople(
   name: string,
   lookupTerm: LookupTerm,
 ): readonly TermCandidate[] | undefined {
