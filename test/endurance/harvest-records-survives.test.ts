@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { expectEnded } from '../support/expect-ended.ts';
-import { canMountDisks, pasOnSmallDisk } from '../support/hostile-disk.ts';
 import { type MockProcess, startMockProcess } from '../support/mock-process.ts';
 import { type Home, PROJECT, type Run, signedIn } from '../support/run-pas.ts';
 
@@ -84,20 +83,6 @@ describe.each([
     // whole already, what changed; at the end the count and what changed are asked for.
     expect(await pagesAsked()).toBeLessThanOrEqual(pages() + 3 * kills + 5);
   });
-
-  // Continuous integration must be able to mount; elsewhere the test of a file that may not grow
-  // stands for it.
-  test.skipIf(!canMountDisks && process.env['CI'] === undefined)(
-    'onto a disk that becomes full ends with 5, and resumes when there is space',
-    async () => {
-      const { full, again } = await pasOnSmallDisk(home, 400, 'harvest', SET, '--out', out);
-      await expectEnded(full, 5, /the disk is full.*\n.*Free some space/);
-      expect(full.stderr).not.toMatch(/\n\s+at /);
-      expect([again.code, again.stderr]).toEqual([0, '']);
-      expect(Number(/ (\d+) new or changed/.exec(again.stdout)?.[1])).toBeLessThan(expected.length);
-      expect(held('copy')).toEqual(expected);
-    },
-  );
 });
 
 test('Ctrl-C leaves whole records behind, and the next run resumes', async () => {

@@ -68,19 +68,6 @@ test('a backup of another home is restored in place of the outbox, which is set 
   expect(asides(outboxFolder(other))).toHaveLength(1);
 });
 
-test('a backup replaces an outbox of which one row is damaged', async () => {
-  await home.do('import', writeSeason(home, 1));
-  await home.do('backup', copy);
-  await home.do('import', writeSeason(home, 2));
-  const database = openSqlite(outboxFile(home));
-  database.exec(
-    `update facts set body = '{}' where subject = (select uuid from finds where local_id = 'K-2')`,
-  );
-  database.close();
-  await home.do('restore', copy, '--replace');
-  expect(await home.json('list')).toMatchObject([{ local_id: 'K-1' }]);
-});
-
 test('a damaged backup is refused each time, and leaves nothing behind', async () => {
   await importSeason(home, 1);
   await home.do('backup', copy);

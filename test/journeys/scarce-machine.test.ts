@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openZip } from '../../src/tables/formats/zip-entries.ts';
 import { canMountDisks } from '../support/hostile-disk.ts';
 import { makeZip } from '../support/make-zip.ts';
 import { type Home, makeHome, PROJECT } from '../support/run-pas.ts';
+import { importSeason } from '../support/season.ts';
 import { tempFolder } from '../support/temp-outbox.ts';
 
 const BIN = join(PROJECT, 'bin', 'pas.js');
@@ -47,11 +48,14 @@ test('if a process may open few files, pas says so and how to allow more, with 5
 });
 
 describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk that is full', () => {
+  let home: Home;
+  beforeEach(() => {
+    home = homeWithProfile();
+  });
   const onFullDisk = (folder: 'pas' | 'state', ...args: string[]) => {
-    const home = homeWithProfile();
     mkdirSync(join(home.folder, 'state'), { recursive: true });
     const script = `
-      cp -a ${folder} kept; mount -t tmpfs -o size=1m,mode=700 none ${folder}; cp -a kept/. ${folder}
+      cp -a ${folder} kept; mount -t tmpfs -o size=4m,mode=700 none ${folder}; cp -a kept/. ${folder}
       dd if=/dev/zero of=${folder}/filler bs=4k 2>/dev/null
       "${process.execPath}" "${BIN}" ${args.join(' ')}`;
     return spawnSync('unshare', [process.getuid?.() === 0 ? '-m' : '-rm', 'bash', '-c', script], {
@@ -91,6 +95,15 @@ describe.skipIf(!canMountDisks && process.env['CI'] === undefined)('on a disk th
     const run = onFullDisk('pas', 'vocab', 'search', 'hrnec');
     expect(run.stdout + run.stderr).toContain('Nothing resembles "hrnec"');
   });
+
+  test.each([['list'], ['backup', '../copy.sqlite']])(
+    'the finds can still be read by pas %s',
+    async (...args) => {
+      await importSeason(home, 5);
+      const { status, stdout } = onFullDisk('pas', ...args);
+      expect([status, stdout]).toEqual([0, expect.stringMatching(/K-5|was copied/)]);
+    },
+  );
 });
 
 test('an archive whose photographs unpack to far more than its size is refused before they fill the disk', async () => {

@@ -1,5 +1,4 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -38,21 +37,6 @@ export function pasAsOther(home: Home, ...args: string[]): Run {
   return { code: status, signal, stdout, stderr };
 }
 
-/** Runs `pas` while no file may grow beyond `kilobytes`. */
-export function pasWithFilesUpTo(home: Home, kilobytes: number, ...args: string[]): Run {
-  const script = `ulimit -f ${kilobytes}; exec "$0" "$@"`;
-  const { status, signal, stdout, stderr } = spawnSync(
-    'bash',
-    ['-c', script, process.execPath, BIN, ...args],
-    {
-      env: home.env,
-      cwd: home.folder,
-      encoding: 'utf8',
-    },
-  );
-  return { code: status, signal, stdout, stderr };
-}
-
 const NAMESPACE = isSuperuser ? ['-m'] : ['-rm'];
 
 /** Tells if a small disk can be mounted: not in every container, and on Linux only. */
@@ -81,27 +65,6 @@ export async function withMounts(
     stdout: read(`${number}.out`),
     stderr: read(`${number}.err`),
   });
-}
-
-/**
- * Moves the home to a disk of two megabytes, fills that up, and runs `pas` three times: on the full
- * disk, again when there is room, and `pas list`. The disk is gone afterwards.
- */
-export async function pasOnFullDisk(
-  home: Home,
-  ...args: string[]
-): Promise<{ readonly full: Run; readonly again: Run; readonly list: Run }> {
-  const script = `
-    cp -a "$PAS_HOME" template
-    mount -t tmpfs -o size=4m,mode=700 none "$PAS_HOME"
-    cp -a template/. "$PAS_HOME"
-    dd if=/dev/zero of="$PAS_HOME/filler" bs=4k 2>/dev/null
-    pas 1 "$@"
-    rm "$PAS_HOME/filler"
-    pas 2 "$@"
-    pas 3 list --json`;
-  const run = await withMounts(home, script, ...args);
-  return { full: run(1), again: run(2), list: run(3) };
 }
 
 /**
@@ -144,10 +107,6 @@ export function damage(path: string): void {
     Math.floor(size / 3),
   );
   closeSync(file);
-}
-
-export function hashFile(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
 export function getMode(path: string): string {

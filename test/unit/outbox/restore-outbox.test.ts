@@ -3,21 +3,18 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hashSha512 } from '../../../src/base/disk/files.ts';
-import { DatabaseError } from '../../../src/base/errors.ts';
 import { openContentStore } from '../../../src/outbox/changes/kept-photographs.ts';
 import { openLedger } from '../../../src/outbox/ledger.ts';
 import { type Outbox, openOutbox } from '../../../src/outbox/open-outbox.ts';
 import { backUpOutbox } from '../../../src/outbox/repair-outbox.ts';
 import { type OutboxFiles, restoreOutbox } from '../../../src/outbox/restore-outbox.ts';
 import { iterateFinds } from '../../../src/outbox/stored-finds.ts';
-import { canLimitFiles, withFilesUpTo } from '../../support/file-limit.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   ADDRESS,
@@ -183,31 +180,3 @@ test('photographs are restored from beside the backup, and missing ones are name
     [0, 1, 2, 3, 4, 5],
   ]);
 });
-
-// Continuous integration runs where this can be done.
-test.skipIf(!canLimitFiles && process.env['CI'] === undefined)(
-  'a restore on a disk that fills up at any byte is complete, or the old outbox stays',
-  async () => {
-    const { backup, folder, restore, finds } = scene((outbox) => {
-      for (let n = 0; n < 60; n += 1) queueImport(outbox, `K-${n}`);
-    });
-    const damaged = 'what a broken drive left of an outbox. '.repeat(100);
-    mkdirSync(folder, { recursive: true });
-    const { size } = statSync(backup);
-    const outcomes = new Set<string>();
-    for (let halfPages = -4; halfPages <= 20; halfPages += 3) {
-      writeFileSync(join(folder, 'outbox.sqlite'), damaged);
-      const restored = withFilesUpTo(size + halfPages * 2048, () => restore({ replace: true }));
-      const outcome = await restored.catch((thrown: unknown) => thrown);
-      if (outcome instanceof DatabaseError) {
-        outcomes.add('refused');
-        const left = readFileSync(join(folder, 'outbox.sqlite'), 'latin1');
-        expect(left === damaged || left.startsWith('SQLite format 3')).toBe(true);
-      } else {
-        outcomes.add('restored');
-        expect(finds()).toHaveLength(60);
-      }
-    }
-    expect([...outcomes]).toEqual(['refused', 'restored']);
-  },
-);
