@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,17 +5,10 @@ import { Readable } from 'node:stream';
 import busboy from 'busboy';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findDigestFault, parseContentDigest } from '../../../mock-server/base/digest.ts';
 import { toPrintable } from '../../../src/base/characters.ts';
-import { hashSha512 } from '../../../src/base/disk/files.ts';
 import { ConfigError } from '../../../src/base/errors.ts';
 import { readConfigFile } from '../../../src/cli/context/config.ts';
-import { parsePoint } from '../../../src/finds/place/geometry.ts';
-import {
-  formatContentDigest,
-  makeBytesForm,
-  makeStreamForm,
-} from '../../../src/service/http/request-body.ts';
+import { makeBytesForm, makeStreamForm } from '../../../src/service/http/request-body.ts';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 200 });
 
@@ -41,84 +33,6 @@ describe('config.toml', () => {
 
   test.each(['[', '{a=', 'a.', '"""'])('nested or repeated endlessly (%j) is refused', (piece) => {
     expect(read(`a = ${piece.repeat(20_000)}`)).toBeUndefined();
-  });
-});
-
-describe('well-known text', () => {
-  test('is a point of two plain decimals or a problem, for any input', () => {
-    const pieces = fc.array(
-      fc.oneof(
-        fc.constantFrom(
-          'POINT',
-          'point',
-          ' ',
-          '(',
-          ')',
-          'Z',
-          'EMPTY',
-          'SRID=4326;',
-          '-',
-          '1e5',
-          '14.42',
-          '50',
-          '\t',
-          ',',
-        ),
-        fc.string(),
-      ),
-      { maxLength: 12 },
-    );
-    fc.assert(
-      fc.property(
-        pieces.map((all) => all.join('')),
-        (text) => {
-          const reading = parsePoint(text);
-          if ('value' in reading)
-            expect(`${reading.value.x} ${reading.value.y}`).toMatch(
-              /^-?\d+(\.\d+)? -?\d+(\.\d+)?$/,
-            );
-          else expect(String(reading.problem).length).toBeLessThan(2000);
-        },
-      ),
-    );
-  });
-
-  test.each([' ', '(', 'point ', '1 ', 'point(', '\t'])(
-    'of a million %j is a problem, reported in linear time',
-    (piece) => {
-      expect(parsePoint(`POINT (${piece.repeat(300_000)}`)).toHaveProperty('problem');
-      expect(parsePoint(piece.repeat(300_000))).toHaveProperty('problem');
-    },
-  );
-});
-
-describe('Content-Digest', () => {
-  test('of any bytes is what the service reads', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 500 }), (bytes) => {
-        const content = Buffer.from(bytes);
-        expect(hashSha512(content)).toEqual(createHash('sha512').update(content).digest('hex'));
-        expect(
-          findDigestFault(
-            formatContentDigest(hashSha512(content)),
-            Buffer.from(hashSha512(content), 'hex'),
-          ),
-        ).toBeUndefined();
-      }),
-    );
-  });
-
-  test('of any text is bytes or a fault', () => {
-    const header = fc.oneof(
-      anyText,
-      anyText.map((text) => `sha-512=:${text}:`),
-    );
-    fc.assert(
-      fc.property(header, (text) => {
-        const read = parseContentDigest(text);
-        expect(typeof read === 'string' || Buffer.isBuffer(read)).toBe(true);
-      }),
-    );
   });
 });
 

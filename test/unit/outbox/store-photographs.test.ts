@@ -86,26 +86,6 @@ describe('an unreadable stored photograph', () => {
 });
 
 describe('a photograph with a position', () => {
-  test('causes a warning, unless the position is removed', async () => {
-    const looked = await keeping().inspectPhotograph(at('placed.jpg'));
-    expect(looked.issues).toMatchObject([{ rule: 'photo-gps', severity: 'warning' }]);
-    const stripped = await keeping({ stripGps: true }).inspectPhotograph(at('placed.jpg'));
-    expect(stripped.issues).toEqual([]);
-    expect(stripped.photograph?.originalSha512).toEqual(looked.photograph?.sha512);
-    expect(looked.photograph?.withoutGpsSha512).toEqual(stripped.photograph?.sha512);
-  });
-
-  test('in XMP causes a warning, and the position is removed on request', async () => {
-    writeFileSync(at('xmp.jpg'), await placedPhotograph('jpeg', { xmp: placedXmp() }));
-    expect((await keeping().inspectPhotograph(at('xmp.jpg'))).issues).toMatchObject([
-      { rule: 'photo-gps-xmp', severity: 'warning' },
-    ]);
-    const { photograph, issues } = await keeping({ stripGps: true }).inspectPhotograph(
-      at('xmp.jpg'),
-    );
-    expect([photograph?.originalSha512, issues]).toEqual([expect.any(String), []]);
-  });
-
   test('in the XMP of a HEIC alone causes a warning that it stays', async () => {
     const packet = Buffer.from(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${placedXmp()}</x:xmpmeta>`);
     writeFileSync(at('xmp.heic'), Buffer.concat([heicWith(Buffer.alloc(8)), packet]));
@@ -120,17 +100,6 @@ describe('a photograph with a position', () => {
     expect(await keeping({ stripGps: true }).inspectPhotograph(at('motion.jpg'))).toMatchObject({
       issues: [{ rule: 'photo-gps-stuck', severity: 'error' }],
     });
-  });
-
-  test('is copied without it, and the file stays unchanged', async () => {
-    const before = readFileSync(at('placed.jpg'));
-    const stripping = keeping({ stripGps: true });
-    const { photograph } = await stripping.inspectPhotograph(at('placed.jpg'));
-    if (photograph === undefined) throw new Error('not taken');
-    await stripping.storePhotograph(photograph);
-    const copy = await buffer(openKeptPhotograph(at('kept'), photograph));
-    expect(copy.equals(before)).toBe(false);
-    expect(readFileSync(at('placed.jpg')).equals(before)).toBe(true);
   });
 
   test.each([true, false])(

@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../../src/service/http/exchange.ts';
 import { manualClock } from '../../support/manual-clock.ts';
-import { SLOW_RUNS } from '../../support/property-runs.ts';
 import { queueImport, tempOutbox } from '../../support/temp-outbox.ts';
 import {
   answer,
@@ -90,33 +88,3 @@ test.each<[string, () => Reply, string]>([
     expect([count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 9]);
   },
 );
-
-test('for any answers, at most five finds are uncertain before the service itself has answered', async () => {
-  const replies = fc.constantFrom('odd', 'cut', 'failed', 'obeyed', 'refused');
-  await fc.assert(
-    fc.asyncProperty(fc.array(replies, { maxLength: 12 }), async (script) => {
-      const clock = manualClock();
-      using outbox = tempOutbox(clock);
-      queueMany(outbox, 12);
-      let answered = false;
-      let doubted = 0;
-      const { run } = scene(clock, (request, index) => {
-        const kind = script[index] ?? 'odd';
-        if (kind === 'failed' || kind === 'obeyed' || kind === 'refused') answered = true;
-        else if (isCreate(request) && !answered) doubted += 1;
-        const replies = {
-          odd: page(200),
-          cut: cut(),
-          failed: answer(500),
-          obeyed: obeyed(request),
-          refused: answer(400),
-        };
-        return replies[kind];
-      });
-      await run(outbox);
-      expect(doubted).toBeLessThanOrEqual(5);
-      expect(count(outbox, 'sending')).toBe(0);
-    }),
-    SLOW_RUNS,
-  );
-});

@@ -68,22 +68,6 @@ test.each(
   },
 );
 
-test('a project that is refused leaves the others alone', async () => {
-  using push = queuedScene(
-    40,
-    (request) =>
-      isCreate(request) && request.project === 'C-1' ? answer(422, {}, detail) : obeyed(request),
-    { getProject: (at) => `C-${at % 2}` },
-  );
-  const { outbox, run } = push;
-  expect(await run()).toMatchObject({
-    accepted: 20,
-    refused: 5,
-    leftOut: [{ kind: 'import', project: 'C-1' }],
-  });
-  expect(count(outbox, 'queued')).toBe(15);
-});
-
 test('refusals with different texts end nothing', async () => {
   using push = queuedScene(20, (_request, index) =>
     answer(422, {}, { detail: `the depth is wrong in ${index}` }),

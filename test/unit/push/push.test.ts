@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { recordOrphanedAttempts } from '../../../src/outbox/attempts.ts';
-import { makeRecordSubject } from '../../../src/outbox/intents.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import {
   claimEntry,
@@ -90,36 +89,8 @@ test('entries of one record are sent one after the other, the photograph after i
     expect(at - (asked[index]?.at ?? 0)).toBeGreaterThanOrEqual(LATENCY_MS);
 });
 
-describe('after an inconclusive answer', () => {
-  test('an import is uncertain and is never sent again', async () => {
-    using push = queuedScene(1, () => answer(500));
-    const { outbox, run, asked } = push;
-    await run();
-    await run();
-    expect(count(outbox, 'uncertain')).toBe(1);
-    expect(asked).toHaveLength(1);
-  });
-
-  test('a number is uncertain like any other write, and a later one waits for it', async () => {
-    using push = queuedScene(0, () => answer(500));
-    const { outbox, run, asked } = push;
-    queueNumber(outbox, makeRecordSubject('C-1-N00001'), 'A 1', null);
-    await run();
-    queueNumber(outbox, makeRecordSubject('C-1-N00001'), 'A 2', null);
-    expect(await run()).toMatchObject({ requests: 0 });
-    expect([asked.length, count(outbox, 'uncertain'), count(outbox, 'queued')]).toEqual([1, 1, 1]);
-  });
-});
-
 describe('a refusal without details beside another import of the project', () => {
   const collision = answer(422, {}, { detail: 'identifier taken' });
-
-  test('is tried again alone', async () => {
-    using push = queuedScene(6, (_request, index) => (index === 1 ? collision : created()));
-    const { run, asked } = push;
-    expect(await run()).toMatchObject({ accepted: 6, refused: 0 });
-    expect(asked).toHaveLength(7);
-  });
 
   test('is tried again if a killed push may have left another import under way', async () => {
     const clock = manualClock();

@@ -32,21 +32,6 @@ describe('uncertain photographs', () => {
     ]);
   });
 
-  test('exclude those whose file is known to be there', async () => {
-    using scene = lookScene();
-    const { ident } = await scene.find('K-1', 'accepted');
-    const entryId = scene.queuePhoto('a.jpg', 1, ident);
-    scene.service.addFile(ident, 'a.jpg');
-    await scene.end(entryId, 'accepted', ident);
-    const number = scene.queueNumber('INV 1', ident);
-    scene.service.setNumber(ident, 'INV 1');
-    await scene.end(number, 'accepted', ident);
-    await scene.end(scene.queuePhoto('x.jpg', 9, ident), 'refused');
-    const doubtful = await scene.end(scene.queuePhoto('a.jpg', 2, ident), 'lost');
-    await scene.look();
-    expect(scene.evidence(doubtful)).toEqual(['not-among-those-shown']);
-  });
-
   test('may be refused ones whose file has no other owner', async () => {
     using scene = lookScene();
     const { ident } = await scene.find('K-1', 'accepted');

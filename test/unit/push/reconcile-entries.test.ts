@@ -229,18 +229,6 @@ describe('a record assigned to another find here', () => {
     expect(scene.entry(lost.entryId).state).toBe('queued');
   });
 
-  test('is not this one, even if it was created at another time and was numbered', async () => {
-    using scene = lookScene();
-    await scene.find('K-9', 'accepted');
-    const ident = scene.service.make(getInnerText('K-0'));
-    await scene.clock.advance(DAY_MS / 2);
-    await scene.end(queueFind(scene.outbox, 'K-0').entryId, 'accepted', ident);
-    scene.service.setNumber(ident, 'INV 1');
-    const lost = await scene.find('K-1', 'uncertain', false, 'K-0');
-    await scene.look();
-    expect(scene.evidence(lost.entryId)).toEqual(['not-among-those-shown']);
-  });
-
   test('belongs to neither at first if the service gave its identifier again, and to this one once the other is gone', async () => {
     using scene = lookScene();
     await scene.find('K-9', 'accepted');
