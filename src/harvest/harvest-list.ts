@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { getErrorMessage, OaiError, UnavailableError } from '../base/errors.ts';
 import { t } from '../base/language.ts';
+import type { XmlDocument } from '../base/xml/element.ts';
 import {
   fetchFirstPage,
   isRefusedToken,
+  type ListPage,
   LoopError,
   listPages,
   makeEndlessError,
@@ -13,21 +16,24 @@ import {
 import {
   advancePass,
   computeWatermarkMs,
-  continueWithoutToken,
+  countRecords,
   formatClockWentBack,
   formatSetName,
   getEndOfDatestampMs,
   type HarvestPass,
+  type HarvestState,
   type HarvestWindow,
   hasListEnded,
-  hasSeenAllRecords,
   isCompleteScan,
+  isEmptyWindow,
   isOnePage,
   isShort,
+  isUnidentified,
   makeIncompleteError,
   makeNextScan,
   makePass,
   recountPass,
+  type Sightings,
   type UnconfirmedLosses,
 } from './harvest-state.ts';
 import {
@@ -39,39 +45,50 @@ import {
   type OaiArguments,
   type OaiRecord,
 } from './protocol.ts';
-import {
-  type Advance,
-  confirmLosses,
-  isUnidentified,
-  type LossOptions,
-  type LossSettlement,
-  type PageContent,
-  type RecordSink,
-  storePage,
-} from './store-page.ts';
+import { comparePage, type RecordSink, storePage } from './store-page.ts';
 
-export type HarvestOptions = LossOptions & {
+/** Held records that a scan did not see. */
+type Losses = {
+  readonly lost: readonly string[];
+  /** Identifiers among them that finds or the mapping use. */
+  readonly inUse: readonly string[];
+};
+
+export type HarvestOptions = {
   readonly client: PageSource;
   readonly clock: Clock;
+  readonly state: HarvestState;
   readonly sink: RecordSink;
+  /** Records of the list that the caller holds; without them, only the count is compared. */
+  readonly holdings?: {
+    findLost(scan: number): Promise<Losses>;
+    /**
+     * Stores that records do not exist any more. Must be repeatable after a crash.
+     * @returns the number of tombstones
+     */
+    deleteLost(lost: readonly string[], pass: HarvestPass): Promise<number>;
+  };
   readonly granularity: Granularity;
   readonly signal?: AbortSignal;
   readonly metadataPrefix: string;
+  /** Empty: all records of the service. */
+  readonly setSpec: string;
   readonly window: HarvestWindow;
-  /** Requests all records, not only those changed since the last pass. */
-  readonly full?: boolean;
+  /** Server time in the answer to Identify. */
+  readonly serverNowMs: number;
   /**
    * Overlap with the previous pass in milliseconds, since the index of a list lags behind the
    * records.
    */
   readonly overlapMs: number;
+  /** Requests all records, not only those changed since the last pass. */
+  readonly full?: boolean;
   /** Skips and reports records that are not well-formed; false: such a page ends the harvest. */
   readonly skipBroken?: boolean;
-  /**
-   * Called after each committed page with its new or changed records; the caller may save several
-   * pages at once.
-   */
-  readonly onPage?: (written: readonly OaiRecord[]) => void | Promise<void>;
+  /** Treats losses as deletions at once. */
+  readonly acceptLosses?: boolean;
+  /** Called with messages for the user that are no failures. */
+  readonly onNote?: (text: string) => void;
   /**
    * Called after each page with the records of the list so far; `total` is undefined where the
    * service does not count.
@@ -109,8 +126,6 @@ type Run = HarvestOptions & {
 const MAX_SCANS = 5;
 /** Requests for the list of changes while each has news. */
 const MAX_ROUNDS = 5;
-/** Consecutive refusals of tokens, none further in the list than one before. */
-const MAX_REFUSALS = 3;
 /** Answers may have whole seconds, and come from several machines. */
 const CLOCK_STEP_MS = 2000;
 
@@ -122,28 +137,28 @@ const CLOCK_STEP_MS = 2000;
  * the sink
  */
 export async function harvestList(options: HarvestOptions): Promise<HarvestResult> {
-  const { state, window } = options;
-  const next = choosePass(options);
-  const pass = next ?? beginPass(options, 'changes', window);
-  const run: Run = { ...options, pass, faults: new Map(), written: 0, deleted: 0 };
-  if (next === undefined) return makeResult(run, {});
-  await readCompletely(run);
+  const run: Run = {
+    ...options,
+    pass: choosePass(options),
+    faults: new Map(),
+    written: 0,
+    deleted: 0,
+  };
+  if (!isEmptyWindow(run.pass.window)) await readCompletely(run);
   if (run.pass.kind === 'changes' && !(await isAsCounted(run))) {
-    run.pass = beginPass(run, 'full', window);
+    run.pass = beginPass(run, 'full', run.window);
     await readCompletely(run);
   }
-  const settled = await confirmLosses(run, run.pass);
-  state.change(() => {
-    if (settled.unconfirmed === undefined) state.complete(run.pass);
-    else state.endUnconfirmed(settled.unconfirmed);
-  });
-  return makeResult(run, settled);
-}
-
-function makeResult(
-  { pass, state, faults, written, deleted }: Run,
-  { vanished = 0, unconfirmed }: LossSettlement,
-): HarvestResult {
+  await retrySkipped(run);
+  const { pass, state, written, deleted, faults } = run;
+  const { vanished = 0, unconfirmed } = await confirmLosses(run);
+  const completed = {
+    watermarkMs: computeWatermarkMs(pass),
+    completedMs: Math.floor(run.clock.now()),
+    fullScan: pass.kind === 'full' ? pass.scan : state.getProgress().fullScan,
+  };
+  const outcome = unconfirmed === undefined ? completed : { watermarkMs: null };
+  state.change(() => state.saveProgress({ ...outcome, pass: null, losses: unconfirmed ?? null }));
   const broken = state.listSkipped().map((name) => ({
     identifier: isUnidentified(name) ? undefined : name,
     reason: faults.get(name) ?? t`it could not be read before`,
@@ -151,35 +166,23 @@ function makeResult(
   return { pass, written: written + vanished, deleted, vanished, broken, unconfirmed };
 }
 
-/**
- * Chooses the unfinished pass, or the next one; undefined where all changes would be after the
- * window.
- */
-function choosePass(options: HarvestOptions): HarvestPass | undefined {
-  const { state, window, full, overlapMs, serverNowMs, setSpec, onNote } = options;
+/** Chooses the unfinished pass, or begins the next one. */
+function choosePass(options: HarvestOptions): HarvestPass {
+  const { state, window, full = false, overlapMs, serverNowMs, setSpec, onNote } = options;
+  const { pass: begun, watermarkMs } = state.getProgress();
   const latestMs = serverNowMs + CLOCK_STEP_MS;
-  const begun = state.getPass();
-  const hasClockOfBegun = begun === undefined || begun.beganMs <= latestMs;
-  if (begun !== undefined && hasClockOfBegun) {
-    if (begun.kind === 'full') return begun;
-    // An empty list of changes may be wrong, so one that was not compared with the count is not
-    // resumed.
-    if (full !== true && !hasListEnded(begun)) return begun;
-  }
-  const all = beginPass(options, 'full', window);
-  const watermarkMs = state.getWatermarkMs();
-  const skipped = state.listSkipped();
-  if (watermarkMs === null || full === true || !hasClockOfBegun) return all;
-  // A skipped record without an identifier cannot be requested alone.
-  if (skipped.some(isUnidentified)) return all;
-  if (watermarkMs > latestMs) {
+  // An empty list of changes may be wrong, so one that was not compared with the count is not
+  // resumed.
+  if (begun !== null && begun.beganMs <= latestMs)
+    if (begun.kind === 'full' || !(full || hasListEnded(begun))) return begun;
+  const hasClockGoneBack = watermarkMs !== null && watermarkMs > latestMs;
+  if (hasClockGoneBack && !full)
     onNote?.(formatClockWentBack(formatSetName(setSpec), watermarkMs, serverNowMs));
-    return all;
-  }
+  // A skipped record without an identifier cannot be requested alone.
+  if (full || watermarkMs === null || hasClockGoneBack || state.listSkipped().some(isUnidentified))
+    return beginPass(options, 'full', window);
   const fromMs = Math.max(window.fromMs ?? 0, watermarkMs - overlapMs);
-  if (window.untilMs === null || fromMs <= window.untilMs)
-    return beginPass(options, 'changes', { ...window, fromMs });
-  return skipped.length === 0 ? undefined : all;
+  return beginPass(options, 'changes', { ...window, fromMs });
 }
 
 function beginPass(
@@ -188,37 +191,49 @@ function beginPass(
   window: HarvestWindow,
 ): HarvestPass {
   const localMs = Math.floor(clock.now());
-  const scan = state.getLastScan() + 1;
+  const scan = state.getProgress().scan + 1;
   return makePass({ kind, window, beganMs: serverNowMs, localMs, scan });
 }
 
-/** Scans the list until no record can have been skipped, and requests skipped records alone. */
+/** Scans the list until no record can have been skipped. */
 async function readCompletely(run: Run): Promise<void> {
   const isResumed = run.pass.pages > 0;
-  savePass(run, run.pass);
   for (let scans = 1; ; scans++) {
-    await readList(run);
+    const hasEnded = await readList(run);
     // A list of one page cannot change between pages, unless an earlier run read it.
-    if (!isOnePage(run.pass) || (isResumed && scans === 1)) await readChanges(run);
-    const { pass } = run;
-    // Records that only the scan before saw have its number.
-    const unmet = run.state.countSeenIn(pass.scan - 1);
-    const agreed = pass.agreed === null || unmet > 0 ? 0 : pass.agreed + 1;
-    if (isCompleteScan(pass, agreed)) break;
+    if (hasEnded && (!isOnePage(run.pass) || (isResumed && scans === 1))) await readChanges(run);
+    const { pass, setSpec } = run;
+    const agreed = hasEnded ? countAgreeing(run) : null;
+    if (agreed !== null && isCompleteScan(pass, agreed)) return;
     savePass(run, makeNextScan(pass, agreed));
-    if (agreed > 0 && isShort(pass))
-      throw makeIncompleteError(run.setSpec, pass, t`its list ended before`);
-    if (scans === MAX_SCANS)
-      throw makeIncompleteError(run.setSpec, pass, t`its list kept changing while it was read`);
+    if (agreed !== null && agreed > 0 && isShort(pass))
+      throw makeIncompleteError(setSpec, pass, t`its list ended before`);
+    if (scans < MAX_SCANS) continue;
+    const reason = hasEnded
+      ? t`its list kept changing while it was read`
+      : t`it repeatedly refuses its own resumption tokens`;
+    throw makeIncompleteError(setSpec, pass, reason);
   }
-  await retrySkipped(run);
 }
 
-/** Reads the list to its end, from the point where the last run stopped. */
-async function readList(run: Run): Promise<void> {
-  if (hasListEnded(run.pass)) return;
-  let refusals = 0;
-  let farthest = 0;
+/**
+ * Counts the scans in a row, up to this one, that saw the same records as the one before, and
+ * besides only newer ones.
+ */
+function countAgreeing({ pass, state }: Run): number {
+  // Records that only the scan before saw have its number.
+  const hasUnmet = state.listSeenIn(pass.scan - 1).length > 0;
+  return pass.agreed === null || hasUnmet ? 0 : pass.agreed + 1;
+}
+
+/**
+ * Reads the list from the point where the last run stopped. After a refused token it continues with
+ * the earliest datestamp that was read, which is all the rest where the newest come first; the
+ * count shows what is missing in any other order.
+ * @returns false where the list must be scanned from its beginning
+ */
+async function readList(run: Run): Promise<boolean> {
+  if (hasListEnded(run.pass)) return true;
   for (;;) {
     const begun = run.pass;
     const { token, window, cutMs } = begun;
@@ -226,32 +241,27 @@ async function readList(run: Run): Promise<void> {
     const start = token === null ? makeListArguments(run, rest) : { resumptionToken: token };
     try {
       await readPages(run, start, true);
-      return;
+      return true;
     } catch (thrown) {
+      const { pass, state } = run;
+      const { listSize, seen: seenCount } = pass;
+      const isCounted = listSize !== null;
       // All counted records were seen, so the token leads to no further record.
-      if (hasSeenAllRecords(run.pass) && isOfToken(thrown))
-        return savePass(run, { ...run.pass, token: null });
-      // The next run does not begin with a token of the loop.
-      if (thrown instanceof OaiError && thrown.oaiCode === 'loop')
-        savePass(run, makeNextScan(run.pass, null));
-      // The service may answer a token of an earlier run, which it no longer knows, with any error.
-      const isOld = token !== null && run.pass === begun;
-      if (!(isOld ? isOfService(thrown) : isRefusedToken(thrown))) throw thrown;
-      const { seen: seenCount } = run.pass;
-      refusals = seenCount > farthest ? 0 : refusals + 1;
-      farthest = Math.max(farthest, seenCount);
-      if (refusals > MAX_REFUSALS) {
-        const reason = t`it repeatedly refuses its own resumption tokens`;
-        throw makeIncompleteError(run.setSpec, run.pass, reason);
+      if (isCounted && seenCount >= listSize && isOfToken(thrown)) {
+        savePass(run, { ...pass, token: null });
+        return true;
       }
+      // The service may answer a token of an earlier run, which it no longer knows, with any error.
+      const isOld = token !== null && pass === begun;
+      const isOfService = thrown instanceof OaiError || thrown instanceof UnavailableError;
+      if (!isRefusedToken(thrown) && !(isOld && isOfService)) throw thrown;
+      const oldestMs = state.findOldestSeenMs(pass.scan);
+      const isStuck = seenCount === begun.seen && cutMs !== null;
+      if (!isCounted || oldestMs === null || isStuck) return false;
       // Saved with its first page: until then, the token may be valid after all.
-      run.pass = continueWithoutToken(run.pass);
+      run.pass = { ...pass, token: null, cutMs: oldestMs };
     }
   }
-}
-
-function isOfService(thrown: unknown): boolean {
-  return thrown instanceof OaiError || thrown instanceof UnavailableError;
 }
 
 function isOfToken(thrown: unknown): boolean {
@@ -264,61 +274,70 @@ const MAX_NEW_RECORDS = 10_000;
 
 /**
  * Reads and commits pages until the list ends.
- * @param isWindow true for the list of the pass, false for its changes
+ * @param isOfPass true for the list of the pass, false for the changes during it
  * @returns the number of records that were new or changed, or new in this scan
  */
-async function readPages(run: Run, start: OaiArguments, isWindow: boolean): Promise<number> {
+async function readPages(run: Run, start: OaiArguments, isOfPass: boolean): Promise<number> {
   let news = 0;
   let records = 0;
   let size: number | undefined;
   for await (const page of listPages(makePagesOptions(run, start))) {
-    const { seen: seenBefore } = run.pass;
-    const written = await store(run, page, (counted, againMs) =>
-      isWindow ? advancePass(counted, page, againMs, run.overlapMs) : counted,
-    );
-    const { seen: seenCount } = run.pass;
-    news += written + seenCount - seenBefore;
+    const { pass, overlapMs } = run;
+    const sightings = comparePage(run.state, pass, page);
+    const next = isOfPass ? advancePass(pass, page, sightings, overlapMs) : pass;
+    const written = await store(run, page.document, sightings, next);
+    news += written + run.pass.seen - pass.seen;
     records += page.items.length;
     size ??= page.completeListSize;
-    if (records > MAX_GROWTH * (size ?? seenCount) + MAX_NEW_RECORDS) throw makeEndlessError();
+    if (records > MAX_GROWTH * (size ?? run.pass.seen) + MAX_NEW_RECORDS) throw makeEndlessError();
   }
   return news;
 }
 
 /**
+ * Stores the records of a page with the pass after it.
+ * @returns the number of new and changed records
+ */
+async function store(
+  run: Run,
+  document: XmlDocument,
+  sightings: Sightings,
+  next: HarvestPass,
+): Promise<number> {
+  const pass = countRecords(next, sightings);
+  const records = await storePage(run, document, sightings, pass);
+  run.pass = pass;
+  for (const [name, { fault }] of sightings) if (fault !== undefined) run.faults.set(name, fault);
+  run.written += records.length;
+  run.deleted += records.filter(({ header }) => header.deleted).length;
+  run.onProgress?.(pass.seen, pass.listSize ?? undefined);
+  return records.length;
+}
+
+/**
  * Reads the list of changes since the pass began until it has nothing new: a changed record may
- * have moved to a page that was already read.
+ * have moved to a page that was already read. The list is then counted again, since the earlier
+ * count may lack new records, which must not make up for skipped ones; and a rest cannot show what
+ * left the part before it.
  */
 async function readChanges(run: Run): Promise<void> {
   const { window, beganMs, cutMs } = run.pass;
-  // A list that is the rest of a window cannot show what leaves the part before it.
-  if (cutMs !== null) await recountList(run);
-  const fromMs = Math.max(window.fromMs ?? 0, beganMs - run.overlapMs);
-  if (window.untilMs !== null && fromMs > window.untilMs) return;
-  const changes = makeListArguments(run, { ...window, fromMs });
-  for (let rounds = 1; rounds <= MAX_ROUNDS; rounds++) {
+  const changes = { ...window, fromMs: Math.max(window.fromMs ?? 0, beganMs - run.overlapMs) };
+  let hasNews = false;
+  for (let rounds = 1; rounds <= MAX_ROUNDS && !isEmptyWindow(changes); rounds++) {
     try {
-      if ((await readPages(run, changes, false)) === 0) return;
-      savePass(run, { ...run.pass, moved: true });
-      await recountList(run);
+      if ((await readPages(run, makeListArguments(run, changes), false)) === 0) break;
+      hasNews = true;
     } catch (thrown) {
       // The count or the next scan shows what is missing, and the next pass requests these changes
       // again.
       if (!isOfToken(thrown)) throw thrown;
     }
   }
-}
-
-/**
- * Counts the list again, since the earlier count may lack new records, which must not make up for
- * skipped ones. The records of the requested page are not used: a skipped one may be among them.
- */
-async function recountList(run: Run): Promise<void> {
-  const { listSize, window } = run.pass;
-  if (listSize === null) return;
-  const options = makePagesOptions(run, makeListArguments(run, window));
-  const { completeListSize } = await fetchFirstPage(options);
-  savePass(run, recountPass(run.pass, completeListSize ?? listSize, true));
+  if (hasNews) run.pass = { ...run.pass, moved: true };
+  if (run.pass.listSize === null || (!hasNews && cutMs === null)) return;
+  const page = await fetchHeaders(run, window);
+  savePass(run, recountPass(run.pass, page && getSize(page)));
 }
 
 /**
@@ -334,7 +353,8 @@ async function retrySkipped(run: Run): Promise<void> {
     try {
       if (!isGone) {
         const { record, document } = await client.getRecord(name, metadataPrefix, signal);
-        await store(run, { document, items: [record] });
+        const sightings = comparePage(state, run.pass, { document, items: [record] });
+        await store(run, document, sightings, run.pass);
       }
     } catch (thrown) {
       if (!isOfOneRecord(thrown)) throw thrown;
@@ -360,20 +380,12 @@ function isOfOneRecord(thrown: unknown): boolean {
  * records, by one request.
  */
 async function isAsCounted(run: Run): Promise<boolean> {
-  const { client, state, window, onNote } = run;
+  const { state, window, onNote } = run;
   // A changed record leaves a window with an end, so the counts differ.
   if (run.holdings === undefined || window.untilMs !== null) return true;
-  const options = makePagesOptions(run, makeListArguments(run, window));
-  const page = await fetchFirstPage({
-    ...options,
-    fetchPage: client.listHeaders,
-    salvage: undefined,
-  }).catch((thrown: unknown) => {
-    if (run.skipBroken !== true || !(thrown instanceof MalformedAnswerError)) throw thrown;
-  });
+  const page = await fetchHeaders(run, window);
   if (page === undefined) return false;
-  const { completeListSize, next, items } = page;
-  const size = completeListSize ?? (next === undefined ? items.length : undefined);
+  const size = getSize(page);
   if (size === undefined) return true;
   const list = formatSetName(run.setSpec);
   const listed = state.countListed();
@@ -382,7 +394,7 @@ async function isAsCounted(run: Run): Promise<boolean> {
       t`${list}: the service counts ${size} records, but ${listed} are known, so everything is read again.`,
     );
   // An empty list is never trusted.
-  return size === listed && size > 0 && !items.some((record) => wasMissed(run, record));
+  return size === listed && size > 0 && !page.items.some((record) => wasMissed(run, record));
 }
 
 /** Tells if a listed change is older than those that the next pass requests, and not stored. */
@@ -393,27 +405,70 @@ function wasMissed(run: Run, { header: { identifier, datestampMs } }: OaiRecord)
 }
 
 /**
- * Commits a page with the pass after it.
- * @returns the number of new and changed records
+ * Requests the first page of a list without contents, which has its count; undefined where it is
+ * malformed and such pages are skipped.
  */
-async function store(
+async function fetchHeaders(
   run: Run,
-  page: PageContent,
-  advance: Advance = (counted) => counted,
-): Promise<number> {
-  const { pass, written, faults } = await storePage(run, run.pass, page, advance);
-  run.pass = pass;
-  for (const [name, fault] of faults) run.faults.set(name, fault);
-  run.written += written.length;
-  run.deleted += written.filter(({ header }) => header.deleted).length;
-  await run.onPage?.(written);
-  run.onProgress?.(pass.seen, pass.listSize ?? undefined);
-  return written.length;
+  window: HarvestWindow,
+): Promise<ListPage<OaiRecord> | undefined> {
+  const options = makePagesOptions(run, makeListArguments(run, window));
+  try {
+    const { listHeaders: fetchPage } = run.client;
+    return await fetchFirstPage({ ...options, fetchPage, salvage: undefined });
+  } catch (thrown) {
+    if (run.skipBroken === true && thrown instanceof MalformedAnswerError) return undefined;
+    throw thrown;
+  }
+}
+
+/** Returns the length of a list by its first page; undefined where the service does not count. */
+function getSize({ completeListSize, next, items }: ListPage<OaiRecord>): number | undefined {
+  return completeListSize ?? (next === undefined ? items.length : undefined);
 }
 
 function savePass(run: Run, pass: HarvestPass): void {
+  const { state } = run;
   run.pass = pass;
-  run.state.change(() => run.state.savePass(pass));
+  state.change(() => state.savePass(pass));
+}
+
+const MAX_LOST = 50;
+const MAX_LOST_SHARE = 0.1;
+/** Exceeds the time in which a service rebuilds its index. */
+const CONFIRM_AFTER_MS = 3_600_000;
+
+/**
+ * Writes tombstones for held records that a complete full pass did not see. While an index is
+ * rebuilt, a list may be empty or short: many losses, one that finds or own terms use, or an empty
+ * list count only if a second scan, at least an hour later, lacks the same records, or the caller
+ * accepts them.
+ */
+async function confirmLosses({
+  pass,
+  state,
+  holdings,
+  serverNowMs,
+  acceptLosses = false,
+}: Run): Promise<{ readonly vanished?: number; readonly unconfirmed?: UnconfirmedLosses }> {
+  if (pass.kind === 'changes' || holdings === undefined) return {};
+  const { lost, inUse } = await holdings.findLost(pass.scan);
+  const held = pass.seen + lost.length;
+  const isEmpty = held === 0 && pass.window.fromMs === null && pass.window.untilMs === null;
+  // A changed record may have left a window with an end, and a skipped record without an identifier
+  // may be any of the lost ones.
+  const mayExist = pass.window.untilMs !== null || state.listSkipped().some(isUnidentified);
+  if (!isEmpty && (lost.length === 0 || mayExist)) return {};
+  const areFew = lost.length <= Math.min(MAX_LOST, held * MAX_LOST_SHARE);
+  const digest = createHash('sha256').update(lost.toSorted().join('\n')).digest('base64');
+  const { losses: before } = state.getProgress();
+  // After a step back of the clock, the hour begins again.
+  const isSame = before?.digest === digest && before.sinceMs <= serverNowMs;
+  const sinceMs = isSame ? before.sinceMs : serverNowMs;
+  const isConfirmed = acceptLosses || serverNowMs - sinceMs >= CONFIRM_AFTER_MS;
+  if (!isEmpty && (isConfirmed || (areFew && pass.seen > 0 && inUse.length === 0)))
+    return { vanished: await holdings.deleteLost(lost, pass) };
+  return { unconfirmed: { lost: lost.length, held, inUse, sinceMs, digest } };
 }
 
 function makePagesOptions(

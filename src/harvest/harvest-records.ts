@@ -19,6 +19,7 @@ import {
 } from './harvested-records.ts';
 import { type OpenedOutput, type OutputOpenOptions, writeTombstones } from './outputs.ts';
 import { assertOaiArguments, parseBoundMs } from './protocol.ts';
+import type { RecordSink } from './store-page.ts';
 
 const MAX_SETS = 10_000;
 
@@ -217,34 +218,40 @@ async function harvestSet(
   const { clock, from, until } = options;
   const verify = options.verify === true;
   const saving = groupPages({ store, output }, clock);
-  const state = { ...openSetState(store, setSpec, () => clock.now()), change: saving.change };
-  const settledMs = state.getWatermarkMs() ?? Number.NEGATIVE_INFINITY;
+  const state = { ...openSetState(store, setSpec), change: saving.change };
+  const settledMs = state.getProgress().watermarkMs ?? Number.NEGATIVE_INFINITY;
   const tally = { masked: 0, mended: 0 };
+  const sink: RecordSink = {
+    write: async (page) => {
+      await saving.saveIfDue();
+      await output.write(page);
+    },
+    notePage: (page) => {
+      output.notePage(page);
+      for (const { header, refused } of page.records) {
+        if (refused) tally.masked++;
+        if (header.datestampMs < settledMs) tally.mended++;
+      }
+    },
+  };
   const settings: HarvestOptions = {
     ...options,
     ...service,
     state,
-    sink: output,
+    sink,
     setSpec,
     full: options.full === true || verify,
     window: {
       fromMs: from === undefined ? null : Date.parse(from),
       untilMs: until === undefined ? null : parseBoundMs(until),
     },
-    onPage: async (written) => {
-      await saving.saveIfDue();
-      for (const { header, refused } of written) {
-        if (refused) tally.masked++;
-        if (header.datestampMs < settledMs) tally.mended++;
-      }
-    },
     onProgress: options.startProgress?.(formatSetName(setSpec)),
     holdings: {
       findLost: async (scan) => ({ lost: state.listUnseenIn(scan), inUse: [] }),
-      deleteLost: async (lost, pass) => {
+      deleteLost: async (lost, { beganMs }) => {
         const gone = lost.filter((identifier) => !state.isInOtherSet(identifier));
-        const list = { state, sink: output, setSpec, granularity: service.granularity };
-        await writeTombstones(list, pass, gone);
+        const list = { state, sink, setSpec, granularity: service.granularity };
+        await writeTombstones(list, beganMs, gone);
         state.change(() => state.leave(lost));
         return gone.length;
       },
@@ -321,14 +328,11 @@ type SetState = HarvestState & {
   leave(identifiers: readonly string[]): void;
 };
 
-/**
- * Opens the state of one set of an output. All sets share the stored version of a record.
- * @param nowMs this machine's clock
- */
-export function openSetState(store: HarvestStore, setSpec: string, nowMs: () => number): SetState {
+/** Opens the state of one set of an output. All sets share the stored version of a record. */
+export function openSetState(store: HarvestStore, setSpec: string): SetState {
   const { sql, change } = store;
   const harvestId = change(() => getOrCreateHarvest(store, setSpec));
-  const stored = openStoredState(store, harvestId, nowMs);
+  const stored = openStoredState(store, harvestId);
   const state = {
     ...stored,
     isInOtherSet: (identifier: string) =>

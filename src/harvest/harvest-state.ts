@@ -21,6 +21,10 @@ import { DAY_MS, type OaiRecord, RUN_AGAIN } from './protocol.ts';
 /** Both bounds inclusive; null: none. */
 export type HarvestWindow = { readonly fromMs: number | null; readonly untilMs: number | null };
 
+export function isEmptyWindow({ fromMs, untilMs }: HarvestWindow): boolean {
+  return fromMs !== null && untilMs !== null && fromMs > untilMs;
+}
+
 /**
  * Progress of a harvest of one list, as plain data that is stored with each page. A pass scans the
  * list until a scan is complete; a scan reads it from beginning to end, by its tokens. Times are by
@@ -48,25 +52,13 @@ export type HarvestPass = {
   /** Token of the next page; null before the first page and after the last. */
   readonly token: string | null;
   readonly pages: number;
-  /** Datestamp of the last record while the newest come first; null in any other order. */
-  readonly edgeMs: number | null;
   /** Datestamp at which the list was continued without its token; null: it is read as a whole. */
   readonly cutMs: number | null;
 };
 
-/** Later than any record: the edge of a list of which nothing was read. */
-const NOTHING_READ_MS = Number.MAX_SAFE_INTEGER;
-
-const NEW_SCAN = {
-  seen: 0,
-  moved: false,
-  token: null,
-  pages: 0,
-  edgeMs: NOTHING_READ_MS,
-  cutMs: null,
-} as const;
-
 type Beginning = Pick<HarvestPass, 'kind' | 'window' | 'beganMs' | 'localMs' | 'scan'>;
+
+const NEW_SCAN = { seen: 0, moved: false, token: null, pages: 0, cutMs: null } as const;
 
 /** Makes a pass of which no page was read. */
 export function makePass(beginning: Beginning): HarvestPass {
@@ -78,69 +70,49 @@ export function makeNextScan(pass: HarvestPass, agreed: number | null): HarvestP
   return { ...pass, ...NEW_SCAN, scan: pass.scan + 1, agreed };
 }
 
-/**
- * Continues after a refused token. Where the newest come first, with the last datestamp, which
- * several records may share, and only if a count can confirm it; otherwise from the beginning.
- */
-export function continueWithoutToken(pass: HarvestPass): HarvestPass {
-  const { edgeMs, window, listSize } = pass;
-  const hasRest = edgeMs !== null && edgeMs !== NOTHING_READ_MS && edgeMs >= (window.fromMs ?? 0);
-  if (!hasRest || listSize === null) return makeNextScan(pass, null);
-  return { ...pass, token: null, cutMs: Math.min(edgeMs, window.untilMs ?? edgeMs) };
+/** Returns the pass with the records of a page, compared with those of the scan before. */
+export function countRecords(pass: HarvestPass, sightings: Sightings): HarvestPass {
+  let { seen: seenCount, agreed } = pass;
+  for (const { before, now } of sightings.values()) {
+    if (before?.scan === pass.scan) continue;
+    seenCount++;
+    // The scan before did not see it, although it is older than the pass.
+    if (before?.scan !== pass.scan - 1 && now.datestampMs < pass.beganMs) agreed = null;
+  }
+  return { ...pass, seen: seenCount, agreed };
 }
 
 /**
- * Returns the pass after a page of its list, whose records are counted already.
- * @param againMs datestamps of records that the scan had seen before
+ * Returns the pass after a page of its list.
  * @param overlapMs time before the pass in which a record may have appeared late in the index
  */
 export function advancePass(
   pass: HarvestPass,
-  page: ListPage<OaiRecord>,
-  againMs: readonly number[],
+  { items, completeListSize, next, responseDateMs }: ListPage<OaiRecord>,
+  sightings: Sightings,
   overlapMs: number,
 ): HarvestPass {
-  const datestampsMs = page.items.map(({ header }) => header.datestampMs);
-  const beganMs = Math.min(pass.beganMs, page.responseDateMs);
+  const { cutMs, pages, scan } = pass;
+  const beganMs = Math.min(pass.beganMs, responseDateMs);
   // The first page has no news: its records were there when the list was counted first.
   const hasNews =
-    pass.pages > 0 && datestampsMs.some((ms) => getEndOfDatestampMs(ms) >= beganMs - overlapMs);
-  const hasMoved = againMs.some((ms) => pass.cutMs === null || ms < pass.cutMs);
+    pages > 0 &&
+    items.some(({ header }) => getEndOfDatestampMs(header.datestampMs) >= beganMs - overlapMs);
+  // A rest begins with records of the datestamp at which it was cut.
+  const hasMoved = [...sightings.values()].some(
+    ({ before, now }) => before?.scan === scan && (cutMs === null || now.datestampMs < cutMs),
+  );
   // The count of a rest is not that of the window.
-  const listSize =
-    pass.cutMs === null && (page.completeListSize !== undefined || pass.pages === 0)
-      ? (page.completeListSize ?? null)
-      : pass.listSize;
-  const counted = recountPass(pass, listSize, page.next === undefined);
-  return {
-    ...counted,
-    moved: counted.moved || hasNews || hasMoved,
-    beganMs,
-    token: page.next ?? null,
-    pages: pass.pages + 1,
-    edgeMs: findEdge(pass.edgeMs, datestampsMs),
-  };
+  const counted = cutMs === null ? recountPass(pass, completeListSize) : pass;
+  const moved = counted.moved || hasNews || hasMoved;
+  return { ...counted, moved, beganMs, token: next ?? null, pages: pages + 1 };
 }
 
-function findEdge(edgeMs: number | null, datestampsMs: readonly number[]): number | null {
-  let lastMs = edgeMs;
-  for (const datestampMs of datestampsMs) {
-    if (lastMs === null || datestampMs > lastMs) return null;
-    lastMs = datestampMs;
-  }
-  return lastMs;
-}
-
-/** Returns the pass after a count: a list that became shorter, or than what was seen, lost a record. */
-export function recountPass(
-  pass: HarvestPass,
-  listSize: number | null,
-  isAtEnd: boolean,
-): HarvestPass {
-  const counted = listSize ?? Number.POSITIVE_INFINITY;
-  const hasShrunk = pass.pages > 0 && counted < (pass.listSize ?? 0);
-  const hasLost = isAtEnd && counted < pass.seen;
-  return { ...pass, listSize, moved: pass.moved || hasShrunk || hasLost };
+/** Returns the pass after a count: a list that became shorter lost a record. */
+export function recountPass(pass: HarvestPass, size: number | undefined): HarvestPass {
+  if (size === undefined) return pass;
+  const hasShrunk = pass.pages > 0 && size < (pass.listSize ?? 0);
+  return { ...pass, listSize: size, moved: pass.moved || hasShrunk };
 }
 
 export function hasListEnded({ token, pages }: HarvestPass): boolean {
@@ -153,25 +125,20 @@ export function isOnePage({ token, pages }: HarvestPass): boolean {
 }
 
 /** Tells if counted records were not seen; false where the service does not count. */
-export function isShort({ listSize, seen }: HarvestPass): boolean {
-  return listSize !== null && seen < listSize;
-}
-
-/** Tells if all counted records were seen; false where the service does not count. */
-export function hasSeenAllRecords(pass: HarvestPass): boolean {
-  return pass.listSize !== null && !isShort(pass);
+export function isShort({ listSize, seen: seenCount }: HarvestPass): boolean {
+  return listSize !== null && seenCount < listSize;
 }
 
 /**
  * Tells if a scan saw the list as it was at one moment; docs/harvesting.md has the rules. A count
  * alone does not show that a record was skipped where one left the list while another one came.
- * @param agreed how many scans in a row saw the same records as the one before, and besides only
- * newer ones
  */
 export function isCompleteScan(pass: HarvestPass, agreed: number): boolean {
+  const { listSize, seen: seenCount, moved } = pass;
   if (isShort(pass)) return false;
-  const neededScans = pass.moved ? 1 : 0;
-  return isOnePage(pass) || agreed >= (pass.listSize === null ? 2 : neededScans);
+  if (isOnePage(pass)) return true;
+  if (listSize === null) return agreed >= 2;
+  return agreed >= 1 || (!moved && seenCount === listSize);
 }
 
 /** Returns the end of the day for a datestamp that is a day. */
@@ -227,11 +194,27 @@ export type SeenRecord = {
   readonly datestampMs: number;
   /** Digest of the record's source; empty where none was stored. */
   readonly digest: string;
-  /** Number of the last scan that saw it; 0 where it has a tombstone. */
+  /** Number of the last scan that saw it; {@link NO_SCAN} where it has a tombstone. */
   readonly scan: number;
   /** It could not be read. */
   readonly skipped: boolean;
 };
+
+/** No later pass marks a record of this scan again, and one that returns is new. */
+export const NO_SCAN = 0;
+
+/** A record as a page has it; several copies on one page count as one. */
+export type Sighting = {
+  readonly before: SeenRecord | undefined;
+  readonly now: SeenRecord;
+  /** Undefined for a record that is not stored. */
+  readonly record?: OaiRecord;
+  /** Reason for which the record was skipped. */
+  readonly fault?: string;
+};
+
+/** Records of a page by identifier. */
+export type Sightings = ReadonlyMap<string, Sighting>;
 
 /** Unlisted records that are kept, since they may still exist. */
 export type UnconfirmedLosses = {
@@ -255,51 +238,30 @@ type HarvestTables = {
   change<T>(work: () => T): T;
 };
 
-/** State of a harvest of one list, between pages and between runs; written inside `change`. */
-export type HarvestState = ReturnType<typeof openStoredState>;
+/** What is remembered of one list between two runs. */
+export type HarvestProgress = {
+  /** Time since which changes must be requested; null: all must be. */
+  readonly watermarkMs: number | null;
+  /** When the last complete pass ended, by this machine's clock. */
+  readonly completedMs: number | null;
+  /** The pass under way. */
+  readonly pass: HarvestPass | null;
+  /** Number of the last scan. */
+  readonly scan: number;
+  /** Last scan of the last complete full pass: a record that it did not see is not listed. */
+  readonly fullScan: number;
+  /** Of the last pass. */
+  readonly losses: UnconfirmedLosses | null;
+};
 
-/**
- * Makes a state in one row of `harvests`.
- * @param nowMs this machine's clock
- */
-export function openStoredState(tables: HarvestTables, harvest: number, nowMs: () => number) {
-  const { sql, change } = tables;
-  const getColumn = (column: string): unknown =>
-    sql(`select ${column} from harvests where id = ?`).pluck().get(harvest);
-  const getJson = (column: string) =>
-    JSON.parse(parseValue(orNull(isText), getColumn(column)) ?? 'null') ?? undefined;
-  return {
-    ...makeStoredRecords(tables, harvest),
-    /** Runs `work` in a transaction. */
-    change,
-    /** Returns the time since which changes must be requested; null before the first pass. */
-    getWatermarkMs: (): number | null => parseValue(orNull(isNumber), getColumn('watermark_at')),
-    /** Returns the pass under way; undefined where there is none. */
-    getPass: (): HarvestPass | undefined => getJson('pass'),
-    getLastScan: () => Number(getColumn('scans')),
-    savePass: (pass: HarvestPass) => {
-      const update = sql('update harvests set pass = ?, scans = ? where id = ?');
-      update.run(JSON.stringify(pass), pass.scan, harvest);
-    },
-    complete: (pass: HarvestPass) => {
-      const update = sql(
-        `update harvests set watermark_at = ?, completed_at = ?, pass = null, observed_losses = null,
-           full_scan = iif(?, scans, full_scan) where id = ?`,
-      );
-      const isFull = pass.kind === 'full' ? 1 : 0;
-      update.run(computeWatermarkMs(pass), Math.floor(nowMs()), isFull, harvest);
-    },
-    /** Returns the unconfirmed losses of the last pass; undefined where there are none. */
-    getUnconfirmedLosses: (): UnconfirmedLosses | undefined => getJson('observed_losses'),
-    /** Ends the pass with unconfirmed losses: the next one reads everything. */
-    endUnconfirmed: (losses: UnconfirmedLosses) => {
-      const update = sql(
-        'update harvests set watermark_at = null, pass = null, observed_losses = ? where id = ?',
-      );
-      update.run(JSON.stringify(losses), harvest);
-    },
-  };
-}
+const parseProgress = createRowParser({
+  watermarkMs: orNull(isNumber),
+  completedMs: orNull(isNumber),
+  pass: orNull(isText),
+  scan: isNumber,
+  fullScan: isNumber,
+  losses: orNull(isText),
+});
 
 const parseSeen = createRowParser({
   datestampMs: isNumber,
@@ -308,20 +270,45 @@ const parseSeen = createRowParser({
   skipped: isNumber,
 });
 
+/** State of a harvest of one list, between pages and between runs; written inside `change`. */
+export type HarvestState = ReturnType<typeof openStoredState>;
+
+/** Makes a state in one row of `harvests`. */
+export function openStoredState(tables: HarvestTables, harvest: number) {
+  const { sql, change } = tables;
+  const getProgress = (): HarvestProgress => {
+    const select = sql(
+      `select watermark_at as watermarkMs, completed_at as completedMs, pass, scans as scan,
+         full_scan as fullScan, observed_losses as losses from harvests where id = ?`,
+    );
+    const { pass, losses, ...columns } = parseProgress(select.get(harvest));
+    return { ...columns, pass: JSON.parse(pass ?? 'null'), losses: JSON.parse(losses ?? 'null') };
+  };
+  const saveProgress = (changes: Partial<HarvestProgress>): void => {
+    const { pass, losses, ...columns } = { ...getProgress(), ...changes };
+    const update = sql(
+      `update harvests set watermark_at = :watermarkMs, completed_at = :completedMs, pass = :pass,
+         scans = :scan, full_scan = :fullScan, observed_losses = :losses where id = :harvest`,
+    );
+    const texts = { pass: pass && JSON.stringify(pass), losses: losses && JSON.stringify(losses) };
+    update.run({ ...columns, ...texts, harvest });
+  };
+  return {
+    ...makeStoredRecords(tables, harvest),
+    /** Runs `work` in a transaction. */
+    change,
+    getProgress,
+    saveProgress,
+    savePass: (pass: HarvestPass) => saveProgress({ pass, scan: pass.scan }),
+  };
+}
+
 /** Makes the part of a state in `seen_records`. */
 function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
-  const count = (text: string, ...values: number[]) =>
-    Number(
-      sql(text)
-        .pluck()
-        .get(...values),
-    );
-  const list = (text: string, ...values: number[]) =>
-    parseTexts(
-      sql(text)
-        .pluck()
-        .all(...values),
-    );
+  const list = (text: string, scan = 0): string[] =>
+    parseTexts(sql(text).pluck().all({ harvest, scan }));
+  const compute = (text: string, scan = 0): number | null =>
+    parseValue(orNull(isNumber), sql(text).pluck().get({ harvest, scan }));
   return {
     findSeen: (identifier: string): SeenRecord | undefined => {
       const row = sql(
@@ -341,34 +328,34 @@ function makeStoredRecords({ sql }: HarvestTables, harvest: number) {
     },
     /** Counts the records that the service should list: of the last full pass and later ones. */
     countListed: () =>
-      count(
-        `select count(*) from seen_records where harvest = ? and scan > 0
+      compute(
+        `select count(*) from seen_records where harvest = :harvest and scan > 0
            and scan >= (select full_scan from harvests where id = harvest)`,
-        harvest,
       ),
-    countSeenIn: (scan: number) =>
-      count('select count(*) from seen_records where harvest = ? and scan = ?', harvest, scan),
+    /** Returns the earliest datestamp that a scan saw; null where it saw no record. */
+    findOldestSeenMs: (scan: number) =>
+      compute(
+        `select min(datestamp_at) from seen_records
+           where harvest = :harvest and scan = :scan and length(digest) > 0`,
+        scan,
+      ),
     listSeenIn: (scan: number) =>
-      list('select identifier from seen_records where harvest = ? and scan = ?', harvest, scan),
+      list('select identifier from seen_records where harvest = :harvest and scan = :scan', scan),
     /** Returns what a scan did not see of the stored records, without skipped and tombstones. */
-    listUnseenIn: (scan: number): readonly string[] =>
+    listUnseenIn: (scan: number) =>
       list(
-        `select identifier from seen_records where harvest = ? and scan > 0 and scan < ?
+        `select identifier from seen_records where harvest = :harvest and scan > 0 and scan < :scan
            and length(digest) > 0 and skipped = 0`,
-        harvest,
         scan,
       ),
     listSkipped: () =>
-      list('select identifier from seen_records where harvest = ? and skipped = 1', harvest),
+      list('select identifier from seen_records where harvest = :harvest and skipped = 1'),
     /** Tells if all seen datestamps are days, whatever granularity the service declares. */
     isStampedByDay: () =>
-      count(
-        `select exists (select 1 from seen_records where harvest = ? and datestamp_at > 0)
-           and not exists (
-             select 1 from seen_records where harvest = ? and datestamp_at % 86400000 <> 0)`,
-        harvest,
-        harvest,
-      ) === 1,
+      compute(
+        `select max(datestamp_at % 86400000) from seen_records
+           where harvest = :harvest and datestamp_at > 0`,
+      ) === 0,
   };
 }
 
@@ -378,7 +365,19 @@ export function openMemoryState(): HarvestState {
   migrate(database, join(packageRoot, 'schemas', 'harvest'));
   const { sql } = guardDatabase(database, (thrown) => thrown);
   const id = Number(sql("insert into harvests (set_spec) values ('')").run().lastInsertRowid);
-  return openStoredState({ sql, change: (work) => database.transaction(work)() }, id, () => 0);
+  return openStoredState({ sql, change: (work) => database.transaction(work)() }, id);
+}
+
+/** Prefix of the generated key of a skipped record without a readable identifier. */
+const NAMELESS = 'broken ';
+
+export function makeNamelessKey(page: number, index: number): string {
+  return `${NAMELESS}${page} ${index}`;
+}
+
+/** Tells if a key of the state is a skipped record without an identifier. */
+export function isUnidentified(name: string): boolean {
+  return name.startsWith(NAMELESS);
 }
 
 const DIGEST_CHARACTERS = 16;

@@ -146,7 +146,7 @@ function makeVocabularyState(
   { id, run }: { readonly id: number; readonly run: number },
   unreadable: ReadonlySet<string>,
 ): HarvestState {
-  const stored = openStoredState(vocabulary, id, () => vocabulary.clock.now());
+  const stored = openStoredState(vocabulary, id);
   return {
     ...stored,
     change: (work) =>

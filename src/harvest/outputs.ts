@@ -9,7 +9,7 @@ import { t } from '../base/language.ts';
 import { buildXml, getChild, getSourceBytes, type XmlDocument } from '../base/xml/element.ts';
 import { parseXml } from '../base/xml/parse.ts';
 import { getStartTag, renderNamespaceDeclarations } from '../base/xml/source-text.ts';
-import type { HarvestPass, HarvestState } from './harvest-state.ts';
+import { digestRecord, type HarvestState, NO_SCAN } from './harvest-state.ts';
 import {
   assertSameFile,
   deleteClosedBytes,
@@ -31,7 +31,7 @@ import {
   parseRecord,
 } from './protocol.ts';
 import { type RepeatedElements, readRepeatedElements, toRecordJson } from './record-json.ts';
-import { type RecordPage, type RecordSink, storePage } from './store-page.ts';
+import type { RecordPage, RecordSink } from './store-page.ts';
 
 export type OutputOpenOptions = {
   /**
@@ -215,27 +215,36 @@ type TombstoneOptions = {
   readonly granularity: Granularity;
 };
 
-/** Scan of records with a tombstone: no later pass marks them again, and one that returns is new. */
-const NO_SCAN = 0;
 const RECORDS_AT_ONCE = 100;
 
 /** Writes that records are deleted, page by page, in the form of the service. */
 export async function writeTombstones(
   options: TombstoneOptions,
-  pass: HarvestPass,
+  beganMs: number,
   identifiers: readonly string[],
 ): Promise<void> {
+  const { state, sink } = options;
   for (let first = 0; first < identifiers.length; first += RECORDS_AT_ONCE) {
-    const page = makePage(options, pass, identifiers.slice(first, first + RECORDS_AT_ONCE));
-    await storePage(options, { ...pass, scan: NO_SCAN }, page, () => pass);
+    const few = identifiers.slice(first, first + RECORDS_AT_ONCE);
+    const { document, records } = makeTombstones(options, beganMs, few);
+    const page = { document, records, seenRecords: records };
+    await sink.write?.(page);
+    state.change(() => {
+      sink.notePage(page);
+      for (const { header, element } of records) {
+        const { identifier, datestampMs } = header;
+        const digest = digestRecord(getSourceBytes(document, element));
+        state.markSeen(identifier, { datestampMs, digest, scan: NO_SCAN, skipped: false });
+      }
+    });
   }
 }
 
-function makePage(
+function makeTombstones(
   { state, setSpec, granularity }: TombstoneOptions,
-  { beganMs }: HarvestPass,
+  beganMs: number,
   identifiers: readonly string[],
-): { readonly document: XmlDocument; readonly items: readonly OaiRecord[] } {
+): { readonly document: XmlDocument; readonly records: readonly OaiRecord[] } {
   const content = identifiers.map((identifier) => {
     // Not before the record's own last change, or the tombstone would look older than the record.
     const goneAtMs = Math.max(beganMs, state.findSeen(identifier)?.datestampMs ?? 0);
@@ -250,8 +259,8 @@ function makePage(
   const attributes = { xmlns: OAI_NAMESPACE };
   const list = { name: 'ListRecords', content };
   const document = parseXml(buildXml({ name: 'OAI-PMH', attributes, content: [list] }));
-  const records = getChild(document.root, 'ListRecords')?.children ?? [];
-  return { document, items: records.flatMap((element) => parseRecord(element) ?? []) };
+  const elements = getChild(document.root, 'ListRecords')?.children ?? [];
+  return { document, records: elements.flatMap((element) => parseRecord(element) ?? []) };
 }
 
 const CHUNK_BYTES = 1024 * 1024;

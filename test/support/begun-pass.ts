@@ -18,6 +18,5 @@ export function begunPass(
 /** As after a complete pass of everything. */
 export function completePass(state: HarvestState, beganMs: number): void {
   const pass = begunPass('full', { fromMs: null, untilMs: null }, beganMs, 1);
-  state.savePass(pass);
-  state.complete(pass);
+  state.saveProgress({ watermarkMs: beganMs, scan: pass.scan, fullScan: pass.scan });
 }

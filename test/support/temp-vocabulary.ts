@@ -57,9 +57,7 @@ export function fill(store: VocabularyStore, ...drafts: readonly TermDraft[]): V
 export function markHarvested(vocabulary: Vocabulary, ...sets: readonly string[]): Vocabulary {
   vocabulary.change(() => {
     for (const set of sets) {
-      const state = openStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set), () =>
-        vocabulary.clock.now(),
-      );
+      const state = openStoredState(vocabulary, getOrCreateVocabularyHarvest(vocabulary, set));
       completePass(state, 1);
     }
   });

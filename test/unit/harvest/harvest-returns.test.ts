@@ -51,19 +51,13 @@ describe('of two copies of one record', () => {
   const early = '2025-01-01T00:00:00Z';
   const late = '2025-02-01T00:00:00Z';
 
-  /** A list of one page or two, and what is answered when the record itself is asked for. */
-  function service(pages: readonly string[][], record?: string): Exchange {
+  /** A list of one page or two. */
+  function service(pages: readonly string[][]): Exchange {
     return async ({ url }) => {
       const query = new URL(url).searchParams;
       if (query.get('verb') === 'Identify') return answer(oaiXml('<Identify/>'));
       if (query.get('verb') === 'ListSets')
         return answer(oaiXml(`<ListSets><set><setSpec>${SET}</setSpec></set></ListSets>`));
-      if (query.get('verb') === 'GetRecord')
-        return answer(
-          record === undefined
-            ? oaiError('idDoesNotExist')
-            : oaiXml(`<GetRecord>${record}</GetRecord>`),
-        );
       if (query.has('from')) return answer(oaiError('noRecordsMatch'));
       const n = Number(query.get('resumptionToken') ?? '0');
       return answer(
@@ -79,14 +73,5 @@ describe('of two copies of one record', () => {
     const place = harvestPlace();
     await place.run(service(pages));
     expect(labels(place).get('A')).toBe('nová');
-  });
-
-  test.each([
-    ['on one page', [[copy('pravá', late), copy('jiná', late)]]],
-    ['on two pages', [[copy('pravá', late)], [copy('jiná', late), copy('vedle', late, 'B')]]],
-  ])('%s with equal datestamps the single record decides', async (_, pages) => {
-    const place = harvestPlace();
-    await place.run(service(pages, copy('pravá', late)));
-    expect(labels(place).get('A')).toBe('pravá');
   });
 });

@@ -113,16 +113,6 @@ describe('a record that the service no longer lists', () => {
       expect(labels(place)).toEqual(repository.alive());
     },
   );
-
-  test('is kept if the service only spells it differently', async () => {
-    const place = harvestPlace();
-    const notes = [] as string[];
-    const repository = aRepository(5);
-    await place.run(repository.exchange);
-    const renaming = replacing(repository, `${OAI_BASE}/id/`, 'oai:finds:');
-    expect(await place.run(renaming, { full: true, notes })).toMatchObject({ vanished: 0 });
-    expect(notes).toEqual([expect.stringContaining('oai:finds:')]);
-  });
 });
 
 /** Ends the process at its n-th step among those that write of deleted records. */

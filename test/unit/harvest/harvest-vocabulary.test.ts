@@ -54,7 +54,7 @@ test('a full disk ends the harvest with the previous page stored', async () => {
   const filling: Vocabulary = {
     ...vocabulary,
     change: (work) => {
-      if (++changes > 3) throw new DatabaseError('the disk is full');
+      if (++changes > 2) throw new DatabaseError('the disk is full');
       return vocabulary.change(work);
     },
   };

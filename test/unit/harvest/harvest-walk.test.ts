@@ -23,11 +23,11 @@ describe('a list of one page', () => {
     const first = harvesting(() => list(['A', 'B']));
     const { pass, broken } = await first.run();
     expect([first.asked(), first.kept, first.pages, broken]).toEqual([[ALL], ['A', 'B'], [2], []]);
-    expect([pass?.kind, first.state.getWatermarkMs(), first.state.getPass()]).toEqual([
-      'full',
-      NOW_MS,
-      undefined,
-    ]);
+    expect([
+      pass?.kind,
+      first.state.getProgress().watermarkMs,
+      first.state.getProgress().pass,
+    ]).toEqual(['full', NOW_MS, null]);
     const { state } = first;
     const then = harvesting(() => oaiError('noRecordsMatch'), {
       state,
@@ -55,7 +55,7 @@ describe('a list of one page', () => {
       harvesting(() => list(['A']), { state, window: { fromMs: null, untilMs } });
     const behind = until(NOW_MS - HOUR_MS - 1);
     expect(await behind.run()).toMatchObject({ pass: { kind: 'changes', seen: 0 }, broken: [] });
-    expect([behind.asked(), state.getPass()]).toEqual([[], undefined]);
+    expect([behind.asked(), state.getProgress().pass]).toEqual([[], null]);
     const reached = until(NOW_MS - HOUR_MS);
     await reached.run();
     expect(reached.asked()).toEqual([
@@ -94,7 +94,7 @@ describe('a service’s clock that went back', () => {
   ])('from an interrupted harvest to %i starts it again: %s', async (serverNowMs, isAnew) => {
     const state = openMemoryState();
     const begun = begunPass('full', { fromMs: 5000, untilMs: null }, NOW_MS, 3);
-    state.savePass(begun);
+    state.saveProgress({ pass: begun });
     const { run, asked } = harvesting(() => list(['A']), { state, serverNowMs });
     expect((await run()).pass?.window).toEqual(
       isAnew ? { fromMs: null, untilMs: null } : begun.window,
@@ -112,7 +112,9 @@ test.each([
   'an interrupted pass of kind %s, with --full %s, resumes as %s',
   async (kind, full, then, fromMs) => {
     const state = openMemoryState();
-    state.savePass(begunPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1));
+    state.saveProgress({
+      pass: begunPass(kind, { fromMs: 1000, untilMs: null }, NOW_MS - 1000, 1),
+    });
     const { pass } = await harvesting(() => list(['A']), { state, full }).run();
     expect([pass?.kind, pass?.window.fromMs]).toEqual([then, fromMs]);
   },
@@ -129,7 +131,7 @@ describe('a list with a count', () => {
     ]);
     expect(new Set(asked())).toEqual(new Set([ALL]));
     // Read records are kept, and the next run looks again from the beginning.
-    expect(state.getPass()?.token).toBeNull();
+    expect(state.getProgress().pass?.token).toBeNull();
     const all = harvesting(() => list(['A', 'B'], '', 'completeListSize="3"'), { setSpec: '' });
     expect((await all.failure())[0]).toMatch(/^everything is not complete/);
   });
@@ -143,7 +145,7 @@ describe('a list with a count', () => {
       },
     );
     await expect(fails.run()).rejects.toThrow('badArgument');
-    expect([fails.kept, state.getPass()?.token]).toEqual([['A'], 'T2']);
+    expect([fails.kept, state.getProgress().pass?.token]).toEqual([['A'], 'T2']);
     const then = harvesting(
       (args) =>
         args.get('resumptionToken') === 'T2'
@@ -215,7 +217,8 @@ describe('a list with a count', () => {
       const exchange = scripted(({ url }) => {
         if (failing.test(url)) return answer('', { status: 500 });
         if (url.includes('from=')) return oaiError('noRecordsMatch');
-        if (url.includes('ListIdentifiers')) return oaiError('badArgument');
+        if (url.includes('ListIdentifiers'))
+          return listXml('ListIdentifiers', first, 'T2', 'completeListSize="3"');
         if (url.includes('until=')) return list(['B', 'C'], '', 'completeListSize="2"');
         return listXml('ListRecords', first, 'T2', 'completeListSize="3"');
       });
@@ -224,7 +227,7 @@ describe('a list with a count', () => {
     const state = openMemoryState();
     await expect(run(state, /resumptionToken/)).rejects.toThrow('(status 500)');
     await expect(run(state, /./)).rejects.toThrow('(status 500)');
-    expect(state.getPass()?.token).toBe('T2');
+    expect(state.getProgress().pass?.token).toBe('T2');
     expect((await run(state, /resumptionToken/)).pass?.seen).toBe(3);
   });
 
@@ -238,7 +241,7 @@ describe('a list with a count', () => {
       'heslo is not complete: it repeatedly refuses its own resumption tokens. The service sent 1 records and counts 2.',
       AGAIN,
     ]);
-    expect(asked().filter((each) => each.startsWith(ALL))).toHaveLength(5);
+    expect(asked().filter((each) => each.startsWith(ALL))).toHaveLength(10);
   });
 });
 
@@ -259,12 +262,9 @@ describe('a list without end', () => {
   };
   const ENDLESS = 'The list of the service repeats itself or does not end.';
 
-  test('that adds nothing in ten thousand records is left, and started again the next time', async () => {
-    const { failure, state } = harvesting(
-      endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])),
-    );
+  test('that adds nothing in ten thousand records is left', async () => {
+    const { failure } = harvesting(endless((page) => (page % 2 === 0 ? ['A', 'B'] : ['B', 'A'])));
     expect(await failure()).toEqual([ENDLESS, AGAIN]);
-    expect([state.getPass()?.token, state.getPass()?.scan]).toEqual([null, 2]);
   });
 
   test('that grows far beyond its count is left', async () => {
@@ -380,7 +380,7 @@ describe('unreadable records', () => {
       const later = harvesting(
         (args) => {
           if (args.get('verb') === 'GetRecord') return answer;
-          return state.getWatermarkMs() === null ? page : oaiError('noRecordsMatch');
+          return state.getProgress().watermarkMs === null ? page : oaiError('noRecordsMatch');
         },
         { state, skipBroken: true },
       );

@@ -29,8 +29,7 @@ const SUBJECT: RecordHarvestSubject = {
 };
 const BEGUN = begunPass('full', { fromMs: null, untilMs: null }, 1000, 1);
 
-const getState = (store: HarvestStore): HarvestState =>
-  openSetState(store, SUBJECT.sets, () => 2000);
+const getState = (store: HarvestStore): HarvestState => openSetState(store, SUBJECT.sets);
 
 describe('the state file of a harvest', () => {
   test('is used by one process at a time', () => {
@@ -74,7 +73,7 @@ describe('an output', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
       storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
-      getState(store).savePass({ ...BEGUN, token: 'T', seen: 5 });
+      getState(store).saveProgress({ pass: { ...BEGUN, token: 'T', seen: 5 } });
     });
     for (const change of [
       { sets: 'pian' },
@@ -87,7 +86,7 @@ describe('an output', () => {
       ).toThrow(UsageError);
     }
     store.change(() => storeOrCompareSubject(store, SUBJECT, 'out.jsonl'));
-    expect(getState(store).getPass()?.token).toBe('T');
+    expect(getState(store).getProgress().pass?.token).toBe('T');
     store.close();
   });
 
@@ -95,11 +94,11 @@ describe('an output', () => {
     const store = openHarvestStore(aPath());
     store.change(() => {
       storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
-      getState(store).savePass(BEGUN);
+      getState(store).saveProgress({ pass: BEGUN });
     });
     store.change(() => storeOrCompareSubject(store, { ...SUBJECT, format: 'oai_dc' }, 'out.jsonl'));
     expect(getRecordHarvestSubject(store)?.format).toBe('oai_dc');
-    expect(getState(store).getPass()).toBeUndefined();
+    expect(getState(store).getProgress().pass).toBeNull();
     store.close();
   });
 
@@ -109,7 +108,7 @@ describe('an output', () => {
       storeOrCompareSubject(store, SUBJECT, 'out.jsonl');
       completePass(getState(store), 1000);
     });
-    expect(getState(store).getWatermarkMs()).toBe(1000);
+    expect(getState(store).getProgress().watermarkMs).toBe(1000);
     expect(() =>
       store.change(() => storeOrCompareSubject(store, { ...SUBJECT, sets: 'pian' }, 'out.jsonl')),
     ).toThrow(/its set is/);

@@ -23,7 +23,10 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
     const args = new Map(
       listArguments(request).map((each) => each.split('=', 2) as [string, string]),
     );
-    return answers(args, exchange.requests.length, request);
+    const text = answers(args, exchange.requests.length, request);
+    return args.get('verb') === 'ListIdentifiers'
+      ? text.replaceAll('ListRecords', 'ListIdentifiers')
+      : text;
   });
   const state = more.state ?? openMemoryState();
   const keptLines: string[] = [];
@@ -41,14 +44,13 @@ export function harvesting(answers: Answers, more: Partial<HarvestOptions> = {})
       window: { fromMs: null, untilMs: null },
       overlapMs: HOUR_MS,
       sink: {
-        write: async ({ records }) =>
-          void keptLines.push(...records.map(({ header }) => toIdent(header.identifier))),
+        write: async ({ records }) => {
+          pages.push(records.length);
+          keptLines.push(...records.map(({ header }) => toIdent(header.identifier)));
+        },
         notePage: () => {},
       },
       onNote: (text) => notes.push(text),
-      onPage: (written) => {
-        pages.push(written.length);
-      },
       ...more,
     });
   const failure = async (): Promise<readonly [string, string]> => {

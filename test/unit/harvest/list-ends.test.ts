@@ -59,7 +59,7 @@ test('a first harvest under a clock that is a day ahead requests changes since t
     serverNowMs: NOW_MS + dayMs,
   });
   await first.run();
-  expect(first.state.getWatermarkMs()).toBe(NOW_MS);
+  expect(first.state.getProgress().watermarkMs).toBe(NOW_MS);
 });
 
 test('a record that appears in an ascending list just before the pass, while another leaves, hides none', async () => {

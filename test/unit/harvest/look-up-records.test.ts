@@ -44,7 +44,8 @@ function service(
       all.length > 2
         ? `<resumptionToken completeListSize="${all.length}" cursor="${offset}">${next}</resumptionToken>`
         : '';
-    return oaiXml(`<ListRecords>${page.join('')}${token}</ListRecords>`);
+    const verb = query.get('verb');
+    return oaiXml(`<${verb}>${page.join('')}${token}</${verb}>`);
   };
   const client = makeClient(exchange);
   return {
