@@ -5,7 +5,7 @@ import { listNamesInFolder } from '../base/disk/folder.ts';
 import { FileError } from '../base/errors.ts';
 import { type Issue, makeWarningIssue } from '../base/issue.ts';
 import { msg } from '../base/message.ts';
-import type { ArchiveSource } from './formats/zip-entries.ts';
+import type { ZipEntry } from './formats/zip-entries.ts';
 import { type HeaderRows, isFormTable } from './header-row.ts';
 import { readInputFile } from './input-file.ts';
 import {
@@ -47,20 +47,11 @@ type Format = {
 };
 
 type TableReader = Format & {
-  /** First bytes as Latin-1. */
-  readonly signature?: string;
   /** Loads the reader on demand and reads the table. */
   read(source: FileSource): Promise<Table>;
 };
 
-type ArchiveReader = Format & {
-  /** Part that identifies an archive (ZIP) of this format. */
-  readonly part: RegExp;
-  /** As for a file; undefined where the parts are of another format. */
-  read(source: SourceOptions & ArchiveSource): Promise<Table | undefined>;
-};
-
-/** Formats of files: a new one is a file that reads it, and a row here. The first match wins. */
+/** Formats of files other than archives: a new one is a file that reads it, and a row here. */
 const READERS = {
   csv: {
     extensions: ['csv', 'tsv', 'txt'],
@@ -83,7 +74,6 @@ const READERS = {
   gpkg: {
     extensions: ['gpkg'],
     called: 'GeoPackage',
-    signature: 'SQLite format 3\u0000',
     options: ['sheet'],
     read: async ({ file, bytes, sheet, isOnDisk }) => {
       const content = isOnDisk ? withJournal(file, bytes) : bytes;
@@ -99,32 +89,15 @@ const READERS = {
   },
 } as const satisfies Readonly<Record<string, TableReader>>;
 
-const FILE_READERS: readonly TableReader[] = Object.values(READERS);
+/** Formats of archives (ZIP), which {@link readArchive} reads. */
+const WORKBOOK: Format = {
+  extensions: ['xlsx', 'xlsm'],
+  called: 'XLSX',
+  options: ['sheet', 'headerRows'],
+};
+const FORM_ARCHIVE: Format = { extensions: [], options: [] };
 
-/** Formats of archives. */
-const ARCHIVE_READERS: readonly ArchiveReader[] = [
-  {
-    extensions: [],
-    part: /\.csv$/i,
-    options: [],
-    read: async (source) => (await import('./formats/form-export.ts')).readFormArchive(source),
-  },
-  {
-    extensions: ['xlsx', 'xlsm'],
-    called: 'XLSX',
-    part: /^xl\/workbook\.xml$/i,
-    options: ['sheet', 'headerRows'],
-    read: async ({ file, archive, sheet, headerRows, isOnDisk, photoFolder }) => {
-      const entries = await archive.readAll();
-      const table = (await import('./formats/xlsx.ts')).parseXlsx(file, entries, sheet, headerRows);
-      return isOnDisk && isFormTable(table)
-        ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
-        : table;
-    },
-  },
-];
-
-const FORMATS: readonly Format[] = [...FILE_READERS, ...ARCHIVE_READERS];
+const FORMATS: readonly Format[] = [...Object.values(READERS), WORKBOOK];
 
 /** A format that is not read, recognised by any of its marks. */
 type UnreadFormat = {
@@ -188,6 +161,10 @@ function assertFormatRead(file: string, bytes: Buffer): void {
   throw makeOtherFormatError(file, unread);
 }
 
+/** First bytes of an archive (ZIP), and of a database. */
+const ARCHIVE = /^PK(?:\u0003\u0004|\u0005\u0006)/;
+const DATABASE = 'SQLite format 3\u0000';
+
 /**
  * Detects the format of a file by its first bytes. The extension decides only between several that
  * fit, and reveals a file of another format than its name, which would otherwise be read as a table
@@ -195,40 +172,23 @@ function assertFormatRead(file: string, bytes: Buffer): void {
  * @throws FileError where no format fits, or the extension is of another one
  */
 function detectReader(file: string, bytes: Buffer): TableReader | 'archive' {
-  const named = FORMATS.find((format) => isNamedAs(format, file));
-  const reader = detectReaderOfBytes(bytes, named);
-  if (reader === READERS.csv && named?.called !== undefined && bytes.length > 0)
-    throw makeDamagedFileError(
-      file,
-      msg`${file} has the name of another format (${named.called}), but its content differs.`,
-    );
-  return reader;
-}
-
-function isNamedAs({ extensions }: Format, file: string): boolean {
-  return extensions.includes(/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '');
-}
-
-/** First bytes of an archive (ZIP), the container of several formats. */
-const ARCHIVE = /^PK(?:\u0003\u0004|\u0005\u0006)/;
-
-function detectReaderOfBytes(bytes: Buffer, named: Format | undefined): TableReader | 'archive' {
-  const head = bytes.toString('latin1', 0, HEAD_BYTES);
+  const head = bytes.toString('latin1', 0, DATABASE.length);
   if (ARCHIVE.test(head)) return 'archive';
-  const signed = FILE_READERS.find(
-    ({ signature }) => signature !== undefined && head.startsWith(signature),
-  );
-  if (signed !== undefined) return signed;
+  if (head === DATABASE) return READERS.gpkg;
+  const extension = /\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? '';
+  const named = FORMATS.find(({ extensions }) => extensions.includes(extension));
   const start = findTextStart(bytes);
-  // A text table may begin with either character, so its extension decides.
-  if (named === READERS.csv || start === undefined) return READERS.csv;
-  if (start === '<') return READERS.xml;
+  // A text table may begin with any character, so its extension decides.
+  if (named !== READERS.csv && start === '<') return READERS.xml;
   const isJson =
     start === '{' || start === RECORD_SEPARATOR || (start === '[' && named === READERS.geojson);
-  return isJson ? READERS.geojson : READERS.csv;
+  if (named !== READERS.csv && isJson) return READERS.geojson;
+  if (named?.called === undefined || bytes.length === 0) return READERS.csv;
+  throw makeDamagedFileError(
+    file,
+    msg`${file} has the name of another format (${named.called}), but its content differs.`,
+  );
 }
-
-const HEAD_BYTES = 4096;
 
 /** First character of each text in a sequence (RFC 8142). */
 const RECORD_SEPARATOR = '\u001e';
@@ -245,8 +205,8 @@ function findTextStart(bytes: Buffer): string | undefined {
 }
 
 /**
- * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML, detected by content; or from the folder of a form that returned from a
- * phone. The reader of a format is loaded on demand.
+ * Reads a table of finds from a file: CSV, XLSX, GeoJSON, GPX, GeoPackage or the service's XML,
+ * detected by content; or from the folder of a form that returned from a phone.
  * @throws FileError where the file cannot be read as a whole
  */
 export async function readTable(path: string, options: ReadOptions = {}): Promise<Table> {
@@ -340,21 +300,22 @@ async function readBytes(source: FileSource): Promise<Table> {
 }
 
 /**
- * Reads an archive in the first format of whose parts it has a table, before all in that of its
- * name.
+ * Reads an archive: a workbook, or the export of a form server.
  * @param bytes otherwise it stays on disk, so it may have any size
- * @throws FileError where the archive is damaged, or no format fits
+ * @throws FileError where the archive is damaged, or is neither
  */
 async function readArchive(file: string, options: SourceOptions, bytes?: Buffer): Promise<Table> {
   const { openZip } = await import('./formats/zip-entries.ts');
   const archive = await openZip(file, bytes);
   try {
-    const named = ARCHIVE_READERS.filter((reader) => isNamedAs(reader, file));
-    for (const reader of new Set([...named, ...ARCHIVE_READERS])) {
-      if (!archive.paths.some((path) => reader.part.test(path))) continue;
-      const table = await reader.read({ ...options, file, archive, bytes });
-      if (table === undefined) continue;
-      assertOptionsApply(file, options, reader);
+    if (archive.paths.some((path) => /^xl\/workbook\.xml$/i.test(path))) {
+      assertOptionsApply(file, options, WORKBOOK);
+      return await readWorkbook(file, options, await archive.readAll());
+    }
+    const { readFormArchive } = await import('./formats/form-export.ts');
+    const table = await readFormArchive({ ...options, file, archive, bytes });
+    if (table !== undefined) {
+      assertOptionsApply(file, options, FORM_ARCHIVE);
       return table;
     }
   } finally {
@@ -362,6 +323,17 @@ async function readArchive(file: string, options: SourceOptions, bytes?: Buffer)
   }
   const unread = UNREAD_FORMATS.find(({ part }) => archive.paths.some((path) => part?.test(path)));
   throw makeOtherFormatError(file, unread ?? { called: 'ZIP', isMap: false });
+}
+
+async function readWorkbook(
+  file: string,
+  { sheet, headerRows, isOnDisk, photoFolder }: SourceOptions,
+  entries: ReadonlyMap<string, ZipEntry>,
+): Promise<Table> {
+  const table = (await import('./formats/xlsx.ts')).parseXlsx(file, entries, sheet, headerRows);
+  return isOnDisk && isFormTable(table)
+    ? (await import('./formats/form-export.ts')).readRepeatSheets(table, entries, photoFolder)
+    : table;
 }
 
 function assertOptionsApply(file: string, given: ReadOptions, { options }: Format): void {

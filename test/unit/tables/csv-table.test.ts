@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -175,26 +175,12 @@ describe('reading from disk', () => {
     await expect(readTable(file)).rejects.toThrow('is larger than pas reads');
   });
 
-  // Five seconds each.
-  test.concurrent.each(['csv', 'zip'])(
-    'a pipe named .%s without a writer is given up',
-    async (ending) => {
-      const pipe = join(folder, `silent.${ending}`);
-      execFileSync('mkfifo', [pipe]);
-      await expect(readTable(pipe)).rejects.toThrow('is a pipe, and sent nothing for 5 seconds');
-    },
-    20_000,
-  );
-
-  test('a pipe with pauses is read to its end', async () => {
-    const pipe = join(folder, 'slow.csv');
+  test('a named pipe is refused at once, with the way to read it', async () => {
+    const pipe = join(folder, 'silent.csv');
     execFileSync('mkfifo', [pipe]);
-    const reading = readTable(pipe);
-    spawn('sh', [
-      '-c',
-      `{ printf 'a;b\n'; sleep 0.3; printf '1;2\n'; sleep 0.2; printf '3;4\n'; } > '${pipe}'`,
-    ]);
-    expect((await reading).rowCount).toBe(2);
+    await expect(readTable(pipe)).rejects.toMatchObject({
+      hint: expect.stringContaining('standard input'),
+    });
   });
 });
 
